@@ -17,17 +17,20 @@
 pub mod cli;
 pub mod client;
 pub mod config;
-pub mod connections;
 pub mod server;
 pub mod telemetry;
-pub mod transport;
 pub mod webhooks;
 
 // The crates below, under the names that the modules here, tests and examples use.
+pub use copydesk_connections as connections;
 #[cfg(unix)]
 pub use copydesk_engine::processes;
 pub use copydesk_engine::{
     agent, api, approvals, auth, check, cpu_pool, document, export, failpoint, file_sync, ids, llm,
     permissions, rooms, store, tools, workspace,
 };
+pub use copydesk_http::{messages_api, rest};
 use copydesk_llm::http_client;
+pub use copydesk_mcp as mcp;
+pub use copydesk_protocol as protocol;
+pub use copydesk_socketio as socketio;

@@ -1,5 +1,6 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
+mod assets;
 mod backup;
 mod check;
 mod claude;
@@ -39,14 +40,14 @@ use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::failpoint;
 use crate::file_sync::FileSync;
 use crate::ids::{DocumentId, MemberId};
+use crate::rest::middleware::guard::AllowedHosts;
 use crate::rooms::clock::WallClock;
 use crate::rooms::event::{RoomEvent, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink, ExportSnapshot, NewDocument, RoomRegistry};
+use crate::socketio::{SocketRegistry, SocketState};
 use crate::store::{Store, StoreAccess, StoreOp};
-use crate::transport::rest::middleware::guard::AllowedHosts;
-use crate::transport::socketio::{SocketRegistry, SocketState};
-use crate::transport::{mcp, rest, socketio};
 use crate::webhooks::DeliveryWorker;
+use crate::{mcp, rest, socketio};
 
 /// Maximum time of the shutdown before the process ends anyway; everything acknowledged is durable
 /// by then.
@@ -248,6 +249,7 @@ impl Server {
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
         }));
+        let inside = inside.fallback_service(assets::router());
         let (outside, io) = sockets::around(inside);
         socketio::register(
             &io,

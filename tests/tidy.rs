@@ -23,10 +23,11 @@ use std::path::{Path, PathBuf};
 /// Folders with the sources of the product.
 const SOURCES: [&str; 2] = ["src", "crates"];
 /// Crates of the workspace that are one module of the table each.
-const MODULE_CRATES: [&str; 3] = ["llm", "processes", "workspace"];
+const MODULE_CRATES: [&str; 7] =
+    ["connections", "llm", "mcp", "processes", "protocol", "socketio", "workspace"];
 
 /// Which modules each module may name, in whatever crate they are. `all` is everything but what is
-/// listed after a `!`. Below `transport` every transport is a module of its own.
+/// listed after a `!`.
 const MODULES: &[(&str, &str)] = &[
     ("failpoint", ""),
     ("cpu_pool", "processes"),
@@ -39,7 +40,7 @@ const MODULES: &[(&str, &str)] = &[
     ("store", "ids permissions columns failpoint"),
     ("auth", "ids permissions store"),
     ("rooms", "ids permissions document approvals store auth failpoint cpu_pool"),
-    ("connections", "ids permissions"),
+    ("connections", "ids permissions auth rooms"),
     ("processes", ""),
     ("workspace", "processes failpoint"),
     ("file_sync", "ids permissions document rooms store workspace failpoint"),
@@ -54,24 +55,14 @@ const MODULES: &[(&str, &str)] = &[
         "api",
         "ids permissions document approvals export store auth cpu_pool rooms workspace file_sync agent",
     ),
-    ("transport::protocol", "ids permissions"),
-    ("transport::body_guard", "auth rooms"),
-    ("webhooks", "ids approvals rooms api http_client transport::protocol"),
-    (
-        "transport::socketio",
-        "all !store !transport::rest !transport::messages_api !transport::mcp !server !cli !config",
-    ),
-    ("transport::rest", "all !store !transport::socketio !transport::mcp !server !cli !config"),
+    ("protocol", "ids permissions"),
+    ("webhooks", "ids approvals rooms api http_client protocol"),
+    ("socketio", "all !store !rest !messages_api !mcp !server !cli !config"),
+    ("rest", "all !store !socketio !mcp !server !cli !config"),
     // Shares the middleware and the errors of HTTP with REST, which mounts its routes.
-    (
-        "transport::messages_api",
-        "all !store !transport::socketio !transport::mcp !server !cli !config",
-    ),
-    (
-        "transport::mcp",
-        "all !store !transport::socketio !transport::rest !transport::messages_api !server !cli !config",
-    ),
-    ("client", "http_client transport::protocol"),
+    ("messages_api", "all !store !socketio !mcp !server !cli !config"),
+    ("mcp", "all !store !socketio !rest !messages_api !server !cli !config"),
+    ("client", "http_client protocol"),
     ("telemetry", ""),
     ("config", "cli"),
     ("cli", "export permissions"),
@@ -79,12 +70,12 @@ const MODULES: &[(&str, &str)] = &[
 ];
 
 /// Files that only declare modules or start the program.
-const ROOTS: [&str; 3] = ["lib", "main", "transport::mod"];
+const ROOTS: [&str; 2] = ["lib", "main"];
 
 /// Files that may name more than their module, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
     // The one place where values of the application become types of the protocol.
-    ("transport/protocol/convert", "document approvals rooms agent api auth"),
+    ("protocol/convert", "document approvals rooms agent api auth"),
 ];
 
 /// Where what may be used: a crate, or a part of the standard library that reaches outside the
@@ -92,33 +83,30 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 const WALLS: &[(&str, &str)] = &[
     ("ammonia", "export/html.rs"),
     ("anyhow", "server"),
-    ("axum", "transport server"),
-    ("base64", "transport/rest/middleware/pagination.rs api/webhooks/signature.rs"),
+    ("axum", "connections rest messages_api mcp server"),
+    ("base64", "rest/middleware/pagination.rs api/webhooks/signature.rs"),
     ("cap_fs_ext", "workspace"),
     ("cap_std", "workspace"),
     ("clap", "cli.rs server/command_line.rs"),
     ("clap_complete", "cli.rs"),
     ("getrandom", "auth llm/retry.rs api/webhooks/signature.rs"),
     ("globset", "approvals/path_pattern.rs workspace"),
-    (
-        "governor",
-        "transport/messages_api transport/rest/middleware/api_middleware.rs transport/socketio",
-    ),
+    ("governor", "messages_api rest/middleware/api_middleware.rs socketio"),
     ("grep_matcher", "workspace"),
     ("grep_regex", "workspace"),
     ("grep_searcher", "workspace"),
     ("harper_core", "llm"),
-    ("hmac", "transport/messages_api/conversation_hash.rs api/webhooks/signature.rs"),
-    ("hyper", "server transport/rest/transfer.rs"),
+    ("hmac", "messages_api/conversation_hash.rs api/webhooks/signature.rs"),
+    ("hyper", "server rest/transfer.rs"),
     ("hyper_util", "server"),
     ("ignore", "workspace"),
-    ("lru", "rooms/request_index.rs transport/messages_api/conversation_cache.rs"),
+    ("lru", "rooms/request_index.rs messages_api/conversation_cache.rs"),
     ("open", "server.rs"),
     ("pulldown_cmark", "export"),
     ("regex", "llm tools/document/find_and_replace.rs"),
     // Deliveries go to addresses that owners name, and nothing else does.
     ("reqwest", "llm client webhooks api/webhooks/address.rs"),
-    ("rmcp", "llm/claude_cli transport/mcp"),
+    ("rmcp", "llm/claude_cli mcp"),
     ("ropey", "document"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the
     // owner of a file.
@@ -127,17 +115,17 @@ const WALLS: &[(&str, &str)] = &[
         "processes workspace/atomic_write.rs server/serving.rs connections/direct_frames.rs",
     ),
     ("rustls", "llm/http_client.rs"),
-    ("schemars", "transport tools llm/messages_api.rs"),
+    ("schemars", "protocol rest tools llm/messages_api.rs"),
     ("similar", "document/diff approvals/preview.rs"),
-    ("socketioxide", "transport/socketio server"),
+    ("socketioxide", "socketio server"),
     ("sqlx", "store columns.rs"),
     ("toml", "config.rs llm/prices.rs workspace/shell"),
-    ("tower", "transport/rest server"),
-    ("tower_http", "transport/rest"),
+    ("tower", "rest server"),
+    ("tower_http", "rest server/assets.rs"),
     ("tracing_subscriber", "telemetry.rs"),
     ("tree_sitter", "workspace/shell"),
     ("tree_sitter_bash", "workspace/shell"),
-    ("ts_rs", "transport/protocol llm/messages_api.rs"),
+    ("ts_rs", "protocol llm/messages_api.rs"),
     ("unicode_segmentation", "document/diff llm/harper tools/document/find_and_replace.rs"),
     ("zip", "export"),
     ("std::env", "config.rs"),
@@ -157,7 +145,7 @@ const WALLS: &[(&str, &str)] = &[
     // that its caller left alone, the worker process of the grammar checker.
     (
         "tokio::spawn",
-        "server.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs",
+        "server.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs rest/middleware/idempotency.rs rooms/registry.rs socketio/connect.rs socketio/outbound.rs store/sqlite/writer.rs",
     ),
 ];
 
@@ -168,12 +156,12 @@ const PURE: &[&str] = &[
     "document",
     "export",
     "approvals",
-    "transport/messages_api/conversation_cache.rs",
-    "transport/messages_api/conversation_hash.rs",
-    "transport/messages_api/failure.rs",
-    "transport/messages_api/request",
-    "transport/messages_api/server_tool_loop.rs",
-    "transport/messages_api/sse_encoder.rs",
+    "messages_api/conversation_cache.rs",
+    "messages_api/conversation_hash.rs",
+    "messages_api/failure.rs",
+    "messages_api/request",
+    "messages_api/server_tool_loop.rs",
+    "messages_api/sse_encoder.rs",
 ];
 const IMPURE: [&str; 5] = ["tokio", "tracing", "std::net", "SystemTime", "std::thread"];
 
@@ -238,7 +226,7 @@ fn in_one_crate(line: &str, file: &File) -> String {
     if MODULE_CRATES.contains(&module) {
         line = line.replace("crate::", &format!("crate::{module}::"));
     }
-    for of_modules in ["copydesk_core::", "copydesk_engine::"] {
+    for of_modules in ["copydesk_core::", "copydesk_engine::", "copydesk_http::"] {
         line = line.replace(of_modules, "crate::");
     }
     for module in MODULE_CRATES {
@@ -251,10 +239,7 @@ impl File {
     /// The module of [`MODULES`] it belongs to.
     fn module(&self) -> String {
         let mut parts = self.place.split('/').map(|part| part.trim_end_matches(".rs"));
-        match (parts.next().unwrap_or_default(), parts.next()) {
-            ("transport", Some(transport)) => format!("transport::{transport}"),
-            (module, _) => module.to_owned(),
-        }
+        parts.next().unwrap_or_default().to_owned()
     }
 
     /// The text without its tests and without comments, line for line.
@@ -325,8 +310,8 @@ fn sources() -> Vec<File> {
     all.into_iter().filter(|file| !is_test(file)).collect()
 }
 
-/// `src/transport/tests` for a `#[cfg(test)] mod tests;` in `src/transport/mod.rs` (or in
-/// `src/transport.rs`).
+/// `src/client/tests` for a `#[cfg(test)] mod tests;` in `src/client/mod.rs` (or in
+/// `src/client.rs`).
 fn test_modules(file: &File) -> Vec<String> {
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
     let folder =
@@ -385,9 +370,8 @@ fn modules_name_only_the_modules_they_may() {
 
 fn may(allowed: &str, name: &str) -> bool {
     let first = name.split("::").next().unwrap_or_default();
-    let module = if first == "transport" { name } else { first };
     let listed = |word: &str| allowed.split(' ').any(|it| it == word);
-    if listed("all") { !listed(&format!("!{module}")) } else { listed(module) || listed(name) }
+    if listed("all") { !listed(&format!("!{first}")) } else { listed(first) || listed(name) }
 }
 
 /// Every `crate::module::part` in the code, with its line.
@@ -521,7 +505,7 @@ fn structs_have_few_fields() {
     let mut complaints = Vec::new();
     let mut unused: BTreeSet<&str> = LARGE_STRUCTS.iter().map(|(name, _)| *name).collect();
     for file in sources() {
-        if ["store", "transport/protocol"].iter().any(|place| is_in(&file.place, place)) {
+        if ["store", "protocol"].iter().any(|place| is_in(&file.place, place)) {
             continue;
         }
         for (name, fields) in structs(&file).into_iter().filter(|(_, it)| *it > MOST_FIELDS) {

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::http_client::http_client_builder;
-use crate::transport::protocol::client::IssueToken;
-use crate::transport::protocol::server::{IssuedToken, TokenList};
+use crate::protocol::client::IssueToken;
+use crate::protocol::server::{IssuedToken, TokenList};
 
 /// Maximum wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);

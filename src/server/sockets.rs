@@ -11,7 +11,7 @@ use socketioxide::{ParserConfig, SocketIo};
 use tower::ServiceExt as _;
 
 use crate::connections::MESSAGE_BYTES;
-use crate::transport::socketio::ClosePolling;
+use crate::socketio::ClosePolling;
 
 /// Maximum packets that may wait in a socket before it is disconnected and has to resync.
 const SOCKET_BUFFER: usize = 8_192;

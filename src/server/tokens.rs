@@ -7,11 +7,11 @@ use crate::auth::Authenticator;
 use crate::cli::TokenArgs;
 use crate::client::ServerClient;
 use crate::permissions::Role;
+use crate::protocol::client::IssueToken;
+use crate::protocol::convert;
+use crate::protocol::names::TokenStatus;
+use crate::protocol::server::TokenLine;
 use crate::rooms::clock::WallClock;
-use crate::transport::protocol::client::IssueToken;
-use crate::transport::protocol::convert;
-use crate::transport::protocol::names::TokenStatus;
-use crate::transport::protocol::server::TokenLine;
 
 use super::{say, visit};
 

@@ -11,7 +11,7 @@ use crate::api::webhooks::{
 };
 use crate::approvals::ApprovalRequest;
 use crate::http_client::http_client_builder;
-use crate::transport::protocol::convert;
+use crate::protocol::convert;
 
 /// Longest wait for a receiver.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -401,7 +401,7 @@ const WAYS: &[(&str, Option<&str>)] = &[
 #[test]
 fn every_way_to_decide_is_known_here() {
     let is_about = |name: &&str| name.contains("approval");
-    let source = include_str!("../../src/transport/rest/openapi.rs");
+    let source = include_str!("../../crates/http/src/rest/openapi.rs");
     let routes = source.split(".at(").skip(1).filter_map(|rest| rest.split('"').nth(1));
     let routes = routes.filter(|route| route.starts_with("/requests"));
     let routes = routes.map(|route| format!("/api/v1{route}"));
@@ -410,6 +410,6 @@ fn every_way_to_decide_is_known_here() {
     assert_eq!(
         known,
         events.chain(routes).collect(),
-        "tests/it/judging_table.rs, src/transport/socketio/mod.rs, src/transport/rest/openapi.rs"
+        "tests/it/judging_table.rs, crates/socketio/src/lib.rs, crates/http/src/rest/openapi.rs"
     );
 }

@@ -11,7 +11,7 @@ use crate::support::script::full;
 use crate::support::wire::{self, Shape};
 use crate::support::{Person, Script, TestServer};
 
-const TABLE: &str = include_str!("../../src/transport/socketio/mod.rs");
+const TABLE: &str = include_str!("../../crates/socketio/src/lib.rs");
 
 /// The events in the server's own table.
 pub fn events() -> BTreeSet<&'static str> {
@@ -46,9 +46,9 @@ fn every_sample_is_like_itself() {
 
 #[test]
 fn the_servers_types_read_every_clients_sample() {
-    use copydesk::transport::protocol::client::*;
-    use copydesk::transport::protocol::files::*;
-    use copydesk::transport::protocol::rules::*;
+    use copydesk::protocol::client::*;
+    use copydesk::protocol::files::*;
+    use copydesk::protocol::rules::*;
     fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_json::Error> {
         // From text, as the server does: raw values cannot be read from anything else.
         serde_json::from_str::<T>(&sample.to_string()).map(drop)

@@ -1,4 +1,4 @@
-// Written from src/transport/protocol by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
+// Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
 
 export type Role = "owner" | "editor" | "reviewer" | "viewer";
 

@@ -1,0 +1,79 @@
+//! HTTP request, as it came over a connection.
+
+use std::sync::{Arc, OnceLock};
+
+use copydesk_engine::permissions::Principal;
+
+use super::account::{MemoryAccounts, PersonAccount};
+use super::socket_client::SocketClient;
+use super::tcp_connection::{AnsweringGuard, TcpConnection, TooManyConnections};
+
+/// Connection of a request, which counts as being answered until this is dropped; kept in the
+/// request's extensions.
+#[derive(Debug)]
+pub struct ConnectionArrival {
+    /// Connection that the request came over.
+    pub transport: Arc<TcpConnection>,
+    _answering: AnsweringGuard,
+}
+
+impl ConnectionArrival {
+    /// Begins a request; called before anything after its head is read.
+    pub fn begin(transport: &Arc<TcpConnection>) -> Self {
+        Self { transport: Arc::clone(transport), _answering: transport.begin_request() }
+    }
+}
+
+/// Long-polling [`SocketClient`] whose answer is on its way: when the client ends, so does the
+/// connection.
+#[derive(Debug)]
+pub struct CarriedConnection {
+    /// Client that is answered.
+    pub session: Arc<SocketClient>,
+    arrival: Arc<ConnectionArrival>,
+}
+
+impl CarriedConnection {
+    /// Marks the answer to this request as one for this client.
+    pub fn new(session: Arc<SocketClient>, arrival: Arc<ConnectionArrival>) -> Self {
+        session.attach(&arrival.transport);
+        Self { session, arrival }
+    }
+}
+
+impl Drop for CarriedConnection {
+    fn drop(&mut self) {
+        self.session.detach(&self.arrival.transport);
+    }
+}
+
+/// Person who makes an HTTP request, once known; kept in the request's extensions.
+#[derive(Clone, Debug)]
+pub struct RequestOwner {
+    accounts: MemoryAccounts,
+    /// Connection that the request came over.
+    pub transport: Arc<TcpConnection>,
+    account: Arc<OnceLock<Arc<PersonAccount>>>,
+}
+
+impl RequestOwner {
+    /// Returns the owner of a request over this connection, who is not known yet.
+    pub fn unknown(accounts: MemoryAccounts, transport: Arc<TcpConnection>) -> Self {
+        Self { accounts, transport, account: Arc::default() }
+    }
+
+    /// Sets the person whose token the request has shown.
+    ///
+    /// # Errors
+    /// [`TooManyConnections`] if the person has as many connections as one person may have, and
+    /// all are in use.
+    pub fn is(&self, principal: &Principal) -> Result<(), TooManyConnections> {
+        let account = self.account.get_or_init(|| self.accounts.of(principal));
+        self.transport.belong_to(account)
+    }
+
+    /// Returns the account of the person, once known.
+    pub fn account(&self) -> Option<&Arc<PersonAccount>> {
+        self.account.get()
+    }
+}

@@ -1,0 +1,88 @@
+//! Connections, and the memory held for them.
+//!
+//! Every accepted TCP connection is a [`TcpConnection`], wrapped in an [`ObservedStream`]
+//! that can be ended from outside and reads the length of WebSocket frames before they are
+//! buffered. Every socket.io client is a [`SocketClient`], which counts the bytes that wait to be
+//! sent. Bytes are counted in [`MemoryAccounts`]: for each person, for everybody who has not shown
+//! a token yet, and for the whole server. [`ConnectionRegistry`] has all connections and clients,
+//! and ends those that are overdue.
+
+mod account;
+mod arrival;
+pub mod body_guard;
+mod direct_frames;
+mod frames;
+mod head_end;
+mod incoming_frames;
+mod kept_buffers;
+mod kept_bytes;
+mod outgoing_state;
+mod pace;
+mod places;
+mod registry;
+mod socket_client;
+mod stream;
+mod tcp_connection;
+mod unknown;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
+pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
+pub use direct_frames::{SharedSocket, TextFrame};
+pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
+pub use socket_client::{QueueOverflow, SocketClient, SwitchRefused};
+pub use stream::ObservedStream;
+pub use tcp_connection::{ConnectionAccess, TcpConnection, TooManyConnections};
+
+/// Largest message of a client, in bytes: the longest document as JSON, and some more.
+pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
+/// Largest message of a person who may only read, in bytes.
+const READER_MESSAGE_BYTES: usize = 256 * 1024;
+/// Largest message of a client that has not shown a token yet, in bytes: long enough that one with
+/// a senseless name is told so.
+pub const UNKNOWN_MESSAGE_BYTES: usize = 128 * 1024;
+
+/// Reason why the server ended a [`TcpConnection`] or a [`SocketClient`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// The client has left, or the server has closed it in order.
+    Closed,
+    /// Too much unsent data: more than one connection or one person may leave unread.
+    TooSlow,
+    /// Connections of one person, or all of them, keep too much memory after long messages, and
+    /// this one keeps the most.
+    KeepsTooMuch,
+    /// The server holds as much as it may, and this connection holds the most.
+    ServerFull,
+    /// Silence for longer than the heartbeat allows.
+    Silent,
+    /// The peer accepted no bytes for too long.
+    Stalled,
+    /// No token was shown in time.
+    HandshakeTimeout,
+    /// No request came in time.
+    Idle,
+    /// A message is longer than this client may send.
+    MessageTooLarge,
+    /// The client broke the protocol.
+    Protocol,
+    /// Too much incoming data: more at once than this person may send.
+    ArrivingTooMuch,
+    /// Messages come faster than they are read, for too long.
+    Flood,
+    /// The token that the last request over this connection has shown is no longer valid.
+    AccessEnded,
+    /// A newer connection needs the place: one of the same person, and this one is idle, or one of
+    /// somebody else, and this person has the most connections.
+    TooManyOfPerson,
+    /// A newer connection needs the place, and this one has not shown a token.
+    TooManyUnknown,
+    /// The server stops.
+    ServerStops,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The value is consistent between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,171 @@
+//! State shared by all requests of the Messages API: the secret of the keys, the cache of
+//! conversations, and the limits.
+//!
+//! A conversation in which tools of this server were used is kept in the store too: the program was
+//! never shown the calls of those tools, and they must not run again because the server was
+//! restarted.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use crate::messages_api::conversation_cache::{ConversationCache, KnownConversation, MemoryBounds};
+use crate::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
+use crate::messages_api::failure::ApiFailure;
+use copydesk_engine::api::{AnswerRecord, ApiError, StoredAnswers};
+use copydesk_engine::auth::{AuthError, TokenSecret};
+use copydesk_engine::ids::UserId;
+
+use super::limits::AnswerLimits;
+
+/// Conversations of the Messages API. Clones share one state.
+#[derive(Clone, Debug)]
+pub struct Conversations(Arc<ConversationsInner>);
+
+#[derive(Debug)]
+struct ConversationsInner {
+    stored: StoredAnswers,
+    /// Identifier of this process; nobody continues the work of an earlier process.
+    life: String,
+    secret: TokenSecret,
+    bounds: MemoryBounds,
+    memory: Mutex<ConversationCache>,
+    limits: AnswerLimits,
+}
+
+/// Decision whether a conversation outlives the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConversationLifetime {
+    Yes,
+    /// Nothing is stored, because the program was shown all that matters.
+    No,
+}
+
+impl Conversations {
+    /// Opens the stored conversations, and generates the secret of their keys if there is none yet.
+    ///
+    /// # Errors
+    /// [`AuthError`] if the store cannot be used or holds no valid secret.
+    pub async fn open(stored: StoredAnswers) -> Result<Self, AuthError> {
+        let secret = stored.secret().await?;
+        let bounds = MemoryBounds::default();
+        let memory = Mutex::new(ConversationCache::new(bounds));
+        let (life, limits) = (uuid::Uuid::new_v4().to_string(), AnswerLimits::new());
+        Ok(Self(Arc::new(ConversationsInner { stored, life, secret, bounds, memory, limits })))
+    }
+
+    pub(crate) fn limits(&self) -> &AnswerLimits {
+        &self.0.limits
+    }
+
+    /// Begins a conversation about everything in `scope`.
+    pub(crate) fn begin(&self, scope: &[&str]) -> Option<CanonicalConversation> {
+        CanonicalConversation::begin(self.0.secret.expose().as_bytes(), scope)
+    }
+
+    pub(crate) fn life(&self) -> &str {
+        &self.0.life
+    }
+
+    /// Returns the stored value under a key of this person, if it is not too old.
+    pub(crate) async fn find(
+        &self,
+        user: &UserId,
+        key: &str,
+        now_ms: u64,
+    ) -> Result<Option<Value>, ApiFailure> {
+        let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
+        let found = self.0.stored.find(user, &[key.to_owned()], since_ms).await;
+        Ok(found.map_err(unreadable)?.pop().map(|record| record.body))
+    }
+
+    pub(crate) fn stored(&self) -> &StoredAnswers {
+        &self.0.stored
+    }
+
+    /// Returns the [`KnownConversation`] of a person's conversation up to each of these answers.
+    pub(crate) async fn recall(
+        &self,
+        user: &UserId,
+        keys: &[ConversationHash],
+        durable: ConversationLifetime,
+        now_ms: u64,
+    ) -> Result<HashMap<ConversationHash, KnownConversation>, ApiFailure> {
+        let mut known = HashMap::new();
+        let mut missing = HashMap::new();
+        {
+            let mut memory = self.memory();
+            for key in keys {
+                match memory.recall(user, key, now_ms) {
+                    Some(found) => drop(known.insert(*key, found)),
+                    None => drop(missing.insert(key.to_string(), *key)),
+                }
+            }
+        }
+        if durable == ConversationLifetime::No || missing.is_empty() {
+            return Ok(known);
+        }
+        let names: Vec<_> = missing.keys().cloned().collect();
+        let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
+        // A failed read is no ordinary miss: without the entry, tools might run a second time.
+        let found = self.0.stored.find(user, &names, since_ms).await.map_err(unreadable)?;
+        for kept in found {
+            let found: KnownConversation = serde_json::from_value(kept.body).map_err(unreadable)?;
+            if let Some(key) = missing.get(&kept.key) {
+                self.memory().keep(user, *key, found.clone(), now_ms);
+                known.insert(*key, found);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Stores an answer; `before` are the earlier answers of the conversation, which are marked as
+    /// used.
+    pub(crate) async fn keep(
+        &self,
+        user: &UserId,
+        key: ConversationHash,
+        known: KnownConversation,
+        before: &[ConversationHash],
+        durable: ConversationLifetime,
+        now_ms: u64,
+    ) {
+        if durable == ConversationLifetime::Yes
+            && let Err(error) = self.store(user, key, &known, before, now_ms).await
+        {
+            // The calls have run, and this process still knows them.
+            tracing::error!(%error, "cannot store the hidden part of an answer");
+        }
+        self.memory().keep(user, key, known, now_ms);
+    }
+
+    async fn store(
+        &self,
+        user: &UserId,
+        key: ConversationHash,
+        known: &KnownConversation,
+        before: &[ConversationHash],
+        now_ms: u64,
+    ) -> Result<(), ApiError> {
+        let ConversationsInner { stored, bounds, .. } = &*self.0;
+        // The value has only texts and numbers, so it can always be written.
+        let body = serde_json::to_value(known).unwrap_or_default();
+        let (user, key) = (user.clone(), key.to_string());
+        let answer = AnswerRecord { user, key, used_ms: now_ms, body };
+        let earlier = before.iter().map(ConversationHash::to_string).collect();
+        let (before_ms, most_bytes) =
+            (now_ms.saturating_sub(bounds.idle_ms), bounds.person_bytes as u64);
+        stored.put_next(answer, earlier, before_ms, most_bytes).await
+    }
+
+    fn memory(&self) -> MutexGuard<'_, ConversationCache> {
+        // The memory is consistent between any two statements.
+        self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn unreadable(error: impl std::error::Error) -> ApiFailure {
+    tracing::error!(%error, "cannot read the hidden part of an answer");
+    ApiFailure::new(529, "the store does not answer; nothing was changed")
+}

@@ -1,0 +1,335 @@
+//! Driver of one answer: asks the model, runs the tools of this server, sends events to the client,
+//! and remembers the parts that the client is not shown.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::messages_api::conversation_cache::{HiddenAnswer, KnownConversation};
+use crate::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
+use crate::messages_api::failure::ApiFailure;
+use crate::messages_api::request::CheckedRequest;
+use crate::messages_api::server_tool_loop::{
+    LoopEnd, LoopStep, PausedLoop, ServerToolLoop, unfold,
+};
+use crate::messages_api::sse_encoder::SseEncoder;
+use crate::rest::http_state::HttpState;
+use copydesk_engine::agent::ChosenModel;
+use copydesk_engine::api::Caller;
+use copydesk_engine::ids::{SessionId, Version};
+use copydesk_engine::llm::messages_api::{
+    ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent,
+};
+use copydesk_engine::llm::{self, AnswerDelta, AssistantMessage, ModelError, RetryMode};
+use copydesk_engine::permissions::Principal;
+use copydesk_engine::rooms::clock::WallClock;
+
+use super::admission::AdmittedRequest;
+use super::conversations::{ConversationLifetime, Conversations};
+use super::limits::AnswerPermit;
+use super::recovery::ResumableAnswer;
+use super::server_tools::{self, ServerTools};
+
+/// Maximum bytes of one answer of the model.
+const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+/// Refusal of a conversation that ends with an answer put in the model's name.
+const NO_PREFILL: &str = "messages: this model does not support assistant message prefill: the conversation must end with a user message";
+
+/// State of one answer that is being written, from [`AnswerWork::prepare`] to [`AnswerWork::go`].
+pub(crate) struct AnswerWork {
+    conversations: Conversations,
+    clock: WallClock,
+    principal: Principal,
+    asked: CheckedRequest,
+    chosen: ChosenModel,
+    /// Conversation from which the key of the next answer is computed.
+    conversation: CanonicalConversation,
+    /// Keys of the earlier answers of the conversation.
+    answers: Vec<ConversationHash>,
+    durable: ConversationLifetime,
+    session: SessionId,
+    /// Conversation with the hidden parts restored.
+    messages: Vec<ChatMessage>,
+    tools: Option<ServerTools>,
+    /// Stored progress of this answer, kept until the client has it. Present where tools of this
+    /// server may run.
+    resumable: Option<ResumableAnswer>,
+    /// Progress that an earlier process made with this answer.
+    left: Option<PausedLoop>,
+    _permit: AnswerPermit,
+}
+
+impl AnswerWork {
+    /// Restores the known part of the conversation.
+    pub(crate) async fn prepare(
+        app: &HttpState,
+        entered: AdmittedRequest,
+        asked: CheckedRequest,
+        chosen: ChosenModel,
+        mut tools: Option<ServerTools>,
+    ) -> Result<Self, ApiFailure> {
+        let AdmittedRequest { caller: Caller { principal, .. }, permit, .. } = entered;
+        let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
+        let scope = [principal.user.as_str(), family(&chosen), &about];
+        let begun = app.conversations.begin(&scope);
+        let mut conversation =
+            begun.ok_or_else(|| ApiFailure::new(500, "cannot derive a conversation key"))?;
+        let now_ms = app.api.clock.now_ms();
+        let places = say_all(&mut conversation, &asked.messages);
+        let answers: Vec<ConversationHash> = places.iter().flatten().copied().collect();
+        let durable =
+            if tools.is_some() { ConversationLifetime::Yes } else { ConversationLifetime::No };
+        let conversations = app.conversations.clone();
+        let mut known = conversations.recall(&principal.user, &answers, durable, now_ms).await?;
+        let messages = unfold(&asked.messages, |index| {
+            let place = places.get(index).copied().flatten()?;
+            known.get(&place)?.hidden.clone()
+        });
+        let latest = answers.last().and_then(|key| known.remove(key));
+        let paused = messages.last().is_some_and(|last| last.role == MessageRole::User);
+        if asked.ends_with_answer() && !paused {
+            return Err(ApiFailure::invalid(NO_PREFILL.to_owned()));
+        }
+        let mut read: Option<Version> = latest.as_ref().and_then(|known| known.read);
+        let mut session = latest.map_or_else(SessionId::generate, |known| known.session);
+        let (mut resumable, mut left) = (None, None);
+        if let Some(tools) = &mut tools {
+            let (user, key) = (&principal.user, conversation.key());
+            let (opened, found) =
+                ResumableAnswer::open(&conversations, user, key, &asked, now_ms).await?;
+            resumable = Some(opened);
+            if let Some(found) = found {
+                (session, read, left) = (found.session, found.read, Some(found.paused));
+            }
+            tools.resume_from(session.clone(), read);
+        }
+        Ok(Self {
+            conversations,
+            clock: app.api.clock.clone(),
+            principal,
+            asked,
+            chosen,
+            conversation,
+            answers,
+            durable,
+            session,
+            messages,
+            tools,
+            resumable,
+            left,
+            _permit: permit,
+        })
+    }
+
+    /// Runs the answer. Each [`StreamEvent`] goes to `sender`, from which a client reads; the whole
+    /// message is returned. Dropping the future stops whatever it waits for.
+    pub(crate) async fn go(
+        mut self,
+        sender: Option<mpsc::Sender<StreamEvent>>,
+    ) -> Result<Value, ApiFailure> {
+        let id = format!("msg_{}", copydesk_engine::ids::sortable_uuid().simple());
+        let mut telling = SseEncoder::new(id, self.asked.model.clone());
+        tell(sender.as_ref(), telling.start()).await;
+        if self.asked.max_tokens == 0 {
+            // Such a request only warms a cache, and the cache is the provider's.
+            let end = LoopEnd::empty(StopReason::MaxTokens);
+            tell(sender.as_ref(), telling.end(&end)).await;
+            return Ok(telling.message(&end));
+        }
+        let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default().into_iter();
+        let mut tool_loop = ServerToolLoop::new(ours.collect(), self.asked.choice.clone());
+        let mut next = self.go_on(&mut tool_loop, &mut telling, sender.as_ref()).await;
+        loop {
+            next = match next {
+                LoopStep::Ask => tool_loop
+                    .answered(self.ask_model(&tool_loop, &mut telling, sender.as_ref()).await?),
+                LoopStep::Run(calls) => {
+                    // Blocks after a call of the client's come after that call, and the call is
+                    // sent at the end.
+                    if !tool_loop.calls_others() {
+                        tell(sender.as_ref(), telling.pause(&tool_loop.shown())).await;
+                    }
+                    let results = self.run(&calls, &mut tool_loop).await?;
+                    tool_loop.ran(results)
+                }
+                LoopStep::End(end) => {
+                    let events = telling.end(&end);
+                    // Stored before it is sent: the client may continue at once.
+                    self.remember(telling.content(), end.hidden.clone()).await;
+                    tell(sender.as_ref(), events).await;
+                    if let Some(resumable) = self.resumable.take() {
+                        resumable.over().await;
+                    }
+                    return Ok(telling.message(&end));
+                }
+            };
+        }
+    }
+
+    /// Returns the first step: a question to the model, or the calls at which an earlier process
+    /// stopped.
+    async fn go_on(
+        &mut self,
+        tool_loop: &mut ServerToolLoop,
+        telling: &mut SseEncoder,
+        sender: Option<&mpsc::Sender<StreamEvent>>,
+    ) -> LoopStep {
+        let Some(paused) = self.left.take() else { return LoopStep::Ask };
+        let Some(calls) = tool_loop.resume(paused.clone()) else { return LoopStep::Ask };
+        let answers: Vec<_> = paused.answers().collect();
+        if let Some((last, earlier)) = answers.split_last() {
+            for answer in earlier {
+                tell(sender, telling.repeat(answer)).await;
+            }
+            tell(sender, telling.repeat_beginning(last)).await;
+        }
+        LoopStep::Run(calls)
+    }
+
+    async fn ask_model(
+        &mut self,
+        tool_loop: &ServerToolLoop,
+        telling: &mut SseEncoder,
+        sender: Option<&mpsc::Sender<StreamEvent>>,
+    ) -> Result<AssistantMessage, ApiFailure> {
+        let mut request = request(&self.asked, &self.chosen, self.tools.as_ref());
+        request.messages = [self.messages.as_slice(), tool_loop.said()].concat();
+        // Providers refuse a choice if there is nothing to choose.
+        request.tool_choice = tool_loop.choice().filter(|_| request.has_tools());
+        request.session = self.session.to_string();
+        if tool_loop.said().is_empty() {
+            request.prompt = self.asked.prompt().map(str::to_owned);
+            // Clients of this API retry by themselves. After a tool has run here, a client could
+            // not resume.
+            request.tries = RetryMode::Once;
+        }
+        if let Some(tools) = &mut self.tools {
+            tools.check_model(&self.chosen.asked()).await?;
+            request.document = tools.view(self.chosen.model.name()).await;
+        }
+        let cancel = CancellationToken::new();
+        let _hang_up = cancel.clone().drop_guard();
+        let mut stream = self.chosen.model.stream(request, cancel);
+        let mut size = 0;
+        while let Some(delta) = stream.next().await {
+            match delta.map_err(|error| ApiFailure::of_model(&error))? {
+                AnswerDelta::Done(answer) => return Ok(answer),
+                AnswerDelta::Reset => telling.begin_again(sender.is_some())?,
+                delta => {
+                    size += match &delta {
+                        AnswerDelta::Text(text) | AnswerDelta::NextText(text) => text.len(),
+                        AnswerDelta::ToolInput { partial_json, .. } => partial_json.len(),
+                        _ => 0,
+                    };
+                    if size > ANSWER_LIMIT {
+                        return Err(ApiFailure::new(500, "the model's answer was too long"));
+                    }
+                    tell(sender, telling.encode(delta)).await;
+                }
+            }
+        }
+        Err(ApiFailure::of_model(&ModelError::CutOff))
+    }
+
+    /// Runs the calls of this server's tools, in the model's order. Progress is stored before the
+    /// first call.
+    async fn run(
+        &mut self,
+        calls: &[ContentBlock],
+        tool_loop: &mut ServerToolLoop,
+    ) -> Result<Vec<ContentBlock>, ApiFailure> {
+        let paused = tool_loop.paused();
+        let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
+        let read = self.tools.as_ref().and_then(ServerTools::read);
+        if let Some(resumable) = &mut self.resumable {
+            resumable.keep(&self.session, read, paused, self.clock.now_ms()).await;
+        }
+        for (place, call) in calls.iter().enumerate() {
+            if let Some(tools) = &mut self.tools {
+                if tools.is_too_late() {
+                    tool_loop.end_soon();
+                    results.push(server_tools::too_late(call));
+                    continue;
+                }
+                let mark = self.resumable.as_ref().map(|it| it.mark(round, place, call));
+                results.push(tools.call(call, mark, self.chosen.asked()).await?);
+                tools.check_asker().await?;
+            }
+        }
+        Ok(results)
+    }
+
+    async fn remember(&mut self, content: &[ContentBlock], hidden: Option<Arc<HiddenAnswer>>) {
+        self.conversation.say(&ChatMessage::assistant(content.to_vec()));
+        let read = self.tools.as_ref().and_then(ServerTools::read);
+        let known = KnownConversation { session: self.session.clone(), hidden, read };
+        let (key, now_ms) = (self.conversation.key(), self.clock.now_ms());
+        let (user, before) = (&self.principal.user, &self.answers);
+        self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
+    }
+}
+
+/// Adds messages to a conversation; returns its key after each answer among them.
+fn say_all(
+    conversation: &mut CanonicalConversation,
+    messages: &[ChatMessage],
+) -> Vec<Option<ConversationHash>> {
+    let mut latest = None;
+    let key_after = |message: &ChatMessage| {
+        conversation.say(message);
+        let key = (message.role == MessageRole::Assistant).then(|| conversation.key());
+        // An empty answer leaves the key as it was, and one hidden answer would be restored twice.
+        let key = key.filter(|key| latest != Some(*key));
+        latest = key.or(latest);
+        key
+    };
+    messages.iter().map(key_after).collect()
+}
+
+/// Returns the provider of a [`ChosenModel`]: models of one provider can continue each other's
+/// conversations.
+fn family(chosen: &ChosenModel) -> &str {
+    chosen.model.name().split(':').next().unwrap_or_default()
+}
+
+/// Builds the [`llm::ModelRequest`], without the messages of the current answer.
+pub(crate) fn request(
+    asked: &CheckedRequest,
+    chosen: &ChosenModel,
+    tools: Option<&ServerTools>,
+) -> llm::ModelRequest {
+    let mut system = asked.system.clone();
+    let mut definitions = asked.tools.clone();
+    if let Some(tools) = tools {
+        if !system.is_empty() {
+            system.push_str("\n\n");
+        }
+        system.push_str(&tools.rules());
+        definitions.extend(tools.definitions.iter().cloned());
+    }
+    let mut request = llm::ModelRequest {
+        model: chosen.name.clone(),
+        system,
+        messages: asked.messages.clone(),
+        tools: definitions,
+        native: asked.native.iter().map(|tool| tool.definition.clone()).collect(),
+        stop_sequences: asked.stop_sequences.clone(),
+        more: asked.more.clone(),
+        max_tokens: asked.max_tokens,
+        caching: asked.caching.clone(),
+        ..llm::ModelRequest::default()
+    };
+    request.tool_choice = asked.choice.clone().filter(|_| request.has_tools());
+    request
+}
+
+/// Sends events. A client that no longer reads is no error: the work is about to be dropped.
+async fn tell(sender: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEvent>) {
+    let Some(sender) = sender else { return };
+    for event in events {
+        sender.send(event).await.ok();
+    }
+}

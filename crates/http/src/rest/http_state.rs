@@ -1,0 +1,17 @@
+//! State that all handlers of HTTP requests share.
+
+use crate::messages_api::Conversations;
+use copydesk_engine::api::Application;
+
+use super::middleware::body_quota::BodyQuota;
+
+/// Shared state of the HTTP handlers, given to [`router`](super::router).
+#[derive(Clone)]
+pub struct HttpState {
+    /// Operations of the application.
+    pub api: Application,
+    /// Conversations of the Messages API.
+    pub conversations: Conversations,
+    /// Memory quota of request bodies.
+    pub reading: BodyQuota,
+}

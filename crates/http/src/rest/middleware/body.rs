@@ -1,0 +1,85 @@
+//! JSON body of a request that writes, read strictly, with a problem document for each way it can
+//! be wrong.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::rest::problem;
+use copydesk_engine::api::{ApiError, ErrorCode};
+use copydesk_protocol::rest::Empty;
+
+/// Maximum characters of an error message: serde quotes what it refuses, however long.
+const LONGEST_COMPLAINT: usize = 400;
+
+/// Reads the body as a `T`, after the caller was found to be allowed.
+///
+/// # Errors
+/// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's
+/// limit; 400 if it is not JSON; 422 if it is not an object of the right shape.
+pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
+    shaped(object(request).await?)
+}
+
+/// Reads a body of a type with a field that the address names too. If the body has the field as
+/// well, both must be equal.
+///
+/// # Errors
+/// Those of [`read`], and 422 if the field differs from the address.
+pub(crate) async fn read_about<T: DeserializeOwned>(
+    request: Request,
+    name: &str,
+    value: &str,
+) -> Result<T, ApiError> {
+    let mut body = object(request).await?;
+    let said = body.insert(name.to_owned(), Value::from(value));
+    if said.is_some_and(|said| said != value) {
+        return Err(ApiError::unprocessable(format!("`{name}` does not match the URL")));
+    }
+    shaped(body)
+}
+
+/// Reads a body without fields.
+///
+/// # Errors
+/// Those of [`read`].
+pub(crate) async fn read_empty(request: Request) -> Result<(), ApiError> {
+    let Empty {} = read(request).await?;
+    Ok(())
+}
+
+async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {
+    if !is_json(request.headers()) {
+        let detail = "the body must be JSON, with `Content-Type: application/json`";
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
+    }
+    let bytes = Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::TooLarge, problem::TOO_LARGE),
+        _ => ApiError::invalid("the body could not be read to its end"),
+    })?;
+    let value =
+        serde_json::from_slice(&bytes).map_err(|error| ApiError::invalid(complaint(&error)));
+    match value? {
+        Value::Object(body) => Ok(body),
+        // Derived types would also read an array, field by field.
+        _ => Err(ApiError::unprocessable("the body must be an object")),
+    }
+}
+
+fn shaped<T: DeserializeOwned>(body: Map<String, Value>) -> Result<T, ApiError> {
+    serde_json::from_value(Value::Object(body))
+        .map_err(|error| ApiError::unprocessable(complaint(&error)))
+}
+
+fn complaint(error: &serde_json::Error) -> String {
+    error.to_string().chars().take(LONGEST_COMPLAINT).collect()
+}
+
+/// Returns `true` if the headers say that the body is JSON.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = named.and_then(|text| text.split(';').next()).unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}

@@ -1,0 +1,106 @@
+//! Quota of the memory that request bodies of one person take at once.
+//!
+//! Only bytes that have arrived count: a client that announces much and sends little keeps nobody
+//! out.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::Body;
+use futures_util::StreamExt as _;
+
+use copydesk_connections::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
+use copydesk_engine::ids::UserId;
+
+/// Quota for bodies while they are read and worked on. Clones share it.
+#[derive(Clone, Debug)]
+pub struct BodyQuota(MemoryAccounts);
+
+/// Bytes of a [`BodyQuota`] held for one body, until the last clone is dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldBody(Arc<BodyHold>);
+
+#[derive(Debug)]
+struct BodyHold {
+    account: Arc<PersonAccount>,
+    bytes: Mutex<Option<HeldBytes>>,
+    refused: AtomicBool,
+}
+
+impl BodyQuota {
+    /// Returns a quota that counts in these accounts.
+    pub fn new(accounts: MemoryAccounts) -> Self {
+        Self(accounts)
+    }
+
+    /// Returns the [`PersonAccount`] of this person.
+    pub(crate) fn account(&self, user: &UserId) -> Arc<PersonAccount> {
+        self.0.of_user(user)
+    }
+
+    /// Begins a body of this person, with nothing held yet.
+    pub(crate) fn begin(&self, user: &UserId) -> HeldBody {
+        let account = self.0.of_user(user);
+        HeldBody(Arc::new(BodyHold {
+            account,
+            bytes: Mutex::default(),
+            refused: AtomicBool::new(false),
+        }))
+    }
+}
+
+impl HeldBody {
+    /// Holds `more` bytes.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if the quota of the person or of the server is used up.
+    pub(crate) fn hold(&self, more: usize) -> Result<(), NoRoom> {
+        let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = match &mut *bytes {
+            Some(held) => held.grow(more),
+            None => self.0.account.hold(HeldFor::Body, more).map(|held| *bytes = Some(held)),
+        };
+        if held.is_err() {
+            self.0.refused.store(true, Ordering::Relaxed);
+        }
+        held
+    }
+
+    /// Returns `true` if the quota did not suffice for the whole body.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.0.refused.load(Ordering::Relaxed)
+    }
+
+    /// Wraps a body so that each piece is held as it is read. The body fails where the quota ends.
+    pub(crate) fn of(&self, body: Body) -> Body {
+        let held = self.clone();
+        Body::from_stream(body.into_data_stream().map(move |piece| {
+            let piece = piece.map_err(axum::BoxError::from)?;
+            held.hold(piece.len())?;
+            Ok::<_, axum::BoxError>(piece)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_held_as_long_as_anybody_waits_for_its_answer() {
+        let accounts = MemoryAccounts::new(1_000);
+        let reading = BodyQuota::new(accounts.clone());
+        let ana = UserId::from("ana");
+        let (first, second) = (reading.begin(&ana), reading.begin(&ana));
+        assert_eq!((first.hold(600), first.hold(400)), (Ok(()), Ok(())));
+        assert_eq!(second.hold(1), Err(NoRoom::Server));
+        assert!(second.is_refused() && !first.is_refused());
+        let again = first.clone();
+        drop(first);
+        assert_eq!(second.hold(1), Err(NoRoom::Server));
+        drop(again);
+        assert_eq!((second.hold(1), accounts.held()), (Ok(()), 1));
+        drop(second);
+        assert_eq!(accounts.held(), 0);
+    }
+}

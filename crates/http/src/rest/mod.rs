@@ -1,0 +1,99 @@
+//! HTTP transport: the REST API and health routes, behind the checks of every request.
+
+pub mod http_state;
+pub mod middleware;
+pub mod problem;
+pub mod transfer;
+
+mod documents;
+mod export;
+mod files;
+mod history;
+mod openapi;
+mod requests;
+mod runs;
+mod server_resources;
+mod tokens;
+mod transcripts;
+mod webhooks;
+
+use crate::messages_api;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::routing::{any, get, post};
+
+use copydesk_engine::permissions::Action;
+
+pub use crate::messages_api::Conversations;
+pub use http_state::HttpState;
+use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
+pub use middleware::body_quota::BodyQuota;
+use openapi::BodyKind;
+use problem::{Problem, RestResult};
+
+/// Maximum body of a request, in bytes.
+const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+/// Maximum body that may hold the text of a document, in bytes: the longest text as JSON, and some
+/// more.
+const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+
+/// Builds the router with all routes.
+pub fn router(app: HttpState) -> Router {
+    Router::new()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .merge(openapi::routes(BodyKind::WithoutToken))
+        .merge(api(&app))
+        .route("/v1/messages", post(messages_api::answer).fallback(messages_api::no_method))
+        .route(
+            "/v1/messages/count_tokens",
+            post(messages_api::count).fallback(messages_api::no_method),
+        )
+        .route("/v1/models", get(messages_api::list_models).fallback(messages_api::no_method))
+        .route("/v1/models/{*id}", get(messages_api::one_model).fallback(messages_api::no_method))
+        .route("/api/hello", get(messages_api::hello))
+        .route("/api/{*rest}", any(no_route))
+        // Reserved for Prometheus metrics. Until they are built, programs get an error of the API.
+        .route("/metrics", any(no_route))
+        .route("/v1/{*rest}", any(messages_api::no_route))
+        .method_not_allowed_fallback(no_method)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
+        .with_state(app)
+}
+
+/// Builds the routes that need a token.
+fn api(app: &HttpState) -> Router<HttpState> {
+    let with_middleware = ApiMiddleware::new(app.clone());
+    // A person who may only read has no use for a long body.
+    let text_body = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
+    let secret_body = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
+    let short_body = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
+    with_middleware
+        .to(openapi::routes(BodyKind::Short), short_body)
+        .merge(with_middleware.to(openapi::routes(BodyKind::Text), text_body))
+        .merge(with_middleware.to(openapi::routes(BodyKind::Secret), secret_body))
+}
+
+/// Answers that the process runs.
+async fn alive() -> &'static str {
+    "ok"
+}
+
+/// Answers that changes can be stored and read.
+async fn ready(State(app): State<HttpState>) -> RestResult<&'static str> {
+    let problem =
+        |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
+    app.api.check_readiness().await.map(|()| "ok").map_err(problem)
+}
+
+/// Refuses an unknown route of the API, so that programs never get the editor's page.
+async fn no_route() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such route")
+}
+
+/// Refuses a method that the route does not have; the `Allow` header lists the others.
+async fn no_method() -> Problem {
+    let detail = "this route does not take that method";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+}

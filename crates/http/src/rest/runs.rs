@@ -1,0 +1,150 @@
+//! Agent: `/api/v1/runs` and `/api/v1/sessions`.
+
+use axum::Json;
+use axum::extract::{OriginalUri, Request};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::problem::RestResult;
+use crate::rest::middleware::auth_session::AuthSession;
+use crate::rest::middleware::body;
+use crate::rest::middleware::pagination::{ListPart, PathId, QueryParams, WaitQuery, next};
+use copydesk_engine::api::{Caller, SessionRecord};
+use copydesk_engine::ids::{DocumentId, RunId, SessionId};
+use copydesk_protocol::client::ClearTranscript;
+use copydesk_protocol::convert;
+use copydesk_protocol::rest::{RunState, SessionLine, SessionPage, StartRun, StartedRun};
+
+/// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
+/// its progress.
+///
+/// # Errors
+/// 422 `invalid_request` for a prompt, model or selection that is not accepted, 403 `not_allowed`
+/// or `model_not_allowed`, 429 `too_many_requests` if too many runs wait; those of [`body::read`].
+pub async fn start(caller: Caller, request: Request) -> RestResult<Response> {
+    let wish: StartRun = body::read(request).await?;
+    let ask = convert::question(&caller, wish, RunId::generate()).await?;
+    let session_id = ask.session.to_string();
+    let id = caller.api.agents.ask(ask).await?.to_string();
+    let url = format!("/api/v1/sessions/{session_id}/runs/{id}");
+    let there = [(header::LOCATION, url.clone())];
+    Ok((StatusCode::ACCEPTED, there, Json(StartedRun { id, session_id, url })).into_response())
+}
+
+/// Returns a run, in progress or ended.
+///
+/// # Errors
+/// 400 `invalid_request` for too long a `wait`, 404 `not_found` for an unknown run or session, 401
+/// `unauthorized` if the token ends meanwhile; see [`Caller::run_status`].
+pub async fn read(
+    AuthSession { caller, pass }: AuthSession,
+    PathId((session, run)): PathId<(SessionId, RunId)>,
+    QueryParams(waiting): QueryParams<WaitQuery>,
+) -> RestResult<Json<RunState>> {
+    let wait = waiting.read()?;
+    let seen = caller.run_status(&pass, session.clone(), &run, wait).await?;
+    let record = seen.record;
+    let finished_at = record.finished_ms.map(convert::time);
+    let result = seen.response.map(|response| {
+        let at = finished_at.clone().unwrap_or_default();
+        convert::response(session.to_string(), run.to_string(), at, &response)
+    });
+    Ok(Json(RunState {
+        id: run.to_string(),
+        session_id: session.to_string(),
+        document_id: record.document.as_ref().map(ToString::to_string),
+        state: record.state.into(),
+        prompt: seen.prompt,
+        created_at: convert::time(record.created_ms),
+        finished_at,
+        waiting: seen.waiting.iter().map(ToString::to_string).collect(),
+        result,
+    }))
+}
+
+/// Stops a run. An ended run stays as it is.
+///
+/// # Errors
+/// 404 `not_found` for an unknown run or session, 403 `not_allowed` for another person's; those of
+/// [`body::read_empty`].
+pub async fn cancel(
+    caller: Caller,
+    PathId((session, run)): PathId<(SessionId, RunId)>,
+    request: Request,
+) -> RestResult<StatusCode> {
+    caller.stop_run(session, run, body::read_empty(request)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Lists the caller's own sessions, newest first.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`, 503 `unavailable` if the store does not
+/// answer; see [`Caller::sessions`].
+pub async fn sessions(
+    caller: Caller,
+    QueryParams(part): QueryParams<ListPart>,
+    OriginalUri(here): OriginalUri,
+) -> RestResult<Json<SessionPage>> {
+    let wanted = part.read::<SessionId>()?;
+    let page = caller.sessions(wanted.after.as_ref(), wanted.limit).await?;
+    let next = page.end().map(|last| next(&here, &last.id));
+    let line = |session: SessionRecord| SessionLine {
+        id: session.id.to_string(),
+        created_at: convert::time(session.created_ms),
+        seen_at: convert::time(session.seen_ms),
+    };
+    Ok(Json(SessionPage { sessions: page.items.into_iter().map(line).collect(), next }))
+}
+
+/// Stops every run of a session.
+///
+/// # Errors
+/// 404 `not_found` for an unknown session, 403 `not_allowed` for another person's; see
+/// [`Caller::cancel_runs`].
+pub async fn cancel_all(
+    caller: Caller,
+    PathId(session): PathId<SessionId>,
+    request: Request,
+) -> RestResult<StatusCode> {
+    caller.cancel_runs(session, None, body::read_empty(request)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Begins the conversation anew; earlier entries stay stored.
+///
+/// # Errors
+/// 409 `busy` while a run is at work or waits, 404 `not_found` for an unknown session or document,
+/// 403 `not_allowed`; those of [`body::read_about`].
+pub async fn clear(
+    caller: Caller,
+    PathId(session): PathId<SessionId>,
+    request: Request,
+) -> RestResult<StatusCode> {
+    let name = session.to_string();
+    let document = async {
+        let wish: ClearTranscript = body::read_about(request, "sessionId", &name).await?;
+        Ok(wish.document_id.map(DocumentId::from))
+    };
+    caller.clear_conversation(session, document).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Continues the conversation from the end of an earlier run.
+///
+/// # Errors
+/// 409 `busy` while a run is at work or waits, 404 `not_found` for an unknown run, session or
+/// document, 403 `not_allowed`; those of [`body::read_about`].
+pub async fn fork(
+    caller: Caller,
+    PathId(session): PathId<SessionId>,
+    request: Request,
+) -> RestResult<StatusCode> {
+    let name = session.to_string();
+    let start = async {
+        let wish = body::read_about(request, "sessionId", &name).await?;
+        Ok(convert::fork_start(wish))
+    };
+    caller.fork_conversation(session, start).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

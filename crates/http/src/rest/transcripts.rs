@@ -1,0 +1,99 @@
+//! Transcripts: `GET /api/v1/sessions/{session}/transcript`, page by page.
+
+use axum::Json;
+use axum::extract::OriginalUri;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::problem::RestResult;
+use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
+use copydesk_engine::api::{Caller, ConversationName, TranscriptCursor};
+use copydesk_engine::ids::{DocumentId, SessionId};
+use copydesk_engine::permissions::Action;
+use copydesk_protocol::convert;
+use copydesk_protocol::rest::Transcript;
+use copydesk_protocol::server::AgentEvent;
+
+/// Query for a part of a conversation of a session.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TranscriptQuery {
+    /// The document it is about, with what everybody said there; missing: the work without a
+    /// document.
+    document_id: Option<String>,
+    /// At most this many, 1 to 200; 50 if missing.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// Value of `next` of the page before.
+    cursor: Option<String>,
+}
+
+/// Place of one event: its entry in the conversation, and its index among the events of that entry.
+type EntryPlace = (TranscriptCursor, usize);
+
+/// Returns the questions, answers, calls and decisions of a conversation.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`, 404 `not_found` for an unknown session or
+/// document, 403 `not_allowed` for another person's; see [`Caller::conversation`].
+pub async fn transcript(
+    caller: Caller,
+    PathId(session): PathId<SessionId>,
+    QueryParams(TranscriptQuery { document_id, limit, cursor }): QueryParams<TranscriptQuery>,
+    OriginalUri(here): OriginalUri,
+) -> RestResult<Json<Transcript>> {
+    let page = PageQuery::<EntryPlace>::read(limit, cursor.as_deref())?;
+    let document = document_id.map(DocumentId::from);
+    let conversation = caller.conversation(session, document).await?;
+    if conversation.document.is_none() {
+        caller.require(Action::Read)?;
+    }
+    let mut found = said(&caller, &conversation, &page).await?;
+    let more = found.len() > page.limit;
+    found.truncate(page.limit);
+    let next = found.last().filter(|_| more).map(|(last, _)| next(&here, last));
+    let requests = match page.after {
+        None => {
+            let ConversationName { session, document } = &conversation;
+            caller.api.agents.decided(session, document.as_ref()).await?
+        }
+        Some(_) => Vec::new(),
+    };
+    let requests = requests.iter().map(convert::request).collect();
+    let entries = found.into_iter().map(|(_, event)| event).collect();
+    Ok(Json(Transcript { entries, requests, next }))
+}
+
+/// Returns the events after the previous page: as many as the page has, and at least one more if
+/// there is one.
+async fn said(
+    caller: &Caller,
+    conversation: &ConversationName,
+    page: &PageQuery<EntryPlace>,
+) -> RestResult<Vec<(EntryPlace, AgentEvent)>> {
+    let (session, document) = (&conversation.session, conversation.document.as_ref());
+    let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
+    // Some events of the first entry may have been on the previous page. Every later batch begins
+    // with the last entry of the one before.
+    let mut skipped = page.after.as_ref().map_or(0, |(_, index)| index + 1);
+    let batch = page.limit as u32 + 2;
+    let mut found = Vec::new();
+    loop {
+        let entries = caller.api.agents.said_from(session, document, &from, batch).await?;
+        let is_last = entries.len() < batch as usize;
+        let end = entries.last().map(|(place, _)| place.clone());
+        for (place, entry) in entries {
+            let skip = if place == from { skipped } else { 0 };
+            let events = entry.iter().flat_map(|entry| convert::entry(entry, document));
+            found.extend(
+                events.enumerate().skip(skip).map(|(index, event)| ((place.clone(), index), event)),
+            );
+        }
+        match end {
+            Some(end) if !is_last && found.len() <= page.limit => {
+                (from, skipped) = (end, usize::MAX);
+            }
+            _ => return Ok(found),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Documents as resources: `copydesk://documents/ID`.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    JsonObject, ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+use serde_json::json;
+
+use copydesk_engine::ids::DocumentId;
+use copydesk_engine::permissions::Action;
+use copydesk_engine::rooms::RoomHandle;
+use copydesk_engine::rooms::command::DocumentSnapshot;
+
+use super::caller::McpCaller;
+use super::shared_state::McpShared;
+
+const BEGIN: &str = "copydesk://documents/";
+const KIND: &str = "text/markdown";
+/// Metadata field with the version that was read, for callers that have to name it.
+const VERSION: &str = "copydesk/version";
+/// Number of documents on one page of the list.
+const PAGE: usize = 200;
+
+/// Returns the address of a document.
+pub(crate) fn uri(document: &DocumentId) -> String {
+    format!("{BEGIN}{document}")
+}
+
+/// Returns the document of an address.
+pub(crate) fn document(uri: &str) -> Option<DocumentId> {
+    let id = uri.strip_prefix(BEGIN)?;
+    (!id.is_empty() && !id.contains(['/', '?', '#'])).then(|| DocumentId::from(id))
+}
+
+/// Returns the template of the addresses of documents.
+pub(crate) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{BEGIN}{{id}}"), "document")
+        .with_title("A document")
+        .with_description("A document's text; `list_documents` names the identifiers")
+        .with_mime_type(KIND)
+}
+
+/// Lists the documents that the caller may open; `cursor` is the end of the previous page.
+pub(crate) async fn list(
+    shared: &McpShared,
+    caller: &McpCaller,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => cursor
+            .parse::<usize>()
+            .map_err(|_| ErrorData::invalid_params("there is no such page", None))?,
+    };
+    let listed = shared.app.api.documents(&caller.principal).await.map_err(|error| {
+        tracing::error!(%error, "the documents could not be listed");
+        ErrorData::internal_error("the documents could not be listed", None)
+    })?;
+    let end = start.saturating_add(PAGE).min(listed.len());
+    let page = listed.get(start..end).unwrap_or_default();
+    let resources = page.iter().map(|document| {
+        let resource = Resource::new(uri(&document.id), document.id.to_string());
+        resource.with_title(&document.title).with_mime_type(KIND)
+    });
+    let mut result = ListResourcesResult::with_all_items(resources.collect());
+    result.next_cursor = (end < listed.len()).then(|| end.to_string());
+    Ok(result)
+}
+
+/// Returns the [`RoomHandle`] of the document at an address, and its content. A document that the
+/// caller may not read counts as missing.
+pub(crate) async fn open(
+    shared: &McpShared,
+    caller: &McpCaller,
+    uri: &str,
+) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
+    let unknown = || {
+        let message = format!("there is no resource {uri}");
+        ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
+    };
+    let id = document(uri).ok_or_else(unknown)?;
+    let api = &shared.app.api;
+    let room = api.listed_room(&caller.principal, &id, Action::Read).await;
+    let room = room.map_err(|_| unknown())?;
+    let reading = room.read().await.map_err(|_| unknown())?;
+    Ok((room, reading))
+}
+
+/// Returns the text at an address, and counts it as read by the caller.
+pub(crate) async fn read(
+    shared: &McpShared,
+    caller: &McpCaller,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let (room, reading) = open(shared, caller, uri).await?;
+    let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
+    shared.reads.note(user, reader, room.document().clone(), reading.version);
+    let version = JsonObject::from_iter([(VERSION.to_owned(), json!(reading.version))]);
+    let text = ResourceContents::text(reading.text.to_string(), uri)
+        .with_mime_type(KIND)
+        .with_meta(MetaObject(version));
+    Ok(ReadResourceResult::new(vec![text]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_has_one_address() {
+        let id = DocumentId::from("doc_1");
+        assert_eq!(document(&uri(&id)), Some(id));
+        for other in ["copydesk://documents/", "copydesk://documents/a/b", "file:///doc_1", "doc_1"]
+        {
+            assert_eq!(document(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! State that all sessions of MCP share.
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use copydesk_engine::api::Application;
+
+use super::changes::DocumentChanges;
+use super::read_versions::ReadVersions;
+use super::sessions::McpSessions;
+use super::tools::ListedTool;
+
+/// Maximum length of a client's message, in bytes.
+pub(super) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
+
+/// Shared state of the MCP transport, given to [`router`](super::router).
+#[derive(Clone)]
+pub struct McpState {
+    /// Operations of the application.
+    pub api: Application,
+    /// Notifications of changed documents.
+    pub changes: DocumentChanges,
+    /// Tracker of the tasks that watch tokens and document changes.
+    pub tasks: TaskTracker,
+    /// Token that ends all sessions.
+    pub stop: CancellationToken,
+}
+
+/// State shared by all sessions.
+pub(super) struct McpShared {
+    pub(super) app: McpState,
+    pub(super) tools: Vec<ListedTool>,
+    pub(super) sessions: McpSessions,
+    pub(super) reads: ReadVersions,
+}

@@ -1,0 +1,351 @@
+//! Tools that outside agents are offered, with the server's own names for them and their
+//! descriptions. Pure.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use copydesk_engine::ids::{DocumentId, Version};
+use copydesk_engine::permissions::{Action, Principal};
+use copydesk_engine::tools::{ToolEffect, ToolOffer};
+
+/// Subject of a call of a [`ListedTool`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallSubject {
+    /// Workspace; people decide in the workspace inbox.
+    Workspace,
+    /// Document that the call names and wants to change.
+    Document,
+    /// New document; people decide in the workspace inbox.
+    Founding,
+    /// Content of documents that the call reads.
+    Reading,
+    /// Content of the workspace that the call reads; people decide in the workspace inbox if an
+    /// owner's rule says so.
+    Looking,
+}
+
+impl CallSubject {
+    /// Returns `true` if people are asked before the call has any effect.
+    pub(crate) fn asks(self) -> bool {
+        match self {
+            Self::Workspace | Self::Document | Self::Founding => true,
+            Self::Reading | Self::Looking => false,
+        }
+    }
+}
+
+/// Name of each tool here, the server's own name, its subject, its title, and the noun in refusals.
+const TOOLS: &[(&str, &str, CallSubject, &str, &str)] = &[
+    ("atlas_write", "Write", CallSubject::Workspace, "Write a file", "Write"),
+    ("atlas_edit", "Edit", CallSubject::Workspace, "Edit a file", "Edit"),
+    (
+        "atlas_multi_edit",
+        "MultiEdit",
+        CallSubject::Workspace,
+        "Edit a file in several places",
+        "Edit",
+    ),
+    ("atlas_bash", "Bash", CallSubject::Workspace, "Run a command", "Bash"),
+    ("atlas_read", "Read", CallSubject::Looking, "Read a file", "Read"),
+    ("atlas_glob", "Glob", CallSubject::Looking, "Find files by name", "Glob"),
+    ("atlas_grep", "Grep", CallSubject::Looking, "Search in files", "Grep"),
+    own("read_document", CallSubject::Reading, "Read a document"),
+    own("list_documents", CallSubject::Reading, "List the documents"),
+    own("update_full_document", CallSubject::Document, "Rewrite a document"),
+    own("update_selection", CallSubject::Document, "Rewrite a range"),
+    own("insert_at_cursor", CallSubject::Document, "Insert text"),
+    own("find_and_replace", CallSubject::Document, "Find and replace"),
+    own("suggest_improvements", CallSubject::Document, "Suggest improvements"),
+    (FOUNDS, FOUNDS, CallSubject::Founding, "Create a document", "Document"),
+];
+/// Name of the tool that creates a document.
+const FOUNDS: &str = "create_new_document";
+
+/// Argument with the version that a caller has read.
+const BASE: &str = "base_version";
+const BASE_NEEDED: &str =
+    "The version of it that you read, as read_document names it, and that positions are of.";
+const BASE_HELPS: &str = "The version of it that you read and that positions are of; without it, the one you were told of last.";
+
+/// Returns a tool with one name here and on the server.
+const fn own(
+    name: &'static str,
+    about: CallSubject,
+    title: &'static str,
+) -> (&'static str, &'static str, CallSubject, &'static str, &'static str) {
+    (name, name, about, title, "Change")
+}
+
+/// Tool that exists on this server, from [`listed`].
+#[derive(Clone, Debug)]
+pub(crate) struct ListedTool {
+    /// Definition as clients see it.
+    pub(crate) tool: Tool,
+    /// Name on the server.
+    pub(crate) name: &'static str,
+    /// Subject of its calls.
+    pub(crate) about: CallSubject,
+    /// Noun in refusals.
+    pub(crate) noun: &'static str,
+}
+
+impl ListedTool {
+    /// Returns the tool as a caller is offered it. `is_known` is `true` if the server knows the
+    /// versions that the caller has read; otherwise the version is a required argument.
+    pub(crate) fn offered(&self, is_known: bool) -> Tool {
+        let mut tool = self.tool.clone();
+        if self.about == CallSubject::Document && !is_known {
+            let mut schema = JsonObject::clone(&tool.input_schema);
+            require(&mut schema, BASE);
+            describe(&mut schema, BASE, BASE_NEEDED);
+            tool.input_schema = Arc::new(schema);
+        }
+        tool
+    }
+
+    /// Returns `true` if this person may call the tool about anything at all.
+    pub(crate) fn is_for(&self, person: &Principal) -> bool {
+        match self.about {
+            CallSubject::Workspace | CallSubject::Looking => person.may(Action::Ask, None),
+            CallSubject::Document => person.may(Action::Ask, person.document.as_ref()),
+            CallSubject::Founding => person.may(Action::Create, None),
+            CallSubject::Reading => true,
+        }
+    }
+}
+
+/// Lists the tools that exist on this server, in the order of the table.
+pub(crate) fn listed(offers: &[ToolOffer]) -> Vec<ListedTool> {
+    let listed = |(shown, name, about, title, noun)| {
+        let offer = offers.iter().find(|offer| offer.definition.name == name)?;
+        Some(ListedTool { tool: tool(shown, title, about, offer), name, about, noun })
+    };
+    TOOLS.iter().copied().filter_map(listed).collect()
+}
+
+fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) -> Tool {
+    let mut schema = offer.definition.input_schema.as_object().cloned().unwrap_or_default();
+    match (about, name) {
+        (CallSubject::Document, _) => add_document(&mut schema),
+        (CallSubject::Reading, "read_document") => {
+            schema.insert("required".to_owned(), json!(["document_id"]));
+            describe(&mut schema, "document_id", "The document, as `list_documents` names it.");
+        }
+        _ => {}
+    }
+    if name == "insert_at_cursor" {
+        // An outside caller has no cursor.
+        require(&mut schema, "position");
+        describe(&mut schema, "position", "Where, in UTF-16 code units of the version you read.");
+    }
+    let description = match (about, name) {
+        (_, "insert_at_cursor") => "Insert new text at a position, without changing any existing words. Include the \
+             spaces or line breaks that belong around it.".to_owned(),
+        (_, "update_selection") => "Replace a range of the document, given in UTF-16 code units of the version you read."
+            .to_owned(),
+        (_, "read_document") => "Read a document, or a range of it, as it is at this moment. At most 50,000 units at once."
+            .to_owned(),
+        (_, FOUNDS) => "Create a new document with a title and a text. Once it is created you are told its id, which \
+             `read_document` and the tools that change a document take. People see title and text, and decide."
+            .to_owned(),
+        _ => offer.definition.description.clone(),
+    };
+    let description = match about {
+        CallSubject::Document => format!(
+            "{description} Read the document first with read_document. People see the change in the document and decide; \
+             the answer says what they decided, which can take minutes."
+        ),
+        CallSubject::Workspace | CallSubject::Founding => {
+            format!("{description} The answer says what they decided, which can take minutes.")
+        }
+        CallSubject::Looking => format!(
+            "{description} A rule of an owner may want people to decide about a call, or keep files from it."
+        ),
+        CallSubject::Reading => description,
+    };
+    let mut tool = Tool::new(name, description, Arc::new(schema));
+    tool.title = Some(title.to_owned());
+    tool.annotations = Some(annotations(title, name, offer.effect));
+    // Without it, some clients hide a tool until their model searches for it.
+    let always = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), json!(true))]);
+    tool.meta = Some(MetaObject(always));
+    tool
+}
+
+/// Returns the effects of a call after its approval: replaced content is lost, and a repeated call
+/// has another effect than a single one.
+fn annotations(title: &str, name: &str, effect: ToolEffect) -> ToolAnnotations {
+    let reads = effect.only_reads();
+    // A command can reach anything.
+    let open = name == "atlas_bash";
+    // A tool that only creates loses nothing.
+    let replaces = !reads && effect != ToolEffect::Creates;
+    let title = Some(title.to_owned());
+    ToolAnnotations::from_raw(title, Some(reads), Some(replaces), Some(reads), Some(open))
+}
+
+fn add_document(schema: &mut JsonObject) {
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        let document = "The document, as `list_documents` names it.";
+        properties.insert("document_id".into(), json!({"type": "string", "description": document}));
+        let integer = json!({"type": "integer", "minimum": 0, "description": BASE_HELPS});
+        properties.insert(BASE.into(), integer);
+    }
+    require(schema, "document_id");
+}
+
+fn require(schema: &mut JsonObject, name: &str) {
+    let required = schema.entry("required").or_insert_with(|| json!([]));
+    if let Some(required) = required.as_array_mut()
+        && !required.iter().any(|known| known == name)
+    {
+        required.push(json!(name));
+    }
+}
+
+fn describe(schema: &mut JsonObject, property: &str, words: &str) {
+    let property = schema.get_mut("properties").and_then(|all| all.get_mut(property));
+    if let Some(property) = property.and_then(Value::as_object_mut) {
+        property.insert("description".into(), json!(words));
+        // The argument is optional elsewhere, but not here.
+        if let Some(first) = property.get("type").and_then(|it| it.get(0)).cloned() {
+            property.insert("type".into(), first);
+        }
+    }
+}
+
+/// Subject of a call, and its input as the server's own tool takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CallTarget {
+    /// Document that the call wants to change.
+    pub(crate) document: Option<DocumentId>,
+    /// Version that the caller says it has read.
+    pub(crate) base: Option<Version>,
+    /// Other arguments.
+    pub(crate) input: Value,
+}
+
+/// Reads the arguments of a call; the error names the wrong argument.
+pub(crate) fn target(
+    about: CallSubject,
+    name: &str,
+    arguments: JsonObject,
+) -> Result<CallTarget, String> {
+    let mut arguments = arguments;
+    let document = match (about, arguments.get("document_id")) {
+        (CallSubject::Reading, None | Some(Value::Null)) if name == "read_document" => {
+            return Err("document_id is missing; list_documents names the documents".to_owned());
+        }
+        (CallSubject::Document, Some(Value::String(id))) => Some(DocumentId::from(id.as_str())),
+        (CallSubject::Document, _) => {
+            return Err("document_id must be a text; list_documents names the documents".to_owned());
+        }
+        _ => None,
+    };
+    if document.is_some() {
+        arguments.remove("document_id");
+    }
+    let base = match arguments.remove(BASE).filter(|_| document.is_some()) {
+        None | Some(Value::Null) => None,
+        Some(base) => Some(Version(
+            base.as_u64().ok_or("base_version must be a version, a number of 0 or more")?,
+        )),
+    };
+    Ok(CallTarget { document, base, input: Value::Object(arguments) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use copydesk_engine::permissions::Role;
+    use copydesk_engine::tools::ToolRegistry;
+
+    fn all() -> Vec<ListedTool> {
+        listed(&ToolRegistry::default().offers())
+    }
+
+    fn schema(name: &str) -> Value {
+        let all = all();
+        let tool = all.iter().find(|it| it.tool.name == name).unwrap();
+        Value::Object((*tool.tool.input_schema).clone())
+    }
+
+    #[test]
+    fn without_a_workspace_there_are_only_tools_for_documents() {
+        let all = all();
+        assert!(all.iter().all(|it| it.about != CallSubject::Workspace));
+        assert_eq!(all.len(), 8);
+    }
+
+    #[test]
+    fn a_tool_that_changes_a_document_needs_to_be_told_which() {
+        for name in ["update_full_document", "find_and_replace", "insert_at_cursor"] {
+            let schema = schema(name);
+            let required = schema["required"].as_array().unwrap();
+            assert!(required.contains(&json!("document_id")), "{schema}");
+            assert_eq!(schema["properties"]["document_id"]["type"], "string");
+            assert_eq!(schema["additionalProperties"], false);
+        }
+        assert_eq!(schema("read_document")["required"], json!(["document_id"]));
+        assert_eq!(schema("read_document")["properties"]["document_id"]["type"], "string");
+        let insert = schema("insert_at_cursor");
+        assert!(insert["required"].as_array().unwrap().contains(&json!("position")));
+        assert_eq!(insert["properties"]["position"]["type"], "integer");
+    }
+
+    #[test]
+    fn what_a_tool_says_of_itself_is_true() {
+        for it in all() {
+            let hints = it.tool.annotations.clone().unwrap();
+            let reads = it.about == CallSubject::Reading;
+            assert_eq!(hints.read_only_hint, Some(reads), "{}", it.tool.name);
+            let adds = it.about == CallSubject::Founding;
+            assert_eq!(hints.destructive_hint, Some(!reads && !adds), "{}", it.tool.name);
+            assert_eq!(hints.open_world_hint, Some(false), "{}", it.tool.name);
+        }
+    }
+
+    #[test]
+    fn everybody_is_offered_what_they_may_call() {
+        let names = |role, document: Option<&str>| -> Vec<_> {
+            let document = document.map(DocumentId::from);
+            let person = Principal { user: "usr".into(), name: "Vi".into(), role, document };
+            all().into_iter().filter(|it| it.is_for(&person)).map(|it| it.name).collect()
+        };
+        assert_eq!(names(Role::Viewer, None), ["read_document", "list_documents"]);
+        assert_eq!(names(Role::Reviewer, None).len(), 2);
+        assert_eq!(names(Role::Editor, Some("doc_1")).len(), 7);
+        assert_eq!(names(Role::Editor, None).len(), 8, "who reaches one document makes no other");
+    }
+
+    fn read(about: CallSubject, arguments: &Value) -> Result<CallTarget, String> {
+        target(about, "update_full_document", arguments.as_object().cloned().unwrap())
+    }
+
+    #[test]
+    fn document_and_version_are_taken_out_of_the_input() {
+        let arguments = json!({"document_id": "doc_1", "base_version": 7, "new_content": "x"});
+        let target = read(CallSubject::Document, &arguments).unwrap();
+        assert_eq!(target.document, Some("doc_1".into()));
+        assert_eq!(target.base, Some(Version(7)));
+        assert_eq!(target.input, json!({"new_content": "x"}));
+    }
+
+    #[test]
+    fn arguments_that_make_no_sense_are_refused_in_words() {
+        for bad in [
+            json!({}),
+            json!({"document_id": 7}),
+            json!({"document_id": null}),
+            json!({"document_id": "doc_1", "base_version": -1}),
+            json!({"document_id": "doc_1", "base_version": "7"}),
+            json!({"document_id": "doc_1", "base_version": 1.5}),
+        ] {
+            assert!(read(CallSubject::Document, &bad).is_err(), "{bad}");
+        }
+        assert!(target(CallSubject::Reading, "read_document", JsonObject::new()).is_err());
+    }
+}

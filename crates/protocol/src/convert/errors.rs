@@ -1,0 +1,36 @@
+//! Details of errors.
+
+use serde_json::{Value, json};
+
+use crate::server::SessionEnded;
+use copydesk_engine::api::ErrorDetails;
+
+use super::request::{self, request};
+use super::{ended, session_ended};
+
+/// Returns the details of an error for clients.
+pub fn error_details(details: &ErrorDetails) -> Option<Value> {
+    match details {
+        ErrorDetails::Decision(error, fresh) => {
+            let fresh = fresh.as_ref().and_then(|it| serde_json::to_value(request(it)).ok());
+            fresh.or_else(|| request::decision_details(error))
+        }
+        ErrorDetails::RuleEnded(how) => Some(ended(how)),
+        ErrorDetails::AccessEnded(how) => {
+            let SessionEnded { code, message: _, at } = session_ended(*how);
+            Some(json!({ "reason": code, "at": at }))
+        }
+        ErrorDetails::Ahead { asked, newest } => {
+            Some(json!({ "asked": asked.0, "newest": newest.0 }))
+        }
+        ErrorDetails::Update(index) => Some(json!({ "update": index })),
+        ErrorDetails::Limit(limit) => Some(json!({ "limit": limit })),
+        ErrorDetails::Missing(_) | ErrorDetails::NoVersion => None,
+    }
+}
+
+/// Returns the reason of a refused decision, where the code of the error has several.
+pub fn reason_code(details: &ErrorDetails) -> Option<String> {
+    let ErrorDetails::Decision(error, _) = details else { return None };
+    request::reason_code(error)
+}

@@ -1,0 +1,111 @@
+//! Histories, authors, differences and the audit log, on the wire.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use copydesk_engine::api::{AuditEntry, AuditRecord, HistoryRecord, VersionComparison};
+use copydesk_engine::approvals::{AiCredit, AuthorSpan, Person, SpanAuthor};
+use copydesk_engine::document::diff::DraftPart;
+use copydesk_engine::document::provenance::{ServerAct, UpdatePlacements};
+use copydesk_engine::ids::{RequestId, UserId, Version};
+
+use super::super::history;
+use super::super::names::{HistoryAct, SpanKind};
+use super::{rest, rules, server, time};
+
+/// Returns an entry of a history. `names` are those of all holders of tokens, `placements` the data
+/// stored beside the update.
+pub fn history_line(
+    line: HistoryRecord,
+    placements: Option<&UpdatePlacements>,
+    names: &HashMap<UserId, String, impl BuildHasher>,
+) -> history::HistoryLine {
+    let HistoryRecord { version, author, at_ms, origin } = line;
+    let (act, restored) = match placements.map(|it| it.act) {
+        Some(ServerAct::Restored(version)) => (HistoryAct::Restored, Some(version.0)),
+        Some(ServerAct::TakenBack) => (HistoryAct::TakenBack, None),
+        Some(ServerAct::Accepted) => (HistoryAct::Accepted, None),
+        None if origin.is_some() => (HistoryAct::Accepted, None),
+        None => (HistoryAct::Typed, None),
+    };
+    history::HistoryLine {
+        version: version.0,
+        author: named(&author, names),
+        at: time(at_ms),
+        origin: origin.map(String::from),
+        act,
+        restored,
+    }
+}
+
+/// Returns the passages of a version with their authors.
+pub fn provenance((version, spans): (Version, Vec<AuthorSpan>)) -> rest::Provenance {
+    rest::Provenance { version: version.0, spans: spans.into_iter().map(span).collect() }
+}
+
+fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
+    let AuthorSpan { from, to, author, at_ms } = credit;
+    let (kind, author, ai) = match author {
+        SpanAuthor::Beginning(by) => (SpanKind::Beginning, person(by), None),
+        SpanAuthor::Person(by) => (SpanKind::Person, person(by), None),
+        SpanAuthor::Ai(AiCredit { requester, request, hunk, approver, rule, edited }) => {
+            (SpanKind::Ai, person(requester), Some((request, hunk, approver, rule, edited)))
+        }
+    };
+    let (request, hunk, approver, rule, edited) = match ai {
+        Some((request, hunk, approver, rule, edited)) => {
+            (Some(request), hunk, approver, rule, edited.then_some(true))
+        }
+        None => (None, None, None, None, None),
+    };
+    history::ProvenanceSpan {
+        from,
+        to,
+        kind,
+        author,
+        request: request.as_ref().map(RequestId::to_string),
+        hunk: hunk.as_ref().map(ToString::to_string),
+        approver: approver.map(person),
+        rule: rule.as_deref().map(rules::credit),
+        edited,
+        at: time(at_ms),
+    }
+}
+
+/// Returns the differences between two versions.
+pub fn comparison(found: VersionComparison) -> rest::Comparison {
+    let VersionComparison { from, to, parts } = found;
+    let difference =
+        |DraftPart { from, to, base, insert }| history::Difference { from, to, base, insert };
+    rest::Comparison { from: from.0, to: to.0, parts: parts.into_iter().map(difference).collect() }
+}
+
+/// Returns an entry of the audit log.
+pub fn audit_line(
+    line: AuditRecord,
+    names: &HashMap<UserId, String, impl BuildHasher>,
+) -> history::AuditLine {
+    let AuditRecord { seq, entry, prev_hash, hash } = line;
+    let AuditEntry { at_ms, actor, action, document, request, detail } = entry;
+    history::AuditLine {
+        seq,
+        at: time(at_ms),
+        actor: named(&UserId::from(actor), names),
+        action,
+        document: document.as_ref().map(ToString::to_string),
+        request: request.as_ref().map(RequestId::to_string),
+        detail,
+        prev_hash,
+        hash,
+    }
+}
+
+fn named(user: &UserId, names: &HashMap<UserId, String, impl BuildHasher>) -> server::Person {
+    let name = names.get(user).cloned().unwrap_or_else(|| user.to_string());
+    server::Person { id: user.to_string(), name }
+}
+
+fn person(person: Person) -> server::Person {
+    let Person { user, name } = person;
+    server::Person { id: user.to_string(), name }
+}

@@ -1,0 +1,70 @@
+//! Test that keeps `web/src/wire/generated.ts` equal to the wire's types.
+
+use ts_rs::{Config, TS};
+
+use super::{client, files, history, names, rest, rules, server};
+
+/// One line for each type, in the order of the file.
+macro_rules! declarations {
+    ($config:expr, $($module:ident :: { $($name:ident),+ $(,)? })+) => {
+        [$($(<$module::$name as TS>::decl($config)),+),+]
+    };
+}
+
+fn generate() -> String {
+    let config = &Config::new().with_large_int("number");
+    let declarations = declarations![config,
+        names::{
+            Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
+            UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
+            SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind,
+        }
+        client::{
+            Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
+            RenameDocument, ChangeSettings, ModelAccess, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
+            AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
+            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, SplitRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
+            SetSettings, IssueToken, NameToken, RevokeToken,
+        }
+        rules::{
+            Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
+        }
+        server::{
+            WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, CreatedDocument, DocumentCreated,
+            WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
+            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone, Warning,
+            Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
+            ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, NamedPerson, TokenLine, TokenList, SessionEnded,
+        }
+        rest::{DecisionResult}
+        files::{ListFiles, FileList, FileLine, FileState, DocumentFile, FileMerged, FileConflict}
+        history::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}
+    ];
+    let mut file = String::from(
+        "// Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.\n\n",
+    );
+    for declaration in declarations {
+        file.push_str("export ");
+        file.push_str(&declaration);
+        file.push_str("\n\n");
+    }
+    file.truncate(file.trim_end().len());
+    file.push('\n');
+    file
+}
+
+#[test]
+fn the_editors_types_are_the_servers() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/wire/generated.ts");
+    let generated = generate();
+    if std::env::var_os("COPYDESK_BLESS").is_some() {
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/wire"))
+            .unwrap();
+        std::fs::write(path, &generated).unwrap();
+    }
+    let current = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        current == generated,
+        "web/src/wire/generated.ts is not current; run `COPYDESK_BLESS=1 cargo test --lib typescript`"
+    );
+}

@@ -1,0 +1,247 @@
+//! Queue of one socket's events: handled in the order in which they were sent, and each answered.
+//!
+//! socketioxide runs each event's handler in a separate task, so handlers see events out of order.
+//! An extractor, however, runs before that task is spawned, in the order of arrival: [`EventQueue`]
+//! does its work there. One worker for each socket then handles the events one after the other.
+
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use governor::clock::DefaultClock;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use socketioxide::extract::AckSender;
+use socketioxide::handler::{FromMessageParts, Value};
+use socketioxide::socket::Socket;
+use tokio::sync::mpsc;
+
+use super::link::{ClientLink, EventAck};
+use super::socket_error::{SocketError, SocketResult};
+use copydesk_connections::{HeldBytes, HeldFor};
+
+/// Maximum events of one socket that wait for their answer.
+pub(crate) const UNANSWERED_EVENTS: usize = 256;
+/// Maximum events of one socket in a burst.
+const BURST_EVENTS: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
+/// Sustained events of one socket per second.
+const EVENTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
+/// Maximum payload of one of the [`SHEDDABLE_EVENTS`], in bytes.
+const SHEDDABLE_PAYLOAD_BYTES: usize = 64 * 1024;
+/// Events that are refused first under load, and dropped once nobody would get their answers. They
+/// can be sent again without loss; their payloads are short, and their answers may be long.
+const SHEDDABLE_EVENTS: &[&str] = &[
+    "document:list",
+    "document:open",
+    "document:resync",
+    "document:history",
+    "document:at",
+    "document:provenance",
+    "document:compare",
+    "workspace:files",
+    "transcript:get",
+    "list_pending_approvals",
+    "approval:list",
+    "approval:told",
+    "rules:list",
+    "settings:get",
+    "token:list",
+    "presence:update",
+];
+
+/// Returns `true` if an event of this name is one of the [`SHEDDABLE_EVENTS`].
+pub(crate) fn is_sheddable(event: &str) -> bool {
+    SHEDDABLE_EVENTS.contains(&event)
+}
+
+/// Event as it came, with the [`AckReply`] that answers it.
+pub(crate) struct IncomingEvent {
+    /// Name and JSON payload of the event; an error if the packet had another form.
+    pub(crate) event: SocketResult<(String, Box<RawValue>)>,
+    /// Reply to the event.
+    pub(crate) ack: AckReply,
+}
+
+/// Sending half of a socket's queue of [`IncomingEvent`]s, kept in the socket's extensions until it
+/// disconnects.
+#[derive(Clone)]
+pub(crate) struct EventQueue {
+    /// Boxed, because a channel keeps places for many events that never come.
+    queue: mpsc::Sender<Box<IncomingEvent>>,
+    link: ClientLink,
+    unanswered: Arc<AtomicUsize>,
+    limiter: Arc<RateLimiter<NotKeyed, InMemoryState, DefaultClock>>,
+}
+
+impl EventQueue {
+    /// Returns the queue of a client's events, and its receiving half.
+    pub(crate) fn new(link: ClientLink) -> (Self, mpsc::Receiver<Box<IncomingEvent>>) {
+        let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
+        let quota = Quota::per_second(EVENTS_PER_SECOND).allow_burst(BURST_EVENTS);
+        let limiter = Arc::new(RateLimiter::direct(quota));
+        (Self { queue, link, unanswered: Arc::default(), limiter }, events)
+    }
+
+    /// Takes an event; `sender` is missing if the client waits for no answer.
+    fn take(&self, value: &Value, sender: Option<EventAck>) {
+        let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
+        let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
+        let mut ack =
+            AckReply { sender, link, unanswered, is_given: false, is_sheddable: false, held: None };
+        if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
+            return ack.refuse(&SocketError::rate_limited());
+        }
+        match self.hold(value) {
+            Ok(held) => ack.held = held,
+            Err(refusal) => return ack.refuse(&refusal),
+        }
+        let event = parse(value);
+        ack.is_sheddable = event.as_ref().is_ok_and(|(name, _)| is_sheddable(name));
+        let event = event.and_then(|(name, payload)| {
+            if ack.is_sheddable && payload.get().len() > SHEDDABLE_PAYLOAD_BYTES {
+                return Err(SocketError::too_large(SHEDDABLE_PAYLOAD_BYTES));
+            }
+            Ok((name, payload))
+        });
+        if let Err(full) = self.queue.try_send(Box::new(IncomingEvent { event, ack })) {
+            full.into_inner().ack.refuse(&SocketError::rate_limited());
+        }
+    }
+
+    /// Holds the bytes of an event until it is answered.
+    fn hold(&self, value: &Value) -> SocketResult<Option<HeldBytes>> {
+        let (Value::Str(text, _), Some(person)) = (value, self.link.client().person()) else {
+            return Ok(None);
+        };
+        person.hold(HeldFor::Waiting, text.len()).map(Some).map_err(SocketError::no_memory)
+    }
+}
+
+/// Extractor that puts the event into the [`EventQueue`]; its handler does nothing.
+pub(crate) struct EnqueueEvent;
+
+impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
+    type Error = Infallible;
+
+    fn from_message_parts(
+        socket: &Arc<Socket>,
+        value: &mut Value,
+        ack_id: &Option<i64>,
+    ) -> Result<Self, Infallible> {
+        if let Some(queue) = socket.extensions.get::<EventQueue>() {
+            let sender = AckSender::from_message_parts(socket, value, ack_id)?;
+            queue.take(value, ack_id.map(|number| EventAck { number, sender }));
+        }
+        Ok(Self)
+    }
+}
+
+/// Reads `["event", payload]`. A missing payload reads as `{}`; binary ones are refused.
+fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
+    let Value::Str(text, attachments) = value else {
+        return Err(SocketError::invalid("binary packets are not supported"));
+    };
+    if attachments.as_ref().is_some_and(|attachments| !attachments.is_empty()) {
+        return Err(SocketError::invalid("binary attachments are not supported"));
+    }
+    let mut arguments: Vec<Box<RawValue>> = serde_json::from_str(text.as_str())
+        .map_err(|error| SocketError::invalid(error.to_string()))?;
+    let payload = match arguments.len() {
+        0 => return Err(SocketError::invalid("an event needs a name")),
+        1 => RawValue::from_string("{}".to_owned()),
+        2 => Ok(arguments.swap_remove(1)),
+        more => {
+            let message = format!("an event has one payload, not {}", more - 1);
+            return Err(SocketError::invalid(message));
+        }
+    };
+    let name = serde_json::from_str(arguments[0].get());
+    match (name, payload) {
+        (Ok(name), Ok(payload)) => Ok((name, payload)),
+        (Err(error), _) | (_, Err(error)) => Err(SocketError::invalid(error.to_string())),
+    }
+}
+
+/// Reply to one event. If dropped unanswered, it answers with an error, so that no client waits for
+/// ever.
+pub(crate) struct AckReply {
+    /// Sender of the answer, missing if the client waits for none.
+    sender: Option<EventAck>,
+    link: ClientLink,
+    unanswered: Arc<AtomicUsize>,
+    is_given: bool,
+    /// `true` for one of the [`SHEDDABLE_EVENTS`], whose answers may be replaced by a refusal.
+    is_sheddable: bool,
+    /// Held bytes of the event.
+    held: Option<HeldBytes>,
+}
+
+impl AckReply {
+    /// Answers `{ok: true, …fields}`.
+    pub(crate) fn accept<T: Serialize>(mut self, fields: &T) {
+        if self.is_sheddable && self.link.client().is_busy() {
+            return self.refuse(&SocketError::unread());
+        }
+        if !self.is_sheddable {
+            return self.give(&AcceptedAck { ok: true, fields });
+        }
+        if let Some(sender) = self.settle() {
+            let unread = SocketError::unread();
+            let refused = RefusedAck { ok: false, error: unread.error() };
+            self.link.answer_or(sender, &AcceptedAck { ok: true, fields }, &refused);
+        }
+    }
+
+    /// Answers `{ok: false, error}`.
+    pub(crate) fn refuse(mut self, refusal: &SocketError) {
+        self.give(&RefusedAck { ok: false, error: refusal.error() });
+    }
+
+    /// Answers with the fields or the error.
+    pub(crate) fn answer<T: Serialize>(self, result: SocketResult<T>) {
+        match result {
+            Ok(fields) => self.accept(&fields),
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    fn give<T: Serialize>(&mut self, body: &T) {
+        if let Some(sender) = self.settle() {
+            self.link.answer(sender, body);
+        }
+    }
+
+    /// Ends the wait of the event, and returns the sender of its answer, if the client waits for
+    /// one.
+    fn settle(&mut self) -> Option<EventAck> {
+        self.is_given = true;
+        self.unanswered.fetch_sub(1, Ordering::Relaxed);
+        self.held = None;
+        self.sender.take()
+    }
+}
+
+impl Drop for AckReply {
+    fn drop(&mut self) {
+        if !self.is_given {
+            let error = SocketError::internal();
+            self.give(&RefusedAck { ok: false, error: error.error() });
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct AcceptedAck<'a, T> {
+    ok: bool,
+    #[serde(flatten)]
+    fields: &'a T,
+}
+
+#[derive(Serialize)]
+struct RefusedAck<'a> {
+    ok: bool,
+    error: &'a copydesk_protocol::server::WireError,
+}

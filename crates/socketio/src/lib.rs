@@ -1,0 +1,343 @@
+//! socket.io transport: the handlers of the events, one connection after the handshake, and its
+//! worker.
+
+mod agent;
+mod connect;
+mod documents;
+mod event_queue;
+mod files;
+mod history;
+mod link;
+mod outbound;
+mod resolved_requests;
+mod review;
+mod rules;
+mod settings;
+mod socket_error;
+mod tokens;
+
+use std::collections::HashMap;
+use std::future::{Ready, ready};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
+use socketioxide::SocketIo;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+
+use copydesk_connections::{ConnectionRegistry, SocketClient};
+use copydesk_engine::api::{ApiError, Application, Caller};
+use copydesk_engine::auth::AccessGuard;
+use copydesk_engine::cpu_pool;
+use copydesk_engine::ids::{DocumentId, MemberId, SessionId};
+use copydesk_engine::permissions::Action;
+use copydesk_engine::rooms::RoomHandle;
+use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
+
+use event_queue::{AckReply, IncomingEvent};
+use socket_error::{SocketError, SocketResult};
+
+pub use outbound::SocketRegistry;
+
+/// Features of this server beyond the protocol's core; clients show no other ones.
+const CAPABILITIES: [&str; 13] = [
+    "desk",
+    "edit",
+    "undo",
+    "extend",
+    "reopen",
+    "transcript",
+    "conversations",
+    "told",
+    "export",
+    "tokens",
+    "provenance",
+    "history",
+    "rules",
+];
+
+/// Shared state of the socket.io transport, given to [`register`].
+pub struct SocketState {
+    /// Operations of the application.
+    pub api: Application,
+    /// Connected sockets.
+    pub sockets: SocketRegistry,
+    /// Connections, with the memory held for them.
+    pub connections: ConnectionRegistry,
+    /// Function that ends a session of long polling, by its name.
+    pub close_polling: ClosePolling,
+    /// Tracker of the sockets' workers.
+    pub tasks: TaskTracker,
+}
+
+/// Function that ends a session of long polling, by its name.
+pub type ClosePolling = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// Registers the handlers of the namespace.
+pub fn register(io: &SocketIo, app: SocketState) {
+    connect::register(io, Arc::new(app));
+}
+
+/// State of one socket's worker, [`work`].
+struct SocketConnection {
+    app: Arc<SocketState>,
+    member: MemberId,
+    /// The client behind the socket: counts what waits to be sent to it, and can end it.
+    client: Arc<SocketClient>,
+    /// Access of the token, checked before each event.
+    pass: AccessGuard,
+    /// Person, under the name that this connection gave, with the connection's session.
+    caller: Caller,
+    /// Additions to the protocol that the client understands.
+    capabilities: ClientCapabilities,
+    /// Address by which the client reaches the server.
+    reached_at: String,
+    session: SessionId,
+    /// Rooms of the documents that this connection has opened.
+    rooms: HashMap<DocumentId, RoomHandle>,
+    /// Workspace inbox, if the person may decide there.
+    workspace_inbox: Option<RoomHandle>,
+    /// Pushes in progress; every other event waits for them.
+    pushes: Vec<oneshot::Receiver<()>>,
+}
+
+/// Time that a running event may take after the server has disconnected its client.
+const LAST_EVENT: Duration = Duration::from_millis(500);
+
+/// Handles one socket's events, one after the other, until it disconnects; then leaves every
+/// document. Begins once the client was `greeted`. Events that a client sent before it left are
+/// still handled, unless the server has disconnected it.
+async fn work(
+    mut connection: SocketConnection,
+    mut events: mpsc::Receiver<Box<IncomingEvent>>,
+    greeted: oneshot::Receiver<()>,
+) {
+    if greeted.await.is_ok() {
+        Box::pin(connection.arrive()).await;
+    }
+    let client = Arc::clone(&connection.client);
+    let handled = async {
+        while let Some(incoming) = events.recv().await {
+            connection.take(*incoming).await;
+        }
+    };
+    tokio::select! {
+        () = handled => {}
+        () = async { client.cut().await; tokio::time::sleep(LAST_EVENT).await } => {}
+    }
+    // Waiting events are dropped with their memory.
+    drop(events);
+    let rooms = std::mem::take(&mut connection.rooms).into_values();
+    for room in rooms.chain(connection.workspace_inbox.take()) {
+        room.leave(connection.member.clone()).await;
+    }
+    connection.use_session().await;
+}
+
+impl SocketConnection {
+    async fn take(&mut self, IncomingEvent { event, ack }: IncomingEvent) {
+        match event {
+            // Nobody would receive the answer.
+            Ok((name, _)) if self.client.is_ended() && event_queue::is_sheddable(&name) => {}
+            Ok((name, _)) if self.client.is_busy() && event_queue::is_sheddable(&name) => {
+                ack.refuse(&SocketError::unread());
+            }
+            Ok((name, payload)) => {
+                let handled = AssertUnwindSafe(self.handle(&name, &payload, ack));
+                // The dropped `AckReply` answers the event; the socket's next event is handled as
+                // usual.
+                if handled.catch_unwind().await.is_err() {
+                    tracing::error!(event.name = shown(&name), "a handler panicked");
+                }
+            }
+            Err(refusal) => ack.refuse(&refusal),
+        }
+    }
+
+    /// Handles an event by its name.
+    async fn handle(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
+        // Applies also to events that were sent before the token ended and not handled yet.
+        if let Err(ended) = self.pass.check(self.app.api.clock.now_ms()) {
+            return ack.refuse(&ended.into());
+        }
+        if name == "document:push" {
+            return documents::push(self, payload, ack).await;
+        }
+        // Boxed: an idle connection does not keep room for the work on an event.
+        Box::pin(self.handle_other(name, payload, ack)).await;
+    }
+
+    /// Handles an event that is no push, by its name.
+    async fn handle_other(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
+        for push in self.pushes.drain(..) {
+            // An error means that the push was answered by being dropped; either way it is over.
+            push.await.ok();
+        }
+        match name {
+            "document:list" => run(&self.caller, payload, ack, documents::list).await,
+            "document:create" => run(&self.caller, payload, ack, documents::create).await,
+            "document:open" => documents::open(self, payload, ack).await,
+            "document:resync" => documents::resync(self, payload, ack).await,
+            "document:close" => run(self, payload, ack, documents::close).await,
+            "document:rename" => run(&self.caller, payload, ack, documents::rename).await,
+            "document:delete" => run(self, payload, ack, documents::delete).await,
+            "document:settings" => run(&self.caller, payload, ack, documents::settings).await,
+            "document:history" => run(&self.caller, payload, ack, history::history).await,
+            "document:at" => run(&self.caller, payload, ack, history::at).await,
+            "document:provenance" => run(&self.caller, payload, ack, history::provenance).await,
+            "document:compare" => run(&self.caller, payload, ack, history::differences).await,
+            "document:restore" => run(&self.caller, payload, ack, history::restore).await,
+            "workspace:files" => run(&self.caller, payload, ack, files::list).await,
+            "presence:update" => run(self, payload, ack, documents::caret).await,
+            "askClaudeCode" => run(self, payload, ack, agent::ask).await,
+            "run" => run(self, payload, ack, agent::run).await,
+            "cancel" => run(self, payload, ack, agent::cancel).await,
+            "transcript:get" => run(&self.caller, payload, ack, agent::transcript).await,
+            "transcript:clear" => run(&self.caller, payload, ack, agent::clear).await,
+            "transcript:fork" => run(&self.caller, payload, ack, agent::fork).await,
+            "tool_approval_response" => run(&self.caller, payload, ack, review::respond).await,
+            "tool_approval_batch" => run(&self.caller, payload, ack, review::batch).await,
+            "list_pending_approvals" => run(&self.caller, payload, ack, review::list).await,
+            "approval:list" => run(&self.caller, payload, ack, resolved_requests::list).await,
+            "approval:told" => run(&self.caller, payload, ack, review::told).await,
+            "approval:focus" => run(self, payload, ack, review::focus).await,
+            "approval:split" => run(&self.caller, payload, ack, review::split).await,
+            "approval:extend" => run(&self.caller, payload, ack, review::extend).await,
+            "approval:undo" => run(&self.caller, payload, ack, review::undo).await,
+            "approval:reopen" => run(&self.caller, payload, ack, review::reopen).await,
+            "approval:withdraw" => run(&self.caller, payload, ack, review::withdraw).await,
+            "rules:list" => run(&self.caller, payload, ack, rules::list).await,
+            "rules:add" => run(self, payload, ack, rules::add).await,
+            "rules:revoke" => run(&self.caller, payload, ack, rules::revoke).await,
+            "settings:get" => run(&self.caller, payload, ack, settings::get).await,
+            "settings:set" => run(&self.caller, payload, ack, settings::set).await,
+            "token:issue" => run(self, payload, ack, tokens::issue).await,
+            "token:list" => run(&self.caller, payload, ack, tokens::list).await,
+            "token:name" => run(self, payload, ack, tokens::name).await,
+            "token:revoke" => run(&self.caller, payload, ack, tokens::revoke).await,
+            unknown => {
+                let message = format!("there is no event `{}`", shown(unknown));
+                ack.refuse(&SocketError::invalid(message));
+            }
+        }
+    }
+
+    /// Joins what the session listens to from its beginning, and tells it what it has missed.
+    async fn arrive(&mut self) {
+        self.join_workspace_inbox().await;
+        self.go_on_listening().await;
+        self.hear_what_ended().await;
+    }
+
+    /// Joins the workspace inbox, if the person may decide requests there: the connection is told
+    /// of open requests, and of new ones from now on.
+    async fn join_workspace_inbox(&mut self) {
+        if self.caller.require(Action::Decide).is_err() {
+            return;
+        }
+        match self.app.api.rooms.workspace_inbox().await {
+            Ok(workspace_inbox) => {
+                if let Err(error) = workspace_inbox.open(self.as_member(), None).await {
+                    tracing::warn!(%error, "cannot send a connection the requests of the workspace inbox");
+                }
+                self.workspace_inbox = Some(workspace_inbox);
+            }
+            Err(error) => tracing::error!(%error, "cannot open the workspace inbox"),
+        }
+    }
+
+    /// Joins the session's private document if a run of the session works there, so that a
+    /// returning session gets the run's events and open requests.
+    async fn go_on_listening(&mut self) {
+        let session = self.session.clone();
+        if self.app.api.agents.works_in_private(&session)
+            && let Err(refusal) = agent::listen_in_private(self, &session).await
+        {
+            tracing::warn!(error = ?refusal.error(), "cannot resume a session");
+        }
+    }
+
+    /// Tells the session of the runs that ended while it was away.
+    async fn hear_what_ended(&self) {
+        // Read first: runs that are stored in the meantime are not read again.
+        let noted = self.app.sockets.being_noted();
+        match self.app.api.agents.unheard(&self.session).await {
+            Ok(mut ended) => {
+                ended.retain(|said| !noted.contains(&(said.session.clone(), said.run.clone())));
+                self.app.sockets.catch_up(&self.member, &ended);
+            }
+            Err(error) => tracing::warn!(%error, "cannot tell a session how its runs ended"),
+        }
+    }
+
+    fn as_member(&self) -> JoiningMember {
+        JoiningMember {
+            id: self.member.clone(),
+            principal: self.caller.principal.clone(),
+            capabilities: self.capabilities,
+        }
+    }
+
+    /// Stores the time at which the person was last here.
+    async fn use_session(&self) {
+        let user = &self.caller.principal.user;
+        if let Err(error) = self.app.api.use_session(user, &self.session).await {
+            tracing::debug!(%error, "cannot store when a session was last seen");
+        }
+    }
+}
+
+/// Reads the payload, runs the handler, answers. `scope` is what the handler works on: the
+/// connection, or only its caller.
+async fn run<S, P, A>(
+    scope: S,
+    payload: &RawValue,
+    ack: AckReply,
+    handler: impl AsyncFnOnce(S, P) -> SocketResult<A>,
+) where
+    P: DeserializeOwned,
+    A: Serialize,
+{
+    match read(payload) {
+        Ok(payload) => ack.answer(handler(scope, payload).await),
+        Err(refusal) => ack.refuse(&refusal),
+    }
+}
+
+/// Returns the input of an operation, which was read before.
+fn given<T>(input: T) -> Ready<Result<T, ApiError>> {
+    ready(Ok(input))
+}
+
+/// Encodes a part of an answer; a long one on the CPU pool, where it delays nobody.
+async fn encode<T: Serialize>(
+    caller: &Caller,
+    is_long: bool,
+    part: impl FnOnce() -> T + Send + 'static,
+) -> SocketResult<Box<RawValue>> {
+    let write = move || to_raw_value(&part());
+    match cpu_pool::run_if(is_long, caller.principal.user.as_str(), write).await {
+        Ok(Ok(encoded)) => Ok(encoded),
+        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
+    }
+}
+
+/// Reads a payload of the right shape.
+fn read<P: DeserializeOwned>(payload: &RawValue) -> SocketResult<P> {
+    // Derived types would also read an array, field by field.
+    if !payload.get().starts_with('{') {
+        return Err(SocketError::invalid("a payload is an object"));
+    }
+    serde_json::from_str(payload.get()).map_err(|error| SocketError::invalid(error.to_string()))
+}
+
+/// Returns a name from outside, short enough for a message.
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(60).collect()
+}

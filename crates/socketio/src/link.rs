@@ -1,0 +1,157 @@
+//! Link to one client: counts a message before it is queued, unless it can be written at once, and
+//! ends the client if too much waits.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use socketioxide::extract::{AckSender, SocketRef};
+
+use copydesk_connections::{ConnectionRegistry, EndReason, QueueOverflow, SocketClient, TextFrame};
+
+/// Bytes around a payload: the types of the packets, brackets, quotes, a comma, and the number of
+/// an acknowledgement.
+const AROUND_PAYLOAD: usize = 24;
+
+/// Sender of the answer to one event.
+pub(crate) struct EventAck {
+    /// Number that the client gave the event.
+    pub(crate) number: i64,
+    /// Sender by the usual way.
+    pub(crate) sender: AckSender,
+}
+
+/// Returns an event as it stands on the wire in the namespace `/`; `None` if it is not short.
+pub(crate) fn event_frame(event: &str, payload: &RawValue) -> Option<TextFrame> {
+    // A message of engine.io, an event of socket.io. The names of events need no escapes.
+    TextFrame::of(&["42[\"", event, "\",", payload.get(), "]"])
+}
+
+/// Returns an answer as it stands on the wire in the namespace `/`; `None` if it is not short.
+fn answer_frame(number: i64, body: &RawValue) -> Option<TextFrame> {
+    TextFrame::of(&["43", &number.to_string(), "[", body.get(), "]"])
+}
+
+/// Link to one client. Clones share it.
+#[derive(Clone)]
+pub(crate) struct ClientLink {
+    socket: SocketRef,
+    client: Arc<SocketClient>,
+    connections: ConnectionRegistry,
+}
+
+impl ClientLink {
+    pub(crate) fn new(
+        socket: SocketRef,
+        client: Arc<SocketClient>,
+        connections: ConnectionRegistry,
+    ) -> Self {
+        Self { socket, client, connections }
+    }
+
+    /// Returns the socket.
+    pub(crate) fn socket(&self) -> &SocketRef {
+        &self.socket
+    }
+
+    /// Returns the client.
+    pub(crate) fn client(&self) -> &Arc<SocketClient> {
+        &self.client
+    }
+
+    /// Sends an event. A client that cannot take it is disconnected: it must never see an event
+    /// after a gap. `frame` is the event's [`event_frame`], if it may be written directly.
+    pub(crate) fn emit(&self, event: &str, payload: &RawValue, frame: Option<&TextFrame>) {
+        if !self.socket.connected() {
+            return;
+        }
+        if !frame.is_some_and(|frame| self.client.write_directly(frame))
+            && self.queue(event.len() + payload.get().len())
+            && self.socket.emit(event, payload).is_err()
+            && self.socket.connected()
+        {
+            self.client.end(EndReason::TooSlow);
+        }
+    }
+
+    /// Encodes an event and sends it.
+    pub(crate) fn emit_value<T: Serialize>(&self, event: &str, payload: &T) {
+        if let Some(payload) = encoded(payload) {
+            self.emit(event, &payload, None);
+        }
+    }
+
+    /// Answers an event.
+    pub(crate) fn answer<T: Serialize>(&self, sender: EventAck, body: &T) {
+        let Some(body) = encoded(body) else { return };
+        if !self.socket.connected() {
+            return;
+        }
+        let frame = answer_frame(sender.number, &body);
+        let is_written = frame.is_some_and(|frame| self.client.write_directly(&frame));
+        if !is_written && self.queue(body.get().len()) {
+            self.send(sender, &body);
+        }
+    }
+
+    /// Answers an event if there is room for the answer, else with something shorter.
+    pub(crate) fn answer_or<T, S>(&self, sender: EventAck, body: &T, shorter: &S)
+    where
+        T: Serialize,
+        S: Serialize,
+    {
+        let Some(body) = encoded(body) else { return };
+        if !self.socket.connected() {
+            return;
+        }
+        match self.client.queue(body.get().len() + AROUND_PAYLOAD) {
+            Ok(()) => self.send(sender, &body),
+            Err(QueueOverflow::Ended) => {}
+            Err(QueueOverflow::Session | QueueOverflow::Person | QueueOverflow::Server) => {
+                drop(body);
+                self.answer(sender, shorter);
+            }
+        }
+    }
+
+    /// Sends an answer that was counted.
+    fn send(&self, sender: EventAck, body: &RawValue) {
+        if sender.sender.send(body).is_err() && self.socket.connected() {
+            self.client.end(EndReason::TooSlow);
+        }
+    }
+
+    /// Counts a message; returns `false` if the client has ended, perhaps because of it.
+    fn queue(&self, length: usize) -> bool {
+        let length = length + AROUND_PAYLOAD;
+        let mut tried = self.client.queue(length);
+        let slower = match tried {
+            Err(QueueOverflow::Person) => self.client.slower_sibling(length),
+            Err(QueueOverflow::Server) => self.connections.accounts().largest_session(),
+            Ok(()) | Err(QueueOverflow::Ended | QueueOverflow::Session) => None,
+        };
+        if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.client)) {
+            slower.end(EndReason::TooSlow);
+            tried = self.client.queue(length);
+        }
+        match tried {
+            Ok(()) => return true,
+            Err(QueueOverflow::Ended) => {}
+            Err(QueueOverflow::Session | QueueOverflow::Person) => {
+                self.client.end(EndReason::TooSlow);
+            }
+            Err(QueueOverflow::Server) => self.client.end(EndReason::ServerFull),
+        }
+        false
+    }
+}
+
+fn encoded<T: Serialize>(value: &T) -> Option<Box<RawValue>> {
+    match to_raw_value(value) {
+        Ok(encoded) => Some(encoded),
+        Err(error) => {
+            tracing::error!(%error, "cannot encode a message");
+            None
+        }
+    }
+}

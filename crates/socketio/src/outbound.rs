@@ -1,0 +1,243 @@
+//! Delivery of the events of rooms and runs to sockets: encoded once, sent to each member in order.
+
+use std::collections::{HashMap, HashSet};
+use std::mem::{Discriminant, discriminant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use copydesk_connections::TextFrame;
+use copydesk_engine::api::HeardRuns;
+use copydesk_engine::ids::{DocumentId, MemberId, RunId, SessionId};
+use copydesk_engine::permissions::{Action, Principal};
+use copydesk_engine::rooms::command::ClientCapabilities;
+use copydesk_engine::rooms::event::{
+    AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent,
+};
+use copydesk_engine::rooms::{EncodedEvent, EncodedForm, EventSink};
+use copydesk_protocol::convert;
+
+use super::link::{ClientLink, event_frame};
+
+/// Largest number of receivers of one event to whom the room's own task writes.
+const DIRECT_RECEIVERS: usize = 256;
+
+/// Registry of the connected sockets.
+#[derive(Clone)]
+pub struct SocketRegistry {
+    connected_sockets: Arc<RwLock<HashMap<MemberId, Arc<ConnectedSocket>>>>,
+    heard_runs: HeardRuns,
+    /// Ends of runs that are being stored as heard.
+    noting: Arc<Mutex<HashSet<(SessionId, RunId)>>>,
+}
+
+/// Connected socket in the [`SocketRegistry`].
+pub(crate) struct ConnectedSocket {
+    link: ClientLink,
+    principal: Principal,
+    session: SessionId,
+    capabilities: ClientCapabilities,
+    /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
+    heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
+}
+
+impl ConnectedSocket {
+    pub(crate) fn new(
+        link: ClientLink,
+        principal: Principal,
+        session: SessionId,
+        capabilities: ClientCapabilities,
+    ) -> Self {
+        Self { link, principal, session, capabilities, heard: Mutex::default() }
+    }
+
+    /// Returns `false` for the one of two kinds of presence events that the client does not take.
+    fn takes(&self, event: &RoomEvent) -> bool {
+        match event {
+            RoomEvent::Peers(_) => !self.capabilities.peer_changes,
+            RoomEvent::PeersChanged(_) => self.capabilities.peer_changes,
+            _ => true,
+        }
+    }
+
+    fn emit(&self, message: &EncodedEvent) {
+        let EncodedForm { name, payload } = self.form(message);
+        self.link.emit(name, payload, None);
+    }
+
+    /// Returns the form of an event that the client takes.
+    fn form<'a>(&self, message: &'a EncodedEvent) -> &'a EncodedForm {
+        let short = message.short.as_ref().filter(|_| self.capabilities.short_updates);
+        short.unwrap_or(&message.whole)
+    }
+
+    /// Sends an event about the end of one of the session's own runs, unless the socket has it
+    /// already.
+    fn emit_end(&self, said: &RunEvent, message: &EncodedEvent) {
+        let what = (said.run.clone(), discriminant(&said.saying));
+        if lock(&self.heard).insert(what) {
+            self.emit(message);
+        }
+    }
+
+    fn heard_anything_of(&self, run: &RunId) -> bool {
+        lock(&self.heard).iter().any(|(known, _)| known == run)
+    }
+}
+
+impl SocketRegistry {
+    /// Returns an empty registry.
+    pub fn new(heard_runs: HeardRuns) -> Self {
+        Self { connected_sockets: Arc::default(), heard_runs, noting: Arc::default() }
+    }
+
+    /// Registers a socket until [`SocketRegistry::remove`].
+    pub(crate) fn insert(&self, member: MemberId, socket: ConnectedSocket) {
+        self.connected_sockets
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(member, Arc::new(socket));
+    }
+
+    /// Removes a socket.
+    pub(crate) fn remove(&self, member: &MemberId) {
+        self.connected_sockets.write().unwrap_or_else(PoisonError::into_inner).remove(member);
+    }
+
+    fn connected_sockets(&self) -> RwLockReadGuard<'_, HashMap<MemberId, Arc<ConnectedSocket>>> {
+        self.connected_sockets.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the sockets of members that take an event. Nothing is locked while they are written
+    /// to.
+    fn receivers(&self, members: &[MemberId], event: &RoomEvent) -> Vec<Arc<ConnectedSocket>> {
+        let connected_sockets = self.connected_sockets();
+        let sockets = members.iter().filter_map(|member| connected_sockets.get(member));
+        sockets.filter(|socket| socket.takes(event)).map(Arc::clone).collect()
+    }
+
+    /// Sends a socket the events that its session has missed: the ends of runs while no socket of
+    /// the session was connected.
+    pub(crate) fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
+        if let Some(socket) = self.connected_sockets().get(member) {
+            for said in missed {
+                if let Some(message) = convert::said(said) {
+                    socket.emit_end(said, &message);
+                }
+                self.note(said, std::iter::once(socket));
+            }
+        }
+    }
+
+    /// Sends the end of a run to everybody in the document and to every socket of the session that
+    /// asked.
+    fn notify_end(&self, members: &[MemberId], said: &RunEvent) {
+        let (connected_sockets, message) = (self.connected_sockets(), convert::said(said));
+        let own = || connected_sockets.values().filter(|socket| socket.session == said.session);
+        if let Some(message) = &message {
+            own().for_each(|socket| socket.emit_end(said, message));
+            let others = members.iter().filter_map(|member| connected_sockets.get(member));
+            others.filter(|socket| socket.session != said.session).for_each(|it| it.emit(message));
+        }
+        self.note(said, own());
+    }
+
+    /// Stores that the session was told of the end of a run, after its last event. An event that
+    /// was handed to a connected socket counts as heard; after a crash before this is stored, the
+    /// events are sent again.
+    fn note<'a>(
+        &self,
+        said: &RunEvent,
+        mut connected_sockets: impl Iterator<Item = &'a Arc<ConnectedSocket>>,
+    ) {
+        if !matches!(said.saying, RunEventKind::Over)
+            || !connected_sockets.any(|it| it.heard_anything_of(&said.run))
+        {
+            return;
+        }
+        let heard_runs = self.heard_runs.clone();
+        let (session, run) = (said.session.clone(), said.run.clone());
+        let (noting, name) = (Arc::clone(&self.noting), (session.clone(), run.clone()));
+        lock(&noting).insert(name.clone());
+        tokio::spawn(async move {
+            heard_runs.add(session, run).await;
+            lock(&noting).remove(&name);
+        });
+    }
+
+    /// Returns the runs whose end was heard, though that is not yet stored.
+    pub(crate) fn being_noted(&self) -> HashSet<(SessionId, RunId)> {
+        lock(&self.noting).clone()
+    }
+}
+
+impl EventSink for SocketRegistry {
+    fn encode(&self, document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
+        match event {
+            RoomEvent::Said(said) if is_end(said) => None,
+            event => convert::event(document, event),
+        }
+    }
+
+    fn notify(
+        &self,
+        document: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        encoded: Option<&EncodedEvent>,
+    ) {
+        if let RoomEvent::Said(said) = event
+            && is_end(said)
+        {
+            return self.notify_end(members, said);
+        }
+        if members.is_empty() {
+            return;
+        }
+        let encoded_now = if encoded.is_none() { convert::event(document, event) } else { None };
+        let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
+        let mut frames = EventFrames::default();
+        for (index, socket) in self.receivers(members, event).iter().enumerate() {
+            let form = socket.form(message);
+            // Behind so many, the tasks of the others are faster.
+            let frame = if index < DIRECT_RECEIVERS { frames.of(form) } else { None };
+            socket.link.emit(form.name, &form.payload, frame);
+        }
+    }
+
+    fn announce(&self, news: &ServerEvent) {
+        let Some(message) = convert::announcement(news) else { return };
+        let may_know = |socket: &&Arc<ConnectedSocket>| match news {
+            ServerEvent::Created { id, .. } => socket.principal.may(Action::Read, Some(id)),
+            ServerEvent::Settings(_) => true,
+        };
+        self.connected_sockets().values().filter(may_know).for_each(|socket| socket.emit(&message));
+    }
+}
+
+/// Frames of the forms of one event, each made when it is first needed.
+#[derive(Default)]
+struct EventFrames<'a>(Vec<(&'a EncodedForm, Option<TextFrame>)>);
+
+impl<'a> EventFrames<'a> {
+    fn of(&mut self, form: &'a EncodedForm) -> Option<&TextFrame> {
+        let at = self.0.iter().position(|(known, _)| std::ptr::eq(*known, form));
+        let at = at.unwrap_or_else(|| {
+            self.0.push((form, event_frame(form.name, &form.payload)));
+            self.0.len() - 1
+        });
+        self.0[at].1.as_ref()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The value is consistent between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns `true` if the event belongs to the end of a run.
+fn is_end(said: &RunEvent) -> bool {
+    match &said.saying {
+        RunEventKind::Agent(object) => object.kind == AgentEventType::Result,
+        RunEventKind::Response(_) | RunEventKind::Over => true,
+        RunEventKind::StreamStart | RunEventKind::StreamChunk(_) | RunEventKind::StreamEnd => false,
+    }
+}

@@ -1,0 +1,167 @@
+//! Events about requests: decide, list, split, focus, extend, undo, reopen, withdraw, and the
+//! preview of the text for the model.
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use copydesk_engine::api::{Caller, RequestScope};
+use copydesk_engine::cpu_pool;
+use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
+use copydesk_engine::rooms::command::ViewerChange;
+use copydesk_protocol::client::{
+    FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, SplitRequest,
+    ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
+};
+use copydesk_protocol::convert;
+use copydesk_protocol::rest::{DecisionResults, RequestState, Undo};
+use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
+
+use super::socket_error::{SocketError, SocketResult};
+use super::{SocketConnection, encode, given};
+
+/// Answers `tool_approval_response`: decides a request.
+///
+/// # Errors
+/// `already_resolved`, `stale_preview`, `conflicted` or `expired` if it is too late,
+/// `invalid_decision` or `invalid_payload` if it does not fit, `not_allowed`; see
+/// [`Caller::decide_request`].
+pub async fn respond(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Decided> {
+    let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
+    let request = caller.decide_request(payload.request_id.into(), decision).await?;
+    let long = request.hunks.len() > SHORT_ANSWER;
+    let person = caller.principal.user.as_str();
+    let written = cpu_pool::run_if(long, person, move || convert::decision(&request));
+    written.await.map_err(|_| SocketError::internal())
+}
+
+/// Returns the text that the model would get if this decision were taken now; nothing changes.
+///
+/// # Errors
+/// `not_found` unless the request is open, otherwise the error that [`respond`] would answer.
+pub async fn told(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Told> {
+    let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
+    let id = payload.request_id.into();
+    Ok(convert::told(caller.report_of_decision(&id, &decision).await?))
+}
+
+/// Answers `tool_approval_batch`: decides several requests, each on its own.
+///
+/// # Errors
+/// `invalid_payload` for too many decisions. A refused one is part of the answer, with the error of
+/// [`respond`].
+pub async fn batch(caller: &Caller, payload: ToolApprovalBatch) -> SocketResult<DecisionResults> {
+    if payload.responses.len() > convert::MOST_DECISIONS {
+        let most = convert::MOST_DECISIONS;
+        return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
+    }
+    let mut results = Vec::with_capacity(payload.responses.len());
+    for response in payload.responses {
+        let request_id = response.get("request_id").and_then(Value::as_str).map(ToOwned::to_owned);
+        let decided = match serde_json::from_value(response) {
+            Ok(response) => respond(caller, response).await,
+            Err(error) => Err(SocketError::invalid(error.to_string())),
+        };
+        let decided = decided.map_err(|refusal| refusal.error().clone());
+        results.push(convert::decision_result(request_id, decided));
+    }
+    Ok(DecisionResults { results })
+}
+
+#[derive(Serialize)]
+pub(crate) struct PendingRequestsAck {
+    /// List of [`ToolApprovalRequest`].
+    requests: Box<RawValue>,
+}
+
+/// Number of hunks up to which an answer is serialized on the worker's own task, some 2 µs each.
+const SHORT_ANSWER: usize = 200;
+
+/// Answers `list_pending_approvals`: returns the requests that can still be decided.
+///
+/// # Errors
+/// `not_found` or `not_allowed` if the person may not read the named document; see
+/// [`Caller::open_requests`].
+pub async fn list(
+    caller: &Caller,
+    payload: ListPendingApprovals,
+) -> SocketResult<PendingRequestsAck> {
+    let named = payload.document_id.map(DocumentId::from);
+    let scope = named.map_or(RequestScope::Everything, RequestScope::Document);
+    let requests = caller.open_requests(&scope).await?;
+    let hunks: usize = requests.iter().map(|request| 1 + request.hunks.len()).sum();
+    let write = move || -> Vec<ToolApprovalRequest> {
+        requests.iter().map(|request| convert::request(request)).collect()
+    };
+    Ok(PendingRequestsAck { requests: encode(caller, hunks > SHORT_ANSWER, write).await? })
+}
+
+/// Answers `approval:focus`: records whether the person looks at a request.
+///
+/// # Errors
+/// `already_resolved` for an ended request, `not_found` for an unknown one, `not_allowed` without
+/// permission to decide; see [`Caller::focus_request`].
+pub async fn focus(
+    connection: &mut SocketConnection,
+    payload: FocusRequest,
+) -> SocketResult<RequestState> {
+    let FocusRequest { request_id, on } = payload;
+    let focus = if on { ViewerChange::On } else { ViewerChange::Off };
+    let member = connection.member.clone();
+    let focused = connection.caller.focus_request(request_id.into(), member, focus);
+    Ok(convert::request_state(&*focused.await?))
+}
+
+/// Answers `approval:split`: splits a change into its parts.
+///
+/// # Errors
+/// `invalid_decision` for an indivisible change, `stale_preview` if it was split before,
+/// `not_found`, `not_allowed`; see [`Caller::split_request`].
+pub async fn split(caller: &Caller, payload: SplitRequest) -> SocketResult<Decided> {
+    let SplitRequest { request_id, hunk_id } = payload;
+    let hunk = given(HunkId::from(hunk_id));
+    let request = caller.split_request(request_id.into(), hunk).await?;
+    Ok(convert::decision(&request))
+}
+
+/// Answers `approval:extend`: gives people more time.
+///
+/// # Errors
+/// `already_resolved` for an ended request, `invalid_decision` if its caller would not wait longer,
+/// `not_found`, `not_allowed`; see [`Caller::extend_request`].
+pub async fn extend(caller: &Caller, payload: NameRequest) -> SocketResult<RequestState> {
+    let id = payload.request_id.into();
+    Ok(convert::request_state(&*caller.extend_request(id, given(())).await?))
+}
+
+/// Answers `approval:undo`: undoes an accepted change.
+///
+/// # Errors
+/// `conflicted` if the words or the file have changed since, `invalid_decision` if nothing can be
+/// undone, `not_found`, `not_allowed`; see [`Caller::undo_request`].
+pub async fn undo(caller: &Caller, payload: UndoRequest) -> SocketResult<RequestState> {
+    let UndoRequest { request_id, hunks, force, seen, votes_only } = payload;
+    let id = RequestId::from(request_id);
+    let undo = given(convert::undo(id.clone(), Undo { hunks, force, seen, votes_only }));
+    Ok(convert::request_state(&*caller.undo_request(&id, undo).await?))
+}
+
+/// Answers `approval:reopen`: proposes again what was rejected or has expired.
+///
+/// # Errors
+/// `invalid_decision` if nothing can be proposed again, `too_many_requests` if too many are open,
+/// `not_found`, `not_allowed`; see [`Caller::reopen_request`].
+pub async fn reopen(caller: &Caller, payload: ReopenRequest) -> SocketResult<RequestState> {
+    let hunks = given(payload.hunks.map(convert::hunk_ids));
+    Ok(convert::reopened(caller.reopen_request(payload.request_id.into(), hunks).await?))
+}
+
+/// Answers `approval:withdraw`: withdraws a request.
+///
+/// # Errors
+/// `not_allowed` for others than the asker and owners, `already_resolved` for an ended request,
+/// `not_found` for an unknown one; see [`Caller::withdraw_request`].
+pub async fn withdraw(caller: &Caller, payload: NameRequest) -> SocketResult<RequestState> {
+    let id = payload.request_id.into();
+    Ok(convert::request_state(&*caller.withdraw_request(id, given(())).await?))
+}
