@@ -9,7 +9,7 @@
 use copydesk::approvals::{
     ApprovalRequest, ArrivedHunks, CallOrigin, CommittedUpdate, Decision, DecisionPolicy,
     DecisionRequirements, HunkChoice, HunkVerdict, Person, Preview, ProposedAction, ProposedCall,
-    RequestTimes, RequestVerdict,
+    RequestSource, RequestTimes, RequestVerdict,
 };
 use copydesk::document::diff::DraftPart;
 use copydesk::document::{ChangeSet, Text, TextEdit};
@@ -117,7 +117,7 @@ fn request(count: usize, text: &Text) -> ApprovalRequest {
             explanation: String::new(),
             preview: Preview::generic(),
             touched: None,
-            source: String::new(),
+            source: RequestSource::Unknown,
         },
         document: None,
         requester: Person { user: "ann".into(), name: "Ann".into() },

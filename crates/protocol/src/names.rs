@@ -157,6 +157,34 @@ pub enum PermissionMode {
     McpProxy,
 }
 
+/// Origin of a proposed call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub enum RequestSource {
+    /// A run whose changes people are asked about.
+    Sdk,
+    /// A run whose changes are applied at once.
+    BypassPermissions,
+    /// A run that plans first.
+    ToolApproval,
+    /// A run of the Claude CLI.
+    McpProxy,
+    /// A client of the Model Context Protocol.
+    Mcp,
+    /// A client of the Messages API.
+    #[serde(rename = "messages_api")]
+    MessagesApi,
+    /// A client of the REST API.
+    Rest,
+    /// A person who proposes a request again.
+    #[serde(rename = "desk")]
+    WorkspaceInbox,
+    /// Stored by a version that did not record it.
+    #[serde(rename = "")]
+    Unknown,
+}
+
 /// Reason why nobody was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]

@@ -23,7 +23,7 @@ use super::client::{ModelAccess, Range};
 use super::files::FileState;
 use super::names::{
     ApprovalSwitch, DecisionKind, DecisionPolicy, HunkKind, HunkReasonCode, HunkStatus,
-    PermissionMode, PreviewKind, RequestStatus, Role, UnaskedReason,
+    PermissionMode, PreviewKind, RequestSource, RequestStatus, Role, UnaskedReason,
 };
 use super::rules::ToolPolicy;
 
@@ -485,8 +485,8 @@ pub struct ToolApprovalRequest {
     pub approvals: Approvals,
     /// `true`: a single key must never approve it.
     pub default_to_no: bool,
-    /// Origin of the call: `sdk`, `mcpProxy`, `messages_api`, …
-    pub source: String,
+    /// Origin of the call.
+    pub source: RequestSource,
     /// Person who resolved the request.
     pub by: Option<Person>,
     /// Remembered rule that resolved it in the person's place.
@@ -647,4 +647,28 @@ pub struct Told {
     pub text: String,
     /// `true`: the report is marked as an error.
     pub is_error: bool,
+    /// How much of the report is known.
+    #[serde(flatten)]
+    pub state: ReportState,
+}
+
+/// How much of a report is known before the decision is taken.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum ReportState {
+    /// Changes are still open: the model is told nothing yet.
+    Waiting {
+        /// Lines about the changes and remarks of people so far, each after a line break.
+        so_far: String,
+    },
+    /// The call runs now, and its result is part of the report.
+    Runs {
+        /// Text that the model reads before the result.
+        before: String,
+        /// Text that it reads after the result, each line after a line break.
+        after: String,
+    },
+    /// Everything is known.
+    Complete,
 }

@@ -16,7 +16,7 @@ fn generate() -> String {
     let declarations = declarations![config,
         names::{
             Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
-            UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
+            RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
             SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind,
         }
         client::{
@@ -33,7 +33,7 @@ fn generate() -> String {
             WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone, Warning,
-            Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
+            Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ReportState, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
         rest::{DecisionResult}

@@ -1,6 +1,8 @@
 //! Agents propose on what they have read, and hear how it ended, also after a restart.
 
-use copydesk::approvals::{ApprovalRequest, CallOrigin, Hunk, Preview, ProposedAction};
+use copydesk::approvals::{
+    ApprovalRequest, CallOrigin, Hunk, Preview, ProposedAction, RequestSource,
+};
 use copydesk::ids::{RequestId, Version};
 use copydesk::rooms::command::{ApprovalMode, NewApprovalRequest};
 
@@ -40,7 +42,7 @@ impl World {
                 explanation: String::new(),
                 preview: Preview::generic(),
                 touched: None,
-                source: "sdk".into(),
+                source: RequestSource::Sdk,
             },
             requester: chance::person(PEOPLE[self.random.usize(..3)]),
             base,

@@ -18,6 +18,8 @@ export type ApprovalSwitch = "on" | "off";
 
 export type PermissionMode = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy";
 
+export type RequestSource = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy" | "mcp" | "messages_api" | "rest" | "desk" | "";
+
 export type UnaskedReason = "bypass" | "approvals_off";
 
 export type PreviewKind = "diff" | "multi_diff" | "command" | "generic";
@@ -1521,9 +1523,9 @@ approvals: Approvals,
  */
 default_to_no: boolean, 
 /**
- * Origin of the call: `sdk`, `mcpProxy`, `messages_api`, …
+ * Origin of the call.
  */
-source: string, 
+source: RequestSource, 
 /**
  * Person who resolved the request.
  */
@@ -1796,7 +1798,33 @@ text: string,
 /**
  * `true`: the report is marked as an error.
  */
-is_error: boolean, };
+is_error: boolean, } & ({ "state": "waiting", 
+/**
+ * Lines about the changes and remarks of people so far, each after a line break.
+ */
+so_far: string, } | { "state": "runs", 
+/**
+ * Text that the model reads before the result.
+ */
+before: string, 
+/**
+ * Text that it reads after the result, each line after a line break.
+ */
+after: string, } | { "state": "complete" });
+
+export type ReportState = { "state": "waiting", 
+/**
+ * Lines about the changes and remarks of people so far, each after a line break.
+ */
+so_far: string, } | { "state": "runs", 
+/**
+ * Text that the model reads before the result.
+ */
+before: string, 
+/**
+ * Text that it reads after the result, each line after a line break.
+ */
+after: string, } | { "state": "complete" };
 
 export type ClaudeStream = { 
 /**

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     ApprovalRequest, Decision, DecisionError, DecisionRequirements, ExecutionState, Hunk,
-    HunkStatus, RequestStatus, ToolReport,
+    HunkStatus, ReportState, RequestStatus, ToolReport,
 };
 use crate::approvals::report::tool_report::quoted;
 use crate::document::Text;
@@ -70,8 +70,8 @@ impl ApprovalRequest {
         ToolReport { text, is_error: result.is_error }
     }
 
-    /// Returns the report as it would be after this decision, as far as the request itself can
-    /// tell; nothing changes.
+    /// Returns the report as it would be after this decision, and how much of it is known before
+    /// the call has run; nothing changes.
     ///
     /// # Errors
     /// [`DecisionError`] if the decision would be refused.
@@ -81,10 +81,30 @@ impl ApprovalRequest {
         who: &Principal,
         text: &Text,
         now_ms: u64,
-    ) -> Result<ToolReport, DecisionError> {
+    ) -> Result<(ToolReport, ReportState), DecisionError> {
         let mut copy = self.clone();
         copy.decide(decision, who, text, now_ms, &DecisionRequirements::default())?;
-        Ok(copy.report())
+        Ok((copy.report(), copy.report_state()))
+    }
+
+    /// Returns how much of the report is known in the current state.
+    fn report_state(&self) -> ReportState {
+        let mut remarks = String::new();
+        self.push_remarks(&mut remarks);
+        let is_done = matches!(self.aftermath.execution, Some(ExecutionState::Done { .. }));
+        if self.decisions.answer.is_some() || is_done {
+            return ReportState::Complete;
+        }
+        match self.status {
+            RequestStatus::Streaming | RequestStatus::Pending => {
+                ReportState::Waiting { so_far: self.lines() + &remarks }
+            }
+            RequestStatus::Approved if self.hunks.is_empty() => {
+                let note = self.decisions.edited_input.as_ref().map(edit_note);
+                ReportState::Runs { before: note.unwrap_or_default(), after: remarks }
+            }
+            _ => ReportState::Complete,
+        }
     }
 
     /// Returns the answer that a person gave instead, with the state of the changes decided before.

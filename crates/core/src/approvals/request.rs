@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::request_source::RequestSource;
 use super::{
     AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate, Hunk,
     HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, ReturnedHunk, ToolReport, Vote,
@@ -123,16 +124,16 @@ pub struct ProposedAction {
     /// SHA-256 of the content of the file that the call would change, if it changes a file.
     #[serde(default)]
     pub touched: Option<String>,
-    /// Transport or protocol the call came through.
+    /// Origin of the call.
     #[serde(default)]
-    pub source: String,
+    pub source: RequestSource,
 }
 
 impl ProposedAction {
     /// Returns `true` if an outside program made the call and waits for its result: an MCP client,
     /// or a client of the Messages API.
     pub fn is_from_outside(&self) -> bool {
-        matches!(self.source.as_str(), "mcp" | "messages_api")
+        self.source.is_waiting_program()
     }
 }
 

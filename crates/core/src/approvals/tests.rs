@@ -60,7 +60,7 @@ fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> ProposedC
             explanation: String::new(),
             preview,
             touched: None,
-            source: "sdk".to_owned(),
+            source: RequestSource::Sdk,
         },
         document: Some("doc_1".into()),
         requester: Person::from(&ann()),

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::*;
 use crate::approvals::{
     AiCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, CallOrigin, HunkStatus, Person,
-    Preview, ProposedAction, ProposedCall, RememberWish, RequestStatus, RequestTimes, RuleEffect,
-    RuleScope, SpanAuthor,
+    Preview, ProposedAction, ProposedCall, RememberWish, RequestSource, RequestStatus,
+    RequestTimes, RuleEffect, RuleScope, SpanAuthor,
 };
 use crate::document::diff::{DiffLimits, diff};
 use crate::document::utf16_len;
@@ -40,7 +40,7 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalR
             explanation: format!("{who} asked."),
             preview: Preview::generic(),
             touched: None,
-            source: "sdk".to_owned(),
+            source: RequestSource::Sdk,
         },
         document: Some("doc_lamp".into()),
         requester: Person { user: UserId::from(who.to_lowercase()), name: who.to_owned() },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::ReopenOutcome;
-use crate::approvals::{ApprovalRequest, Decision, DecisionError, ToolReport};
+use crate::approvals::{ApprovalRequest, Decision, DecisionError, ReportState, ToolReport};
 use crate::auth::AccessGuard;
 use crate::ids::{DocumentId, HunkId, MemberId, RequestId};
 use crate::permissions::Action;
@@ -230,7 +230,7 @@ impl Caller {
         &self,
         id: &RequestId,
         decision: &Decision,
-    ) -> ApiResult<ToolReport> {
+    ) -> ApiResult<(ToolReport, ReportState)> {
         let room = self.room_of_request(id, Action::Read).await?;
         let request = open_request(&room, id).await?;
         let request = request.ok_or_else(|| ApiError::not_found("request"))?;

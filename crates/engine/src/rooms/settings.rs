@@ -7,7 +7,8 @@ use std::fmt::{self, Write as _};
 use serde::{Deserialize, Serialize};
 
 use crate::approvals::{
-    ApprovalRequirement, ApprovalRule, DecisionPolicy, DecisionRequirements, ToolPolicy,
+    ApprovalRequirement, ApprovalRule, DecisionPolicy, DecisionRequirements, RequestSource,
+    ToolPolicy,
 };
 use crate::document::{ChangeSet, InsertSide};
 
@@ -102,6 +103,17 @@ impl PermissionMode {
             Self::BypassPermissions => "bypassPermissions",
             Self::ToolApproval => "toolApproval",
             Self::McpProxy => "mcpProxy",
+        }
+    }
+}
+
+impl From<PermissionMode> for RequestSource {
+    fn from(mode: PermissionMode) -> Self {
+        match mode {
+            PermissionMode::Sdk => Self::Sdk,
+            PermissionMode::BypassPermissions => Self::BypassPermissions,
+            PermissionMode::ToolApproval => Self::ToolApproval,
+            PermissionMode::McpProxy => Self::McpProxy,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::approvals::CallOrigin;
+use crate::approvals::{CallOrigin, RequestSource};
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
@@ -54,8 +54,8 @@ pub struct CallIdentity {
     pub requester: Principal,
     /// Text that the person typed.
     pub prompt: Arc<str>,
-    /// Origin of the call, as the request's `source` on the wire.
-    pub source: &'static str,
+    /// Origin of the call.
+    pub source: RequestSource,
     /// `true` if the call may have been made before a restart.
     pub after_restart: bool,
     /// Earlier request that a person proposes again with the call.

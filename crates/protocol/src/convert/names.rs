@@ -42,6 +42,10 @@ same_variants! {
     DecisionPolicy: approvals::DecisionPolicy { Any, NotRequester, Two, Owner }
     ApprovalSwitch: settings::ApprovalSwitch { On, Off }
     PermissionMode: settings::PermissionMode { Sdk, BypassPermissions, ToolApproval, McpProxy }
+    RequestSource: approvals::RequestSource {
+        Sdk, BypassPermissions, ToolApproval, McpProxy, Mcp, MessagesApi, Rest, WorkspaceInbox,
+        Unknown,
+    }
     UnaskedReason: approvals::UnaskedReason { Bypass, ApprovalsOff }
     PreviewKind: approvals::PreviewKind { Diff, MultiDiff, Command, Generic }
     AgentEventType: event::AgentEventType { User, Assistant, Result, System }

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use copydesk_engine::agent::ReopenOutcome;
 use copydesk_engine::approvals::{
     self, ApprovalRequest, CallOrigin, DecisionError, FileNow, HunkDecision, HunkStatus, Person,
-    PreviewKind, ProposedAction, ProposedCall, RequestStatus, ToolReport, TouchedSince,
+    PreviewKind, ProposedAction, ProposedCall, ReportState, RequestStatus, ToolReport,
+    TouchedSince,
 };
 use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
 use copydesk_engine::rooms::event::{RequestNews, RequestUpdate, StreamingPreview};
@@ -70,7 +71,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         // What needs a second look is never approved by one stray key.
         default_to_no: *kind == PreviewKind::Command
             || (request.hunks.is_empty() && !warnings.is_empty()),
-        source: source.clone(),
+        source: (*source).into(),
         by: request.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
         unasked: unasked(request),
@@ -376,9 +377,14 @@ pub fn decision_result(
 }
 
 /// Returns the report that the model would be given.
-pub fn told(report: ToolReport) -> server::Told {
+pub fn told((report, state): (ToolReport, ReportState)) -> server::Told {
     let ToolReport { text, is_error } = report;
-    server::Told { text, is_error }
+    let state = match state {
+        ReportState::Waiting { so_far } => server::ReportState::Waiting { so_far },
+        ReportState::Runs { before, after } => server::ReportState::Runs { before, after },
+        ReportState::Complete => server::ReportState::Complete,
+    };
+    server::Told { text, is_error, state }
 }
 
 /// Returns the state of a request after an action other than a decision.

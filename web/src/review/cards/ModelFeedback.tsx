@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import { showInvisible } from '../../workspace-inbox/state/visibleText.ts'
 import { useCapability, wire } from '../../session/store.ts'
-import type { ToolApprovalResponse } from '../../wire/generated.ts'
+import type { Told, ToolApprovalResponse } from '../../wire/generated.ts'
 import { worded } from '../wording/modelFeedback.ts'
 
 /** Typing a reason asks the server only when it pauses. */
@@ -25,20 +25,20 @@ export function ModelFeedback({
   )
 }
 
-/** The server's own words for this decision, were it taken now. */
-function useExact(response: ToolApprovalResponse, open: boolean): string | null {
+/** The server's own report on this decision, were it taken now. */
+function useExact(response: ToolApprovalResponse, open: boolean): Told | null {
   const supported = useCapability('told')
-  const [words, setWords] = useState<string | null>(null)
+  const [told, setTold] = useState<Told | null>(null)
   const asked = JSON.stringify(response)
   useEffect(() => {
     if (!supported || !open) return
     const timer = setTimeout(() => {
       wire.call('approval:told', JSON.parse(asked) as ToolApprovalResponse).then(
-        ({ text }) => setWords(text),
-        () => setWords(null),
+        setTold,
+        () => setTold(null),
       )
     }, PAUSE_MS)
     return () => clearTimeout(timer)
   }, [supported, open, asked])
-  return words
+  return told
 }

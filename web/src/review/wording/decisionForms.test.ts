@@ -35,22 +35,20 @@ it('says what the AI will be told also where the server does not', () => {
 })
 
 it('puts no word into the mouth of a call that has not run', () => {
-  expect(worded('Approved.', '')).toBe(RESULT)
-  expect(worded('Approved.\nUser note: Approved.', '')).toBe(`${RESULT}\nUser note: Approved.`)
-  expect(
-    worded(
-      'Note: the user edited this call before it ran; executed input: {}. Do not re-issue the original.\nApproved.',
-      '',
-    ),
-  ).toContain(`original.\n${RESULT}`)
-  // Words of people stay as they are.
-  expect(worded('User rejected: no\nApproved.', '')).toBe('User rejected: no\nApproved.')
-  expect(worded('Applied: 1 accepted.\nUser note: so\nApproved.', '')).toContain('\nApproved.')
+  const runs = (before: string, after: string) =>
+    worded({ text: '', is_error: false, state: 'runs', before, after }, '')
+  expect(runs('', '')).toBe(RESULT)
+  expect(runs('', '\nUser note: Approved.')).toBe(`${RESULT}\nUser note: Approved.`)
+  expect(runs('Note: edited.', '')).toBe(`Note: edited.\n${RESULT}`)
+  const text = 'User rejected: no\nApproved.'
+  expect(worded({ text, is_error: true, state: 'complete' }, '')).toBe(text)
 })
 
 it('says what will be said once it is decided, while others still have to agree', () => {
-  expect(worded('Waiting for approval.', RESULT)).toBe(RESULT)
-  expect(worded('Waiting for approval.\nUser note: mine', 'What was applied')).toBe(
+  const waiting = (soFar: string, otherwise: string) =>
+    worded({ text: '', is_error: false, state: 'waiting', so_far: soFar }, otherwise)
+  expect(waiting('', RESULT)).toBe(RESULT)
+  expect(waiting('\nUser note: mine', 'What was applied')).toBe(
     'What was applied\n\nUser note: mine',
   )
 })

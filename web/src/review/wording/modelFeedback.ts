@@ -1,5 +1,5 @@
 /** Text that the AI will be told, before it is sent. Pure; the words are the server's. */
-import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import type { Told, ToolApprovalRequest } from '../../wire/generated.ts'
 import { tally } from '../state/store.ts'
 
 /** In place of what is known only once the call has run. */
@@ -9,13 +9,11 @@ export const RESULT = '(the result of the call)'
  * The server's words for a decision as people read them before they send it; `otherwise` is what
  * can be said without the server.
  */
-export function worded(exact: string, otherwise: string): string {
-  const waiting = /^Waiting for approval\.\n?/
+export function worded(told: Told, otherwise: string): string {
+  if (told.state === 'complete') return told.text
   // While something is open nothing is told yet; the list so far stands below what will be said.
-  if (waiting.test(exact))
-    return [otherwise, exact.replace(waiting, '')].filter(Boolean).join('\n\n')
-  const runs = exact.startsWith('Approved.') || exact.startsWith('Note: the user edited this call')
-  return runs ? exact.replace(/^Approved\.$/m, RESULT) : exact
+  if (told.state === 'waiting') return [otherwise, told.so_far.trim()].filter(Boolean).join('\n\n')
+  return `${told.before && `${told.before}\n`}${RESULT}${told.after}`
 }
 
 /** When a call as a whole is approved. */

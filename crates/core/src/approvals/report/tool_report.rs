@@ -15,6 +15,25 @@ pub struct ToolReport {
     pub is_error: bool,
 }
 
+/// How much of a report is known before the decision is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReportState {
+    /// Changes are still open: the model is told nothing yet.
+    Waiting {
+        /// Lines about the changes and remarks of people so far, each after a line break.
+        so_far: String,
+    },
+    /// The call runs now, and its result is part of the report.
+    Runs {
+        /// Text that the model reads before the result: a note if people edited the call.
+        before: String,
+        /// Text that it reads after the result: remarks of people, each after a line break.
+        after: String,
+    },
+    /// Everything is known.
+    Complete,
+}
+
 /// Quotes words on one line, cut if long.
 pub(crate) fn quoted(words: &str) -> String {
     let mut short: String = words.chars().take(QUOTE_CHARS).collect();

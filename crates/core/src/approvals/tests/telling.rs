@@ -190,11 +190,38 @@ fn an_edited_call_is_told_with_the_input_that_ran() {
 fn people_can_read_what_the_model_will_be_told_before_they_send_it() {
     let mut fixture = three();
     let decision = Decision { feedback: Some("No.".into()), ..reject() };
-    let told =
+    let (told, state) =
         fixture.request.would_report(&decision, &ann(), &fixture.text, fixture.now_ms).unwrap();
     assert_eq!(fixture.request.status, RequestStatus::Pending);
     fixture.decide(&decision).unwrap();
-    assert_eq!(fixture.request.report(), told);
+    assert_eq!((fixture.request.report(), ReportState::Complete), (told, state));
+}
+
+#[test]
+fn what_is_not_known_before_the_end_is_left_open_in_the_report() {
+    let state = |fixture: &ReviewFixture, decision: &Decision| {
+        let ReviewFixture { request, text, now_ms, .. } = fixture;
+        request.would_report(decision, &ann(), text, *now_ms).unwrap().1
+    };
+    let fixture = three();
+    let one = one(fixture.id(0), HunkChoice::Reject);
+    let one = Decision { feedback: Some("No.".into()), ..one };
+    let ReportState::Waiting { so_far } = state(&fixture, &one) else { panic!("waits for two") };
+    assert!(so_far.ends_with("\nUser feedback: No.") && so_far.lines().count() > 3, "{so_far}");
+
+    let note = || Some("Approved.".to_owned());
+    let approved = Decision { note: note(), ..approve() };
+    let after = "\nUser note: Approved.".to_owned();
+    let expected = ReportState::Runs { before: String::new(), after: after.clone() };
+    let call = ReviewFixture::asking("Write", Preview::generic());
+    assert_eq!(state(&call, &approved), expected);
+    let verdict = RequestVerdict::Edit { input: json!({ "x": 2 }) };
+    let edited = Decision { note: note(), ..Decision::plain(verdict) };
+    let ReportState::Runs { before, after: behind } = state(&call, &edited) else {
+        panic!("it runs")
+    };
+    assert!(before.starts_with("Note: the user edited this call"), "{before}");
+    assert_eq!(behind, after);
 }
 
 #[test]
@@ -212,7 +239,7 @@ fn no_refusal_sounds_like_a_permission_problem() {
 }
 
 #[test]
-fn a_new_file_is_shown_as_in_the_first_seed() {
+fn a_new_file_is_shown_as_the_tool_approval_protocol_has_it() {
     let preview = Preview::diff("/path/to/test.txt", None, "hello world", &DiffLimits::default());
     assert_eq!(preview.kind, PreviewKind::Diff);
     assert_eq!(

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approvals::RequestSource;
+
 /// Origin of an external call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -17,14 +19,13 @@ pub enum CallSource {
     WorkspaceInbox,
 }
 
-impl CallSource {
-    /// Returns the `source` of the requests on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Mcp => "mcp",
-            Self::Messages => "messages_api",
-            Self::Rest => "rest",
-            Self::WorkspaceInbox => "desk",
+impl From<CallSource> for RequestSource {
+    fn from(source: CallSource) -> Self {
+        match source {
+            CallSource::Mcp => Self::Mcp,
+            CallSource::Messages => Self::MessagesApi,
+            CallSource::Rest => Self::Rest,
+            CallSource::WorkspaceInbox => Self::WorkspaceInbox,
         }
     }
 }

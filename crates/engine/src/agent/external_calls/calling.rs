@@ -134,7 +134,7 @@ impl AgentService {
                 run: RunId::generate(),
                 requester: principal.clone(),
                 prompt: prompt.as_str().into(),
-                source: outside.source.as_str(),
+                source: outside.source.into(),
                 after_restart: false,
                 again_of: None,
             },

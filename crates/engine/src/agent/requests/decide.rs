@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::approvals::{
-    ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, RequestVerdict,
-    UpdatedPreview,
+    ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, RequestSource,
+    RequestVerdict, UpdatedPreview,
 };
 use crate::document::Text;
 use crate::ids::RequestId;
@@ -133,7 +133,7 @@ impl AgentService {
                 run: proposal.origin.run.clone(),
                 requester: by.clone(),
                 prompt: proposal.action.prompt.as_str().into(),
-                source: "",
+                source: RequestSource::Unknown,
                 after_restart: false,
                 again_of: None,
             },

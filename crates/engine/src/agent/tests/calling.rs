@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals::{Decision, RequestStatus, RequestVerdict};
+use crate::approvals::{Decision, RequestSource, RequestStatus, RequestVerdict};
 use crate::ids::{DocumentId, RequestId, Version};
 use crate::permissions::{Principal, Role};
 use crate::rooms::event::{AgentEventSubtype, RunEventKind};
@@ -68,8 +68,8 @@ async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
     assert_eq!(*request.id(), waiting);
     let proposal = &request.proposal;
     assert_eq!(
-        (proposal.action.source.as_str(), proposal.origin.tool_use.as_str()),
-        ("mcp", "toolu_7")
+        (proposal.action.source, proposal.origin.tool_use.as_str()),
+        (RequestSource::Mcp, "toolu_7")
     );
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
     let approve = Decision::plain(RequestVerdict::Approve);
@@ -197,7 +197,7 @@ async fn a_file_is_written_once_it_is_approved() {
     let mut ongoing = stage.calls_at_inbox(write("Hello.")).await;
     assert_eq!(stage.file("a.txt"), None);
     let settled = stage.settles(RequestVerdict::Approve).await;
-    assert_eq!(settled.proposal.action.source, "mcp");
+    assert_eq!(settled.proposal.action.source, RequestSource::Mcp);
     let called = over(&mut ongoing).await;
     assert_eq!(called.outcome.text, "Wrote 6 characters to a.txt");
     assert_eq!(stage.file("a.txt").as_deref(), Some("Hello."));

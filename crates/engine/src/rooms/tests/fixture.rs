@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{member, who};
 use crate::approvals::{
     ApprovalRequest, CallOrigin, Decision, FinishRest, HunkChoice, HunkVerdict, Person, Preview,
-    ProposedAction, RequestStatus, RequestVerdict,
+    ProposedAction, RequestSource, RequestStatus, RequestVerdict,
 };
 use crate::document::Text;
 use crate::document::diff::{DiffLimits, diff, diff_so_far};
@@ -313,7 +313,7 @@ pub(super) fn new_request(
             explanation: String::new(),
             preview: Preview::generic(),
             touched: None,
-            source: "sdk".into(),
+            source: RequestSource::Sdk,
         },
         requester: who("bo"),
         base: read.text.clone(),

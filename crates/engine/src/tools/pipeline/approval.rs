@@ -78,7 +78,7 @@ pub fn new_request(
             explanation: explanation(call).unwrap_or_default().to_owned(),
             preview,
             touched: None,
-            source: context.call.source.to_owned(),
+            source: context.call.source,
         },
         base: base.text.clone(),
         hunks,

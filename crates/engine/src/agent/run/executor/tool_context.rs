@@ -30,14 +30,15 @@ impl RunExecutor<'_> {
 
     fn call_identity(&self, request: RequestId) -> CallIdentity {
         let ask = &self.run.ask;
-        let mode = ask.permission_mode.as_str();
         CallIdentity {
             request,
             session: ask.session.clone(),
             run: ask.run.clone(),
             requester: ask.principal.clone(),
             prompt: ask.prompt.as_str().into(),
-            source: ask.outside().map_or(mode, |outside| outside.source.as_str()),
+            source: ask
+                .outside()
+                .map_or_else(|| ask.permission_mode.into(), |outside| outside.source.into()),
             after_restart: self.turn.after_restart,
             again_of: ask.outside().and_then(|outside| outside.again_of.clone()),
         }

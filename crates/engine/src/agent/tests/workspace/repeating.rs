@@ -1,7 +1,9 @@
 //! Tests of requests that were refused, expired or undone, and that people propose again on the
 //! present state.
 
-use crate::approvals::{PreviewKind, RememberWish, RequestStatus, RuleEffect, RuleScope};
+use crate::approvals::{
+    PreviewKind, RememberWish, RequestSource, RequestStatus, RuleEffect, RuleScope,
+};
 use crate::rooms::command::{NewRule, ProposeAgain, UndoChange};
 
 use super::*;
@@ -43,8 +45,8 @@ async fn it_is_a_request_of_whoever_proposes_it_on_todays_file() {
     let again = reopen(&stage, &old).await.unwrap();
     let proposal = &again.proposal;
     assert_eq!(
-        (proposal.again_of.as_ref(), proposal.action.source.as_str()),
-        (Some(old.id()), "desk")
+        (proposal.again_of.as_ref(), proposal.action.source),
+        (Some(old.id()), RequestSource::WorkspaceInbox)
     );
     assert!(proposal.action.preview.diff_lines.contains(&"-today".to_owned()), "{proposal:?}");
     assert_eq!(
