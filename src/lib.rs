@@ -7,10 +7,10 @@
 //! 2. [`processes`]: child processes and their supervisor. [`workspace`]: files
 //!    below one folder. [`copydesk_llm`]: models.
 //! 3. [`copydesk_engine`]: the database, rooms, tools, runs, and what a person may see and do.
-//! 4. This crate: [`connections`] (memory held for connections, and how they end), [`transport`]
-//!    (socket.io, REST, the Messages API, MCP, and the types they share), [`webhooks`]
-//!    (deliveries to addresses outside), [`client`] (the command line as a client of a running
-//!    server), [`config`], [`cli`] and [`server`] (options and composition).
+//! 4. [`connections`]: memory held for connections, and how they end. [`protocol`]: the types on
+//!    the wire. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports.
+//! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`client`] (the command line as a
+//!    client of a running server), [`config`], [`cli`] and [`server`] (options and composition).
 //!
 //! `tests/tidy.rs` has the exact table of which module may use which.
 

@@ -265,7 +265,7 @@ impl Server {
         let connections = self.connections.clone();
         let router = outside
             .layer(middleware::from_fn_with_state(hosts, rest::middleware::guard::check))
-            .layer(middleware::from_fn_with_state(connections, rest::transfer::count));
+            .layer(middleware::from_fn_with_state(connections, rest::byte_accounting::count));
         (router, io)
     }
 

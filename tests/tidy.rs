@@ -97,7 +97,7 @@ const WALLS: &[(&str, &str)] = &[
     ("grep_searcher", "workspace"),
     ("harper_core", "llm"),
     ("hmac", "messages_api/conversation_hash.rs api/webhooks/signature.rs"),
-    ("hyper", "server rest/transfer.rs"),
+    ("hyper", "server rest/byte_accounting.rs"),
     ("hyper_util", "server"),
     ("ignore", "workspace"),
     ("lru", "rooms/request_index.rs messages_api/conversation_cache.rs"),
@@ -408,6 +408,45 @@ fn the_table_has_every_module_once() {
         modules, table,
         "every module has one line in MODULES (tests/tidy.rs), and nothing else has"
     );
+}
+
+#[test]
+fn the_architecture_page_has_the_same_table() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let rows = page.lines().skip_while(|line| !line.starts_with("| module |")).skip(2);
+    let mut complaints = Vec::new();
+    let mut described = BTreeSet::new();
+    for row in rows.take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
+        let names = |cell: &str| -> BTreeSet<String> {
+            let quoted = cell.split('`').skip(1).step_by(2);
+            quoted.filter(|name| *name != "failpoint").map(str::to_owned).collect()
+        };
+        let mut stated = names(cells[2]);
+        if cells[2].contains('…') {
+            stated.extend(["ids", "permissions", "document", "approvals"].map(str::to_owned));
+        }
+        for module in names(cells[0]) {
+            let line = MODULES.iter().find(|(name, _)| *name == module);
+            let allowed = line.map_or("", |(_, allowed)| allowed);
+            let allowed: BTreeSet<String> = allowed
+                .split(' ')
+                .filter(|it| !it.is_empty() && *it != "failpoint")
+                .map(str::to_owned)
+                .collect();
+            // Words say what transports may use, and the parts of the composition root.
+            let in_words = allowed.contains("all") || cells[2].trim().is_empty();
+            if line.is_none() || (!in_words && stated != allowed) {
+                complaints
+                    .push(format!("`{module}` may use {allowed:?}, the page says {stated:?}"));
+            }
+            described.insert(module);
+        }
+    }
+    let missing = MODULES.iter().filter(|(name, _)| *name != "failpoint");
+    let missing = missing.filter(|(name, _)| !described.contains(*name));
+    complaints.extend(missing.map(|(name, _)| format!("`{name}` is not on the page")));
+    settle("docs/architecture.md has the table MODULES of tests/tidy.rs:", &complaints);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use tower::ServiceExt as _;
 use crate::connections::{
     ConnectionArrival, ConnectionRegistry, ObservedStream, SharedSocket, TcpConnection,
 };
-use crate::rest::transfer::is_websocket_request;
+use crate::rest::byte_accounting::is_websocket_request;
 
 /// Maximum head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;

@@ -17,7 +17,7 @@ use super::{
     AnswerStream, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
     ModelResult, malformed, messages_stream, names, prices, transport,
 };
-use crate::messages_api::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
+use crate::messages_api::{ChatMessage, ContentBlock, ErrorBody, MessagesRequest, ProviderError};
 
 /// Model to use when neither the settings nor the request names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
@@ -323,7 +323,7 @@ fn make_sendable(block: &mut ContentBlock) {
     }
 }
 
-fn read_error(text: &str) -> Option<ApiError> {
+fn read_error(text: &str) -> Option<ProviderError> {
     serde_json::from_str(text).ok().map(|body: ErrorBody| body.error)
 }
 

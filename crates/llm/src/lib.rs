@@ -36,7 +36,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::messages_api::{
-    ApiError, CacheControl, ChatMessage, ContentBlock, StopReason, TokenUsage, ToolChoice,
+    CacheControl, ChatMessage, ContentBlock, ProviderError, StopReason, TokenUsage, ToolChoice,
     ToolDefinition,
 };
 
@@ -121,7 +121,7 @@ pub struct ModelRequest {
     /// prompt.
     pub prompt: Option<String>,
     /// Document at the time of the call, for the models that run inside this process.
-    pub document: Option<DocumentView>,
+    pub document: Option<ModelDocument>,
 }
 
 impl ModelRequest {
@@ -201,16 +201,16 @@ impl ToolResultView {
 
 /// Document at the time of the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DocumentView {
+pub struct ModelDocument {
     /// The whole text, with `\n` as line end.
     pub text: String,
     /// Range that the person has selected.
-    pub selection: Option<SelectionView>,
+    pub selection: Option<ModelSelection>,
 }
 
 /// Half-open range of UTF-16 code units; `from == to` is a caret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SelectionView {
+pub struct ModelSelection {
     /// Index of the first code unit.
     pub from: usize,
     /// Index after the last code unit.
@@ -358,8 +358,8 @@ pub type AnswerStream = BoxStream<'static, ModelResult<AnswerDelta>>;
 
 impl ModelError {
     /// Returns the error that a provider answered with, and that passes or not.
-    fn api(status: Option<u16>, error: ApiError, retryable: bool) -> Self {
-        let ApiError { kind, message, details } = error;
+    fn api(status: Option<u16>, error: ProviderError, retryable: bool) -> Self {
+        let ProviderError { kind, message, details } = error;
         let (retry_after, details) = (None, details.map(Box::new));
         Self::Api { status, kind, message, retry_after, retryable, details }
     }

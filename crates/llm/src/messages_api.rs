@@ -426,7 +426,7 @@ pub enum StreamEvent {
     /// Failure of the provider in the middle of an answer.
     Error {
         /// Description of the failure.
-        error: ApiError,
+        error: ProviderError,
     },
     /// Event that this program does not know.
     #[serde(other)]
@@ -482,7 +482,7 @@ pub struct ErrorBody {
     #[serde(rename = "type", default = "error_type")]
     pub kind: String,
     /// Description of the error.
-    pub error: ApiError,
+    pub error: ProviderError,
     /// Identifier `req_…`, to quote to the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -490,7 +490,7 @@ pub struct ErrorBody {
 
 /// Description of an error. Branch on `kind` and `details.error_code`, never on `message`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ApiError {
+pub struct ProviderError {
     /// Kind of error: `overloaded_error`, `invalid_request_error`, …
     #[serde(rename = "type")]
     pub kind: String,

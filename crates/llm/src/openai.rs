@@ -27,7 +27,7 @@ use super::{
     AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult, malformed,
     transport,
 };
-use crate::messages_api::ApiError;
+use crate::messages_api::ProviderError;
 
 use request::{CompletionBody, OutputLimitField, ServerDialect};
 use stream::UnopenedThoughts;
@@ -202,7 +202,7 @@ impl OpenAiApi {
         let first = || async {
             let names = self.list().await?;
             let message = "the provider lists no models".into();
-            let error = ApiError { kind: "not_found".into(), message, details: None };
+            let error = ProviderError { kind: "not_found".into(), message, details: None };
             names.into_iter().next().ok_or_else(|| ModelError::api(None, error, false))
         };
         self.model.get_or_try_init(first).await.map(String::as_str)

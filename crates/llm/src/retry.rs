@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::delta_stream::DeltaSink;
 use super::{AssistantMessage, ModelError, RetryMode};
-use crate::messages_api::ApiError;
+use crate::messages_api::ProviderError;
 
 /// Policy for asking a failing provider again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +95,9 @@ pub(super) fn status_is_retryable(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599)
 }
 
-/// Returns `true` for an [`ApiError`] that may pass by itself and came without a status, in the
+/// Returns `true` for an [`ProviderError`] that may pass by itself and came without a status, in the
 /// middle of a stream.
-pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
+pub(super) fn kind_is_retryable(error: &ProviderError) -> bool {
     let passing = [
         "api_error",
         "conflict_error",
@@ -113,7 +113,7 @@ pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
 }
 
 /// Returns `true` for a spending limit, which looks like a rate limit but does not pass by waiting.
-pub(super) fn is_spend_limit(error: &ApiError) -> bool {
+pub(super) fn is_spend_limit(error: &ProviderError) -> bool {
     let code = error.details.as_ref().and_then(|details| details["error_code"].as_str());
     matches!(code, Some("enforced_spend_limit_reached" | "contract_spend_limit_reached"))
         || error.kind == "insufficient_quota"
@@ -171,8 +171,11 @@ mod tests {
 
     #[test]
     fn a_spend_limit_does_not_pass() {
-        let error =
-            |details| ApiError { kind: "rate_limit_error".into(), message: String::new(), details };
+        let error = |details| ProviderError {
+            kind: "rate_limit_error".into(),
+            message: String::new(),
+            details,
+        };
         assert!(kind_is_retryable(&error(None)));
         let code = serde_json::json!({"error_code": "enforced_spend_limit_reached"});
         assert!(!kind_is_retryable(&error(Some(code))));

@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    AnswerDelta, AssistantMessage, DocumentView, FailedTryUsage, Model, ModelError, ModelRequest,
-    SelectionView,
+    AnswerDelta, AssistantMessage, FailedTryUsage, Model, ModelDocument, ModelError, ModelRequest,
+    ModelSelection,
 };
 use crate::messages_api::{ChatMessage, ContentBlock, ToolDefinition};
 
@@ -129,11 +129,11 @@ pub(super) fn in_document(mut request: ModelRequest, marked: &str) -> ModelReque
     let utf16 = |text: &str| text.encode_utf16().count();
     let selection = marked.split_once('⟦').and_then(|(before, rest)| {
         let (selected, _) = rest.split_once('⟧')?;
-        Some(SelectionView { from: utf16(before), to: utf16(before) + utf16(selected) })
+        Some(ModelSelection { from: utf16(before), to: utf16(before) + utf16(selected) })
     });
     let text =
         if selection.is_some() { marked.replace(['⟦', '⟧'], "") } else { marked.to_owned() };
-    request.document = Some(DocumentView { text, selection });
+    request.document = Some(ModelDocument { text, selection });
     request
 }
 

@@ -12,7 +12,7 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::{ModelError, malformed, retry};
 use crate::http_client::http_client_builder;
-use crate::messages_api::ApiError;
+use crate::messages_api::ProviderError;
 
 /// Longest time without a byte, not even `ping`, after which a connection counts as dead.
 const SILENCE_LIMIT: Duration = Duration::from_mins(5);
@@ -23,7 +23,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const MAX_SMALL_BODY: usize = 4 * 1024 * 1024;
 
 /// Function that reads the body of an error; `None` if the body is not from the provider's API.
-pub(super) type ReadError = fn(&str) -> Option<ApiError>;
+pub(super) type ReadError = fn(&str) -> Option<ProviderError>;
 
 /// Returns `true` if a provider at this address is on this machine: its host is a loopback address
 /// or `localhost`. An address that cannot be read is not.
@@ -131,14 +131,14 @@ async fn refusal(response: Response, read_error: ReadError) -> ModelError {
     // An incomplete body still belongs to this status.
     let body = small_body(response).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&body);
-    let error = read_error(&text).unwrap_or_else(|| ApiError {
+    let error = read_error(&text).unwrap_or_else(|| ProviderError {
         kind: "http_error".into(),
         message: excerpt(&text),
         details: None,
     });
     let passes = retry::status_is_retryable(status) && !retry::is_spend_limit(&error);
     let retryable = should_retry.unwrap_or(passes);
-    let ApiError { kind, message, details } = error;
+    let ProviderError { kind, message, details } = error;
     let (status, details) = (Some(status), details.map(Box::new));
     ModelError::Api { status, kind, message, retry_after, retryable, details }
 }

@@ -1,4 +1,5 @@
-//! Every type that leaves the process; no behaviour.
+//! Every type that leaves the process. Only [`convert`] has behaviour: it makes them of values of the
+//! application, and reads what clients send.
 
 pub mod client;
 pub mod convert;

@@ -27,7 +27,7 @@ use super::{SocketConnection, encode, given};
 /// `invalid_decision` or `invalid_payload` if it does not fit, `not_allowed`; see
 /// [`Caller::decide_request`].
 pub async fn respond(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Decided> {
-    let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
+    let decision = convert::read_decision(&payload).map_err(SocketError::invalid)?;
     let request = caller.decide_request(payload.request_id.into(), decision).await?;
     let long = request.hunks.len() > SHORT_ANSWER;
     let person = caller.principal.user.as_str();
@@ -40,7 +40,7 @@ pub async fn respond(caller: &Caller, payload: ToolApprovalResponse) -> SocketRe
 /// # Errors
 /// `not_found` unless the request is open, otherwise the error that [`respond`] would answer.
 pub async fn told(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Told> {
-    let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
+    let decision = convert::read_decision(&payload).map_err(SocketError::invalid)?;
     let id = payload.request_id.into();
     Ok(convert::told(caller.report_of_decision(&id, &decision).await?))
 }

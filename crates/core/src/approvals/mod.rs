@@ -21,7 +21,6 @@ mod refusal_reason;
 mod reopen;
 mod report;
 mod request;
-mod request_source;
 mod requirements;
 mod rule;
 mod undo_file;
@@ -50,11 +49,11 @@ pub use preview::{Preview, PreviewKind, PreviewStep, PreviewWarning, changed_uni
 pub use refusal_reason::{InvalidDecisionReason, NotAllowedReason};
 pub use report::tool_report::{ReportState, ToolReport};
 pub use request::aftermath::{ExecutionState, FileUndo, RequestAftermath};
+pub use request::source::RequestSource;
 pub use request::{
     ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
     RequestDecisions, RequestResolution, RequestStatus, RequestTimes, UnaskedReason,
 };
-pub use request_source::RequestSource;
 pub use requirements::{DecisionRequirements, FileRequirements};
 pub use rule::{
     ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,

@@ -4,6 +4,7 @@
 pub(super) mod aftermath;
 mod reasons;
 mod rules;
+pub(super) mod source;
 mod voting;
 
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::request_source::RequestSource;
+use self::source::RequestSource;
 use super::{
     AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate, Hunk,
     HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, ReturnedHunk, ToolReport, Vote,

@@ -5,6 +5,7 @@
 //! [`run::executor`]. What is said is kept as a [`conversation::transcript`] before anything
 //! depends on it, so that a run goes on where it stood after a crash.
 
+mod agent_core;
 pub mod conversation;
 pub mod external_calls;
 mod mode_permission;
@@ -13,7 +14,6 @@ pub mod requests;
 pub mod run;
 mod run_queues;
 mod service;
-mod shared_state;
 #[cfg(test)]
 mod tests;
 

@@ -3,7 +3,7 @@
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
 
-use super::shared_state::AgentCore;
+use super::agent_core::AgentCore;
 use super::{AgentService, AskError, BypassPolicy, PermissionMode};
 
 impl AgentService {

@@ -21,9 +21,9 @@ use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
 use crate::store::{QueryScope, RunEndKind, RunRecord, RunState, Store, WriteBatch};
 use crate::tools::ToolRegistry;
 
+use super::agent_core::AgentCore;
 use super::models::{self, ChosenModel, ModelCatalog, check_model};
 use super::run_queues::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
-use super::shared_state::AgentCore;
 use super::{AskError, AskKind, BypassPolicy, RunRequest, SelectedRange, StopFilter};
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::conversation::response::response;

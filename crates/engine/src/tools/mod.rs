@@ -11,7 +11,7 @@
 
 pub mod conversation;
 pub mod document;
-pub mod document_updates;
+pub mod model_notes;
 pub mod pipeline;
 pub mod registry;
 pub mod workspace;

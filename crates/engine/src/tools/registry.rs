@@ -16,7 +16,7 @@ use super::schema::expected;
 use super::{
     ActionPreview, DocumentProposal, FinishedCall, PlanMode, PreparedCall, ReadToolPolicy,
     ReplacedText, Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError, ToolOutcome,
-    ToolScope, document_updates,
+    ToolScope, model_notes,
 };
 use crate::tools::conversation::exit_plan_mode::ExitPlanMode;
 use crate::tools::conversation::respond_conversation_only::RespondConversationOnly;
@@ -137,13 +137,13 @@ impl ToolRegistry {
                 Err(error) => {
                     let refused = open_file::complete_outcome(
                         &context,
-                        document_updates::refused(&context, &error).await,
+                        model_notes::refused(&context, &error).await,
                         None,
                     );
                     cross_document::redact(&context, refused)
                 }
             },
-            Err(error) => document_updates::refused(context, &error).await,
+            Err(error) => model_notes::refused(context, &error).await,
         };
         self.run_post_hooks(context, call, finished)
     }
@@ -227,7 +227,7 @@ impl ToolRegistry {
                     self.execute_approved(tool, context, settled, AskerState::BeforeRestart, cancel)
                         .await
                 }
-                Err(error) => document_updates::refused(context, &error).await,
+                Err(error) => model_notes::refused(context, &error).await,
             };
             return Some(self.run_post_hooks(context, call, finished));
         }
@@ -236,8 +236,8 @@ impl ToolRegistry {
         let entered = self.context_in_target_room(context, call).await.ok()?;
         let scope = tool.edited_range(&entered, &call.input);
         let finished = match approval::resume(&entered, call, scope, cancel).await? {
-            Ok(verdict) => document_updates::report(&entered, &verdict),
-            Err(error) => document_updates::refused(&entered, &error).await,
+            Ok(verdict) => model_notes::report(&entered, &verdict),
+            Err(error) => model_notes::refused(&entered, &error).await,
         };
         Some(self.run_post_hooks(context, call, cross_document::redact(&entered, finished)))
     }
@@ -302,7 +302,7 @@ impl ToolRegistry {
                 let scope = tool.edited_range(context, &call.input);
                 let asking = &context.with_approval_mode(mode);
                 let verdict = approval::ask(asking, call, scope, proposal, cancel).await?;
-                Ok(document_updates::report(context, &verdict))
+                Ok(model_notes::report(context, &verdict))
             }
             (_, PreparedCall::Propose(_))
             | (ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes, PreparedCall::Act(_))

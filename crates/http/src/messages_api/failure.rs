@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use copydesk_engine::llm::ModelError;
-use copydesk_engine::llm::messages_api::{ApiError, ErrorBody};
+use copydesk_engine::llm::messages_api::{ErrorBody, ProviderError};
 
 /// Failure of a request, in the form of the API.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct ApiFailure {
     /// HTTP status.
     pub status: u16,
     /// Type, message and details.
-    pub error: ApiError,
+    pub error: ProviderError,
     /// Seconds after which the same request may succeed.
     pub retry_after_s: Option<u64>,
 }
@@ -38,7 +38,7 @@ impl ApiFailure {
         let known = KINDS.iter().find(|(known, _)| *known == status);
         let otherwise = if status < 500 { "invalid_request_error" } else { "api_error" };
         let kind = known.map_or(otherwise, |(_, kind)| kind).to_owned();
-        let error = ApiError { kind, message: message.into(), details: None };
+        let error = ProviderError { kind, message: message.into(), details: None };
         Self { status, error, retry_after_s: None }
     }
 

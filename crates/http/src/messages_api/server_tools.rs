@@ -20,7 +20,7 @@ use crate::rest::problem::RestResult;
 use copydesk_engine::agent::{AskError, CallEvent, CallRequest, CallSource, ExternalCall};
 use copydesk_engine::api::{ApiError, Application, Caller, ErrorCode};
 use copydesk_engine::ids::{DocumentId, SessionId, Version};
-use copydesk_engine::llm::DocumentView;
+use copydesk_engine::llm::ModelDocument;
 use copydesk_engine::llm::messages_api::{ContentBlock, MessageRole, ToolDefinition};
 use copydesk_engine::permissions::{Action, Principal};
 use copydesk_engine::rooms::RoomError;
@@ -166,11 +166,11 @@ impl ServerTools {
     }
 
     /// Returns the document for the model that runs inside this process, and counts it as read.
-    pub(crate) async fn view(&mut self, model: &str) -> Option<DocumentView> {
+    pub(crate) async fn view(&mut self, model: &str) -> Option<ModelDocument> {
         let document = self.document.as_ref().filter(|_| model == "harper")?;
         let reading = self.api.rooms.open(document).await.ok()?.read().await.ok()?;
         self.read = Some(reading.version);
-        Some(DocumentView { text: reading.text.to_string(), selection: None })
+        Some(ModelDocument { text: reading.text.to_string(), selection: None })
     }
 
     /// Checks that the model may see the document, before each call of the model: owners may change

@@ -1,9 +1,9 @@
 //! HTTP transport: the REST API and health routes, behind the checks of every request.
 
+pub mod byte_accounting;
 pub mod http_state;
 pub mod middleware;
 pub mod problem;
-pub mod transfer;
 
 mod documents;
 mod export;

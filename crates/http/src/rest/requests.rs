@@ -151,7 +151,7 @@ async fn take(caller: &Caller, response: &ToolApprovalResponse) -> RestResult<De
 }
 
 fn decision(response: &ToolApprovalResponse) -> Result<Decision, ApiError> {
-    convert::decide(response).map_err(ApiError::unprocessable)
+    convert::read_decision(response).map_err(ApiError::unprocessable)
 }
 
 /// Returns the text that the model would get if this decision were taken now; nothing changes.

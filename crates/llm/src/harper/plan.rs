@@ -7,7 +7,7 @@ use super::intent::{EditIntent, LetterCase, ListStyle, MistakeScope, QuoteStyle,
 use super::proofread::TextCorrection;
 use super::rules::CorrectionKind;
 use super::{edits, wording};
-use crate::{DocumentView, SelectionView};
+use crate::{ModelDocument, ModelSelection};
 
 /// Action of the copy editor.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) struct ProofreadTask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EditTarget {
     /// Selection, in UTF-16 code units.
-    Selection(SelectionView),
+    Selection(ModelSelection),
     Document,
 }
 
@@ -84,7 +84,7 @@ struct EditablePart<'a> {
 impl PlanStep {
     /// Reads the prompt as an [`EditIntent`] and works on the text, as far as that is possible
     /// without the dictionary. This takes time: call it on a blocking thread.
-    pub(super) fn first(prompt: &str, document: Option<&DocumentView>) -> Self {
+    pub(super) fn first(prompt: &str, document: Option<&ModelDocument>) -> Self {
         let say = |words: &str| Self::Ready(EditPlan::Say(words.into()));
         let intent = EditIntent::read(prompt);
         if intent == EditIntent::Beyond {
@@ -156,7 +156,7 @@ impl ProofreadTask {
 impl<'a> EditablePart<'a> {
     /// Returns the selection if there is one, or else the document; `None` when the selection is
     /// not inside the text or cuts a character in two.
-    fn of(document: &'a DocumentView) -> Option<Self> {
+    fn of(document: &'a ModelDocument) -> Option<Self> {
         let text = document.text.as_str();
         match document.selection.filter(|selection| selection.from != selection.to) {
             None => {
@@ -317,7 +317,7 @@ fn within_limit(text: &str) -> bool {
 }
 
 /// Converts a range of UTF-16 code units to bytes; `None` if it does not fit the text.
-fn bytes(text: &str, SelectionView { from, to }: SelectionView) -> Option<Range<usize>> {
+fn bytes(text: &str, ModelSelection { from, to }: ModelSelection) -> Option<Range<usize>> {
     let mut at = 0;
     let mut boundaries = text
         .char_indices()

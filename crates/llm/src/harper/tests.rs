@@ -197,7 +197,7 @@ async fn without_text_or_with_a_stale_selection_nothing_is_changed() {
     for (from, to) in [(0, 9), (1, 2), (2, 1)] {
         let mut request = in_document(asks("fix the grammar"), "🦀 teh");
         request.document.as_mut().expect("a document").selection =
-            Some(crate::SelectionView { from, to });
+            Some(crate::ModelSelection { from, to });
         let recorded = collect_answer(&HarperModel::default(), request).await;
         let response = recorded.call().1["response"].as_str().expect("words");
         assert!(response.starts_with("The selection no longer fits"), "{from}..{to}: {response}");

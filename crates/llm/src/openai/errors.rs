@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::messages_api::ApiError;
+use crate::messages_api::ProviderError;
 use crate::{ModelError, retry};
 
-/// Reads the body of an error as an [`ApiError`]; `None` if it has no message.
-pub(super) fn read(text: &str) -> Option<ApiError> {
+/// Reads the body of an error as an [`ProviderError`]; `None` if it has no message.
+pub(super) fn read(text: &str) -> Option<ProviderError> {
     let body: Value = serde_json::from_str(text).ok()?;
     // llama.cpp and vLLM wrap the error or not, depending on their age; a web framework in front
     // writes `detail`.
@@ -16,7 +16,7 @@ pub(super) fn read(text: &str) -> Option<ApiError> {
         .find_map(words)?;
     let kind = [&error["code"], &error["type"]].into_iter().find_map(Value::as_str);
     let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or("api_error").to_owned();
-    Some(ApiError { kind, message, details: None })
+    Some(ProviderError { kind, message, details: None })
 }
 
 /// Returns the error in a message of a stream, if there is one.
@@ -37,7 +37,7 @@ pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
 /// can be edited.
 pub(super) fn no_tools(model: &str) -> ModelError {
     let message = format!("{model} takes no tools on chat completions");
-    let error = ApiError { kind: "tools_not_supported".into(), message, details: None };
+    let error = ProviderError { kind: "tools_not_supported".into(), message, details: None };
     ModelError::api(Some(400), error, false)
 }
 

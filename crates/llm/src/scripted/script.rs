@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::delta_stream::DeltaPace;
-use crate::messages_api::{ApiError, StopReason};
+use crate::messages_api::{ProviderError, StopReason};
 
 /// Script that was read and checked.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub(super) enum TurnReuse {
 #[derive(Clone, Debug)]
 pub(super) enum TurnEnd {
     Stop(StopReason),
-    Error { status: u16, error: ApiError },
+    Error { status: u16, error: ProviderError },
     Cut,
 }
 
@@ -237,7 +237,7 @@ fn ending(
         }
         (Some(RawError { status, kind, message }), false, None) => {
             let message = message.unwrap_or_else(|| "scripted error".to_owned());
-            Ok(TurnEnd::Error { status, error: ApiError { kind, message, details: None } })
+            Ok(TurnEnd::Error { status, error: ProviderError { kind, message, details: None } })
         }
         (None, true, None) => Ok(TurnEnd::Cut),
         (None, false, _) if content.is_empty() => {

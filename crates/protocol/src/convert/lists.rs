@@ -8,7 +8,7 @@ use copydesk_engine::approvals::ApprovalRequest;
 use copydesk_engine::ids::RequestId;
 use copydesk_engine::rooms::command::DocumentSnapshot;
 
-use super::past::{audit_line, history_line};
+use super::history::{audit_line, history_line};
 use super::request;
 
 /// Size of a page of requests, in bytes, after which it ends early: a request holds the texts it is

@@ -1,16 +1,16 @@
 //! Conversion of values of the application to the wire. Full destructuring makes every new field a
 //! decision.
 
-mod asked;
 mod errors;
 mod files;
+mod from_client;
+mod history;
 mod lists;
 mod names;
-mod past;
 mod people;
 mod request;
 mod rules;
-mod said;
+mod run_events;
 
 use std::sync::Arc;
 
@@ -34,18 +34,18 @@ use super::client::{self, Range};
 use super::names::ModelAccessKind;
 use super::{rest, server};
 
-pub use asked::{
-    MOST_DECISIONS, configure, decide, ended_status, fork_start, hunk_ids, new_document, question,
-    server_settings, undo,
-};
 pub use errors::{error_details, reason_code};
 pub use files::file_line;
+pub use from_client::{
+    MOST_DECISIONS, configure, ended_status, fork_start, hunk_ids, new_document, question,
+    read_decision, server_settings, undo,
+};
+pub use history::{comparison, provenance};
 pub use lists::{audit_lines, created, request_page, versions};
-pub use past::{comparison, provenance};
 pub use people::{grant, issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_result, reopened, request, request_state, resolved, told};
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
-pub use said::{entry, response, said};
+pub use run_events::{entry, response, said};
 
 /// Size of changes, in bytes of JSON, up to which updates have a short form.
 const LONGEST_SHORT: usize = 8 * 1024;
@@ -115,7 +115,7 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
             message("tool_approval_update", &request::unsketched(document, streaming_preview))
         }
         RoomEvent::File(news) => message("document:file", &files::news(document, news)),
-        RoomEvent::Said(said) => said::said(said),
+        RoomEvent::Said(said) => run_events::said(said),
     }
 }
 

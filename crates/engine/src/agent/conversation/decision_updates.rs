@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::approvals::{ApprovalRequest, HunkDecision, Person};
 use crate::ids::RequestId;
-use crate::tools::document_updates::fenced_lines;
+use crate::tools::model_notes::fenced_lines;
 
 use super::transcript::DecisionNote;
 

@@ -19,11 +19,11 @@ use crate::store::{
 use super::history::ResultTexts;
 use super::response::{end, how_it_ended};
 use super::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use crate::agent::agent_core::AgentCore;
 use crate::agent::run::run_events::RunEvents;
 use crate::agent::run::run_record::{self, Run};
 use crate::agent::run_queues::{ConversationLock, QueueKey, WorkerNeed};
 use crate::agent::service::AgentService;
-use crate::agent::shared_state::AgentCore;
 use crate::agent::{AskError, AskKind, AskResult};
 
 /// Interval between checks for the report of a run's end.

@@ -12,10 +12,10 @@ use crate::store::{
 };
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use crate::agent::agent_core::AgentCore;
 use crate::agent::models::{ChosenModel, check_model};
 use crate::agent::run::run_record::{self, Run};
 use crate::agent::service::AgentService;
-use crate::agent::shared_state::AgentCore;
 use crate::agent::{AskError, RunRequest};
 
 /// Size of one page of a conversation for people, in bytes; a single entry may be longer.

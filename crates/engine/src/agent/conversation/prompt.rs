@@ -11,7 +11,7 @@ use crate::document::diff::ChangedPassage;
 use crate::llm::messages_api::{CacheControl, ContentBlock};
 use crate::rooms::command::DocumentSnapshot;
 use crate::tools::ToolScope;
-use crate::tools::document_updates::{self, fenced, fenced_lines};
+use crate::tools::model_notes::{self, fenced, fenced_lines};
 
 use super::decision_updates::DecisionUpdates;
 use super::shown_documents::ShownDocument;
@@ -175,7 +175,7 @@ fn since(seen: &ShownDocument, now: &DocumentSnapshot, tag: &str) -> String {
             old.start, old.end, new.start, new.end
         )
     };
-    match &*document_updates::since(before, after) {
+    match &*model_notes::since(before, after) {
         [] => format!("{head} It reads {shown}."),
         [only] => format!("{head} It reads {shown}, except that {}", passage("units", only)),
         several => {
@@ -211,7 +211,7 @@ fn window(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::document_updates::reading;
+    use crate::tools::model_notes::reading;
 
     static NOTHING: DecisionUpdates = DecisionUpdates {
         lines: Vec::new(),

@@ -11,9 +11,9 @@ use crate::llm;
 use crate::store::RunRecord;
 
 use super::transcript::{EntryKind, TranscriptEntry};
+use crate::agent::agent_core::AgentCore;
 use crate::agent::models::ChosenModel;
 use crate::agent::run::run_record::{ProviderSession, Run};
-use crate::agent::shared_state::AgentCore;
 use crate::agent::{AskError, ConversationMode};
 
 impl Run {

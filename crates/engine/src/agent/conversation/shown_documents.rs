@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::ids::{DocumentId, SessionId};
 use crate::rooms::command::DocumentSnapshot;
-use crate::tools::document_updates::since;
+use crate::tools::model_notes::since;
 
 use super::prompt::DOCUMENT_LIMIT;
 
@@ -83,7 +83,7 @@ fn is_near(shown: &DocumentSnapshot, now: &DocumentSnapshot) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::ids::Version;
-    use crate::tools::document_updates::reading;
+    use crate::tools::model_notes::reading;
 
     use super::*;
 

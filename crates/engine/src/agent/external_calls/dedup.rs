@@ -16,9 +16,9 @@ use crate::tools::ToolOutcome;
 
 use super::call::called;
 use super::waiters::CallHandle;
+use crate::agent::agent_core::AgentCore;
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::run::run_record::Run;
-use crate::agent::shared_state::AgentCore;
 use crate::agent::{AgentService, AskError, RunRequest};
 
 /// Time for which a call is recognised, in milliseconds.

@@ -17,9 +17,9 @@ use crate::rooms::{RoomError, RoomHandle, WORKSPACE_INBOX};
 use crate::store::{SessionRecord, StoreOp};
 use crate::tools::{ApprovalWait, ToolCall};
 
+use crate::agent::agent_core::AgentCore;
 use crate::agent::external_calls::call::{CallEvent, CallRequest, ExternalCall};
 use crate::agent::external_calls::call_source::CallSource;
-use crate::agent::shared_state::AgentCore;
 use crate::agent::{AgentService, AskError, CallHandle};
 
 /// Result of [`AgentService::reopen_in`].

@@ -14,7 +14,7 @@ use crate::rooms::{RequestResult, RoomError, RoomHandle, RoomResult, WORKSPACE_I
 use crate::tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
 use crate::tools::{ToolError, ToolResult};
 
-use crate::agent::shared_state::AgentCore;
+use crate::agent::agent_core::AgentCore;
 use crate::agent::{AgentService, AskError};
 
 impl AgentService {

@@ -27,13 +27,13 @@ use super::end_reason::RunEndReason;
 use super::run_events::RunEvents;
 use super::run_record::{self, Run};
 use super::state_machine::{RunAction, RunEnd, RunInput, RunMachine};
+use crate::agent::agent_core::AgentCore;
 use crate::agent::conversation::prompt::{DOCUMENT_LIMIT, PromptContext};
 use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::conversation::{provider_sessions, transcript};
 use crate::agent::models::ChosenModel;
 use crate::agent::run_queues::QueuedRun;
-use crate::agent::shared_state::AgentCore;
 use crate::agent::{AskError, ConversationMode, PermissionMode};
 
 /// Works on a run until it is over; the caller reports the end.

@@ -68,7 +68,7 @@ fn nearest(text: &str, words: &str, start: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::document_updates::reading;
+    use crate::tools::model_notes::reading;
 
     fn found(text: &str, start: usize, end: usize, words: Option<&str>) -> Option<(usize, usize)> {
         let selected = SelectedRange { start, end, text: words.map(str::to_owned) };

@@ -81,7 +81,7 @@ pub(crate) fn propose(
     let request = match (ruled, approval_mode) {
         (OwnerRuling::Ask, _) | (_, ApprovalMode::People) => request,
         (OwnerRuling::Open | OwnerRuling::Deny(_), ApprovalMode::Ask | ApprovalMode::Bypass) => {
-            rules::decide(state, request, people, now, effects)
+            rules::decide_by_rules(state, request, people, now, effects)
         }
     };
     Ok(proposed(state, request, now))

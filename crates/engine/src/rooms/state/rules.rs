@@ -171,7 +171,7 @@ pub(crate) fn remember(
 /// Lets the rules decide a request that has just been announced, each as its maker would by an
 /// ordinary approval. `people` are all who hold a valid token now. What no rule decides, or cannot
 /// be applied, waits for people.
-pub(crate) fn decide(
+pub(crate) fn decide_by_rules(
     state: &mut RoomState,
     mut request: Arc<ApprovalRequest>,
     people: &[Principal],

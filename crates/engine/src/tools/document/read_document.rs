@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tools::document_updates::{fenced, read};
+use crate::tools::model_notes::{fenced, read};
 use crate::tools::text_range::TextRange;
 use crate::tools::{
     CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,

@@ -15,7 +15,7 @@ use crate::ids::DocumentId;
 use crate::rooms::command::DocumentSnapshot;
 
 use super::text_changes;
-use crate::tools::document_updates::{fenced, read};
+use crate::tools::model_notes::{fenced, read};
 use crate::tools::pipeline::cross_document;
 use crate::tools::{
     CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
@@ -301,7 +301,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::document_updates::reading;
+    use crate::tools::model_notes::reading;
 
     fn edit(old: &str, mut input: Value) -> Result<String, String> {
         input["path"] = json!(OWN);

@@ -10,7 +10,7 @@ use crate::rooms::command::{
     DocumentSnapshot, NewApprovalRequest, ProposalOutcome, ResolvedRequest,
 };
 use crate::rooms::{RoomError, RoomHandle};
-use crate::tools::document_updates::TextDifference;
+use crate::tools::model_notes::TextDifference;
 use crate::tools::pipeline::cross_document;
 use crate::tools::{
     ApprovalWait, DocumentProposal, ProposalResult, RewrittenRange, ToolCall, ToolContext,

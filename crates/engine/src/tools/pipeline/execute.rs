@@ -14,8 +14,8 @@ use crate::workspace::Workspace;
 
 use super::inbox_approval::{self, AfterRequest, AskerState};
 use crate::tools::document::text_changes;
-use crate::tools::document_updates::refused;
 use crate::tools::dyn_tool::DynTool;
+use crate::tools::model_notes::refused;
 use crate::tools::registry::ToolRegistry;
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, PreparedCall,

@@ -138,7 +138,7 @@ mod tests {
     use crate::document::{Text, TextEdit, Update};
     use crate::rooms::command::SnapshotWithUpdates;
     use crate::tools::DocumentProposal;
-    use crate::tools::document_updates::reading;
+    use crate::tools::model_notes::reading;
     use crate::tools::{ReplacedText, UnreadRanges};
 
     /// Test case: the text that the model read, its proposal, the changes of people meanwhile, and

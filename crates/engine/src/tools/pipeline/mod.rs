@@ -17,7 +17,7 @@ pub mod inbox_approval;
 pub(crate) mod invisible_chars;
 pub(crate) mod lookup;
 pub(crate) mod open_file;
-mod opened_files;
+mod open_file_routing;
 pub(crate) mod rule_targets;
 pub mod unread;
 pub mod validate;

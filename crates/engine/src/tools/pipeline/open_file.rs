@@ -18,7 +18,7 @@ use crate::tools::document::text_changes;
 use crate::tools::pipeline::approval;
 use crate::tools::{
     DocumentProposal, DocumentView, FinishedCall, PreparedCall, ProposalResult, ReadDocuments,
-    ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges, document_updates,
+    ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges, model_notes,
 };
 
 /// Returns the context of the call in the room of the file it names.
@@ -96,7 +96,7 @@ pub(crate) async fn ask(
     let context = &context.with_approval_mode(mode);
     notify_inbox(context, call).await;
     let decided = approval::ask(context, call, None, proposal, cancel).await?;
-    let finished = document_updates::report(context, &decided);
+    let finished = model_notes::report(context, &decided);
     Ok(complete_outcome(context, finished, Some((&decided, success_text))))
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::document::utf16_len;
 
 use crate::tools::document::text_changes;
-use crate::tools::document_updates::read_alone;
+use crate::tools::model_notes::read_alone;
 use crate::tools::{
     CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
 };

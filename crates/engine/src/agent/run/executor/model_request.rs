@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth;
 use crate::ids::RequestId;
 use crate::llm::messages_api::ContentBlock;
-use crate::llm::{AnswerStream, DocumentView, FailedTryUsage, ModelRequest, SelectionView};
+use crate::llm::{AnswerStream, FailedTryUsage, ModelDocument, ModelRequest, ModelSelection};
 use crate::permissions::Action;
 
 use super::super::call_previews::CallPreviews;
@@ -211,9 +211,9 @@ impl RunExecutor<'_> {
             run: self.run.full_name(),
             thread: self.run.thread_now(&self.entries),
             prompt: first.then(|| ask.prompt.clone()),
-            document: self.known.snapshot.as_ref().map(|document| DocumentView {
+            document: self.known.snapshot.as_ref().map(|document| ModelDocument {
                 text: document.text.to_string(),
-                selection: self.known.selection.map(|(from, to)| SelectionView { from, to }),
+                selection: self.known.selection.map(|(from, to)| ModelSelection { from, to }),
             }),
             ..ModelRequest::default()
         }

@@ -34,7 +34,7 @@ const LONGEST_REMARK: usize = 20_000;
 /// # Errors
 /// Message for people, if fields contradict each other, one is missing or too long, or a text
 /// contains NUL.
-pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
+pub fn read_decision(response: &ToolApprovalResponse) -> Result<Decision, String> {
     let ToolApprovalResponse {
         request_id: _,
         approved,

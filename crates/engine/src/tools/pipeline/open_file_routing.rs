@@ -7,8 +7,8 @@ use crate::file_sync::FileSync;
 
 use super::approval;
 use super::open_file::{complete_outcome, enter};
-use crate::tools::document_updates::{self, refused};
 use crate::tools::dyn_tool::DynTool;
+use crate::tools::model_notes::{self, refused};
 use crate::tools::{FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry};
 
 impl ToolRegistry {
@@ -56,7 +56,7 @@ impl ToolRegistry {
         Some(match approval::resume(&entered, call, None, cancel).await? {
             Ok(verdict) => complete_outcome(
                 &entered,
-                document_updates::report(&entered, &verdict),
+                model_notes::report(&entered, &verdict),
                 Some((&verdict, None)),
             ),
             Err(error) => complete_outcome(&entered, refused(&entered, &error).await, None),
