@@ -23,6 +23,9 @@ impl UnitSwap {
 /// Likeness below which two sentences are not versions of each other.
 pub(super) const ALIKE: f32 = 0.35;
 
+/// Share of the words of a sentence that a longer one has, if the sentence is a piece of it.
+const PIECE: f32 = 0.7;
+
 /// Maximum number of sentences that one without a likeness is replaced by, or that it replaces.
 const MOST_FOR_ONE: usize = 3;
 
@@ -63,6 +66,15 @@ impl WordedUnit {
 
     fn can_become(&self, other: &Self) -> bool {
         (self.unit.kind == BlockKind::Code) == (other.unit.kind == BlockKind::Code)
+    }
+
+    /// Returns `true` if most words of this sentence are in the longer one, which is in the same
+    /// kind of block.
+    fn is_piece_of(&self, whole: &Self) -> bool {
+        self.unit.kind == BlockKind::Prose
+            && whole.unit.kind == BlockKind::Prose
+            && self.weight < whole.weight
+            && common(&self.bag, &whole.bag, |_| ()) as f32 >= PIECE * self.weight as f32
     }
 
     /// Returns the likeness, 0 to 1: the share of common words, weighted by length, in any order.
@@ -115,13 +127,53 @@ pub(super) struct UnitLists<'a> {
 pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<UnitSwap> {
     let mut steps = Vec::new();
     let (mut i, mut j) = (o.start, n.start);
-    for (pi, pj) in alike_pairs(sides, o.clone(), n.clone()) {
-        unlike(sides, i..pi, j..pj, &mut steps);
-        steps.push(UnitSwap { old: pi..pi + 1, new: pj..pj + 1 });
-        (i, j) = (pi + 1, pj + 1);
+    let pairs = alike_pairs(sides, o.clone(), n.clone());
+    for (at, &(pi, pj)) in pairs.iter().enumerate() {
+        let end = pairs.get(at + 1).map_or((o.end, n.end), |&next| next);
+        let pair = with_pieces(sides, (i, j), (pi, pj), end);
+        unlike(sides, i..pair.old.start, j..pair.new.start, &mut steps);
+        (i, j) = (pair.old.end, pair.new.end);
+        steps.push(pair);
     }
     unlike(sides, i..o.end, j..n.end, &mut steps);
     steps
+}
+
+/// Returns the change of a pair of sentences, with the sentences beside it that are pieces of one
+/// of the two: it was split, or pieces were merged. The pieces are between `from` and `end`. Where
+/// nothing stands on the other side that a piece could be mistaken for, it is found later.
+fn with_pieces(
+    sides: UnitLists,
+    from: (usize, usize),
+    (i, j): (usize, usize),
+    end: (usize, usize),
+) -> UnitSwap {
+    let (old, new) = (&sides.old[i], &sides.new[j]);
+    let (before, after) = ((i - from.0, j - from.1), (end.0 - i - 1, end.1 - j - 1));
+    let mut pair = UnitSwap { old: i..i + 1, new: j..j + 1 };
+    let pieces = |units: &mut dyn Iterator<Item = &WordedUnit>, whole: &WordedUnit| {
+        units.take_while(|it| it.is_piece_of(whole)).count()
+    };
+    let is_contested = |gap: (usize, usize)| gap.0 > 0 && gap.1 > 0;
+    if is_contested(before) {
+        let of_new = pieces(&mut sides.old[i - before.0..i].iter().rev(), new);
+        let of_old = pieces(&mut sides.new[j - before.1..j].iter().rev(), old);
+        match (of_new, of_old) {
+            (0, more) => pair.new.start -= more,
+            (more, 0) => pair.old.start -= more,
+            _ => {}
+        }
+    }
+    if is_contested(after) {
+        let of_new = pieces(&mut sides.old[i + 1..].iter().take(after.0), new);
+        let of_old = pieces(&mut sides.new[j + 1..].iter().take(after.1), old);
+        match (of_new, of_old) {
+            (0, more) => pair.new.end += more,
+            (more, 0) => pair.old.end += more,
+            _ => {}
+        }
+    }
+    pair
 }
 
 /// Aligns units without a likeness. Within a paragraph, sentences are replaced by those that stand

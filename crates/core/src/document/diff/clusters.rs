@@ -92,13 +92,17 @@ fn is_one_paragraph(sides: UnitLists, swap: &UnitSwap) -> bool {
 }
 
 /// Returns `true` if words left one of two neighbours for the other, or if one of them became a
-/// phrase of the other.
+/// phrase of the other. The second may have one sentence between them that was removed or added.
 fn takes_over(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
-    if left.old.end != right.old.start || left.new.end != right.new.start {
+    let apart = (right.old.start - left.old.end, right.new.start - left.new.end);
+    if !matches!(apart, (0, 0) | (0, 1) | (1, 0)) {
         return false;
     }
     let is_whole = [left, right].into_iter().any(|it| it.old.is_empty() || it.new.is_empty());
     let (left, right) = (ExchangedWords::of(sides, left), ExchangedWords::of(sides, right));
+    if apart != (0, 0) {
+        return left.has_phrase_of(&right) || right.has_phrase_of(&left);
+    }
     let moves = |gone: &[Cow<str>], come: &[Cow<str>]| {
         let shared = length(&shared(gone, come));
         let (least, most) = (length(gone).min(length(come)), length(gone).max(length(come)));
@@ -129,6 +133,20 @@ impl<'a> ExchangedWords<'a> {
         };
         let replaces = !swap.old.is_empty() && !swap.new.is_empty();
         Self { gone: without(old), come: without(new), replaces }
+    }
+
+    /// Returns `true` if all the words that this sentence gained were in the removed sentence
+    /// `other`, or all that it lost are in the added one.
+    fn has_phrase_of(&self, other: &Self) -> bool {
+        let is_from = |phrase: &[Cow<str>], whole: &[Cow<str>]| {
+            phrase.len() >= FEWEST_IN_PHRASE
+                && length(phrase) >= TAKEN
+                && shared(phrase, whole).len() == phrase.len()
+        };
+        self.replaces
+            && !other.replaces
+            && (self.gone.is_empty() && is_from(&self.come, &other.gone)
+                || self.come.is_empty() && is_from(&self.gone, &other.come))
     }
 
     /// Returns `true` if a removed sentence became a phrase that the other one gained, or an added
