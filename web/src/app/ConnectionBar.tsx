@@ -1,10 +1,10 @@
 /** The amber strip while the server cannot be reached. Typing stays on. */
-import { useDocument } from '../editor/store.ts'
+import { useDocumentParts } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 
 export function ConnectionBar() {
   const link = useSession((session) => session.link)
-  const { phase, saved } = useDocument()
+  const { phase, saved } = useDocumentParts('phase', 'saved')
   if (link === 'online' || phase !== 'open') return null
   const words =
     saved === 'apart'

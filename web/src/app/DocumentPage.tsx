@@ -10,7 +10,7 @@ import { LiveDocument } from '../editor/sync/liveDocument.ts'
 import { Outline } from '../editor/Outline.tsx'
 import { EditorPane } from '../editor/EditorPane.tsx'
 import { RecoveredText } from '../editor/RecoveredText.tsx'
-import { EMPTY, canDecide, useDocument } from '../editor/store.ts'
+import { EMPTY, canDecide, useDocument, useDocumentParts } from '../editor/store.ts'
 import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
 import { EMPTY_BIN, useBin } from '../review/state/bin.ts'
 import { NO_DRAFTS, useDrafts } from '../review/state/drafts.ts'
@@ -39,13 +39,12 @@ const Shortcuts = lazyPart(() => import('./Shortcuts.tsx').then((all) => all.Sho
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
-  const { phase, title, role, settings } = useDocument()
+  const { phase, title, role, settings } = useDocumentParts('phase', 'title', 'role', 'settings')
   useEffect(() => {
     // The text is put on the page after this, within the same frame.
     if (live && phase === 'open' && takesFocus(id)) requestAnimationFrame(() => live.view.focus())
   }, [live, phase, id])
   const decides = canDecide(role) && (role === 'owner' || settings?.policy !== 'owner')
-  useTabTitle(title, useWaiting())
   const [focused, setFocused] = useState(false)
   const [shortcuts, setShortcuts] = useState(false)
   usePageKeys(setFocused, () => setShortcuts(true))
@@ -53,6 +52,7 @@ export function DocumentPage({ id }: { id: string }) {
     <div
       className={`document-page ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
     >
+      <TabTitle />
       <TopBar
         focused={focused}
         onFocus={() => setFocused(!focused)}
@@ -83,6 +83,13 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
+/** Shows nothing: the page around the text need not be drawn anew when the changes move. */
+function TabTitle() {
+  const title = useDocument((state) => state.title)
+  useTabTitle(title, useWaiting())
+  return null
+}
+
 /**
  * Changes of the text that wait, and requests that are no changes: all of them, and those that we
  * have to decide.
@@ -108,7 +115,7 @@ function useWaiting(): Waiting {
 }
 
 function Body({ live }: { live: LiveDocument }) {
-  const { phase, failure } = useDocument()
+  const { phase, failure } = useDocumentParts('phase', 'failure')
   switch (phase) {
     case 'opening':
       return <Skeleton />

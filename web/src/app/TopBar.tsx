@@ -2,7 +2,7 @@
  * The line across the top: where we are, whether it is saved, who is here, and a menu of the rest.
  */
 import { Suspense, useEffect, useState } from 'react'
-import { canWrite, useDocument } from '../editor/store.ts'
+import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { People } from '../presence/People.tsx'
@@ -31,7 +31,12 @@ interface Props {
 }
 
 export function TopBar({ focused, onFocus, onShortcuts }: Props) {
-  const { id, phase, words, selectedWords } = useDocument()
+  const { id, phase, words, selectedWords } = useDocumentParts(
+    'id',
+    'phase',
+    'words',
+    'selectedWords',
+  )
   const [dialog, setDialog] = useState<'history' | 'export' | 'account' | null>(null)
   const items = useMenu({ focused, onFocus, onShortcuts, onDialog: setDialog })
   const close = () => setDialog(null)
@@ -119,7 +124,7 @@ function useMenu({
 }
 
 function Title() {
-  const { id, title, role, phase } = useDocument()
+  const { id, title, role, phase } = useDocumentParts('id', 'title', 'role', 'phase')
   const [draft, setDraft] = useState(title)
   useEffect(() => setDraft(title), [title])
   if (phase !== 'open' || !canWrite(role))
@@ -149,7 +154,7 @@ function Title() {
 }
 
 function Saved() {
-  const { saved, phase, role } = useDocument()
+  const { saved, phase, role } = useDocumentParts('saved', 'phase', 'role')
   const link = useSession((session) => session.link)
   const words =
     phase !== 'open'

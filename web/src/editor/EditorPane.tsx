@@ -47,7 +47,7 @@ interface Place {
  */
 function InPlaceEdit({ view }: { view: EditorView }) {
   const [place, setPlace] = useState<Place | null>(null)
-  const { hunks } = useDocument()
+  const hunks = useDocument((state) => state.hunks)
   useLayoutEffect(() => {
     const take = (event: Event) => {
       const { host, id, gone } = (event as CustomEvent<Partial<Place> & { gone?: HTMLElement }>)

@@ -6,10 +6,10 @@ import { useEffect, useState } from 'react'
 import { wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { fileStateMessage, receiveFileState, wordsOfOverruled } from './sync/fileState.ts'
-import { useDocument } from './store.ts'
+import { useDocument, useDocumentParts } from './store.ts'
 
 export function FileNotes() {
-  const { file, phase, overruled } = useDocument()
+  const { file, phase, overruled } = useDocumentParts('file', 'phase', 'overruled')
   const [shown, setShown] = useState(false)
   useEffect(
     () =>
