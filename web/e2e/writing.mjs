@@ -17,6 +17,7 @@ await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
   const chromium = keep(await browser())
   const ana = await named(chromium, server)
+  await byHeading(ana)
   await fresh(ana)
   await asksAtOnce(ana)
   await answered(ana)
@@ -47,6 +48,27 @@ async function named(chromium, server) {
   await accessible(ana, 'who I am')
   await ana.page.getByRole('button', { name: 'Close' }).click()
   return ana
+}
+
+/** A document without a title is called as the heading it begins with, once that is written. */
+async function byHeading(ana) {
+  const { page } = ana
+  await page.getByRole('button', { name: 'New document' }).click()
+  await page.locator('.cm-content:focus').waitFor()
+  await page.keyboard.type('# The long night')
+  const title = page.getByLabel('Title', { exact: true })
+  same('while it is written', await title.inputValue(), 'Untitled')
+  await page.keyboard.type('\nIt was cold.')
+  await eventually(
+    'its title',
+    () => title.inputValue(),
+    (now) => now === 'The long night',
+  )
+  // A title of its own stays.
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.type('# Another\n')
+  await page.getByRole('link', { name: 'All documents' }).click()
+  await page.getByRole('link', { name: /The long night/ }).waitFor()
 }
 
 /** A new document is there to be written in. */

@@ -1,6 +1,6 @@
 import { Text } from '@codemirror/state'
 import { expect, it } from 'vitest'
-import { countWords, outline, wordsOf } from './textStatistics.ts'
+import { countWords, outline, titleIn, wordsOf } from './textStatistics.ts'
 
 it('counts words as a writer does', () => {
   expect(countWords('The keeper’s long-lost ledger, 1911.')).toBe(5)
@@ -32,4 +32,14 @@ it('counts and finds in a long text what it does in a short one, before and afte
     )
     expect(headings.length).toBeGreaterThan(2)
   }
+})
+
+it.each([
+  ['# The long *night*\n\nIt was cold.', 'The long night'],
+  ['## The second rank', null],
+  ['It was cold.\n# Later', null],
+  ['#no heading', null],
+  ['# ', null],
+])('takes the heading that %j begins with for its title', (text, title) => {
+  expect(titleIn(Text.of(text.split('\n')))).toBe(title)
 })

@@ -82,6 +82,12 @@ export function outline(doc: Text): Heading[] {
   return headings
 }
 
+/** The words of a heading of the first rank that is the first line. */
+export function titleIn(doc: Text): string | null {
+  const [first] = doc.line(1).text.startsWith('#') ? outline(doc) : []
+  return first?.at === 0 && first.level === 1 ? first.text.trim() : null
+}
+
 function plain(markdown: string): string {
   return markdown.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_`~]+/g, '')
 }
