@@ -119,7 +119,7 @@ await story(async (keep) => {
   await ana.screenshot('decisions-5-bin')
   await binned
     .filter({ hasText: 'Shorten the beginning' })
-    .getByRole('button', { name: 'Propose again' })
+    .getByRole('button', { name: 'Bring back' })
     .click()
   await waits(bo, 'a change to review again', 1)
   await button(ana, 'Bin').click()
@@ -136,7 +136,7 @@ await story(async (keep) => {
   await reads(bo, 'the text back', text)
   await button(ana, 'Bin').click()
   const again = ana.page.locator('.binned', { hasText: 'Its words are gone' }).first()
-  await again.getByRole('button', { name: 'Propose again' }).click()
+  await again.getByRole('button', { name: 'Bring back' }).click()
   await waits(bo, 'a change to review once more', 1)
   await ana.screenshot('decisions-5-back')
   await button(ana, 'Bin').click()
@@ -252,12 +252,12 @@ async function oneAgain(ana, bo) {
   await waits(ana, 'both rejected', 0)
   await ana.page.getByRole('button', { name: 'Bin' }).click()
   const card = ana.page.locator('.binned').first()
-  await card.getByRole('button', { name: 'Propose all 2 again' }).waitFor()
+  await card.getByRole('button', { name: 'Bring back all 2' }).waitFor()
   await accessible(ana, 'changes that can come back one by one')
   await ana.screenshot('decisions-5-one-by-one')
   await card
     .locator('.decided-row', { hasText: 'burned' })
-    .getByRole('button', { name: 'Propose again' })
+    .getByRole('button', { name: 'Bring back' })
     .click()
   await eventually(
     'only this one',

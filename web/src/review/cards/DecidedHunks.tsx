@@ -75,7 +75,7 @@ function Row({ hunk, single }: { hunk: Hunk; single: boolean }) {
             disabled={offline}
             onClick={() => void proposeOneAgain(hunk)}
           >
-            Propose again
+            Bring back
           </button>
         )}
       </p>

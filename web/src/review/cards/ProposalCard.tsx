@@ -161,12 +161,13 @@ function AlreadyDecided({
 }) {
   const canReopen = useCapability('reopen')
   const decided = request.hunks.filter((hunk) => !isWaitingHunk(hunk))
+  const refused = decided.filter(isRefused).length
   return (
     <>
-      <DecidedHunks label={`${decided.length} decided`} hunks={decided} />
-      {mayDecide && canReopen && decided.some(isRefused) && (
+      <DecidedHunks label={`${decided.length} decided`} hunks={decided} whole />
+      {mayDecide && canReopen && refused > 0 && (
         <button type="button" className="link" onClick={() => void proposeAgain(request)}>
-          Bring back rejected changes
+          {refused === 1 ? 'Bring back the rejected change' : 'Bring back rejected changes'}
         </button>
       )}
     </>
