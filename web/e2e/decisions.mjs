@@ -3,10 +3,9 @@
 // is asked.
 import {
   PHONE,
-  Server,
   Writer,
   accessible,
-  browser,
+  begin,
   eventually,
   holds,
   reads,
@@ -28,9 +27,7 @@ const choose = (writer, words) =>
   writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { server, chromium, ana } = await begin(keep)
   await written(ana, NOTE, 'The lamp')
   const bo = await Writer.open(chromium, server, 'Bo', /The lamp/, { colorScheme: 'dark' })
   await reads(bo, 'the text at Bo’s', NOTE)

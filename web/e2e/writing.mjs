@@ -55,6 +55,8 @@ async function byHeading(ana) {
   const { page } = ana
   await page.getByRole('button', { name: 'New document' }).click()
   await page.locator('.cm-content:focus').waitFor()
+  await accessible(ana, 'an empty document')
+  await ana.screenshot('writing-1-empty')
   await page.keyboard.type('# The long night')
   const title = page.getByLabel('Title', { exact: true })
   same('while it is written', await title.inputValue(), 'Untitled')
