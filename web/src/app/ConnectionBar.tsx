@@ -8,8 +8,8 @@ export function ConnectionBar() {
   if (link === 'online' || phase !== 'open') return null
   const words =
     saved === 'apart'
-      ? 'You are offline. Keep this tab open: your words are here and go out when you return.'
-      : 'You are offline. Keep writing: your words go out when you return.'
+      ? 'You are offline. Your words are kept on this device and go out when you return.'
+      : 'You are offline. Keep writing: your words are kept on this device and go out when you return.'
   return (
     <div className="netbar" role="status">
       {words}

@@ -38,7 +38,7 @@ import { namesByHeading } from '../headingTitle.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from '../store.ts'
 import { OutOfStep, Synced, isOutOfStep } from './synced.ts'
-import { sendable, unsentWords, warnBeforeLeaving } from './unsent.ts'
+import { sendable, unsentWords, guardUnsent } from './unsent.ts'
 import { TextWatcher } from '../textWatcher.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
@@ -106,7 +106,7 @@ export class LiveDocument {
         ours((moved) => this.peers.move(moved, this.synced)),
       ),
     ]
-    this.stops.push(warnBeforeLeaving(() => !this.settled))
+    this.stops.push(guardUnsent(id, () => (this.synced ? unsentWords(this.unconfirmed()) : [])))
     setCurrent(this)
     forgetDecisions()
     if (wire.connected) void this.join()
