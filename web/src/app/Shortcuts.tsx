@@ -23,6 +23,8 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <h3>Write</h3>
           <Keys does="Bold" chord={[MOD, 'B']} />
           <Keys does="Italic" chord={[MOD, 'I']} />
+          <Keys does="Link" chord={[MOD, SHIFT, 'K']} />
+          <Keys does="Move a list item in" chord={['Tab']} />
           <Keys does="Ask for an edit" chord={[MOD, 'K']} />
           <Keys does="Undo" chord={[MOD, 'Z']} />
           <Keys does="Freeze or unfreeze" chord={[MOD, SHIFT, 'L']} />
