@@ -23,6 +23,7 @@ const HIDDEN = new Set([
   'StrikethroughMark',
   'QuoteMark',
   'LinkMark',
+  'LinkTitle',
 ])
 const hide = Decoration.replace({})
 const LINES: Record<string, string> = {
@@ -65,6 +66,10 @@ const replacement = (sign: string, name: string) =>
 const bullet = replacement('•', 'md-bullet')
 const openBox = replacement('☐', 'md-box')
 const doneBox = replacement('☑', 'md-box')
+const rule = replacement('', 'md-rule')
+const picture = replacement('Picture: ', 'md-picture')
+/** Deeper lists are not indented further. */
+const DEEPEST = 4
 
 /** What is drawn of a part of the text, and what decides about it. */
 interface Drawing {
@@ -104,8 +109,13 @@ function visit(drawing: Drawing, node: SyntaxNodeRef): boolean {
     drawTable(drawing, node.node)
     return false
   }
+  // A footnote is no link.
+  if (node.name === 'Link' && state.sliceDoc(node.from, node.from + 2) === '[^') return false
   const name = LINES[node.name]
   if (name) mark(drawing, node.from, node.to, name)
+  if (node.name === 'ListItem') mark(drawing, node.from, node.to, `line-item-${depthOf(node)}`)
+  if (node.name === 'HorizontalRule' && quiet(drawing, node.from, node.to))
+    deco.push(rule.range(node.from, node.to))
   if (
     node.name === 'ListMark' &&
     /^[-*+]$/.test(state.sliceDoc(node.from, node.to)) &&
@@ -116,14 +126,29 @@ function visit(drawing: Drawing, node: SyntaxNodeRef): boolean {
     const done = state.sliceDoc(node.from, node.to) !== '[ ]'
     deco.push((done ? doneBox : openBox).range(node.from, node.to))
   }
-  const url = node.name === 'URL' && node.node.parent?.name === 'Link'
-  if ((HIDDEN.has(node.name) || url) && quiet(drawing, node.from, node.to)) {
-    const space =
-      (node.name === 'HeaderMark' || node.name === 'QuoteMark') &&
-      state.sliceDoc(node.to, node.to + 1) === ' '
-    deco.push(hide.range(node.from, node.to + (space ? 1 : 0)))
-  }
+  hideMark(drawing, node)
   return true
+}
+
+function hideMark(drawing: Drawing, node: SyntaxNodeRef): void {
+  const { state, deco } = drawing
+  const around = node.node.parent?.name
+  const url = node.name === 'URL' && (around === 'Link' || around === 'Image')
+  if (!(HIDDEN.has(node.name) || url) || !quiet(drawing, node.from, node.to)) return
+  const text = state.sliceDoc(node.from, node.to + 1)
+  if (text.startsWith('![')) return void deco.push(picture.range(node.from, node.to))
+  const marksLine = node.name === 'HeaderMark' || node.name === 'QuoteMark'
+  // A title stands apart from its address.
+  const from = node.name === 'LinkTitle' ? node.from - 1 : node.from
+  deco.push(hide.range(from, node.to + (marksLine && text.endsWith(' ') ? 1 : 0)))
+}
+
+/** How many lists the item is in; 1: it is in one. */
+function depthOf({ node }: SyntaxNodeRef): number {
+  let depth = 0
+  for (let at: SyntaxNode | null = node; at && depth < DEEPEST; at = at.parent)
+    if (at.name === 'ListItem') depth++
+  return depth
 }
 
 const ROWS: Record<string, string> = {

@@ -124,10 +124,9 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'mayDecide'>) {
   const split = <Split hunk={hunk} number={number} total={total} off={busy || offline} />
   if (hunk.status === 'conflict')
     return (
-      <>
-        <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
+      <Conflict hunk={hunk} number={number} busy={busy || offline} types={types}>
         {split}
-      </>
+      </Conflict>
     )
   return (
     <div className="hunk-actions">

@@ -10,6 +10,7 @@ import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { undoLastAct } from '../state/undo.ts'
 import { hasVoted } from '../state/votes.ts'
+import { NOTHING_YET } from './announcements.ts'
 import { hunkTo } from './hunk.ts'
 import { activate, reviewBar, showCard } from './inView.ts'
 import { leftText, press } from './pressing.ts'
@@ -40,10 +41,8 @@ const isRunning = ({ status }: Run): boolean => status === 'running'
 function sayWhyNot(view: EditorView): void {
   const latest = streamingOf(view.state).at(-1)
   const writing = latest !== undefined || useChat.getState().runs.some(isRunning)
-  const said = writing
-    ? 'The AI is still writing. You can review its changes once it has finished.'
-    : 'Nothing to review.'
-  toast(said, { about: 'review' })
+  const said = writing ? 'The AI is still writing. Wait for it to finish.' : 'Nothing to review.'
+  toast(said, { about: NOTHING_YET })
   if (latest)
     view.dispatch({
       effects: EditorView.scrollIntoView(Math.min(hunkTo(latest), view.state.doc.length), {
