@@ -26,6 +26,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Link" chord={[MOD, SHIFT, 'K']} />
           <Keys does="Move a list item in" chord={['Tab']} />
           <Keys does="Ask for an edit" chord={[MOD, 'K']} />
+          <Keys does="Find and replace" chord={[MOD, 'F']} />
           <Keys does="Undo" chord={[MOD, 'Z']} />
           <Keys does="Freeze or unfreeze" chord={[MOD, SHIFT, 'L']} />
           <h3>View</h3>

@@ -2,6 +2,8 @@
  * The line across the top: where we are, whether it is saved, who is here, and a menu of the rest.
  */
 import { Suspense, useEffect, useState } from 'react'
+import { find } from '../editor/find/find.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
@@ -112,6 +114,7 @@ function useMenu({
   ]
   return [
     ...ofDocument.filter(({ needs }) => isOpen && hasCapability(needs)),
+    ...(isOpen ? [{ label: 'Find and replace', icon: 'search' as const, run: findInText }] : []),
     { label: 'Focus mode', icon: 'focus', run: onFocus, isOn: focused },
     {
       label: theme === 'dark' ? 'Light theme' : 'Dark theme',
@@ -121,6 +124,11 @@ function useMenu({
     { label: 'Keyboard shortcuts', icon: 'keys', run: onShortcuts },
     ...(known ? [{ label: 'You', icon: 'person' as const, run: () => onDialog('account') }] : []),
   ]
+}
+
+function findInText(): void {
+  const view = getCurrent()?.view
+  if (view) void find(view)
 }
 
 function Title() {

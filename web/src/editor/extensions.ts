@@ -6,7 +6,7 @@ import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view
 import { frozen } from '../frozen/field.ts'
 import { toggleFrozen } from '../frozen/freeze.ts'
 import { freezeMenu } from '../frozen/menu.ts'
-import { authors } from '../history/authors.ts'
+import { authorsOnDemand } from '../history/authorsOnDemand.ts'
 import { caretField, flagsOnThePage } from '../presence/carets.ts'
 import { clickToActivate } from '../review/changes/decorations.ts'
 import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
@@ -44,7 +44,7 @@ export function editorState({
       freezeMenu(),
       caretField,
       flagsOnThePage,
-      authors,
+      authorsOnDemand,
       wholeCharacters,
       // Ctrl+Z goes through one's typing and one's decisions in the order they were made: it counts
       // the steps.
