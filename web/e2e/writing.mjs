@@ -18,6 +18,7 @@ await story(async (keep) => {
   const chromium = keep(await browser())
   const ana = await named(chromium, server)
   await byHeading(ana)
+  await imported(ana)
   await fresh(ana)
   await asksAtOnce(ana)
   await answered(ana)
@@ -71,6 +72,31 @@ async function byHeading(ana) {
   await page.keyboard.type('# Another\n')
   await page.getByRole('link', { name: 'All documents' }).click()
   await page.getByRole('link', { name: /The long night/ }).waitFor()
+}
+
+/** Texts of one's own computer become documents; what is no text is refused in words. */
+async function imported(ana) {
+  const { page } = ana
+  const chooser = page.getByLabel('Files to import')
+  const file = (name, mimeType, buffer) => ({ name, mimeType, buffer: Buffer.from(buffer) })
+  await chooser.setInputFiles(file('letter.docx', 'application/octet-stream', 'PK\u0003\u0000'))
+  await page.getByText('letter.docx holds no plain text.').waitFor()
+  await chooser.setInputFiles([
+    file('one.md', 'text/markdown', '# The first\n\nIt was cold.'),
+    file('two.txt', 'text/plain', 'It was warm.'),
+  ])
+  await page.getByText('2 documents imported.').waitFor()
+  await page.getByRole('link', { name: /The first/ }).waitFor()
+  const dropped = await page.evaluateHandle(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['Dropped words.'], 'three.md', { type: 'text/markdown' }))
+    return data
+  })
+  await page.locator('.library').dispatchEvent('drop', { dataTransfer: dropped })
+  await page.locator('.cm-content').waitFor()
+  same('the title', await page.getByLabel('Title', { exact: true }).inputValue(), 'three')
+  same('the text', await ana.text(), 'Dropped words.')
+  await page.getByRole('link', { name: 'All documents' }).click()
 }
 
 /** A new document is there to be written in. */

@@ -26,8 +26,10 @@ export async function loadLibrary(): Promise<void> {
   }
 }
 
-export async function createDocument(): Promise<string | undefined> {
-  const made = await attempt(() => wire.call('document:create', {}))
+export async function createDocument(
+  begun: { title?: string; text?: string } = {},
+): Promise<string | undefined> {
+  const made = await attempt(() => wire.call('document:create', begun))
   return made?.document.id
 }
 
