@@ -99,13 +99,18 @@ export const reviewField = StateField.define<ReviewState>({
     if (isSame(now, value)) return value
     const next = { ...now, ...activeAfter(value, now, tr) }
     // Most keys are pressed somewhere else than in a change.
-    const deco = isOnlyMoved(value, next, tr)
-      ? value.deco.map(tr.changes)
-      : buildDecorations(tr.newDoc, next)
+    const deco =
+      isOnlyMoved(value, next, tr) || isDrawnAfter(tr)
+        ? value.deco.map(tr.changes)
+        : buildDecorations(tr.newDoc, next)
     return { ...next, deco }
   },
   provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
 })
+
+/** What arrives from the server is followed by {@link setHunks} before anything is shown of it. */
+const isDrawnAfter = (tr: Transaction): boolean =>
+  tr.annotation(Transaction.remote) === true && !tr.effects.some((effect) => effect.is(setHunks))
 
 type Drawn = Omit<ReviewState, 'deco'>
 
