@@ -30,6 +30,7 @@ await story(async (keep) => {
   await found(ana)
   await outlined(ana)
   await tables(ana)
+  await pictures(ana)
   await items(ana)
   same('errors in the pages', ana.errors, [])
 })
@@ -134,6 +135,27 @@ function bars() {
       }
     return found
   })
+}
+
+/** Marks of Markdown are hidden, but for those that go over the end of a line. */
+async function pictures(ana) {
+  await put(
+    ana,
+    'Here:\n\n![The bridge](https://example.org/a.png "A\ntitle")\n\n---\n\n![One](b.png "two")\n',
+  )
+  await ana.caret(0)
+  const shown = ana.page.locator('.cm-content')
+  await eventually(
+    'what is shown',
+    () => shown.locator('.md-picture').count(),
+    (count) => count === 2,
+  )
+  same('rules', await shown.locator('.md-rule').count(), 1)
+  same(
+    'the last line',
+    await shown.locator('.cm-line', { hasText: 'One' }).textContent(),
+    'Picture: One',
+  )
 }
 
 /** Tab moves an item in, and elsewhere it leaves the text. */

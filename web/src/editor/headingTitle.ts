@@ -1,7 +1,7 @@
 /** Names a document that has no title of its own after the heading that its writer begins it with. */
 import { Transaction } from '@codemirror/state'
 import { type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view'
-import { tooLong } from '../app/documents/library.ts'
+import { tooLong } from '../app/documents/title.ts'
 import type { Wire } from '../wire/socket.ts'
 import { titleIn } from './textStatistics.ts'
 import { useDocument } from './store.ts'

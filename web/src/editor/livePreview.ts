@@ -23,8 +23,9 @@ const HIDDEN = new Set([
   'StrikethroughMark',
   'QuoteMark',
   'LinkMark',
-  'LinkTitle',
 ])
+/** Hidden where they belong to words that are shown. */
+const ADDRESSES = new Set(['URL', 'LinkTitle'])
 const hide = Decoration.replace({})
 const LINES: Record<string, string> = {
   ATXHeading1: 'line-h1',
@@ -133,13 +134,16 @@ function visit(drawing: Drawing, node: SyntaxNodeRef): boolean {
 function hideMark(drawing: Drawing, node: SyntaxNodeRef): void {
   const { state, deco } = drawing
   const around = node.node.parent?.name
-  const url = node.name === 'URL' && (around === 'Link' || around === 'Image')
-  if (!(HIDDEN.has(node.name) || url) || !quiet(drawing, node.from, node.to)) return
+  const address = ADDRESSES.has(node.name) && (around === 'Link' || around === 'Image')
+  if (!(HIDDEN.has(node.name) || address) || !quiet(drawing, node.from, node.to)) return
+  // What goes over the end of a line cannot be hidden.
+  if (node.to > state.doc.lineAt(node.from).to) return
   const text = state.sliceDoc(node.from, node.to + 1)
   if (text.startsWith('![')) return void deco.push(picture.range(node.from, node.to))
   const marksLine = node.name === 'HeaderMark' || node.name === 'QuoteMark'
   // A title stands apart from its address.
-  const from = node.name === 'LinkTitle' ? node.from - 1 : node.from
+  const apart = node.name === 'LinkTitle' && state.sliceDoc(node.from - 1, node.from) === ' '
+  const from = apart ? node.from - 1 : node.from
   deco.push(hide.range(from, node.to + (marksLine && text.endsWith(' ') ? 1 : 0)))
 }
 

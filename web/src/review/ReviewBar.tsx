@@ -18,7 +18,7 @@ import { useApproved } from './cards/useApproved.ts'
 import { useBusy } from './state/busy.ts'
 import { useFocusHeartbeat } from './state/focusHeartbeat.ts'
 import { usePanel } from './state/panel.ts'
-import { useReview } from './state/store.ts'
+import { isWaiting, useReview } from './state/store.ts'
 import { undoLastDecision } from './state/undo.ts'
 import { mayDecide, mayType, useReviewer } from './wording/permissions.ts'
 
@@ -42,7 +42,7 @@ export function ReviewBar({ view, onShortcuts }: Props) {
   const looked = hunk ?? resolved?.hunk
   const request = useReview((state) => (looked ? state.requests[looked.request_id] : undefined))
   const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
-  useFocusHeartbeat(looked?.request_id ?? null, decides)
+  useFocusHeartbeat(request && isWaiting(request) ? request.request_id : null, decides)
   if (hunks.length > 0 || resolved)
     return (
       <Bar view={view} onShortcuts={onShortcuts} decides={decides}>

@@ -4,8 +4,9 @@ import { Icon } from '../../ui/icons.tsx'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
 import { documentPath, navigate } from '../routes.ts'
-import { KINDS, textIn, titleFor } from './importText.ts'
+import { KINDS, textIn } from './importText.ts'
 import { createDocument } from './library.ts'
+import { titleFor } from './title.ts'
 
 export function ImportText() {
   const chooser = useRef<HTMLInputElement>(null)

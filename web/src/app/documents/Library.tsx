@@ -16,13 +16,13 @@ import {
   loadLibrary,
   renameDocument,
   search,
-  tooLong,
   useLibrary,
 } from './library.ts'
 import { AccountButton } from '../AccountButton.tsx'
 import { NameQuestion } from '../NameForm.tsx'
 import { ImportText } from './ImportText.tsx'
 import { OpenFile } from './OpenFile.tsx'
+import { tooLong } from './title.ts'
 import { documentPath, follow, navigate } from '../routes.ts'
 import { Skeleton } from '../Skeleton.tsx'
 import { Share } from '../share/Share.tsx'

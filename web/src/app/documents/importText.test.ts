@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { textIn, titleFor } from './importText.ts'
+import { textIn } from './importText.ts'
+import { titleFor } from './title.ts'
 
 const bytes = (...values: number[]) => new Uint8Array(values).buffer
 

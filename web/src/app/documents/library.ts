@@ -64,17 +64,6 @@ export async function renameDocument(documentId: string, title: string): Promise
   return (await attempt(() => wire.call('document:rename', { documentId, title }))) !== undefined
 }
 
-/** The server keeps as many characters, and cuts nothing. */
-const LONGEST_TITLE = 200
-
-/** What is wrong with a title's length, if something is. */
-export function tooLong(title: string): string | undefined {
-  const count = [...title].length
-  return count > LONGEST_TITLE
-    ? `A title has at most ${LONGEST_TITLE} characters. This one has ${count}.`
-    : undefined
-}
-
 export async function deleteDocument(documentId: string): Promise<void> {
   if (await attempt(() => wire.call('document:delete', { documentId }))) await loadLibrary()
 }
