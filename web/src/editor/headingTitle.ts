@@ -1,4 +1,6 @@
-/** Names a document that has no title of its own after the heading that its writer begins it with. */
+/**
+ * Names a document that has no title of its own after the heading that its writer begins it with.
+ */
 import { Transaction } from '@codemirror/state'
 import { type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view'
 import { tooLong } from '../app/documents/title.ts'
