@@ -12,13 +12,7 @@ import {
   setSearchQuery,
 } from '@codemirror/search'
 import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
-import {
-  type EditorView,
-  keymap,
-  type Panel,
-  runScopeHandlers,
-  type ViewUpdate,
-} from '@codemirror/view'
+import { EditorView, keymap, type Panel, runScopeHandlers, type ViewUpdate } from '@codemirror/view'
 import { createRoot } from 'react-dom/client'
 import { Icon } from '../../ui/icons.tsx'
 
@@ -31,7 +25,12 @@ const isThere = StateField.define<true>({ create: () => true, update: (value) =>
 const scope = 'editor search-panel'
 const extension: Extension = [
   isThere,
-  search({ top: true, createPanel: findPanel }),
+  search({
+    top: true,
+    createPanel: findPanel,
+    // Nothing lies over the middle of the page.
+    scrollToMatch: (range) => EditorView.scrollIntoView(range, { y: 'center' }),
+  }),
   keymap.of([
     { key: 'F3', run: findNext, shift: findPrevious, scope, preventDefault: true },
     { key: 'Mod-g', run: findNext, shift: findPrevious, scope, preventDefault: true },
