@@ -54,6 +54,16 @@ fn a_file_is_written_by_two_people_and_another_program() {
 }
 
 #[test]
+fn words_far_away_are_found_and_markdown_is_shown_as_it_is_meant() {
+    tell("long-text", &script("lamp"));
+}
+
+#[test]
+fn words_typed_while_the_server_is_away_outlive_the_page() {
+    tell("offline", &script("lamp"));
+}
+
+#[test]
 fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
     tell("share", &script("lamp"));
 }

@@ -31,9 +31,10 @@ export default defineConfig({
           groups: [
             {
               name: 'editor',
-              test: /node_modules[\\/](@codemirror[\\/](?!language)|style-mod|w3c-keyname|crelt|@marijn)/,
+              test: /node_modules[\\/](@codemirror[\\/](?!language|search)|style-mod|w3c-keyname|crelt|@marijn)/,
             },
             { name: 'markdown', test: /node_modules[\\/](@lezer|@codemirror[\\/]language)/ },
+            { name: 'find', test: /node_modules[\\/]@codemirror[\\/]search/ },
             { name: 'vendor', test: /node_modules/ },
           ],
         },

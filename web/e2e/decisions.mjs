@@ -3,10 +3,9 @@
 // is asked.
 import {
   PHONE,
-  Server,
   Writer,
   accessible,
-  browser,
+  begin,
   eventually,
   holds,
   reads,
@@ -28,9 +27,7 @@ const choose = (writer, words) =>
   writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { server, chromium, ana } = await begin(keep)
   await written(ana, NOTE, 'The lamp')
   const bo = await Writer.open(chromium, server, 'Bo', /The lamp/, { colorScheme: 'dark' })
   await reads(bo, 'the text at Bo’s', NOTE)
@@ -119,7 +116,7 @@ await story(async (keep) => {
   await ana.screenshot('decisions-5-bin')
   await binned
     .filter({ hasText: 'Shorten the beginning' })
-    .getByRole('button', { name: 'Propose again' })
+    .getByRole('button', { name: 'Bring back' })
     .click()
   await waits(bo, 'a change to review again', 1)
   await button(ana, 'Bin').click()
@@ -136,7 +133,7 @@ await story(async (keep) => {
   await reads(bo, 'the text back', text)
   await button(ana, 'Bin').click()
   const again = ana.page.locator('.binned', { hasText: 'Its words are gone' }).first()
-  await again.getByRole('button', { name: 'Propose again' }).click()
+  await again.getByRole('button', { name: 'Bring back' }).click()
   await waits(bo, 'a change to review once more', 1)
   await ana.screenshot('decisions-5-back')
   await button(ana, 'Bin').click()
@@ -252,12 +249,12 @@ async function oneAgain(ana, bo) {
   await waits(ana, 'both rejected', 0)
   await ana.page.getByRole('button', { name: 'Bin' }).click()
   const card = ana.page.locator('.binned').first()
-  await card.getByRole('button', { name: 'Propose all 2 again' }).waitFor()
+  await card.getByRole('button', { name: 'Bring back all 2' }).waitFor()
   await accessible(ana, 'changes that can come back one by one')
   await ana.screenshot('decisions-5-one-by-one')
   await card
     .locator('.decided-row', { hasText: 'burned' })
-    .getByRole('button', { name: 'Propose again' })
+    .getByRole('button', { name: 'Bring back' })
     .click()
   await eventually(
     'only this one',

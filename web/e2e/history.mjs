@@ -1,6 +1,6 @@
 // Who wrote this, and version history: two people and an AI write; each sees whose the words are,
 // and goes back and forth.
-import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+import { Writer, accessible, begin, eventually, holds, same, story } from './support.mjs'
 
 const NOTE =
   'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
@@ -8,9 +8,7 @@ const SHORT =
   'The lamp burned all night. Nobody saw it, or said so. In the morning the boat was back.'
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { server, chromium, ana } = await begin(keep)
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.type(NOTE)

@@ -1,8 +1,8 @@
 // A document reviewed by keyboard alone: after every step the keyboard is where the next one is
 // made, and no letter goes astray.
 import {
-  Server,
   Writer,
+  begin,
   browser,
   eventually,
   holds,
@@ -50,9 +50,7 @@ const caret = (writer) =>
   )
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana')
+  const { server, chromium, ana } = await begin(keep, {})
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.insertText(NOTE)

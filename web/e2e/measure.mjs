@@ -56,7 +56,23 @@ async function keys(count) {
   return { work, painted }
 }
 
-/** In the page: from the press on Accept until the change is off the text. */
+/** In the page, before its scripts: notes when an update of the text arrives. */
+function noteArrivals() {
+  const Plain = globalThis.WebSocket
+  globalThis.WebSocket = class extends Plain {
+    constructor(...options) {
+      super(...options)
+      this.addEventListener('message', ({ data }) => {
+        if (String(data).includes('"document:updates"')) globalThis.arrived = performance.now()
+      })
+    }
+  }
+}
+
+/**
+ * In the page: from the press on Accept until the server's update is there, and until the change is
+ * off the text.
+ */
 async function accept() {
   const { view } = document.querySelector('.cm-content').cmTile
   const id = document.querySelector('.hunk-row.is-active').dataset.row
@@ -68,7 +84,7 @@ async function accept() {
     await new Promise((resume) => setTimeout(resume))
   }
   document.body.getBoundingClientRect()
-  return performance.now() - start
+  return { server: globalThis.arrived - start, whole: performance.now() - start }
 }
 
 await story(async (keep) => {
@@ -82,6 +98,8 @@ await story(async (keep) => {
   const chromium = keep(await browser())
   const ana = await Writer.arrive(chromium, server, 'Ana')
   const { page } = ana
+  await page.addInitScript(noteArrivals)
+  await page.reload()
   await page.getByRole('button', { name: 'New document' }).click()
   await page.locator('.cm-content').click()
   await page.keyboard.insertText(text('teh'))
@@ -108,5 +126,11 @@ await story(async (keep) => {
     await page.waitForTimeout(700)
     accepts.push(await page.evaluate(accept))
   }
-  said('accept, until the change is off the text', accepts)
+  const [away, whole] = ['server', 'whole'].map((part) => accepts.map((one) => one[part]))
+  said('accept, until the change is off the text', whole)
+  said('  of it until the server’s update is there', away)
+  said(
+    '  of it in the browser',
+    whole.map((time, at) => time - away[at]),
+  )
 })

@@ -4,11 +4,10 @@
 import { readFileSync } from 'node:fs'
 import {
   PHONE,
-  Server,
   Writer,
   accessible,
   announced,
-  browser,
+  begin,
   eventually,
   holds,
   inText,
@@ -58,9 +57,7 @@ const toTop = (writer) =>
   writer.page.evaluate(() => document.querySelector('.page-scroll').scrollTo(0, 0))
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { server, chromium, ana } = await begin(keep)
   await written(ana, NOTE, 'An account')
   const bo = await Writer.open(chromium, server, 'Bo', /An account/, { colorScheme: 'dark' })
   const phone = await Writer.open(chromium, server, 'Cy', /An account/, PHONE)
@@ -261,6 +258,8 @@ async function takesBack(ana) {
   await waits(ana, 'rejected with a reason', left - 1)
   await page.locator('.decided summary').first().click()
   await page.locator('.decided-row', { hasText: '“She spells it so”' }).waitFor()
+  const back = page.locator('.proposal').getByRole('button', { name: /^Bring back/ })
+  same('ways back for one change', await back.allTextContents(), ['Bring back the rejected change'])
   await page.getByRole('button', { name: 'Bin' }).click()
   await page.locator('.binned .decided-row').first().waitFor()
   await accessible(ana, 'the bin during a review')

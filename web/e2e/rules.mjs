@@ -1,25 +1,14 @@
 // Not being asked again: Ana remembers a small correction; the next one goes in by her rule, marked
 // and undoable; the larger one asks; the other browser sees all of it, revokes the rule, and the
 // next correction asks again.
-import {
-  Server,
-  Writer,
-  accessible,
-  browser,
-  eventually,
-  same,
-  story,
-  written,
-} from './support.mjs'
+import { Writer, accessible, begin, eventually, same, story, written } from './support.mjs'
 
 const NOTE = 'Teh keeper wrote. He recieved letters. It was dark.'
 const FIRST = 'The keeper wrote. He recieved letters. It was dark.'
 const SECOND = 'The keeper wrote. He received letters. It was dark.'
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { server, chromium, ana } = await begin(keep)
   await written(ana, NOTE, 'A ledger')
   const bo = await Writer.open(chromium, server, 'Bo', /A ledger/, { colorScheme: 'dark' })
 

@@ -3,15 +3,15 @@
 import { spawnSync } from 'node:child_process'
 import {
   PHONE,
-  Server,
   Writer,
   accessible,
+  begin,
   browser,
   eventually,
   holds,
   same,
-  saved,
   story,
+  written,
 } from './support.mjs'
 
 const NOTE =
@@ -19,13 +19,8 @@ const NOTE =
 const DARK = { colorScheme: 'dark' }
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
-  await ana.page.getByRole('button', { name: 'New document' }).click()
-  await ana.page.locator('.cm-content').click()
-  await ana.page.keyboard.type(NOTE)
-  await saved(ana)
+  const { server, chromium, ana } = await begin(keep)
+  await written(ana, NOTE, 'A note about a lamp')
   const address = new URL(ana.page.url()).pathname
 
   await ana.page.getByRole('button', { name: 'Share' }).click()
@@ -141,7 +136,10 @@ await story(async (keep) => {
   await second.goto(server.url)
   await second.getByRole('heading', { name: 'Open the link you were given' }).waitFor()
 
-  const small = await Writer.open(chromium, server, 'Ana', /Untitled|lamp/i, { ...PHONE, ...DARK })
+  const small = await Writer.open(chromium, server, 'Ana', /A note about a lamp/, {
+    ...PHONE,
+    ...DARK,
+  })
   await small.page.getByRole('button', { name: 'Share' }).click()
   await accessible(small, 'sharing on a phone')
   await small.screenshot('share-6-phone')

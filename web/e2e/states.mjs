@@ -50,6 +50,7 @@ await story(async (keep) => {
   await written(ana, NOTE, 'A note')
   await selection(ana)
   await streaming(ana)
+  await deciding(ana, server)
   await original(ana)
   await paragraph(ana)
   await moved(ana)
@@ -130,7 +131,27 @@ async function streaming(ana) {
   await page.locator('.review-bar', { hasText: 'Writing…' }).waitFor()
   await accessible(ana, 'the AI is writing')
   await ana.screenshot('states-2-streaming')
+  await page.keyboard.press('F8')
+  await page.locator('.toast', { hasText: 'The AI is still writing.' }).waitFor()
   await waits(ana, 'three corrections', 3)
+}
+
+/** A decision is shown at once as being on its way, and as made once the server says so. */
+async function deciding(ana, server) {
+  const { page } = ana
+  await ana.choose(1)
+  const text = await ana.text()
+  server.process.kill('SIGSTOP')
+  await ana.bar('Accept')
+  await page.locator('.is-deciding .cm-gone.is-active').waitFor()
+  same('the text before the server answers', await ana.text(), text)
+  same('changes that wait', (await ana.changes()).length, 3)
+  server.process.kill('SIGCONT')
+  await waits(ana, 'it is decided', 2)
+  await page.locator('.is-deciding').waitFor({ state: 'detached' })
+  holds('the word is right', (await ana.text()).startsWith('The lamp'))
+  await page.locator('.toast', { hasText: 'Accepted.' }).getByRole('button').click()
+  await waits(ana, 'all corrections again', 3)
 }
 
 /** Read as it was, and all corrections at once. */

@@ -88,6 +88,14 @@ export class Server {
   }
 }
 
+/** A server, a browser, and its owner at the list of documents: what most stories begin with. */
+export async function begin(keep, options = { colorScheme: 'light' }) {
+  const { COPYDESK_DATA: data, COPYDESK_MODEL: model } = process.env
+  const server = keep(await Server.start(data, model))
+  const chromium = keep(await browser())
+  return { server, chromium, ana: await Writer.arrive(chromium, server, 'Ana', options) }
+}
+
 /**
  * A scripted model that answers what it is asked, by a regular expression each; its name for the
  * server.

@@ -1,8 +1,6 @@
 // Everything is taken back by Ctrl+Z wherever the keyboard is, and a press too many writes nothing.
 import {
-  Server,
-  Writer,
-  browser,
+  begin,
   eventually,
   holds,
   inText,
@@ -22,9 +20,7 @@ const LETTER =
 const PLACES = 3
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana')
+  const { chromium, ana } = await begin(keep, {})
   await written(ana, LETTER, 'A letter')
   await listen(ana)
 

@@ -2,35 +2,24 @@
 // is overwritten unseen.
 import {
   PHONE,
-  Server,
   Writer,
   accessible,
-  browser,
+  begin,
   eventually,
   holds,
   same,
-  saved,
   story,
+  written,
 } from './support.mjs'
 
 const NOTE =
   'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { server, chromium, ana } = await begin(keep)
   await accessible(ana, 'the list of documents')
   await ana.screenshot('together-1-list')
-  await ana.page.getByRole('button', { name: 'New document' }).click()
-  await ana.page.locator('.cm-content').waitFor()
-  await accessible(ana, 'an empty document')
-  await ana.screenshot('together-2-empty')
-  await ana.page.locator('.cm-content').click()
-  await ana.page.keyboard.type(NOTE)
-  await ana.page.getByLabel('Title', { exact: true }).fill('A note about a lamp')
-  await ana.page.getByLabel('Title', { exact: true }).press('Enter')
-  await saved(ana)
+  await written(ana, NOTE, 'A note about a lamp')
 
   const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, {
     colorScheme: 'dark',

@@ -1,10 +1,9 @@
 // A document in which two people decide: each sees who approved a change and who is still needed,
 // and takes back what is theirs.
 import {
-  Server,
   Writer,
   accessible,
-  browser,
+  begin,
   eventually,
   holds,
   listen,
@@ -60,9 +59,7 @@ const title = (writer, start) =>
 const icon = (writer) => writer.page.locator('link[rel=icon]').getAttribute('href')
 
 await story(async (keep) => {
-  const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const { server, chromium, ana } = await begin(keep)
   await written(ana, NOTE, 'A note for two')
   const bo = await Writer.invited(chromium, server, 'Bo', 'editor', ana.page.url(), {
     colorScheme: 'dark',

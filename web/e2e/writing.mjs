@@ -17,6 +17,8 @@ await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
   const chromium = keep(await browser())
   const ana = await named(chromium, server)
+  await byHeading(ana)
+  await imported(ana)
   await fresh(ana)
   await asksAtOnce(ana)
   await answered(ana)
@@ -47,6 +49,54 @@ async function named(chromium, server) {
   await accessible(ana, 'who I am')
   await ana.page.getByRole('button', { name: 'Close' }).click()
   return ana
+}
+
+/** A document without a title is called as the heading it begins with, once that is written. */
+async function byHeading(ana) {
+  const { page } = ana
+  await page.getByRole('button', { name: 'New document' }).click()
+  await page.locator('.cm-content:focus').waitFor()
+  await accessible(ana, 'an empty document')
+  await ana.screenshot('writing-1-empty')
+  await page.keyboard.type('# The long night')
+  const title = page.getByLabel('Title', { exact: true })
+  same('while it is written', await title.inputValue(), 'Untitled')
+  await page.keyboard.type('\nIt was cold.')
+  await eventually(
+    'its title',
+    () => title.inputValue(),
+    (now) => now === 'The long night',
+  )
+  // A title of its own stays.
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.type('# Another\n')
+  await page.getByRole('link', { name: 'All documents' }).click()
+  await page.getByRole('link', { name: /The long night/ }).waitFor()
+}
+
+/** Texts of one's own computer become documents; what is no text is refused in words. */
+async function imported(ana) {
+  const { page } = ana
+  const chooser = page.getByLabel('Files to import')
+  const file = (name, mimeType, buffer) => ({ name, mimeType, buffer: Buffer.from(buffer) })
+  await chooser.setInputFiles(file('letter.docx', 'application/octet-stream', 'PK\u0003\u0000'))
+  await page.getByText('letter.docx holds no plain text.').waitFor()
+  await chooser.setInputFiles([
+    file('one.md', 'text/markdown', '# The first\n\nIt was cold.'),
+    file('two.txt', 'text/plain', 'It was warm.'),
+  ])
+  await page.getByText('2 documents imported.').waitFor()
+  await page.getByRole('link', { name: /The first/ }).waitFor()
+  const dropped = await page.evaluateHandle(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['Dropped words.'], 'three.md', { type: 'text/markdown' }))
+    return data
+  })
+  await page.locator('.library').dispatchEvent('drop', { dataTransfer: dropped })
+  await page.locator('.cm-content').waitFor()
+  same('the title', await page.getByLabel('Title', { exact: true }).inputValue(), 'three')
+  same('the text', await ana.text(), 'Dropped words.')
+  await page.getByRole('link', { name: 'All documents' }).click()
 }
 
 /** A new document is there to be written in. */

@@ -7,7 +7,6 @@ import { useSession } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { ErrorPage } from './ErrorPage.tsx'
-import { SignIn } from './SignIn.tsx'
 import { navigate, type Route, routeOf, useRoute } from './routes.ts'
 import { Skeleton } from './Skeleton.tsx'
 
@@ -18,6 +17,7 @@ const loadDocumentPage = () => import('./DocumentPage.tsx').then((all) => all.Do
 const DocumentPage = lazyPart(loadDocumentPage, NotLoaded)
 const loadLibrary = () => import('./documents/Library.tsx').then((all) => all.Library)
 const Library = lazyPart(loadLibrary, NotLoaded)
+const SignIn = lazyPart(() => import('./SignIn.tsx').then((all) => all.SignIn), NotLoaded)
 const InboxPanel = lazyPart(() =>
   import('../workspace-inbox/InboxPanel.tsx').then((all) => all.InboxPanel),
 )
@@ -40,7 +40,9 @@ export function App() {
   const route = useRoute()
   return (
     <>
-      {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
+      <Suspense fallback={<Skeleton />}>
+        {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
+      </Suspense>
       {!refused && (
         <Suspense fallback={null}>
           <InboxPanel />

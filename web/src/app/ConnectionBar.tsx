@@ -1,15 +1,15 @@
 /** The amber strip while the server cannot be reached. Typing stays on. */
-import { useDocument } from '../editor/store.ts'
+import { useDocumentParts } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 
 export function ConnectionBar() {
   const link = useSession((session) => session.link)
-  const { phase, saved } = useDocument()
+  const { phase, saved } = useDocumentParts('phase', 'saved')
   if (link === 'online' || phase !== 'open') return null
   const words =
     saved === 'apart'
-      ? 'You are offline. Keep this tab open: your words are here and go out when you return.'
-      : 'You are offline. Keep writing: your words go out when you return.'
+      ? 'You are offline. Your words are kept on this device and go out when you return.'
+      : 'You are offline. Keep writing: your words are kept on this device and go out when you return.'
   return (
     <div className="netbar" role="status">
       {words}

@@ -7,17 +7,14 @@ import { lazyPart } from '../ui/lazyPart.tsx'
 import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { FileNotes } from '../editor/FileNotes.tsx'
 import { LiveDocument } from '../editor/sync/liveDocument.ts'
-import { Outline } from '../editor/Outline.tsx'
 import { EditorPane } from '../editor/EditorPane.tsx'
-import { RecoveredText } from '../editor/RecoveredText.tsx'
-import { EMPTY, canDecide, useDocument } from '../editor/store.ts'
+import { find } from '../editor/find/find.ts'
+import { EMPTY, canDecide, useDocument, useDocumentParts } from '../editor/store.ts'
 import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
 import { EMPTY_BIN, useBin } from '../review/state/bin.ts'
 import { NO_DRAFTS, useDrafts } from '../review/state/drafts.ts'
-import { forgetAuthors } from '../history/store.ts'
-import { Authors } from '../history/Authors.tsx'
+import { forgetAuthors, useAuthors } from '../history/store.ts'
 import { enter } from '../review/changes/keyBindings.ts'
-import { ReviewBar } from '../review/ReviewBar.tsx'
 import { isWaiting, NO_REQUESTS, useReview } from '../review/state/store.ts'
 import { usePanel } from '../review/state/panel.ts'
 import { undoLastAct } from '../review/state/undo.ts'
@@ -35,17 +32,25 @@ import { TopBar } from './TopBar.tsx'
 // Fetched beside the text, which is there before it.
 const loadedPanel = import('../chat/Panel.tsx').then((all) => all.Panel)
 const Panel = lazyPart(() => loadedPanel)
+const loadedBar = import('../review/ReviewBar.tsx').then((all) => all.ReviewBar)
+const ReviewBar = lazyPart(() => loadedBar)
+const Authors = lazyPart(() => import('../history/Authors.tsx').then((all) => all.Authors))
+const Outline = lazyPart(() => import('../editor/Outline.tsx').then((all) => all.Outline))
+const RecoveredText = lazyPart(() =>
+  import('../editor/RecoveredText.tsx').then((all) => all.RecoveredText),
+)
 const Shortcuts = lazyPart(() => import('./Shortcuts.tsx').then((all) => all.Shortcuts))
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
-  const { phase, title, role, settings } = useDocument()
+  const { phase, title, role, settings } = useDocumentParts('phase', 'title', 'role', 'settings')
+  const showsAuthors = useAuthors(({ on }) => on)
+  const hasRecovered = useDocument((state) => state.recovered.length > 0)
   useEffect(() => {
     // The text is put on the page after this, within the same frame.
     if (live && phase === 'open' && takesFocus(id)) requestAnimationFrame(() => live.view.focus())
   }, [live, phase, id])
   const decides = canDecide(role) && (role === 'owner' || settings?.policy !== 'owner')
-  useTabTitle(title, useWaiting())
   const [focused, setFocused] = useState(false)
   const [shortcuts, setShortcuts] = useState(false)
   usePageKeys(setFocused, () => setShortcuts(true))
@@ -53,6 +58,7 @@ export function DocumentPage({ id }: { id: string }) {
     <div
       className={`document-page ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
     >
+      <TabTitle />
       <TopBar
         focused={focused}
         onFocus={() => setFocused(!focused)}
@@ -61,15 +67,19 @@ export function DocumentPage({ id }: { id: string }) {
       <ConnectionBar />
       <main className="page-scroll">
         <h1 className="hidden-label">{title || 'Document'}</h1>
-        <RecoveredText />
+        <Suspense fallback={null}>{hasRecovered && <RecoveredText />}</Suspense>
         <FileNotes />
         <ApprovalsOff />
-        <Authors />
-        {live && phase === 'open' && <Outline view={live.view} />}
+        <Suspense fallback={null}>{showsAuthors && <Authors />}</Suspense>
+        <Suspense fallback={null}>
+          {live && phase === 'open' && <Outline view={live.view} />}
+        </Suspense>
         <div className="page">{live && <Body live={live} />}</div>
-        {live && phase === 'open' && (
-          <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />
-        )}
+        <Suspense fallback={null}>
+          {live && phase === 'open' && (
+            <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />
+          )}
+        </Suspense>
       </main>
       {phase === 'open' && (
         <Suspense fallback={<div className="panel" />}>
@@ -81,6 +91,13 @@ export function DocumentPage({ id }: { id: string }) {
       </Suspense>
     </div>
   )
+}
+
+/** Shows nothing: the page around the text need not be drawn anew when the changes move. */
+function TabTitle() {
+  const title = useDocument((state) => state.title)
+  useTabTitle(title, useWaiting())
+  return null
 }
 
 /**
@@ -108,7 +125,7 @@ function useWaiting(): Waiting {
 }
 
 function Body({ live }: { live: LiveDocument }) {
-  const { phase, failure } = useDocument()
+  const { phase, failure } = useDocumentParts('phase', 'failure')
   switch (phase) {
     case 'opening':
       return <Skeleton />
@@ -168,6 +185,7 @@ function usePageKeys(
       if (mod && event.shiftKey && event.key.toLowerCase() === 'f') setFocused((on) => !on)
       else if (mod && !event.shiftKey && event.key.toLowerCase() === 'k')
         focusComposer(() => setFocused(() => false))
+      else if (isFind(event) && !event.defaultPrevented && openFind()) return event.preventDefault()
       else if (event.key === '?' && !mod && !typing(event.target)) showShortcuts()
       else if (event.key === 'F8' && !event.defaultPrevented) enterReview()
       else if (isUndo(event) && !event.defaultPrevented && !hasOwnUndo(event.target)) undoLast()
@@ -186,6 +204,17 @@ function usePageKeys(
 function enterReview(): void {
   const view = getCurrent()?.view
   if (view && enter(view)) view.focus()
+}
+
+const isFind = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>
+  (ctrlKey || metaKey) && !shiftKey && !altKey && key.toLowerCase() === 'f'
+
+/** `false`: there is no text, or a dialog lies over it, and the browser finds in that. */
+function openFind(): boolean {
+  const view = getCurrent()?.view
+  if (!view?.dom.isConnected || document.querySelector('dialog[open]')) return false
+  void find(view)
+  return true
 }
 
 const isUndo = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>

@@ -23,7 +23,10 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <h3>Write</h3>
           <Keys does="Bold" chord={[MOD, 'B']} />
           <Keys does="Italic" chord={[MOD, 'I']} />
+          <Keys does="Link" chord={[MOD, SHIFT, 'K']} />
+          <Keys does="Move a list item in" chord={['Tab']} />
           <Keys does="Ask for an edit" chord={[MOD, 'K']} />
+          <Keys does="Find and replace" chord={[MOD, 'F']} />
           <Keys does="Undo" chord={[MOD, 'Z']} />
           <Keys does="Freeze or unfreeze" chord={[MOD, SHIFT, 'L']} />
           <h3>View</h3>

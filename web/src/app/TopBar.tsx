@@ -2,7 +2,9 @@
  * The line across the top: where we are, whether it is saved, who is here, and a menu of the rest.
  */
 import { Suspense, useEffect, useState } from 'react'
-import { canWrite, useDocument } from '../editor/store.ts'
+import { find } from '../editor/find/find.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { People } from '../presence/People.tsx'
@@ -14,7 +16,8 @@ import { Menu, type MenuItem } from '../ui/Menu.tsx'
 import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
 import { AccountDialog } from './AccountButton.tsx'
-import { renameDocument, tooLong } from './documents/library.ts'
+import { renameDocument } from './documents/library.ts'
+import { tooLong } from './documents/title.ts'
 import { follow } from './routes.ts'
 import { Share } from './share/Share.tsx'
 import { useTheme } from './theme.ts'
@@ -31,7 +34,12 @@ interface Props {
 }
 
 export function TopBar({ focused, onFocus, onShortcuts }: Props) {
-  const { id, phase, words, selectedWords } = useDocument()
+  const { id, phase, words, selectedWords } = useDocumentParts(
+    'id',
+    'phase',
+    'words',
+    'selectedWords',
+  )
   const [dialog, setDialog] = useState<'history' | 'export' | 'account' | null>(null)
   const items = useMenu({ focused, onFocus, onShortcuts, onDialog: setDialog })
   const close = () => setDialog(null)
@@ -107,6 +115,7 @@ function useMenu({
   ]
   return [
     ...ofDocument.filter(({ needs }) => isOpen && hasCapability(needs)),
+    ...(isOpen ? [{ label: 'Find and replace', icon: 'search' as const, run: findInText }] : []),
     { label: 'Focus mode', icon: 'focus', run: onFocus, isOn: focused },
     {
       label: theme === 'dark' ? 'Light theme' : 'Dark theme',
@@ -118,8 +127,13 @@ function useMenu({
   ]
 }
 
+function findInText(): void {
+  const view = getCurrent()?.view
+  if (view) void find(view)
+}
+
 function Title() {
-  const { id, title, role, phase } = useDocument()
+  const { id, title, role, phase } = useDocumentParts('id', 'title', 'role', 'phase')
   const [draft, setDraft] = useState(title)
   useEffect(() => setDraft(title), [title])
   if (phase !== 'open' || !canWrite(role))
@@ -149,7 +163,7 @@ function Title() {
 }
 
 function Saved() {
-  const { saved, phase, role } = useDocument()
+  const { saved, phase, role } = useDocumentParts('saved', 'phase', 'role')
   const link = useSession((session) => session.link)
   const words =
     phase !== 'open'

@@ -1,6 +1,6 @@
 /** Where an edit is asked for: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
-import { canWrite, useDocument } from '../editor/store.ts'
+import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -13,7 +13,9 @@ import { modelLabel } from './usage.ts'
 import { useActiveRun } from './activeRun.ts'
 
 export function Composer() {
-  const { selection, selectedWords, role } = useDocument()
+  const { selection, selectedWords, role } = useDocumentParts('selection', 'selectedWords', 'role')
+  // The warning about long texts follows the text.
+  useDocument((state) => state.revision)
   const online = useSession((session) => session.link === 'online')
   const first = useSession((session) => session.me?.models[0])
   const chosen = useModel((model) => model.chosen)

@@ -18,13 +18,18 @@ import { usageLine, usageText } from './usage.ts'
 import { type Entry, goesOnFrom, type Run, runAhead, useChat } from './store.ts'
 import { toolName } from './tools.ts'
 
-export const RunCard = memo(function RunCard({
-  run,
-  requests,
-}: {
+interface Props {
   run: Run
   requests: readonly ToolApprovalRequest[]
-}) {
+}
+
+/** The same question with the same requests, in whatever list. */
+const isSame = (a: Props, b: Props): boolean =>
+  a.run === b.run &&
+  a.requests.length === b.requests.length &&
+  a.requests.every((request, at) => request === b.requests[at])
+
+export const RunCard = memo(function RunCard({ run, requests }: Props) {
   const writing = useReview((state) => state.writing)
   const mine = useSession((session) => session.me?.sessionId === run.sessionId)
   const growing = Object.values(writing).filter((one) => one.run === run.id)
@@ -79,7 +84,7 @@ export const RunCard = memo(function RunCard({
       )}
     </article>
   )
-})
+}, isSame)
 
 /** The way back to where this question was answered. */
 function Continue({ run }: { run: Run }) {

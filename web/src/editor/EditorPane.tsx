@@ -7,6 +7,7 @@ import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { EDIT_HOST, HUNK_ACTION, type HunkAction } from '../review/changes/decorations.ts'
 import { hunksOf, setActive, setEditing } from '../review/changes/reviewField.ts'
+import { useBusy } from '../review/state/busy.ts'
 import { usePanel } from '../review/state/panel.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { useDocument } from './store.ts'
@@ -15,6 +16,9 @@ const HunkEdit = lazyPart(() => import('../review/cards/HunkEdit.tsx').then((all
 
 export function EditorPane({ view }: { view: EditorView }) {
   const frame = useRef<HTMLDivElement>(null)
+  // Shown at once; that it is decided is shown once the server has said so.
+  const active = useDocument((state) => state.active)
+  const deciding = useBusy(({ ids }) => active !== null && ids.has(active))
   useEffect(() => {
     const shown = frame.current
     if (!shown) return
@@ -25,7 +29,7 @@ export function EditorPane({ view }: { view: EditorView }) {
   }, [view])
   return (
     <>
-      <div ref={frame} />
+      <div ref={frame} className={deciding ? 'is-deciding' : ''} />
       <InPlaceEdit view={view} />
     </>
   )
@@ -47,7 +51,7 @@ interface Place {
  */
 function InPlaceEdit({ view }: { view: EditorView }) {
   const [place, setPlace] = useState<Place | null>(null)
-  const { hunks } = useDocument()
+  const hunks = useDocument((state) => state.hunks)
   useLayoutEffect(() => {
     const take = (event: Event) => {
       const { host, id, gone } = (event as CustomEvent<Partial<Place> & { gone?: HTMLElement }>)

@@ -2,14 +2,18 @@
  * What is to be said of the file that the document is: it cannot be written, it is gone, or it was
  * changed in the same places.
  */
-import { useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { wire } from '../session/store.ts'
-import { Dialog } from '../ui/Dialog.tsx'
+import { lazyPart } from '../ui/lazyPart.tsx'
 import { fileStateMessage, receiveFileState, wordsOfOverruled } from './sync/fileState.ts'
-import { useDocument } from './store.ts'
+import { useDocument, useDocumentParts } from './store.ts'
+
+const OverruledDialog = lazyPart(() =>
+  import('./OverruledDialog.tsx').then((all) => all.OverruledDialog),
+)
 
 export function FileNotes() {
-  const { file, phase, overruled } = useDocument()
+  const { file, phase, overruled } = useDocumentParts('file', 'phase', 'overruled')
   const [shown, setShown] = useState(false)
   useEffect(
     () =>
@@ -40,29 +44,9 @@ export function FileNotes() {
             Dismiss
           </button>
           {shown && (
-            <Dialog title="What stood in the file" onClose={() => setShown(false)}>
-              {overruled.map(({ disk, kept }, index) => (
-                <div key={`${index}${disk}`}>
-                  <p>In the file:</p>
-                  <blockquote className="recovered-text">
-                    {disk || '(nothing: it was removed there)'}
-                  </blockquote>
-                  <p>Here, and in the file now:</p>
-                  <blockquote className="recovered-text">
-                    {kept || '(nothing: it was removed here)'}
-                  </blockquote>
-                  <div className="dialog-foot" style={{ margin: '0 0 18px' }}>
-                    <button
-                      type="button"
-                      className="button"
-                      onClick={() => void navigator.clipboard.writeText(disk)}
-                    >
-                      Copy the file’s words
-                    </button>
-                  </div>
-                </div>
-              ))}
-            </Dialog>
+            <Suspense fallback={null}>
+              <OverruledDialog overruled={overruled} onClose={() => setShown(false)} />
+            </Suspense>
           )}
         </div>
       )}

@@ -24,8 +24,8 @@ export function RecoveredText() {
   return (
     <div className="recovered" role="alert">
       <span>
-        The text had to be loaded anew. {plural(recovered.length, 'passage')} you typed could not be
-        merged.
+        {plural(recovered.length, 'passage')} you typed {recovered.length === 1 ? 'is' : 'are'} not
+        in the text, and kept for you.
       </span>
       <button type="button" className="button" onClick={() => setOpen(true)}>
         Show my words

@@ -6,14 +6,14 @@ import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view
 import { frozen } from '../frozen/field.ts'
 import { toggleFrozen } from '../frozen/freeze.ts'
 import { freezeMenu } from '../frozen/menu.ts'
-import { authors } from '../history/authors.ts'
-import { caretField } from '../presence/carets.ts'
+import { authorsOnDemand } from '../history/authorsOnDemand.ts'
+import { caretField, flagsOnThePage } from '../presence/carets.ts'
 import { clickToActivate } from '../review/changes/decorations.ts'
 import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
 import { lineMarks } from '../review/changes/lineMarks.ts'
 import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
-import { continueList, toggleMark } from './format.ts'
+import { continueList, indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
 import { wholeCharacters } from './sync/surrogates.ts'
@@ -43,7 +43,8 @@ export function editorState({
       frozen(),
       freezeMenu(),
       caretField,
-      authors,
+      flagsOnThePage,
+      authorsOnDemand,
       wholeCharacters,
       // Ctrl+Z goes through one's typing and one's decisions in the order they were made: it counts
       // the steps.
@@ -72,7 +73,9 @@ export function editorState({
         { key: 'Mod-b', run: toggleMark('**') },
         { key: 'Mod-i', run: toggleMark('*') },
         { key: 'Mod-Shift-l', run: toggleFrozen },
+        { key: 'Mod-Shift-k', run: insertLink },
         { key: 'Enter', run: continueList },
+        { key: 'Tab', run: indentItem('more'), shift: indentItem('less') },
         ...historyKeymap,
         ...textKeys,
       ]),

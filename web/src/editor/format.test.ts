@@ -1,6 +1,6 @@
 import { EditorState, type StateCommand } from '@codemirror/state'
 import { expect, it } from 'vitest'
-import { deleteCharacter, indentLines } from './format.ts'
+import { deleteCharacter, indentItem, indentLines, insertLink } from './format.ts'
 
 /** The text and the caret after a command; `|` is the caret, `[` and `]` a selection. */
 function after(command: StateCommand, marked: string): string {
@@ -36,3 +36,18 @@ it('moves lines in and out', () => {
 })
 
 it('begins a line below', () => {})
+
+it('moves items of a list by Tab, which leaves the text elsewhere', () => {
+  const [more, less] = [indentItem('more'), indentItem('less')]
+  expect(after(more, '- a\n- b|')).toBe('- a\n  - b|')
+  expect(after(more, '1. a\n2. |b')).toBe('1. a\n   2. |b')
+  expect(after(less, '- a\n  - b|')).toBe('- a\n- b|')
+  expect(after(less, '- a|')).toBe('left to the browser')
+  expect(after(more, 'a|')).toBe('left to the browser')
+  expect(after(more, '[- a\nb]')).toBe('left to the browser')
+})
+
+it('puts the caret where the address of a new link goes', () => {
+  expect(after(insertLink, 'the [lamp] burned')).toBe('the [lamp](|) burned')
+  expect(after(insertLink, 'the |')).toBe('the [|]()')
+})

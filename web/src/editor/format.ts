@@ -92,7 +92,7 @@ export function deleteCharacter(direction: 'backward' | 'forward'): StateCommand
 const INDENT = '  '
 
 /** Moves the lines of the selection in or out. */
-export function indentLines(by: 'more' | 'less'): StateCommand {
+export function indentLines(by: 'more' | 'less', indent = INDENT): StateCommand {
   return ({ state, dispatch }) => {
     if (state.readOnly) return false
     const { doc } = state
@@ -102,10 +102,39 @@ export function indentLines(by: 'more' | 'less'): StateCommand {
     })
     const changes = [...new Set(numbers)].map((number) => {
       const { from, text } = doc.line(number)
-      if (by === 'more') return { from, insert: INDENT }
-      return { from, to: from + /^(?:\t| {0,2})/.exec(text)![0].length }
+      if (by === 'more') return { from, insert: indent }
+      const blanks = /^\t/.test(text) ? 1 : text.length - text.trimStart().length
+      return { from, to: from + Math.min(blanks, indent.length) }
     })
     dispatch(state.update({ changes, userEvent: by === 'more' ? 'input.indent' : 'delete.dedent' }))
     return true
   }
+}
+
+/** Tab moves an item of a list in or out; elsewhere it leaves the text, as in every field. */
+export function indentItem(by: 'more' | 'less'): StateCommand {
+  return (target) => {
+    const { doc, selection } = target.state
+    const lines = selection.ranges.flatMap(({ from, to }) => [doc.lineAt(from), doc.lineAt(to)])
+    const items = lines.every(({ text }) => /^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(text))
+    // An item that is at the margin cannot be moved out: the key leaves the text.
+    if (!items || (by === 'less' && lines.every(({ text }) => !/^\s/.test(text)))) return false
+    // What belongs to a numbered item stands below its words.
+    const numbered = lines.some(({ text }) => /^\s*\d/.test(text))
+    return indentLines(by, numbered ? '   ' : INDENT)(target)
+  }
+}
+
+/** Makes what is selected the words of a link, with the caret where its address goes. */
+export const insertLink: StateCommand = ({ state, dispatch }) => {
+  if (state.readOnly) return false
+  const spec = state.changeByRange(({ from, to }) => ({
+    changes: [
+      { from, insert: '[' },
+      { from: to, insert: ']()' },
+    ],
+    range: EditorSelection.cursor(from === to ? from + 1 : to + 3),
+  }))
+  dispatch(state.update(spec, { userEvent: 'input.format', scrollIntoView: true }))
+  return true
 }

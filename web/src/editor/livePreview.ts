@@ -11,8 +11,10 @@ import {
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view'
-import type { SyntaxNodeRef } from '@lezer/common'
-import { inHunk, reviewField } from '../review/changes/reviewField.ts'
+import type { SyntaxNode, SyntaxNodeRef } from '@lezer/common'
+import type { Span } from '../review/changes/hunk.ts'
+import { reviewedSpans, reviewField } from '../review/changes/reviewField.ts'
+import { paddingOf } from './tables.ts'
 
 const HIDDEN = new Set([
   'HeaderMark',
@@ -22,6 +24,8 @@ const HIDDEN = new Set([
   'QuoteMark',
   'LinkMark',
 ])
+/** Hidden where they belong to words that are shown. */
+const ADDRESSES = new Set(['URL', 'LinkTitle'])
 const hide = Decoration.replace({})
 const LINES: Record<string, string> = {
   ATXHeading1: 'line-h1',
@@ -47,7 +51,7 @@ class Sign extends WidgetType {
   }
 
   override eq(other: Sign): boolean {
-    return other.sign === this.sign
+    return other.sign === this.sign && other.name === this.name
   }
 
   toDOM(): HTMLElement {
@@ -63,14 +67,35 @@ const replacement = (sign: string, name: string) =>
 const bullet = replacement('•', 'md-bullet')
 const openBox = replacement('☐', 'md-box')
 const doneBox = replacement('☑', 'md-box')
+const rule = replacement('', 'md-rule')
+const picture = replacement('Picture: ', 'md-picture')
+/** Deeper lists are not indented further. */
+const DEEPEST = 4
+
+/** What is drawn of a part of the text, and what decides about it. */
+interface Drawing {
+  state: EditorState
+  /** Where the writer is. */
+  busy: readonly SelectionRange[]
+  /** What pending changes touch. */
+  reviewed: readonly Span[]
+  /** The part that is drawn. */
+  seen: Span
+  deco: Range<Decoration>[]
+  /** The classes of lines, by where they begin. */
+  lines: Map<number, Set<string>>
+}
 
 function build(view: EditorView): DecorationSet {
   const { state } = view
   const deco: Range<Decoration>[] = []
   const lines = new Map<number, Set<string>>()
   const busy = view.hasFocus ? state.selection.ranges : []
-  for (const { from, to } of view.visibleRanges) {
-    syntaxTree(state).iterate({ from, to, enter: (node) => visit(state, busy, node, deco, lines) })
+  for (const seen of view.visibleRanges) {
+    const { from, to } = seen
+    const reviewed = reviewedSpans(state, from, to)
+    const drawing = { state, busy, reviewed, seen, deco, lines }
+    syntaxTree(state).iterate({ from, to, enter: (node) => visit(drawing, node) })
     blanks(state, from, to, lines)
   }
   for (const [at, classes] of lines)
@@ -78,54 +103,91 @@ function build(view: EditorView): DecorationSet {
   return Decoration.set(deco, true)
 }
 
-function visit(
-  state: EditorState,
-  busy: readonly SelectionRange[],
-  node: SyntaxNodeRef,
-  deco: Range<Decoration>[],
-  lines: Map<number, Set<string>>,
-): void {
+/** Answers whether to go on into the node. */
+function visit(drawing: Drawing, node: SyntaxNodeRef): boolean {
+  const { state, deco } = drawing
+  if (node.name === 'Table') {
+    drawTable(drawing, node.node)
+    return false
+  }
+  // A footnote is no link.
+  if (node.name === 'Link' && state.sliceDoc(node.from, node.from + 2) === '[^') return false
   const name = LINES[node.name]
-  if (name) mark(state, node.from, node.to, name, lines)
+  if (name) mark(drawing, node.from, node.to, name)
+  if (node.name === 'ListItem') mark(drawing, node.from, node.to, `line-item-${depthOf(node)}`)
+  if (node.name === 'HorizontalRule' && quiet(drawing, node.from, node.to))
+    deco.push(rule.range(node.from, node.to))
   if (
     node.name === 'ListMark' &&
     /^[-*+]$/.test(state.sliceDoc(node.from, node.to)) &&
-    quiet(state, busy, node.from, node.to)
+    quiet(drawing, node.from, node.to)
   )
     deco.push(bullet.range(node.from, node.to))
-  if (node.name === 'TaskMarker' && quiet(state, busy, node.from, node.to)) {
+  if (node.name === 'TaskMarker' && quiet(drawing, node.from, node.to)) {
     const done = state.sliceDoc(node.from, node.to) !== '[ ]'
     deco.push((done ? doneBox : openBox).range(node.from, node.to))
   }
-  const url = node.name === 'URL' && node.node.parent?.name === 'Link'
-  if ((HIDDEN.has(node.name) || url) && quiet(state, busy, node.from, node.to)) {
-    const space =
-      (node.name === 'HeaderMark' || node.name === 'QuoteMark') &&
-      state.sliceDoc(node.to, node.to + 1) === ' '
-    deco.push(hide.range(node.from, node.to + (space ? 1 : 0)))
-  }
+  hideMark(drawing, node)
+  return true
+}
+
+function hideMark(drawing: Drawing, node: SyntaxNodeRef): void {
+  const { state, deco } = drawing
+  const around = node.node.parent?.name
+  const address = ADDRESSES.has(node.name) && (around === 'Link' || around === 'Image')
+  if (!(HIDDEN.has(node.name) || address) || !quiet(drawing, node.from, node.to)) return
+  // What goes over the end of a line cannot be hidden.
+  if (node.to > state.doc.lineAt(node.from).to) return
+  const text = state.sliceDoc(node.from, node.to + 1)
+  if (text.startsWith('![')) return void deco.push(picture.range(node.from, node.to))
+  const marksLine = node.name === 'HeaderMark' || node.name === 'QuoteMark'
+  // A title stands apart from its address.
+  const apart = node.name === 'LinkTitle' && state.sliceDoc(node.from - 1, node.from) === ' '
+  const from = apart ? node.from - 1 : node.from
+  deco.push(hide.range(from, node.to + (marksLine && text.endsWith(' ') ? 1 : 0)))
+}
+
+/** How many lists the item is in; 1: it is in one. */
+function depthOf({ node }: SyntaxNodeRef): number {
+  let depth = 0
+  for (let at: SyntaxNode | null = node; at && depth < DEEPEST; at = at.parent)
+    if (at.name === 'ListItem') depth++
+  return depth
+}
+
+const ROWS: Record<string, string> = {
+  TableHeader: 'line-table-head',
+  TableDelimiter: 'line-table-dashes',
+  TableRow: 'line-table-row',
+}
+
+/** Its source as it is, aligned; no mark of it is hidden, else its columns would not be. */
+function drawTable(drawing: Drawing, table: SyntaxNode): void {
+  const { state, seen, deco } = drawing
+  const rows: SyntaxNode[] = []
+  for (let row = table.firstChild; row; row = row.nextSibling) if (ROWS[row.name]) rows.push(row)
+  const paddings = paddingOf(rows.map(({ from, to }) => state.sliceDoc(from, to)))
+  rows.forEach((row, number) => {
+    if (row.to < seen.from || row.from > seen.to) return
+    mark(drawing, row.from, row.to, 'line-table')
+    mark(drawing, row.from, row.to, ROWS[row.name]!)
+    for (const { at, text } of paddings[number]!)
+      deco.push(
+        Decoration.widget({ widget: new Sign(text, 'md-pad'), side: 1 }).range(row.from + at),
+      )
+  })
 }
 
 /** Neither on the writer's own line nor under review: reviewers must see exactly what changes. */
-function quiet(
-  state: EditorState,
-  busy: readonly SelectionRange[],
-  from: number,
-  to: number,
-): boolean {
+function quiet({ state, busy, reviewed }: Drawing, from: number, to: number): boolean {
   const line = state.doc.lineAt(from)
   const here = busy.some((range) => range.from <= line.to && range.to >= line.from)
-  return !here && !inHunk(state, from, to)
+  return !here && !reviewed.some((span) => span.from < to && from < span.to)
 }
 
-function mark(
-  state: EditorState,
-  from: number,
-  to: number,
-  name: string,
-  lines: Map<number, Set<string>>,
-): void {
-  for (let at = from; at <= to;) {
+function mark({ state, lines, seen }: Drawing, from: number, to: number, name: string): void {
+  const end = Math.min(to, seen.to)
+  for (let at = Math.max(from, state.doc.lineAt(seen.from).from); at <= end;) {
     const line = state.doc.lineAt(at)
     const classes = lines.get(line.from) ?? new Set()
     lines.set(line.from, classes.add(name))

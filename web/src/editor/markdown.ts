@@ -11,11 +11,16 @@ import {
 } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 import { tags as t } from '@lezer/highlight'
-import { Strikethrough, TaskList, parser } from '@lezer/markdown'
+import { Strikethrough, Table, TaskList, parser } from '@lezer/markdown'
 import { livePreview } from './livePreview.ts'
 
 const data = defineLanguageFacet({ commentTokens: { block: { open: '<!--', close: '-->' } } })
-const language = new Language(data, parser.configure([Strikethrough, TaskList]), [], 'markdown')
+const language = new Language(
+  data,
+  parser.configure([Strikethrough, Table, TaskList]),
+  [],
+  'markdown',
+)
 
 const look = HighlightStyle.define([
   { tag: t.heading1, class: 'md-h1' },

@@ -1,5 +1,6 @@
 /** What the frame around the text shows about the open document. */
 import { create } from 'zustand'
+import { useShallow } from 'zustand/react/shallow'
 import type {
   DocumentSettings,
   FileConflict,
@@ -42,7 +43,7 @@ export interface DocumentState {
   /**
    * The active change, if it was decided or lost its words meanwhile, with what is known of that.
    */
-  resolved: { number: number; outcome: string | null } | null
+  resolved: { hunk: Hunk; number: number; outcome: string | null } | null
   /** The last change was decided in the review bar, and the keyboard is still there. */
   finished: boolean
   /** How the text is shown. */
@@ -87,6 +88,18 @@ export const EMPTY: DocumentState = {
 }
 
 export const useDocument = create<DocumentState>()(() => EMPTY)
+
+/** Parts of the state; who reads them is drawn anew only when one of them changed. */
+export function useDocumentParts<Name extends keyof DocumentState>(
+  ...names: readonly Name[]
+): Pick<DocumentState, Name> {
+  return useDocument(
+    useShallow(
+      (state) =>
+        Object.fromEntries(names.map((name) => [name, state[name]])) as Pick<DocumentState, Name>,
+    ),
+  )
+}
 
 export const canWrite = (role: Role): boolean => role === 'owner' || role === 'editor'
 export const canDecide = (role: Role): boolean => role !== 'viewer'

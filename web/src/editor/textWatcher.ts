@@ -6,7 +6,7 @@ import type { EditorView, ViewUpdate } from '@codemirror/view'
 import { reviewField } from '../review/changes/reviewField.ts'
 import type { Hunk } from '../wire/generated.ts'
 import { useDocument } from './store.ts'
-import { countWords, outline } from './textStatistics.ts'
+import { countWords, outline, wordsOf } from './textStatistics.ts'
 
 const PAUSE_MS = 250
 /** How far the panel's quotations may lag behind the text: longer lists cost more to draw. */
@@ -92,10 +92,10 @@ export class TextWatcher {
   read(): void {
     clearTimeout(this.timer)
     this.timer = undefined
-    const text = this.view.state.doc.toString()
+    const { doc } = this.view.state
     useDocument.setState(({ revision }) => ({
-      words: countWords(text),
-      headings: outline(text),
+      words: wordsOf(doc),
+      headings: outline(doc),
       revision: revision + 1,
     }))
     this.hunks()

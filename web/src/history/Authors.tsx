@@ -4,8 +4,7 @@ import { toggleAuthors, useAuthors } from './store.ts'
 import { credit, share } from './wording.ts'
 
 export function Authors() {
-  const { on, parts, here } = useAuthors()
-  if (!on) return null
+  const { parts, here } = useAuthors()
   const all = parts.reduce((sum, part) => sum + part.units, 0)
   return (
     <section className="authors" aria-label="Who wrote this">

@@ -2,7 +2,7 @@
  * Who wrote what, drawn behind the text: a tint and an underline of its own for each, and the words
  * on hovering.
  */
-import { type Range, StateEffect, StateField, type Extension } from '@codemirror/state'
+import { type Range, StateField, type Extension } from '@codemirror/state'
 import {
   Decoration,
   type DecorationSet,
@@ -11,14 +11,12 @@ import {
   type ViewUpdate,
 } from '@codemirror/view'
 import type { ProvenanceSpan } from '../wire/generated.ts'
-import { readAuthors, useAuthors } from './store.ts'
+import { readAuthors, setSpans } from './readAuthors.ts'
+import { useAuthors } from './store.ts'
 import { credit, keyOf, partsOf } from './wording.ts'
 
 /** What typing has changed is asked again when the writer pauses. */
 const PAUSE_MS = 700
-
-/** All spans, in order, in place of those before; none: nothing is shown. */
-export const setSpans = StateEffect.define<readonly ProvenanceSpan[]>()
 
 const spanField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
@@ -57,9 +55,14 @@ const follow = ViewPlugin.fromClass(
   class {
     private timer: ReturnType<typeof setTimeout> | undefined
 
-    constructor() {
-      // The document was loaded anew while it was shown.
+    private readonly stop: () => void
+
+    constructor(view: EditorView) {
       if (useAuthors.getState().on) void readAuthors()
+      this.stop = useAuthors.subscribe(({ on }, before) => {
+        if (on && !before.on) void readAuthors()
+        if (!on && before.on) view.dispatch({ effects: setSpans.of([]) })
+      })
     }
 
     update(update: ViewUpdate): void {
@@ -77,6 +80,7 @@ const follow = ViewPlugin.fromClass(
     }
 
     destroy(): void {
+      this.stop()
       clearTimeout(this.timer)
     }
   },

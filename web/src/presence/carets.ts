@@ -1,6 +1,12 @@
 /** Other people's carets and selections, with their names, drawn in the text. */
 import { StateEffect, StateField, type Range, type Text } from '@codemirror/state'
-import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  ViewPlugin,
+  WidgetType,
+} from '@codemirror/view'
 
 export interface Caret {
   id: string
@@ -86,3 +92,26 @@ class Flag extends WidgetType {
     return caret
   }
 }
+
+/** Names that would reach beyond the edge of the page stand to the left of their carets. */
+export const flagsOnThePage = ViewPlugin.define((view) => {
+  const measure = () =>
+    view.requestMeasure({
+      key: 'flags',
+      read: () => {
+        const edge = view.dom.closest('.page-scroll')?.getBoundingClientRect().right ?? innerWidth
+        return [...view.contentDOM.querySelectorAll<HTMLElement>('.cm-peer-flag')].map((flag) => ({
+          flag,
+          left: flag.parentElement!.getBoundingClientRect().left + flag.offsetWidth > edge,
+        }))
+      },
+      write: (found) => found.forEach(({ flag, left }) => flag.classList.toggle('is-left', left)),
+    })
+  return {
+    update: ({ state, startState, geometryChanged, docChanged }) => {
+      const { carets } = state.field(caretField)
+      if (carets.length === 0) return
+      if (geometryChanged || docChanged || carets !== startState.field(caretField).carets) measure()
+    },
+  }
+})

@@ -22,7 +22,7 @@ export function DecideTogether() {
 }
 
 function List({ together: { title, ids } }: { together: Together }) {
-  const { hunks } = useDocument()
+  const hunks = useDocument((state) => state.hunks)
   useReview((state) => state.requests)
   const section = useFocusOnce<HTMLElement>()
   const { leave, stay } = useReturnFocus()

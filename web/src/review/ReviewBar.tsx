@@ -6,7 +6,7 @@ import type { EditorView } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'react'
 import { cancelRun } from '../chat/ask.ts'
 import { useActiveRun } from '../chat/activeRun.ts'
-import { canDecide, canWrite, useDocument } from '../editor/store.ts'
+import { canDecide, canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
@@ -18,7 +18,7 @@ import { useApproved } from './cards/useApproved.ts'
 import { useBusy } from './state/busy.ts'
 import { useFocusHeartbeat } from './state/focusHeartbeat.ts'
 import { usePanel } from './state/panel.ts'
-import { useReview } from './state/store.ts'
+import { isWaiting, useReview } from './state/store.ts'
 import { undoLastDecision } from './state/undo.ts'
 import { mayDecide, mayType, useReviewer } from './wording/permissions.ts'
 
@@ -28,14 +28,21 @@ interface Props {
 }
 
 export function ReviewBar({ view, onShortcuts }: Props) {
-  const { hunks, active, resolved, finished } = useDocument()
+  const { hunks, active, resolved, finished } = useDocumentParts(
+    'hunks',
+    'active',
+    'resolved',
+    'finished',
+  )
   const running = useActiveRun()
   const at = hunks.findIndex((hunk) => hunk.id === active)
   const hunk = hunks[at]
   const reviewer = useReviewer()
-  const request = useReview((state) => (hunk ? state.requests[hunk.request_id] : undefined))
+  // Between a decision and the next change, they still look at the same suggestion.
+  const looked = hunk ?? resolved?.hunk
+  const request = useReview((state) => (looked ? state.requests[looked.request_id] : undefined))
   const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
-  useFocusHeartbeat(hunk?.request_id ?? null, decides)
+  useFocusHeartbeat(request && isWaiting(request) ? request.request_id : null, decides)
   if (hunks.length > 0 || resolved)
     return (
       <Bar view={view} onShortcuts={onShortcuts} decides={decides}>
@@ -80,7 +87,7 @@ interface ChangesProps {
 }
 
 function Changes({ view, at, hunk, decides, request }: ChangesProps) {
-  const { hunks, resolved } = useDocument()
+  const { hunks, resolved } = useDocumentParts('hunks', 'resolved')
   const approved = useApproved(hunk, request)
   const note = resolved?.outcome ?? approved.words
   const total = hunks.length

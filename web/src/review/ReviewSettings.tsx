@@ -2,7 +2,7 @@
 import { EditorView } from '@codemirror/view'
 import { useState } from 'react'
 import { getCurrent } from '../editor/sync/currentDocument.ts'
-import { useDocument } from '../editor/store.ts'
+import { useDocument, useDocumentParts } from '../editor/store.ts'
 import { frozenIn } from '../frozen/field.ts'
 import { unfreeze } from '../frozen/freeze.ts'
 import { Policies } from '../rules/Policies.tsx'
@@ -39,7 +39,7 @@ export function ReviewSettings() {
 }
 
 function Settings({ onJump }: { onJump: () => void }) {
-  const { settings, role } = useDocument()
+  const { settings, role } = useDocumentParts('settings', 'role')
   const online = useSession((session) => session.link === 'online')
   const [refusal, setRefusal] = useState<string | null>(null)
   if (!settings) return <p>The settings are not known yet.</p>

@@ -3,7 +3,7 @@
  * owners.
  */
 import { useState } from 'react'
-import { useDocument } from '../editor/store.ts'
+import { useDocumentParts } from '../editor/store.ts'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { plural } from '../ui/timeFormat.ts'
@@ -13,7 +13,7 @@ import { useRules, useRulesOf } from './store.ts'
 import { RULED_IN_DOCUMENTS } from './tools.ts'
 
 export function Rules() {
-  const { id, role } = useDocument()
+  const { id, role } = useDocumentParts('id', 'role')
   const supported = useCapability('rules')
   useRulesOf(id)
   const rules = useRules((state) => state.rules)

@@ -95,8 +95,8 @@ function Back({ request, scope }: Props) {
       again={
         can_reopen && mayAskAgain(request, reviewer)
           ? {
-              label: 'Propose again',
-              name: `Propose again: ${scope}`,
+              label: 'Bring back',
+              name: `Bring back: ${scope}`,
               act: () => void proposeAgain(request),
             }
           : null

@@ -16,12 +16,13 @@ import {
   loadLibrary,
   renameDocument,
   search,
-  tooLong,
   useLibrary,
 } from './library.ts'
 import { AccountButton } from '../AccountButton.tsx'
 import { NameQuestion } from '../NameForm.tsx'
+import { ImportText } from './ImportText.tsx'
 import { OpenFile } from './OpenFile.tsx'
+import { tooLong } from './title.ts'
 import { documentPath, follow, navigate } from '../routes.ts'
 import { Skeleton } from '../Skeleton.tsx'
 import { Share } from '../share/Share.tsx'
@@ -88,6 +89,7 @@ export function Library() {
           <h1>Documents</h1>
           <div className="library-actions">
             <OpenFile />
+            {mayWrite && <ImportText />}
             {mayWrite && documents !== null && documents.length > 0 && (
               <button type="button" className="button is-primary" onClick={() => void create()}>
                 <Icon name="plus" size={14} /> New document

@@ -26,8 +26,10 @@ export async function loadLibrary(): Promise<void> {
   }
 }
 
-export async function createDocument(): Promise<string | undefined> {
-  const made = await attempt(() => wire.call('document:create', {}))
+export async function createDocument(
+  begun: { title?: string; text?: string } = {},
+): Promise<string | undefined> {
+  const made = await attempt(() => wire.call('document:create', begun))
   return made?.document.id
 }
 
@@ -60,17 +62,6 @@ export async function openFile(path: string): Promise<string | undefined> {
 
 export async function renameDocument(documentId: string, title: string): Promise<boolean> {
   return (await attempt(() => wire.call('document:rename', { documentId, title }))) !== undefined
-}
-
-/** The server keeps as many characters, and cuts nothing. */
-const LONGEST_TITLE = 200
-
-/** What is wrong with a title's length, if something is. */
-export function tooLong(title: string): string | undefined {
-  const count = [...title].length
-  return count > LONGEST_TITLE
-    ? `A title has at most ${LONGEST_TITLE} characters. This one has ${count}.`
-    : undefined
 }
 
 export async function deleteDocument(documentId: string): Promise<void> {

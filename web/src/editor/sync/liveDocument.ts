@@ -34,10 +34,11 @@ import { setCurrent } from './currentDocument.ts'
 import { showFailure, showGone, showOpen } from './phase.ts'
 import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
+import { namesByHeading } from '../headingTitle.ts'
 import { stash, unstash } from './stash.ts'
 import { canWrite, useDocument } from '../store.ts'
 import { OutOfStep, Synced, isOutOfStep } from './synced.ts'
-import { sendable, unsentWords, warnBeforeLeaving } from './unsent.ts'
+import { sendable, unsentWords, guardUnsent } from './unsent.ts'
 import { TextWatcher } from '../textWatcher.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
@@ -105,7 +106,7 @@ export class LiveDocument {
         ours((moved) => this.peers.move(moved, this.synced)),
       ),
     ]
-    this.stops.push(warnBeforeLeaving(() => !this.settled))
+    this.stops.push(guardUnsent(id, () => (this.synced ? unsentWords(this.unconfirmed()) : [])))
     setCurrent(this)
     forgetDecisions()
     if (wire.connected) void this.join()
@@ -224,18 +225,18 @@ export class LiveDocument {
   private load(document: WholeDocument, { clientID, role }: Opened): void {
     const lost = this.synced ? unsentWords(this.unconfirmed()) : unstash(localStorage, this.id)
     this.synced = new Synced(document.text, document.version)
-    const { id, title, version, text } = document
     this.view.setState(
       editorState({
-        text,
-        version,
+        ...document,
         clientID,
-        title,
         writable: canWrite(role),
-        onUpdate: EditorView.updateListener.of((update) => this.changed(update)),
+        onUpdate: [
+          EditorView.updateListener.of((update) => this.changed(update)),
+          namesByHeading(this.id, this.wire),
+        ],
       }),
     )
-    showOpen({ id, title, role }, lost)
+    showOpen({ ...document, role }, lost)
     this.watch.read()
   }
 

@@ -12,9 +12,11 @@ interface Opening {
   role: Role
 }
 
-export function showOpen(opening: Opening, lost: readonly string[]): void {
+export function showOpen({ id, title, role }: Opening, lost: readonly string[]): void {
   useDocument.setState(({ recovered }) => ({
-    ...opening,
+    id,
+    title,
+    role,
     phase: 'open',
     failure: null,
     saved: 'saved',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { stash, stashed, unstash } from './stash.ts'
+import { stash, stashed, stashOf, unstash } from './stash.ts'
 
 function storage(): Storage {
   const kept = new Map<string, string>()
@@ -42,4 +42,19 @@ it('shows what waits, of all documents, and leaves it there', () => {
     { documentId: 'b', words: ['two', 'three'] },
   ]
   expect([stashed(kept), stashed(kept)]).toEqual([all, all])
+})
+
+it('keeps the latest words of each page that holds some', () => {
+  const kept = storage()
+  stash(kept, 'a', ['closed'])
+  stashOf(kept, 'a', 'tab', ['one'])
+  stashOf(kept, 'a', 'tab', ['one more'])
+  stashOf(kept, 'a', 'other', ['two'])
+  stashOf(kept, 'ab', 'tab', ['elsewhere'])
+  expect(stashed(kept)).toEqual([
+    { documentId: 'a', words: ['closed', 'one more', 'two'] },
+    { documentId: 'ab', words: ['elsewhere'] },
+  ])
+  stashOf(kept, 'a', 'other', [])
+  expect([unstash(kept, 'a'), unstash(kept, 'a')]).toEqual([['closed', 'one more'], []])
 })

@@ -1,6 +1,8 @@
 /** What somebody typed that the server has not got. */
 import { sendableUpdates } from '@codemirror/collab'
 import type { ChangeSet, EditorState } from '@codemirror/state'
+import { useDocument } from '../store.ts'
+import { stashOf } from './stash.ts'
 
 /** As it is pushed. */
 export function sendable(state: EditorState): { clientID: string; changes: unknown }[] {
@@ -23,9 +25,35 @@ export function unsentWords(unconfirmed: readonly ChangeSet[]): string[] {
   return words.filter((text) => text.trim() !== '')
 }
 
-/** The browser asks before it closes a tab with words that were not sent. */
-export function warnBeforeLeaving(unsent: () => boolean): () => void {
-  const warn = (event: BeforeUnloadEvent) => unsent() && event.preventDefault()
+/**
+ * While there are words that were not sent, the browser asks before it closes the tab, and they are
+ * kept on this device when the page is hidden: a phone may end it then without asking. A page that
+ * is shown again still holds them.
+ */
+export function guardUnsent(documentId: string, words: () => readonly string[]): () => void {
+  const page = crypto.getRandomValues(new Uint32Array(1)).join()
+  const keep = (now: readonly string[]) => {
+    try {
+      stashOf(localStorage, documentId, page, now)
+    } catch {
+      // There is no room, or it is not allowed: the question before closing is left.
+    }
+  }
+  // What was offered back and not taken is still theirs.
+  const held = () => [...words(), ...useDocument.getState().recovered]
+  const warn = (event: BeforeUnloadEvent) => words().length > 0 && event.preventDefault()
+  const leave = () => keep(held())
+  const look = () => keep(document.hidden ? held() : [])
+  const stop = useDocument.subscribe((now, before) => {
+    if (now.saved === 'saved' && before.saved !== 'saved') look()
+  })
   window.addEventListener('beforeunload', warn)
-  return () => window.removeEventListener('beforeunload', warn)
+  window.addEventListener('pagehide', leave)
+  document.addEventListener('visibilitychange', look)
+  return () => {
+    stop()
+    window.removeEventListener('beforeunload', warn)
+    window.removeEventListener('pagehide', leave)
+    document.removeEventListener('visibilitychange', look)
+  }
 }

@@ -12,10 +12,13 @@ interface Props {
   hunk: Hunk
   number: number
   busy: boolean
-  /** Whether they may put in words of their own. */ types: boolean
+  /** Whether they may put in words of their own. */
+  types: boolean
+  /** More ways on. */
+  children?: React.ReactNode
 }
 
-export function Conflict({ hunk: shown, number, busy, types }: Props) {
+export function Conflict({ hunk: shown, number, busy, types, children }: Props) {
   const state = getCurrent()?.view.state
   if (!state) return null
   const { doc } = state
@@ -91,6 +94,7 @@ export function Conflict({ hunk: shown, number, busy, types }: Props) {
         >
           <Icon name="speech" size={14} />
         </button>
+        {children}
       </div>
     </>
   )

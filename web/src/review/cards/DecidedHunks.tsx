@@ -1,4 +1,5 @@
 /** Changes that were decided, one by one: what they were, who decided, and the way back. */
+import { useState } from 'react'
 import { canDecide, useDocument } from '../../editor/store.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
@@ -16,16 +17,24 @@ interface Props {
 }
 
 export function DecidedHunks({ label, hunks, open = false, whole = false }: Props) {
+  // There may be hundreds, which few people open.
+  const [isOpen, setOpen] = useState(open)
   if (hunks.length === 0) return null
   const single = whole && hunks.filter(isRefused).length < 2
   return (
-    <details className="decided" open={open}>
+    <details
+      className="decided"
+      open={open}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>{label}</summary>
-      <ol aria-label={label}>
-        {hunks.map((hunk) => (
-          <Row key={hunk.id} hunk={hunk} single={single} />
-        ))}
-      </ol>
+      {isOpen && (
+        <ol aria-label={label}>
+          {hunks.map((hunk) => (
+            <Row key={hunk.id} hunk={hunk} single={single} />
+          ))}
+        </ol>
+      )}
     </details>
   )
 }
@@ -66,7 +75,7 @@ function Row({ hunk, single }: { hunk: Hunk; single: boolean }) {
             disabled={offline}
             onClick={() => void proposeOneAgain(hunk)}
           >
-            Propose again
+            Bring back
           </button>
         )}
       </p>

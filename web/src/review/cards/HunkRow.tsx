@@ -1,5 +1,5 @@
 /** One change in the panel: quoted, numbered, and with its buttons while it is the active one. */
-import { useEffect, useRef } from 'react'
+import { memo, useEffect, useRef } from 'react'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { useDocument } from '../../editor/store.ts'
 import { hunkTouchesFrozen } from '../../frozen/field.ts'
@@ -13,78 +13,100 @@ import { draftOf } from '../state/drafts.ts'
 import { canSplit, isMoved } from '../changes/hunk.ts'
 import { activate } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
-import { asItIs, describe } from '../changes/reviewField.ts'
+import { asItIs, hunksOf } from '../changes/reviewField.ts'
 import { alike, inParagraph } from '../changes/similar.ts'
 import { usePanel } from '../state/panel.ts'
 import { Quotation } from './Quotation.tsx'
 import { ReasonForm, type Way } from './ReasonForm.tsx'
+import type { Row } from './rows.ts'
 import { acceptance, rejection } from '../state/responses.ts'
-import { snippet, wordChange } from '../changes/snippet.ts'
+import { wordChange } from '../changes/snippet.ts'
 import { tally } from '../state/store.ts'
 import { useApproved } from './useApproved.ts'
 import { feedbackOnAcceptOne, feedbackOnRejectOne } from '../wording/modelFeedback.ts'
 import { mayType, useReviewer } from '../wording/permissions.ts'
 
-interface Props {
-  hunk: Hunk
+interface RowProps {
+  row: Row
   number: number
-  total: number
   active: boolean
-  mayDecide: boolean
-  request: ToolApprovalRequest
+  /** What is shown of the active change only. */
+  children?: React.ReactNode
 }
 
-export function HunkRow({ hunk, number, total, active, mayDecide, request }: Props) {
-  // The quotation follows the text around it.
-  useDocument((state) => state.revision)
-  const row = useRef<HTMLLIElement>(null)
-  const writing = usePanel((panel) => panel.editing === hunk.id || panel.reasoning === hunk.id)
-  useEffect(() => {
-    if (active) row.current?.scrollIntoView({ block: 'nearest' })
-  }, [active, writing])
-  const approved = useApproved(hunk, request)
-  const view = getCurrent()?.view
-  if (!view) return null
-  const touched = active && hunkTouchesFrozen(view.state, asItIs(view.state, hunk))
+/** Drawn anew only when it shows something else: there may be hundreds. */
+export const HunkRow = memo(function HunkRow({ row, number, active, children }: RowProps) {
+  const { id, isConflict, isMoved, approvedBy } = row
   return (
-    <li ref={row} className={`hunk-row ${active ? 'is-active' : ''}`} data-row={hunk.id}>
+    <li className={`hunk-row ${active ? 'is-active' : ''}`} data-row={id}>
       <button
         type="button"
         className="hunk-open"
         aria-current={active ? 'true' : undefined}
-        onClick={() => activate(view, asItIs(view.state, hunk))}
+        onClick={() => show(id)}
       >
         <span aria-hidden="true">{number}</span>
-        <span className="hidden-label">{describe(hunk, number, total)}</span>
+        <span className="hidden-label">
+          {`Change ${number}. `}
+          {row.label}
+        </span>
         <span className="words" aria-hidden="true">
-          <Quotation pieces={snippet(asItIs(view.state, hunk), view.state.doc)} />
-          {hunk.status === 'conflict' && !active && <span className="badge">Text changed</span>}
-          {isMoved(hunk) && !active && <span className="badge is-calm">Moved</span>}
-          {approved.by !== '' && !active && <span className="badge is-calm">{approved.by}</span>}
+          <Quotation pieces={row.pieces} />
+          {isConflict && !active && <span className="badge">Text changed</span>}
+          {isMoved && !active && <span className="badge is-calm">Moved</span>}
+          {approvedBy !== '' && !active && <span className="badge is-calm">{approvedBy}</span>}
         </span>
       </button>
-      {active && (
-        <div className="hunk-body">
-          {touched && (
-            <p className="warn-note">
-              Some of these words are frozen: the AI can’t change them, so this cannot be accepted.
-              An owner can unfreeze them.
-            </p>
-          )}
-          {approved.words !== '' && <p className="card-note">{approved.words}</p>}
-          {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
-          {mayDecide ? (
-            <Choices hunk={hunk} number={number} total={total} request={request} />
-          ) : (
-            <Compare hunk={hunk} number={number} />
-          )}
-        </div>
-      )}
+      {children}
     </li>
+  )
+})
+
+/** Goes to a change where it is now. */
+function show(id: string): void {
+  const view = getCurrent()?.view
+  const hunk = view && hunksOf(view.state).find((other) => other.id === id)
+  if (hunk) activate(view, hunk)
+}
+
+interface Props {
+  hunk: Hunk
+  number: number
+  total: number
+  mayDecide: boolean
+  request: ToolApprovalRequest
+}
+
+/** What can be known of the active change, and done about it. */
+export function HunkBody({ hunk, number, total, mayDecide, request }: Props) {
+  const body = useRef<HTMLDivElement>(null)
+  const writing = usePanel((panel) => panel.editing === hunk.id || panel.reasoning === hunk.id)
+  useEffect(() => {
+    body.current?.closest('li')?.scrollIntoView({ block: 'nearest' })
+  }, [hunk.id, writing])
+  const approved = useApproved(hunk, request)
+  const view = getCurrent()?.view
+  if (!view) return null
+  return (
+    <div ref={body} className="hunk-body">
+      {hunkTouchesFrozen(view.state, asItIs(view.state, hunk)) && (
+        <p className="warn-note">
+          Some of these words are frozen: the AI can’t change them, so this cannot be accepted. An
+          owner can unfreeze them.
+        </p>
+      )}
+      {approved.words !== '' && <p className="card-note">{approved.words}</p>}
+      {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
+      {mayDecide ? (
+        <Choices hunk={hunk} number={number} total={total} request={request} />
+      ) : (
+        <Compare hunk={hunk} number={number} />
+      )}
+    </div>
   )
 }
 
-function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDecide'>) {
+function Choices({ hunk, number, total, request }: Omit<Props, 'mayDecide'>) {
   const { editing, reasoning } = usePanel()
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
@@ -102,10 +124,9 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
   const split = <Split hunk={hunk} number={number} total={total} off={busy || offline} />
   if (hunk.status === 'conflict')
     return (
-      <>
-        <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
+      <Conflict hunk={hunk} number={number} busy={busy || offline} types={types}>
         {split}
-      </>
+      </Conflict>
     )
   return (
     <div className="hunk-actions">
@@ -219,7 +240,7 @@ function InSheet({ number, total, off, types }: InSheetProps) {
 
 /** The ways to decide a change together with others like it. */
 function Together({ hunk }: { hunk: Hunk }) {
-  const { hunks } = useDocument()
+  const hunks = useDocument((state) => state.hunks)
   const state = getCurrent()?.view.state
   if (!state) return null
   const list = (title: string, all: readonly Hunk[]) => ({ title, ids: all.map(({ id }) => id) })

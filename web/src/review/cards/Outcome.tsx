@@ -59,7 +59,7 @@ function Back({ request }: { request: ToolApprovalRequest }) {
       again={
         canReopen && refused > 0
           ? {
-              label: refused === 1 ? 'Propose again' : `Propose all ${refused} again`,
+              label: refused === 1 ? 'Bring back' : `Bring back all ${refused}`,
               act: () => void proposeAgain(request),
             }
           : null

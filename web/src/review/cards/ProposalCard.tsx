@@ -1,6 +1,6 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
-import { useState } from 'react'
-import { canDecide, useDocument } from '../../editor/store.ts'
+import { useRef, useState } from 'react'
+import { canDecide, useDocument, useDocumentParts } from '../../editor/store.ts'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { RememberOffer } from '../../rules/RememberOffer.tsx'
 import { useCapability, useSession } from '../../session/store.ts'
@@ -14,18 +14,22 @@ import { Countdown } from './Countdown.tsx'
 import { DecidedHunks } from './DecidedHunks.tsx'
 import { acceptAll, acceptHunk, rejectAll } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
-import { HunkRow } from './HunkRow.tsx'
+import { HunkBody, HunkRow } from './HunkRow.tsx'
 import { usePanel } from '../state/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
 import { corrections } from '../changes/similar.ts'
+import { hunksOf } from '../changes/reviewField.ts'
 import { wordChange } from '../changes/snippet.ts'
 import { onlookers, reasonCannotDecide, useReviewer } from '../wording/permissions.ts'
+import { approvedBy } from '../wording/votes.ts'
+import { type Row, rowsOf } from './rows.ts'
+import { votesAsShown } from './useApproved.ts'
 import { isWaitingHunk, tally, useReview } from '../state/store.ts'
 import { feedbackOnAcceptAll, feedbackOnRejectAll } from '../wording/modelFeedback.ts'
 
 export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
-  const { hunks: all, active } = useDocument()
+  const { hunks: all, active } = useDocumentParts('hunks', 'active')
   const reviewer = useReviewer()
   const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
   const focus = useReview((state) => state.focus[request.request_id])
@@ -93,25 +97,54 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
       {hunks.length === 0 && request.diff_lines.length > 0 && (
         <pre className="diff-lines">{request.diff_lines.join('\n')}</pre>
       )}
-      <ol aria-label="Changes">
-        {hunks.map((hunk) => (
-          <HunkRow
-            key={hunk.id}
-            hunk={hunk}
-            number={all.indexOf(hunk) + 1}
-            total={all.length}
-            active={hunk.id === active}
-            mayDecide={mayDecide}
-            request={request}
-          />
-        ))}
-      </ol>
+      <Rows request={request} hunks={hunks} all={all} active={active} mayDecide={mayDecide} />
       {held && <p className="card-note">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
       <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
         {mayDecide && <All request={request} hunks={hunks} />}
       </div>
     </div>
+  )
+}
+
+interface RowsProps {
+  request: ToolApprovalRequest
+  /** Of this request, and of all. */
+  hunks: readonly Hunk[]
+  all: readonly Hunk[]
+  active: string | null
+  mayDecide: boolean
+}
+
+function Rows({ request, hunks, all, active, mayDecide }: RowsProps) {
+  // The quotations follow the text around them.
+  useDocument((state) => state.revision)
+  const me = useSession((session) => session.me?.user.id)
+  const kept = useRef<readonly Row[]>([])
+  const view = getCurrent()?.view
+  if (!view) return null
+  const numbers = new Map(all.map(({ id }, at) => [id, at + 1]))
+  const now = new Map(hunksOf(view.state).map((hunk) => [hunk.id, hunk]))
+  const approved = (hunk: Hunk) => approvedBy(votesAsShown(hunk), me)
+  const shown = hunks.map((hunk) => now.get(hunk.id) ?? hunk)
+  const rows = rowsOf(shown, view.state.doc, approved, kept.current)
+  kept.current = rows
+  return (
+    <ol aria-label="Changes">
+      {rows.map((row, at) => (
+        <HunkRow key={row.id} row={row} number={numbers.get(row.id)!} active={row.id === active}>
+          {row.id === active && (
+            <HunkBody
+              hunk={hunks[at]!}
+              number={numbers.get(row.id)!}
+              total={all.length}
+              mayDecide={mayDecide}
+              request={request}
+            />
+          )}
+        </HunkRow>
+      ))}
+    </ol>
   )
 }
 
@@ -128,12 +161,13 @@ function AlreadyDecided({
 }) {
   const canReopen = useCapability('reopen')
   const decided = request.hunks.filter((hunk) => !isWaitingHunk(hunk))
+  const refused = decided.filter(isRefused).length
   return (
     <>
-      <DecidedHunks label={`${decided.length} decided`} hunks={decided} />
-      {mayDecide && canReopen && decided.some(isRefused) && (
+      <DecidedHunks label={`${decided.length} decided`} hunks={decided} whole />
+      {mayDecide && canReopen && refused > 0 && (
         <button type="button" className="link" onClick={() => void proposeAgain(request)}>
-          Bring back rejected changes
+          {refused === 1 ? 'Bring back the rejected change' : 'Bring back rejected changes'}
         </button>
       )}
     </>

@@ -1,7 +1,7 @@
 /** A change that waits for more people, in words. */
 import { useSession } from '../../session/store.ts'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
-import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
+import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
 import { currentText } from '../changes/hunk.ts'
 import { asItIs } from '../changes/reviewField.ts'
 import { useReview } from '../state/store.ts'
@@ -16,6 +16,9 @@ function standing(hunk: Hunk): string | undefined {
   return currentText(asItIs(state, hunk), state.doc)
 }
 
+/** The votes for a change that count as it stands on the screen. */
+export const votesAsShown = (hunk: Hunk): readonly HunkVote[] => votesFor(hunk, standing(hunk))
+
 interface Approved {
   /** Who approved it, for a badge. */
   by: string
@@ -29,7 +32,7 @@ export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalReques
   const me = useSession((session) => session.me?.user.id)
   const reviewer = useReviewer()
   if (!hunk || !request) return { by: '', words: '' }
-  const votes = votesFor(hunk, standing(hunk))
+  const votes = votesAsShown(hunk)
   const decides = mayDecide(request, reviewer)
   return { by: approvedBy(votes, me), words: votesWords(votes, request, me, decides) }
 }

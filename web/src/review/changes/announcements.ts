@@ -4,11 +4,16 @@
  */
 import { EditorView } from '@codemirror/view'
 import { plural } from '../../ui/timeFormat.ts'
+import { dismissAbout } from '../../ui/toasts.ts'
 import type { ToolApprovalRequest, ToolApprovalUpdate } from '../../wire/generated.ts'
 import { applyUpdate, useReview } from '../state/store.ts'
 
+/** What the toast is about that says why there is nothing to review. */
+export const NOTHING_YET = 'nothing to review'
+
 /** Before the store knows of it. */
 export function endedAsRequest(view: EditorView, request: ToolApprovalRequest): void {
+  dismissAbout(NOTHING_YET)
   say(
     view,
     request.request_id,

@@ -5,7 +5,7 @@
 import type { ChangeSet, Text } from '@codemirror/state'
 import type { Hunk, HunkStatus, Part } from '../../wire/generated.ts'
 
-interface Edit {
+export interface Span {
   from: number
   to: number
 }
@@ -26,7 +26,7 @@ export function inOrder(a: Hunk, b: Hunk): number {
 /** The hunk after one update; `after` is the text the update left behind. */
 export function rebaseHunk(hunk: Hunk, changes: ChangeSet, after: Text): Hunk {
   if (!isOpen(hunk.status)) return hunk
-  const edits: Edit[] = []
+  const edits: Span[] = []
   changes.iterChangedRanges((from, to) => edits.push({ from, to }), true)
   const first = edits[0]
   if (!first || hunk.parts.every((part) => part.to < first.from)) return hunk
@@ -41,7 +41,7 @@ export function rebaseHunk(hunk: Hunk, changes: ChangeSet, after: Text): Hunk {
   return touched && hunk.status !== 'streaming' ? { ...moved, status: statusOf(parts) } : moved
 }
 
-function rebasePart(part: Part, edits: readonly Edit[], changes: ChangeSet, after: Text): Part {
+function rebasePart(part: Part, edits: readonly Span[], changes: ChangeSet, after: Text): Part {
   if (isInsertion(part)) {
     const at = changes.mapPos(part.from, 1)
     // A place that was removed does not come back.
@@ -69,7 +69,7 @@ function marked(part: Part, conflict: boolean): Part {
 }
 
 /** The update deletes some of the part's words, or inserts strictly between them. */
-function changesInside(edit: Edit, part: Part): boolean {
+function changesInside(edit: Span, part: Part): boolean {
   if (edit.from === edit.to) return part.from < edit.from && edit.from < part.to
   return Math.max(edit.from, part.from) < Math.min(edit.to, part.to)
 }
@@ -154,7 +154,7 @@ export function editableText(hunk: Hunk, doc: Text): string {
 }
 
 /** The ranges that the hunk is about: all of its span, or its two places if it is moved. */
-export function spans(hunk: Hunk): { from: number; to: number }[] {
+export function spans(hunk: Hunk): Span[] {
   if (isMoved(hunk)) return hunk.parts.map(({ from, to }) => ({ from, to }))
   return [{ from: hunkFrom(hunk), to: hunkTo(hunk) }]
 }

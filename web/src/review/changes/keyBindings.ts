@@ -3,24 +3,52 @@
  * work.
  */
 import { EditorView, type KeyBinding } from '@codemirror/view'
+import { type Run, useChat } from '../../chat/store.ts'
 import { canWrite, useDocument } from '../../editor/store.ts'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { undoLastAct } from '../state/undo.ts'
 import { hasVoted } from '../state/votes.ts'
+import { NOTHING_YET } from './announcements.ts'
+import { hunkTo } from './hunk.ts'
 import { activate, reviewBar, showCard } from './inView.ts'
 import { leftText, press } from './pressing.ts'
 import { goOn } from './resolved.ts'
-import { activeHunk, hunksOf, neighbour, resolvedChange, reviewField } from './reviewField.ts'
+import {
+  activeHunk,
+  hunksOf,
+  neighbour,
+  resolvedChange,
+  reviewField,
+  streamingOf,
+} from './reviewField.ts'
 import { usePanel } from '../state/panel.ts'
+import { toast } from '../../ui/toasts.ts'
 
 export function go(view: EditorView, step: 1 | -1): boolean {
   const { hunks, active, resolved } = view.state.field(reviewField)
   const found = neighbour(hunks, active, step, resolved?.hunk)
   if (found) activate(view, found, { caret: true })
-  else goOn(view)
+  else if (resolved) goOn(view)
+  else sayWhyNot(view)
   return found !== undefined || resolved !== null
+}
+
+const isRunning = ({ status }: Run): boolean => status === 'running'
+
+/** There is nothing to go to; what the AI is writing is shown where it stands. */
+function sayWhyNot(view: EditorView): void {
+  const latest = streamingOf(view.state).at(-1)
+  const writing = latest !== undefined || useChat.getState().runs.some(isRunning)
+  const said = writing ? 'The AI is still writing. Wait for it to finish.' : 'Nothing to review.'
+  toast(said, { about: NOTHING_YET })
+  if (latest)
+    view.dispatch({
+      effects: EditorView.scrollIntoView(Math.min(hunkTo(latest), view.state.doc.length), {
+        y: 'center',
+      }),
+    })
 }
 
 /** From anywhere on the page to the active change; from there `F8` goes on to the next. */
@@ -83,7 +111,7 @@ const decidesOnly =
   }
 
 export const reviewKeys: readonly KeyBinding[] = [
-  { key: 'F8', run: (view) => go(view, 1), shift: (view) => go(view, -1) },
+  { key: 'F8', run: (view) => (go(view, 1), true), shift: (view) => (go(view, -1), true) },
   { key: 'Mod-Enter', run: decidesOnly(acceptActive) },
   { key: 'Shift-Mod-Enter', run: decidesOnly(rejectActive) },
   { key: 'Alt-Enter', run: decidesOnly(editActive) },

@@ -13,7 +13,17 @@ import {
 import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
-import { hunkFrom, hunkTo, inOrder, isOpen, isMoved, isPartOf, rebaseHunk, spans } from './hunk.ts'
+import {
+  hunkFrom,
+  hunkTo,
+  inOrder,
+  isOpen,
+  isMoved,
+  isPartOf,
+  rebaseHunk,
+  type Span,
+  spans,
+} from './hunk.ts'
 
 export interface ReviewState {
   /** What can be decided, in reading order. */
@@ -89,13 +99,18 @@ export const reviewField = StateField.define<ReviewState>({
     if (isSame(now, value)) return value
     const next = { ...now, ...activeAfter(value, now, tr) }
     // Most keys are pressed somewhere else than in a change.
-    const deco = isOnlyMoved(value, next, tr)
-      ? value.deco.map(tr.changes)
-      : buildDecorations(tr.newDoc, next)
+    const deco =
+      isOnlyMoved(value, next, tr) || isDrawnAfter(tr)
+        ? value.deco.map(tr.changes)
+        : buildDecorations(tr.newDoc, next)
     return { ...next, deco }
   },
   provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
 })
+
+/** What arrives from the server is followed by {@link setHunks} before anything is shown of it. */
+const isDrawnAfter = (tr: Transaction): boolean =>
+  tr.annotation(Transaction.remote) === true && !tr.effects.some((effect) => effect.is(setHunks))
 
 type Drawn = Omit<ReviewState, 'deco'>
 
@@ -211,7 +226,11 @@ export function neighbour(
 }
 
 /** "Change 2 of 7. Remove: … Insert: …" */
-export function describe(hunk: Hunk, number: number, total: number): string {
+export const describe = (hunk: Hunk, number: number, total: number): string =>
+  `Change ${number} of ${total}. ${describeWords(hunk)}`
+
+/** "Remove: … Insert: …" */
+export function describeWords(hunk: Hunk): string {
   const words = (side: 'base' | 'insert') =>
     hunk.parts
       .map((part) => part[side])
@@ -223,11 +242,7 @@ export function describe(hunk: Hunk, number: number, total: number): string {
   const what = isMoved(hunk)
     ? moved
     : [removed && `Remove: ${removed}.`, inserted && `Insert: ${inserted}.`]
-  return [
-    `Change ${number} of ${total}.`,
-    ...what,
-    hunk.status === 'conflict' && 'The text here changed after the AI read it.',
-  ]
+  return [...what, hunk.status === 'conflict' && 'The text here changed after the AI read it.']
     .filter(Boolean)
     .join(' ')
 }
@@ -238,10 +253,11 @@ function sentence(words: string): string {
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
-/** Whether some pending change replaces or splits what stands between two positions. */
-export function inHunk(state: EditorState, from: number, to: number): boolean {
-  const covers = (hunk: Hunk) => spans(hunk).some((span) => span.from < to && from < span.to)
-  return hunksOf(state).some(covers) || streamingOf(state).some(covers)
+/** What pending changes replace or split between two positions. */
+export function reviewedSpans(state: EditorState, from: number, to: number): readonly Span[] {
+  return [...hunksOf(state), ...streamingOf(state)]
+    .filter((hunk) => hunkFrom(hunk) <= to && from <= hunkTo(hunk))
+    .flatMap(spans)
 }
 
 /**

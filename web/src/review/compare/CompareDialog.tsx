@@ -16,7 +16,7 @@ const AROUND = 1
 export function CompareDialog({ of }: { of: Comparison }) {
   // The texts follow what is typed and decided meanwhile.
   useDocument((state) => state.revision)
-  const { hunks: all } = useDocument()
+  const all = useDocument((state) => state.hunks)
   const state = getCurrent()?.view.state
   if (!state) return null
   const request = all.filter((hunk) => hunk.request_id === of.request)

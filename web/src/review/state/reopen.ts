@@ -29,7 +29,7 @@ export function notifyIfObsolete(
     return
   const open = { label: 'Show', run: () => usePanel.setState({ open: true, view: 'bin' }) }
   toast(
-    `${plural(lost, 'change')} went with the words. In the bin ${lost === 1 ? 'it' : 'they'} can be proposed again.`,
+    `${plural(lost, 'change')} went with the words. You can bring ${lost === 1 ? 'it' : 'them'} back from the bin.`,
     { action: open, about: 'bin' },
   )
 }

@@ -165,7 +165,8 @@ function without(writing: Requests['writing'], id: string): Requests['writing'] 
   return Object.fromEntries(Object.entries(writing).filter(([other]) => other !== id))
 }
 
-function withStates(hunks: readonly Hunk[], states: readonly HunkState[]): Hunk[] {
+function withStates(hunks: Hunk[], states: readonly HunkState[]): Hunk[] {
+  if (states.length === 0) return hunks
   const byId = new Map(states.map((state) => [state.id, state]))
   return hunks.map((hunk) => withState(hunk, byId.get(hunk.id)))
 }

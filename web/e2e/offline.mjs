@@ -1,0 +1,58 @@
+// Words typed while the server is away go out when it comes back; if the page is ended before, they
+// are kept on this device and offered back.
+import { accessible, begin, eventually, same, saved, story, written } from './support.mjs'
+
+const NOTE = 'The lamp burned all night.'
+const AWAY = ' Nobody saw it.'
+
+await story(async (keep) => {
+  const { server, ana } = await begin(keep)
+  const { page } = ana
+  await written(ana, NOTE, 'A note')
+  const address = page.url()
+
+  await away(ana, server, AWAY)
+  await ana.screenshot('offline-1-away')
+  await server.start()
+  await page.locator('.netbar').waitFor({ state: 'detached', timeout: 60_000 })
+  await saved(ana, 'the words went out')
+  await page.reload()
+  await page.locator('.cm-content').waitFor()
+  same('the text', await ana.text(), NOTE + AWAY)
+  same('what is offered back', await page.locator('.recovered').count(), 0)
+
+  await away(ana, server, ' It was cold.')
+  page.on('dialog', (question) => question.accept())
+  await page.reload().catch(() => undefined)
+  await server.start()
+  await page.goto(address)
+  // Reloaded again without being taken, they are still there.
+  for (let visit = 0; visit < 2; visit++) {
+    await page.locator('.recovered').waitFor()
+    if (visit === 0) await page.reload()
+  }
+  same('the text without them', await ana.text(), NOTE + AWAY)
+  await accessible(ana, 'words that are offered back')
+  await ana.screenshot('offline-2-back')
+  await ana.caret((NOTE + AWAY).length)
+  await page.getByRole('button', { name: 'Show my words' }).click()
+  await page.getByRole('button', { name: 'Insert at the caret' }).click()
+  await saved(ana)
+  same('the text with them', await ana.text(), `${NOTE}${AWAY} It was cold.`)
+  await page.reload()
+  await page.locator('.cm-content').waitFor()
+  same('what is offered back in the end', await page.locator('.recovered').count(), 0)
+})
+
+/** Types while nobody answers. */
+async function away(ana, server, words) {
+  await server.kill()
+  await ana.page.locator('.netbar').waitFor({ timeout: 60_000 })
+  await ana.caret((await ana.text()).length)
+  await ana.page.keyboard.type(words)
+  await eventually(
+    'what is said about them',
+    () => ana.page.locator('.netbar').textContent(),
+    (said) => said.includes('Your words are kept on this device'),
+  )
+}

@@ -1,0 +1,167 @@
+/** The bar above the text in which words are found and replaced. */
+import {
+  SearchQuery,
+  closeSearchPanel,
+  findNext,
+  findPrevious,
+  getSearchQuery,
+  openSearchPanel,
+  replaceAll,
+  replaceNext,
+  search,
+  setSearchQuery,
+} from '@codemirror/search'
+import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
+import { EditorView, keymap, type Panel, runScopeHandlers, type ViewUpdate } from '@codemirror/view'
+import { createRoot } from 'react-dom/client'
+import { Icon } from '../../ui/icons.tsx'
+
+/** More than that are not counted. */
+const MOST = 1_000
+
+/** Tells that the state has the extension. */
+const isThere = StateField.define<true>({ create: () => true, update: (value) => value })
+
+const scope = 'editor search-panel'
+const extension: Extension = [
+  isThere,
+  search({
+    top: true,
+    createPanel: findPanel,
+    // Nothing lies over the middle of the page.
+    scrollToMatch: (range) => EditorView.scrollIntoView(range, { y: 'center' }),
+  }),
+  keymap.of([
+    { key: 'F3', run: findNext, shift: findPrevious, scope, preventDefault: true },
+    { key: 'Mod-g', run: findNext, shift: findPrevious, scope, preventDefault: true },
+    { key: 'Escape', run: closeSearchPanel, scope: 'search-panel' },
+  ]),
+]
+
+export function openFindBar(view: EditorView): void {
+  if (!view.state.field(isThere, false))
+    view.dispatch({ effects: StateEffect.appendConfig.of(extension) })
+  openSearchPanel(view)
+}
+
+function findPanel(view: EditorView): Panel {
+  const dom = document.createElement('div')
+  const root = createRoot(dom)
+  const draw = () => root.render(<FindBar view={view} />)
+  draw()
+  return {
+    dom,
+    top: true,
+    mount: () => dom.querySelector('input')?.select(),
+    update: (update) => void (concerns(update) && draw()),
+    destroy: () => root.unmount(),
+  }
+}
+
+const concerns = ({ docChanged, selectionSet, transactions }: ViewUpdate): boolean =>
+  docChanged || selectionSet || transactions.some(({ effects }) => effects.length > 0)
+
+/** "2 of 14"; "14" while none of them is selected. */
+function countOf(state: EditorState): string {
+  const query = getSearchQuery(state)
+  if (!query.valid) return ''
+  const { from, to } = state.selection.main
+  let [count, at] = [0, 0]
+  const found = query.getCursor(state)
+  for (let next = found.next(); !next.done && count < MOST; next = found.next()) {
+    count++
+    if (next.value.from === from && next.value.to === to) at = count
+  }
+  const all = count === MOST ? `${MOST.toLocaleString('en-US')} or more` : String(count)
+  return count === 0 ? 'Not found' : at > 0 ? `${at} of ${all}` : all
+}
+
+function FindBar({ view }: { view: EditorView }) {
+  const { state } = view
+  const query = getSearchQuery(state)
+  const change = (wanted: Partial<ConstructorParameters<typeof SearchQuery>[0]>) => {
+    const { search: words, replace, caseSensitive, wholeWord } = query
+    const now = { search: words, replace, caseSensitive, wholeWord, literal: true, ...wanted }
+    view.dispatch({ effects: setSearchQuery.of(new SearchQuery(now)) })
+  }
+  const option = (label: string, name: 'caseSensitive' | 'wholeWord') => (
+    <label>
+      <input
+        type="checkbox"
+        checked={query[name]}
+        onChange={({ currentTarget }) => change({ [name]: currentTarget.checked })}
+      />{' '}
+      {label}
+    </label>
+  )
+  return (
+    <div
+      className="find"
+      role="search"
+      aria-label="Find and replace"
+      onKeyDown={(event) => {
+        if (runScopeHandlers(view, event.nativeEvent, 'search-panel')) event.preventDefault()
+      }}
+    >
+      <div className="find-row">
+        <input
+          className="field"
+          aria-label="Find"
+          placeholder="Find"
+          {...{ 'main-field': 'true' }}
+          value={query.search}
+          onInput={({ currentTarget }) => change({ search: currentTarget.value })}
+          onKeyDown={onEnter(({ shiftKey }) => (shiftKey ? findPrevious : findNext)(view))}
+        />
+        <span className="count" role="status">
+          {countOf(state)}
+        </span>
+        <IconButton label="Previous match" icon="up" run={() => findPrevious(view)} />
+        <IconButton label="Next match" icon="down" run={() => findNext(view)} />
+        {option('Match case', 'caseSensitive')}
+        {option('Whole words', 'wholeWord')}
+        <IconButton label="Close" icon="cross" run={() => closeSearchPanel(view)} />
+      </div>
+      {!state.readOnly && (
+        <div className="find-row">
+          <input
+            className="field"
+            aria-label="Replace with"
+            placeholder="Replace with"
+            value={query.replace}
+            onInput={({ currentTarget }) => change({ replace: currentTarget.value })}
+            onKeyDown={onEnter(() => replaceNext(view))}
+          />
+          <button type="button" className="button" onClick={() => replaceNext(view)}>
+            Replace
+          </button>
+          <button type="button" className="button" onClick={() => replaceAll(view)}>
+            Replace all
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+const onEnter =
+  (act: (event: React.KeyboardEvent) => void) =>
+  (event: React.KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    act(event)
+  }
+
+interface IconButtonProps {
+  label: string
+  icon: 'up' | 'down' | 'cross'
+  run: () => void
+}
+
+function IconButton({ label, icon, run }: IconButtonProps) {
+  return (
+    <button type="button" className="icon-button" aria-label={label} title={label} onClick={run}>
+      <Icon name={icon} size={15} />
+    </button>
+  )
+}
