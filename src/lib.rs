@@ -10,7 +10,7 @@
 //! 4. This crate: [`connections`] (memory held for connections, and how they end), [`transport`]
 //!    (socket.io, REST, the Messages API, MCP, and the types they share), [`webhooks`]
 //!    (deliveries to addresses outside), [`client`] (the command line as a client of a running
-//!    server), [`config`], [`cli`] and [`server`] (options and composition).
+//!    server), [`load_test`] (`copydesk bench`), [`config`], [`cli`] and [`server`] (options and composition).
 //!
 //! `tests/tidy.rs` has the exact table of which module may use which.
 
@@ -18,6 +18,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod connections;
+pub mod load_test;
 pub mod server;
 pub mod telemetry;
 pub mod transport;

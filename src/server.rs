@@ -1,6 +1,7 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
 mod backup;
+mod bench;
 mod check;
 mod claude;
 mod command_line;

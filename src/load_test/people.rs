@@ -1,0 +1,53 @@
+//! People of a load test: as many as are needed for its clients, because a server limits the
+//! clients of one person.
+
+use crate::client::{ClientResult, ServerClient};
+use crate::transport::protocol::client::IssueToken;
+use crate::transport::protocol::names;
+
+/// Clients of one person; servers permit 1,024 of them.
+const CLIENTS_OF_A_PERSON: u64 = 500;
+
+/// Tokens under which the clients of a load test connect.
+pub(super) struct People {
+    owner: ServerClient,
+    /// Secrets, at least one.
+    secrets: Vec<String>,
+    /// Identifiers of the tokens that were issued for the test.
+    issued: Vec<String>,
+}
+
+impl People {
+    /// Uses `token`, and issues further ones if so many clients need more than one person.
+    pub async fn gather(server: &str, token: &str, clients: u64) -> ClientResult<Self> {
+        let owner = ServerClient::new(server, token)?;
+        // A token that is refused is told before anything is made.
+        owner.get(&["me"], &[]).await?;
+        let mut people = Self { owner, secrets: vec![token.to_owned()], issued: Vec::new() };
+        while people.secrets.len() as u64 * CLIENTS_OF_A_PERSON < clients {
+            let wish = IssueToken {
+                role: names::Role::Editor,
+                name: format!("Load test {}", people.secrets.len()),
+                document_id: None,
+                expires_in: Some("1d".to_owned()),
+            };
+            let token = people.owner.issue(&wish).await?;
+            people.secrets.push(token.token);
+            people.issued.push(token.id);
+        }
+        Ok(people)
+    }
+
+    /// Returns the secret under which the client with this index connects.
+    pub fn secret(&self, client: usize) -> &str {
+        &self.secrets[client % self.secrets.len()]
+    }
+
+    /// Revokes what was issued.
+    pub async fn leave(&self) -> ClientResult<()> {
+        for id in &self.issued {
+            self.owner.revoke(id).await?;
+        }
+        Ok(())
+    }
+}
