@@ -8,8 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = "Without --url a server is started for the test, with data that are removed at its end. With --url the documents of the \
-test are made on a running server and deleted at the end; --token must be that of an owner or an editor, and an owner's if there are more than \
-500 clients.\nThe clients take processor time too: the table says how much. To measure a server alone, run the test on another machine.\n\
+test are made on a running server and deleted at the end.\nThe clients take processor time too: the table says how much. To measure a server alone, run the test on another machine.\n\
 Exit code: 0 nothing was lost, 1 something was lost or failed (standard error says why), 2 the command line was not understood."
 )]
 pub struct BenchArgs {
@@ -44,7 +43,7 @@ pub struct BenchArgs {
     /// Address of a running server to test [default: a server of its own]
     #[arg(long, value_name = "URL", requires = "token", conflicts_with = "data")]
     pub url: Option<String>,
-    /// Token of an owner or an editor, for --url
+    /// Token of an owner, for --url
     #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
     pub token: Option<String>,
     /// Process of the server, for --url, if it is on this machine: its processor time and memory are

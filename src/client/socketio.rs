@@ -47,7 +47,7 @@ pub struct SocketIoPacket {
 
 /// Answer to an event that was refused.
 #[derive(Clone, Debug, Deserialize, thiserror::Error)]
-#[error("{message} ({code})")]
+#[error("the server refused: {message} ({code})")]
 pub struct EventRefusal {
     /// Code of the error, for programs.
     pub code: String,
@@ -266,7 +266,10 @@ mod tests {
     fn refusals_have_their_code_and_their_words() {
         let refused =
             json!({"ok": false, "error": {"code": "not_allowed", "message": "only read"}});
-        assert_eq!(accepted(refused).unwrap_err().to_string(), "only read (not_allowed)");
+        assert_eq!(
+            accepted(refused).unwrap_err().to_string(),
+            "the server refused: only read (not_allowed)"
+        );
         assert!(accepted(json!({"ok": true, "version": 3})).is_ok());
         assert!(accepted(json!({"version": 3})).is_err());
     }

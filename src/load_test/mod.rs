@@ -32,8 +32,11 @@ pub enum LoadTestError {
     #[error(transparent)]
     Client(#[from] ClientError),
     /// Refusal of an event.
-    #[error("the server refused: {0}")]
+    #[error(transparent)]
     Refused(#[from] EventRefusal),
+    /// Token of another role.
+    #[error("the test needs the token of an owner: only owners may delete the documents it makes")]
+    NotOwner,
     /// Refusal of a proposal that was to be decided.
     #[error("the server refused a proposal: {0}")]
     Proposal(String),

@@ -5,6 +5,8 @@ use crate::client::{ClientResult, ServerClient};
 use crate::transport::protocol::client::IssueToken;
 use crate::transport::protocol::names;
 
+use super::LoadTestError;
+
 /// Clients of one person; servers permit 1,024 of them.
 const CLIENTS_OF_A_PERSON: u64 = 500;
 
@@ -18,11 +20,13 @@ pub(super) struct People {
 }
 
 impl People {
-    /// Uses `token`, and issues further ones if so many clients need more than one person.
-    pub async fn gather(server: &str, token: &str, clients: u64) -> ClientResult<Self> {
+    /// Uses the owner's `token`, and issues further ones if so many clients need more than one person.
+    pub async fn gather(server: &str, token: &str, clients: u64) -> Result<Self, LoadTestError> {
         let owner = ServerClient::new(server, token)?;
         // A token that is refused is told before anything is made.
-        owner.get(&["me"], &[]).await?;
+        if owner.get(&["me"], &[]).await?["role"] != "owner" {
+            return Err(LoadTestError::NotOwner);
+        }
         let mut people = Self { owner, secrets: vec![token.to_owned()], issued: Vec::new() };
         while people.secrets.len() as u64 * CLIENTS_OF_A_PERSON < clients {
             let wish = IssueToken {

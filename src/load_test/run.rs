@@ -43,7 +43,7 @@ pub enum TestedServer {
     Running {
         /// Address, such as `http://127.0.0.1:4680`.
         url: String,
-        /// Token of an owner or an editor.
+        /// Token of an owner.
         token: String,
         /// Number of its process, if it runs on this machine.
         process: Option<u32>,

@@ -63,11 +63,10 @@ fn a_small_test_of_a_server_of_its_own_loses_nothing_and_removes_its_data() {
 #[test]
 fn a_running_server_is_as_before_when_it_was_tested() {
     let copydesk = TestServer::quiet();
-    let editor = copydesk.token("Ana", Role::Editor, &[]);
     let hand = Hand::new(&copydesk, OWNER);
     let titles = || hand.gets("documents").ok()["documents"].clone();
     let before = titles();
-    let on = ["--url", copydesk.url(), "--token", &editor, "--decisions", "600"];
+    let on = ["--url", copydesk.url(), "--token", OWNER, "--decisions", "600"];
     let long = report(&[&on[..], &["--capabilities", "off"]].concat());
     is_consistent(&long);
     assert_eq!(long["server"]["cpuMsPerEdit"], Value::Null, "nobody said which process it is");
@@ -117,12 +116,12 @@ fn senseless_options_are_refused_before_anything_starts() {
 #[test]
 fn a_server_that_refuses_or_does_not_answer_is_named_in_one_line() {
     let copydesk = TestServer::quiet();
-    let viewer = copydesk.token("Vic", Role::Viewer, &[]);
+    let editor = copydesk.token("Ana", Role::Editor, &[]);
     let url = copydesk.url();
     let no_folder = ["--data", "/nowhere/at/all"];
     for (options, words) in [
         (&["--url", url, "--token", "nobody's"][..], "the server refused"),
-        (&["--url", url, "--token", &viewer], "not_allowed"),
+        (&["--url", url, "--token", &editor], "the token of an owner"),
         (&["--url", "http://127.0.0.1:1", "--token", "x"], "is it running?"),
         (&["--url", "nowhere", "--token", "x"], "write http://HOST:PORT"),
         (&no_folder, "cannot start a server"),
