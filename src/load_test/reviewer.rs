@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::client::mcp::StdioBridge;
+use crate::client::mcp::{StdioBridge, tool_call};
 use crate::client::socketio::{SocketIoClient, accepted};
 use crate::client::{ClientResult, ServerClient};
 
@@ -138,15 +138,7 @@ impl Reviewer {
             "replace": self.sentence(self.accepted + 1).trim_start(),
             "explanation": "Load test.",
         });
-        let call = json!({"jsonrpc": "2.0", "id": self.accepted + 1, "method": "tools/call", "params": {
-            "name": "find_and_replace",
-            "arguments": arguments,
-            "_meta": {
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": {},
-            },
-        }});
+        let call = tool_call(self.accepted as u64 + 1, "bench", "find_and_replace", &arguments);
         self.state = ReviewState::Proposed;
         self.bridge.carry(&call.to_string()).await;
     }
