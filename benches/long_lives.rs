@@ -1,4 +1,5 @@
-//! What long lives cost: long logs, many documents, many waiting requests, requests of many changes.
+//! What long lives cost: long logs, many documents, many waiting requests, and requests of many
+//! changes.
 //!
 //! Everything is real: the server is its own process, and socket.io clients talk to it over
 //! loopback. A cost is processor time of the server, all its threads together, so that other work

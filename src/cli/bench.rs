@@ -46,8 +46,8 @@ pub struct BenchArgs {
     /// Token of an owner, for --url
     #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
     pub token: Option<String>,
-    /// Process of the server, for --url, if it is on this machine: its processor time and memory are
-    /// measured too
+    /// Process of the server, for --url, if it is on this machine: its processor time and memory
+    /// are measured too
     #[arg(long, value_name = "PID", requires = "url")]
     pub server_process: Option<u32>,
     /// Folder for the data of the own server: the disk to measure [default: that for temporary

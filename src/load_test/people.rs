@@ -20,7 +20,11 @@ pub(super) struct People {
 }
 
 impl People {
-    /// Uses the owner's `token`, and issues further ones if so many clients need more than one person.
+    /// Uses the owner's `token`, and issues further ones if so many clients need more people.
+    ///
+    /// # Errors
+    /// [`LoadTestError::NotOwner`] for a token of another role, [`LoadTestError::Client`] if the
+    /// server refuses it or does not answer.
     pub async fn gather(server: &str, token: &str, clients: u64) -> Result<Self, LoadTestError> {
         let owner = ServerClient::new(server, token)?;
         // A token that is refused is told before anything is made.
@@ -48,6 +52,9 @@ impl People {
     }
 
     /// Revokes what was issued.
+    ///
+    /// # Errors
+    /// [`ClientError`](crate::client::ClientError) if the server does not.
     pub async fn leave(&self) -> ClientResult<()> {
         for id in &self.issued {
             self.owner.revoke(id).await?;

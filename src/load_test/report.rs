@@ -8,17 +8,24 @@ use serde::Serialize;
 
 use super::plan::LoadPlan;
 
+/// Memory of a server in bytes; `None` where it is unknown.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MemoryReadings {
+    /// Before there were documents.
+    pub at_start: Option<u64>,
+    /// With all documents open.
+    pub with_documents: Option<u64>,
+    /// With all clients in their documents.
+    pub with_clients: Option<u64>,
+    /// After the work.
+    pub at_end: Option<u64>,
+}
+
 /// Raw results of a load test.
 #[derive(Default)]
 pub(super) struct Measurements {
-    /// Memory of the server in bytes, before there were documents; `None` if it is unknown.
-    pub memory_at_start: Option<u64>,
-    /// The same with all documents open.
-    pub memory_with_documents: Option<u64>,
-    /// The same with all clients in their documents.
-    pub memory_with_clients: Option<u64>,
-    /// The same after the work.
-    pub memory_at_end: Option<u64>,
+    /// Memory of the server.
+    pub memory: MemoryReadings,
     /// Processor time of the server while it was measured; `None` if it is unknown.
     pub cpu: Option<Duration>,
     /// Processor time of the load test itself.
@@ -162,12 +169,7 @@ impl LoadReport {
         let growth = |from: Option<u64>, to: Option<u64>, count: f64| {
             Some(to?.saturating_sub(from?) as f64 / 1_000.0 / count)
         };
-        let [start, documents, clients, end] = [
-            measured.memory_at_start,
-            measured.memory_with_documents,
-            measured.memory_with_clients,
-            measured.memory_at_end,
-        ];
+        let MemoryReadings { at_start, with_documents, with_clients, at_end } = measured.memory;
         Self {
             machine: MachineReport {
                 processors: available_parallelism().map_or(1, usize::from),
@@ -179,9 +181,9 @@ impl LoadReport {
                 processors_used: cpu_ms.map(|cpu| cpu / 1_000.0 / seconds),
                 cpu_ms_per_edit: cpu_ms.and_then(|cpu| share(cpu, edits as f64)),
                 cpu_ms_per_delivery: cpu_ms.and_then(|cpu| share(cpu, deliveries as f64)),
-                memory_mb: end.map(|end| end as f64 / 1_000_000.0),
-                memory_kb_per_document: growth(start, documents, plan.documents.into()),
-                memory_kb_per_client: growth(documents, clients, plan.clients() as f64),
+                memory_mb: at_end.map(|end| end as f64 / 1_000_000.0),
+                memory_kb_per_document: growth(at_start, with_documents, plan.documents.into()),
+                memory_kb_per_client: growth(with_documents, with_clients, plan.clients() as f64),
             },
             times: TimesReport {
                 keystroke_to_acknowledgement: TimeSummary::of(&measured.acknowledged),

@@ -53,6 +53,10 @@ struct ArrivedRequest {
 
 impl Reviewer {
     /// Returns the reviewer with this number in the document.
+    ///
+    /// # Errors
+    /// [`ClientError::Address`](crate::client::ClientError::Address) if the server's address takes
+    /// no path.
     pub fn new(
         document: Arc<LoadedDocument>,
         number: u32,
@@ -74,6 +78,10 @@ impl Reviewer {
     }
 
     /// Reacts to an event.
+    ///
+    /// # Errors
+    /// [`LoadTestError::Refused`] or [`LoadTestError::Undecided`] if a decision does not end its
+    /// request, [`LoadTestError::Client`] if the connection has ended.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,

@@ -22,7 +22,7 @@ use super::participant::{Participant, ParticipantResult, TestPhase};
 use super::people::People;
 use super::plan::{LoadPlan, WARM_UP};
 use super::process_usage::ProcessUsage;
-use super::report::{LoadReport, Measurements};
+use super::report::{LoadReport, Measurements, MemoryReadings};
 use super::reviewer::Reviewer;
 use super::test_text::{lost_letters, new_text, sentence_of_reviewer};
 use super::writer::Writer;
@@ -107,16 +107,16 @@ impl LoadTest {
         let mut control = self.connect(0, "Load test").await?;
         // What the first document needs is no share of each.
         let first = self.create_document(&mut control, "Load test, first").await?;
-        let memory_at_start = self.memory();
+        let at_start = self.memory();
         for number in 0..self.plan.documents {
             let title = format!("Load test {number}");
             let document = self.create_document(&mut control, &title).await?;
             self.documents.push(Arc::new(document));
         }
-        let memory_with_documents = self.memory();
+        let with_documents = self.memory();
         accepted(control.ask("document:delete", &json!({"documentId": first.id})).await?)?;
         let mut crowd = self.gather().await?;
-        let memory_with_clients = self.memory();
+        let with_clients = self.memory();
         drop(control);
         let begin = Instant::now() + ANNOUNCEMENT;
         let measured = begin + WARM_UP..begin + WARM_UP + self.plan.length();
@@ -135,10 +135,12 @@ impl LoadTest {
             document.log.add_times(&measured, &mut times);
         }
         let mut measurements = Measurements {
-            memory_at_start,
-            memory_with_documents,
-            memory_with_clients,
-            memory_at_end: self.memory(),
+            memory: MemoryReadings {
+                at_start,
+                with_documents,
+                with_clients,
+                at_end: self.memory(),
+            },
             cpu: cpu_between(before.0, after.0),
             own_cpu: cpu_between(before.1, after.1),
             decided: times.decisions,
@@ -326,9 +328,10 @@ impl Measurements {
         match result.activity {
             Activity::Read => {}
             Activity::Write(writer) => {
-                self.lost += lost_letters(text, writer.number, writer.acknowledged);
-                self.refused += writer.refused;
-                self.acknowledged.extend(writer.times);
+                let typed = writer.typed;
+                self.lost += lost_letters(text, writer.number, typed.acknowledged);
+                self.refused += typed.refused;
+                self.acknowledged.extend(typed.times);
             }
             Activity::Review(reviewer) => {
                 let sentence = sentence_of_reviewer(reviewer.number, reviewer.accepted);

@@ -27,11 +27,7 @@ pub(super) struct Writer {
     pub number: u32,
     client_id: String,
     interval: Duration,
-    version: u64,
-    /// Length of the text, in UTF-16 units.
-    length: usize,
-    /// Place where it types, in UTF-16 units.
-    cursor: usize,
+    place: TypingPlace,
     time: Option<WorkingTime>,
     next: Option<Instant>,
     /// Time before which nothing is sent, after the server has refused a push for now.
@@ -39,6 +35,22 @@ pub(super) struct Writer {
     /// Times of keystrokes that were not sent.
     waiting: VecDeque<Instant>,
     push: Option<RunningPush>,
+    /// What it has typed.
+    pub typed: TypedKeystrokes,
+}
+
+/// Place at which a writer types.
+struct TypingPlace {
+    version: u64,
+    /// Length of the text at that version, in UTF-16 units.
+    length: usize,
+    /// Position in the text, in UTF-16 units.
+    cursor: usize,
+}
+
+/// What a writer has typed.
+#[derive(Default)]
+pub(super) struct TypedKeystrokes {
     /// Number of acknowledged keystrokes.
     pub acknowledged: usize,
     /// Times from a keystroke to its acknowledgement, in milliseconds.
@@ -75,21 +87,25 @@ impl Writer {
             number,
             client_id: opened["clientID"].as_str().unwrap_or_default().to_owned(),
             interval,
-            version: opened["document"]["version"].as_u64().unwrap_or_default(),
-            length: text.len(),
-            cursor,
+            place: TypingPlace {
+                version: opened["document"]["version"].as_u64().unwrap_or_default(),
+                length: text.len(),
+                cursor,
+            },
             time: None,
             next: None,
             retry: None,
             waiting: VecDeque::new(),
             push: None,
-            acknowledged: 0,
-            times: Vec::new(),
-            refused: 0,
+            typed: TypedKeystrokes::default(),
         }
     }
 
     /// Reacts to an event.
+    ///
+    /// # Errors
+    /// [`LoadTestError::Refused`] if a push is refused for good, [`LoadTestError::Strange`] for
+    /// changes that do not fit, [`LoadTestError::Client`] if the connection has ended.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,
@@ -144,8 +160,7 @@ impl Writer {
         }
         let keystrokes = std::mem::take(&mut self.waiting);
         let updates: Vec<_> = (0..keystrokes.len()).map(|index| self.keystroke(index)).collect();
-        let push =
-            json!({"documentId": self.document.id, "version": self.version, "updates": updates});
+        let push = json!({"documentId": self.document.id, "version": self.place.version, "updates": updates});
         let number = client.send("document:push", &push).await?;
         self.push = Some(RunningPush { number, keystrokes, arrived: 0 });
         Ok(())
@@ -153,8 +168,8 @@ impl Writer {
 
     /// Returns the update that types the next letter after `index` others.
     fn keystroke(&self, index: usize) -> Value {
-        let (before, after) = (self.cursor + index, self.length - self.cursor);
-        let letter = letter(self.acknowledged + index).to_string();
+        let (before, after) = (self.place.cursor + index, self.place.length - self.place.cursor);
+        let letter = letter(self.typed.acknowledged + index).to_string();
         let mut changes = vec![json!(before), json!([0, letter])];
         if after > 0 {
             changes.push(json!(after));
@@ -167,9 +182,9 @@ impl Writer {
         let changes = changes.map_err(|_| LoadTestError::Strange)?;
         let is_own = update.client == self.client_id;
         let side = if is_own { InsertSide::After } else { InsertSide::Before };
-        self.cursor = changes.map_pos(self.cursor, side);
-        self.length = changes.new_len();
-        self.version = from + 1;
+        self.place.cursor = changes.map_pos(self.place.cursor, side);
+        self.place.length = changes.new_len();
+        self.place.version = from + 1;
         if let Some(push) = self.push.as_mut().filter(|_| is_own)
             && let Some(at) = push.keystrokes.get(push.arrived)
         {
@@ -183,16 +198,16 @@ impl Writer {
         let Some(mut push) = self.push.take_if(|push| push.number == number) else { return Ok(()) };
         match accepted(answer) {
             Ok(_) => {
-                self.acknowledged += push.keystrokes.len();
+                self.typed.acknowledged += push.keystrokes.len();
                 let measured = self.time.as_ref().map(|time| &time.measured);
                 let counted =
                     |it: &&Instant| measured.is_some_and(|measured| measured.contains(it));
                 let times = push.keystrokes.iter().filter(counted);
-                self.times.extend(times.map(|begun| milliseconds(*begun, at)));
+                self.typed.times.extend(times.map(|begun| milliseconds(*begun, at)));
                 Ok(())
             }
             Err(refusal) if matches!(&*refusal.code, "resync" | "rate_limited") => {
-                self.refused += 1;
+                self.typed.refused += 1;
                 push.keystrokes.append(&mut self.waiting);
                 self.waiting = push.keystrokes;
                 self.retry = Some(at + PAUSE);

@@ -8,8 +8,8 @@ use clap::Parser;
 use tokio::runtime::Builder;
 
 use super::{
-    backup, bench, check, claude, export, mcp_bridge, models, remote, serve, tokens, workspace,
-    write_out,
+    CommandOutcome, backup, bench, check, claude, export, mcp_bridge, models, remote, serve,
+    tokens, workspace, write_out,
 };
 use crate::cli::{Command, CommandLine};
 use crate::config::ServerConfig;
@@ -68,35 +68,4 @@ async fn run(cli: CommandLine) -> Result<CommandOutcome> {
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
     Ok(CommandOutcome::Fine)
-}
-
-/// Outcome of a command that ran to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandOutcome {
-    /// Success.
-    Fine,
-    /// Load test in which something was lost.
-    Incomplete,
-    /// Options that contradict each other.
-    Misunderstood,
-    /// Data with errors.
-    Findings,
-    /// Data that cannot be read.
-    Unreadable,
-    /// Request that people rejected, or that failed.
-    Refused,
-    /// Request that expired, or that nobody decided in time.
-    Late,
-}
-
-impl CommandOutcome {
-    /// Returns the exit code of the process.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Fine => 0,
-            Self::Findings | Self::Refused | Self::Incomplete => 1,
-            Self::Unreadable | Self::Misunderstood => 2,
-            Self::Late => 3,
-        }
-    }
 }
