@@ -378,7 +378,15 @@ impl Proposals {
     fn call(&self, token: &str, tool: &str, arguments: &Value) {
         self.runtime.block_on(async {
             let client = ServerClient::patient(&self.url, Some(token)).expect("an address");
-            let (out, _) = mpsc::unbounded_channel();
+            let (out, mut answers) = mpsc::unbounded_channel::<String>();
+            // An answer before a decision is a refusal.
+            tokio::spawn(async move {
+                while let Some(answer) = answers.recv().await {
+                    if answer.contains("isError\":true") || answer.contains("\"error\":") {
+                        eprintln!("a proposal was refused: {answer}");
+                    }
+                }
+            });
             let bridge = StdioBridge::new(client, None, out).expect("an address");
             bridge.carry(&tool_call(1, "bench", tool, arguments).to_string()).await;
             self.bridges.borrow_mut().push(bridge);

@@ -3,7 +3,7 @@
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use reqwest::header::{CONNECTION, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
-use reqwest::{Method, StatusCode, Upgraded};
+use reqwest::{ClientBuilder, Method, StatusCode, Upgraded};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ impl SocketIoServer {
     /// # Errors
     /// [`ClientError::Address`] if it is malformed.
     pub fn new(address: &str) -> ClientResult<Self> {
-        let server = ServerClient::build(address, None, None, |http| http.http1_only())?;
+        let server = ServerClient::build(address, None, None, ClientBuilder::http1_only)?;
         Ok(Self { server })
     }
 
@@ -165,7 +165,7 @@ impl SocketIoClient {
             match text.as_bytes() {
                 b"2" => self.is_pong_due = true,
                 [b'4', b'2' | b'3', ..] => return Ok(SocketIoPacket { at, text }),
-                [b'4', b'4', ..] => return Err(self.not_admitted(&text[2..])),
+                [b'4', b'4', ..] => return Err(Self::not_admitted(&text[2..])),
                 b"1" | [b'4', b'1', ..] => return Err(self.closed()),
                 _ => {}
             }
@@ -192,7 +192,7 @@ impl SocketIoClient {
         serde_json::from_str(json).map_err(strange)
     }
 
-    fn not_admitted(&self, error: &str) -> ClientError {
+    fn not_admitted(error: &str) -> ClientError {
         let error: Value = serde_json::from_str(error).unwrap_or_default();
         let detail = error["message"].as_str().unwrap_or_default().to_owned();
         ClientError::NotAdmitted { detail }

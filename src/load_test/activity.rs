@@ -35,7 +35,7 @@ pub(super) enum Activity {
     /// Only receives.
     Read,
     /// Types.
-    Write(Writer),
+    Write(Box<Writer>),
     /// Has changes proposed, and decides them.
     Review(Box<Reviewer>),
 }

@@ -70,17 +70,17 @@ impl DeliveryLog {
     }
 
     /// Adds the times of what was done in the `measured` time.
-    pub fn add_times(&self, measured: &Range<Instant>, times: &mut DeliveryTimes) {
+    pub fn add_times(&self, measured: &Range<Instant>, all: &mut DeliveryTimes) {
         let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
         for record in versions.iter() {
-            times.missing += u64::from(self.clients.saturating_sub(record.received));
+            all.missing += u64::from(self.clients.saturating_sub(record.received));
             let (Some(cause), Some(last)) = (record.cause, record.last) else { continue };
-            let (begun, list) = match cause {
-                VersionCause::Keystroke(at) => (at, &mut times.keystrokes),
-                VersionCause::Decision(at) => (at, &mut times.decisions),
+            let (begun, times) = match cause {
+                VersionCause::Keystroke(at) => (at, &mut all.keystrokes),
+                VersionCause::Decision(at) => (at, &mut all.decisions),
             };
             if measured.contains(&begun) && record.received >= self.clients {
-                list.push(milliseconds(begun, last));
+                times.push(milliseconds(begun, last));
             }
         }
     }

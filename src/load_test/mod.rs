@@ -1,6 +1,6 @@
 //! `copydesk bench`: people who type, read and decide on a running server, and what that costs.
 //!
-//! All clients are socket.io clients over WebSockets, as browsers are. A [`LoadPlan`] says how many
+//! All clients are socket.io clients, as browsers are. A [`LoadPlan`] says how many
 //! there are, [`LoadTest::run`] connects them, lets them work and reads the documents back, and a
 //! [`LoadReport`] has the results.
 

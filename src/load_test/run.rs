@@ -30,7 +30,7 @@ use super::writer::Writer;
 /// Clients that connect at the same time.
 const ARRIVING_AT_ONCE: usize = 16;
 /// Maximum time for clients to be acknowledged and to receive everything after the measurement.
-const FINISH: Duration = Duration::from_secs(60);
+const FINISH: Duration = Duration::from_mins(1);
 /// Time for all clients to learn that the work begins.
 const ANNOUNCEMENT: Duration = Duration::from_millis(200);
 
@@ -215,7 +215,7 @@ impl LoadTest {
                 }
                 None if place < writers => {
                     let interval = Duration::from_secs_f64(1.0 / self.plan.edits_per_second);
-                    Activity::Write(Writer::new(document, place, interval, opened))
+                    Activity::Write(Box::new(Writer::new(document, place, interval, opened)))
                 }
                 None => Activity::Read,
             })
