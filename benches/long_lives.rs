@@ -295,9 +295,14 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
         })
         .collect();
     drop(client);
-    propose(&server, &ids[..waiting]);
-    // Killed, so that the requests stay although those who proposed them are gone.
-    drop(server);
+    let mut server = Some(server);
+    // Each proposal keeps a connection.
+    for (round, documents) in ids[..waiting].chunks(500).enumerate() {
+        let running = server.take().unwrap_or_else(|| serve(data.path()));
+        propose(&running, documents, round * 500 + documents.len());
+        // Killed, so that the requests stay although those who proposed them are gone.
+        drop(running);
+    }
     let mut started = None;
     let start_ms = timed(|| started = Some(serve(data.path())));
     let server = started.expect("it listens");
@@ -341,8 +346,8 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
     }
 }
 
-/// Has a change proposed in each of these documents, and waits until all wait for people.
-fn propose(server: &BenchServer, documents: &[String]) {
+/// Has a change proposed in each of these documents, and waits until so many wait for people.
+fn propose(server: &BenchServer, documents: &[String], expected: usize) {
     let proposals = Proposals::of(server);
     // One person may have 64 active runs.
     for (group, documents) in documents.chunks(50).enumerate() {
@@ -354,9 +359,13 @@ fn propose(server: &BenchServer, documents: &[String]) {
         }
     }
     let rest = Rest::of(server, TOKEN);
-    let until = Instant::now() + Duration::from_mins(2);
-    while rest.all(&["requests"], "requests") < documents.len() {
-        assert!(Instant::now() < until, "not all was proposed");
+    let until = Instant::now() + Duration::from_mins(1);
+    loop {
+        let waiting = rest.all(&["requests"], "requests");
+        if waiting >= expected {
+            return;
+        }
+        assert!(Instant::now() < until, "{waiting} of {expected} were proposed");
         std::thread::sleep(Duration::from_millis(200));
     }
 }

@@ -9,6 +9,7 @@ mod arrived_updates;
 mod delivery_log;
 mod local_server;
 mod participant;
+mod patient_ask;
 mod people;
 mod plan;
 mod process_usage;

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
-use crate::client::socketio::{SocketIoClient, SocketIoPacket, accepted};
+use crate::client::socketio::{SocketIoClient, SocketIoPacket};
 
 use super::LoadTestError;
 use super::activity::{Activity, ActivityEvent, LoadedDocument, WorkingTime};
 use super::arrived_updates::ArrivedUpdates;
+use super::patient_ask::ask_patiently;
 
 /// Phase of a load test, which all clients follow.
 #[derive(Clone, Debug)]
@@ -68,8 +69,8 @@ impl Participant {
         busy: mpsc::Sender<()>,
         activity: impl FnOnce(&Value) -> Result<Activity, LoadTestError>,
     ) -> Result<Self, LoadTestError> {
-        let opened = client.ask("document:open", &json!({"documentId": document.id})).await?;
-        let opened = accepted(opened)?;
+        let id = json!({"documentId": document.id});
+        let opened = ask_patiently(&mut client, "document:open", &id).await?;
         let version = opened["document"]["version"].as_u64().unwrap_or_default();
         let (activity, busy) = (activity(&opened)?, Some(busy));
         let (measured, received) = (None, ReceivedUpdateCounts::default());

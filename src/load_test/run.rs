@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::client::ServerClient;
-use crate::client::socketio::{SocketIoClient, SocketIoServer, accepted};
+use crate::client::socketio::{SocketIoClient, SocketIoServer};
 use crate::transport::protocol::client::{PEER_CHANGES, SHORT_UPDATES};
 
 use super::LoadTestError;
@@ -19,6 +19,7 @@ use super::activity::{Activity, LoadedDocument, WorkingTime};
 use super::delivery_log::{DeliveryLog, DeliveryTimes};
 use super::local_server::LocalServer;
 use super::participant::{Participant, ParticipantResult, TestPhase};
+use super::patient_ask::ask_patiently;
 use super::people::People;
 use super::plan::{LoadPlan, WARM_UP};
 use super::process_usage::ProcessUsage;
@@ -114,7 +115,7 @@ impl LoadTest {
             self.documents.push(Arc::new(document));
         }
         let with_documents = self.memory();
-        accepted(control.ask("document:delete", &json!({"documentId": first.id})).await?)?;
+        ask_patiently(&mut control, "document:delete", &json!({"documentId": first.id})).await?;
         let mut crowd = self.gather().await?;
         let with_clients = self.memory();
         drop(control);
@@ -164,9 +165,9 @@ impl LoadTest {
         let LoadPlan { text_length, writers, reviewers, .. } = self.plan;
         let text = new_text(text_length as usize, writers, reviewers);
         let wish = json!({"title": title, "text": text});
-        let made = accepted(client.ask("document:create", &wish).await?)?;
+        let made = ask_patiently(client, "document:create", &wish).await?;
         let id = made["document"]["id"].as_str().ok_or(LoadTestError::Strange)?.to_owned();
-        accepted(client.ask("document:open", &json!({"documentId": id})).await?)?;
+        ask_patiently(client, "document:open", &json!({"documentId": id})).await?;
         Ok(LoadedDocument { id, log: DeliveryLog::new(self.plan.clients_per_document()) })
     }
 
@@ -237,8 +238,8 @@ impl LoadTest {
         let mut texts = Vec::with_capacity(self.documents.len());
         for document in &self.documents {
             let id = json!({"documentId": document.id});
-            let mut opened = accepted(client.ask("document:open", &id).await?)?;
-            accepted(client.ask("document:close", &id).await?)?;
+            let mut opened = ask_patiently(&mut client, "document:open", &id).await?;
+            ask_patiently(&mut client, "document:close", &id).await?;
             let Value::String(text) = opened["document"]["text"].take() else {
                 return Err(LoadTestError::Strange);
             };
@@ -253,7 +254,7 @@ impl LoadTest {
         let mut client = self.connect(0, "Load test").await?;
         for document in &self.documents {
             let id = json!({"documentId": document.id});
-            accepted(client.ask("document:delete", &id).await?)?;
+            ask_patiently(&mut client, "document:delete", &id).await?;
         }
         Ok(self.people.leave().await?)
     }
