@@ -349,8 +349,8 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
 /// Has a change proposed in each of these documents, and waits until so many wait for people.
 fn propose(server: &BenchServer, documents: &[String], expected: usize) {
     let proposals = Proposals::of(server);
-    // One person may have 64 active runs.
-    for (group, documents) in documents.chunks(50).enumerate() {
+    // One person may have 32 calls that wait.
+    for (group, documents) in documents.chunks(30).enumerate() {
         let token = server.token(&format!("Proposer {group}"), "editor");
         for document in documents {
             let arguments = json!({"document_id": document, "base_version": 0, "find": "is dark",
