@@ -318,7 +318,7 @@ async fn first_failure(
 }
 
 fn cpu_between(before: Option<ProcessUsage>, after: Option<ProcessUsage>) -> Option<Duration> {
-    Some(after?.cpu.saturating_sub(before?.cpu))
+    Some(after?.cpu_since(&before?))
 }
 
 impl Measurements {
