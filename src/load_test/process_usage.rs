@@ -27,7 +27,7 @@ impl ProcessUsage {
         Some(Self { threads: threads.collect(), memory: memory(&status)? })
     }
 
-    /// Returns the processor time since an earlier reading, without that of threads that have ended.
+    /// Returns the processor time since an earlier reading, without threads that have ended.
     pub fn cpu_since(&self, earlier: &Self) -> Duration {
         let used = self.threads.iter().map(|(thread, now)| {
             now.saturating_sub(earlier.threads.get(thread).copied().unwrap_or_default())
