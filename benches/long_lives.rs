@@ -359,14 +359,14 @@ fn propose(server: &BenchServer, documents: &[String], expected: usize) {
         }
     }
     let rest = Rest::of(server, TOKEN);
-    let until = Instant::now() + Duration::from_mins(1);
+    let until = Instant::now() + Duration::from_mins(4);
     loop {
         let waiting = rest.all(&["requests"], "requests");
         if waiting >= expected {
             return;
         }
         assert!(Instant::now() < until, "{waiting} of {expected} were proposed");
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_secs(2));
     }
 }
 
