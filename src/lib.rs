@@ -10,7 +10,8 @@
 //! 4. This crate: [`connections`] (memory held for connections, and how they end), [`transport`]
 //!    (socket.io, REST, the Messages API, MCP, and the types they share), [`webhooks`]
 //!    (deliveries to addresses outside), [`client`] (the command line as a client of a running
-//!    server), [`load_test`] (`copydesk bench`), [`config`], [`cli`] and [`server`] (options and composition).
+//!    server), [`load_test`] (`copydesk bench`), [`config`], [`cli`] and [`server`] (options and
+//!    composition).
 //!
 //! `tests/tidy.rs` has the exact table of which module may use which.
 
