@@ -231,7 +231,7 @@ fn log_costs(updates: u64) -> LogCosts {
 // Many documents.
 
 const DOCUMENTS: [usize; 2] = [100, 10_000];
-const WAITING: [usize; 2] = [10, 1_000];
+const WAITING: [usize; 2] = [10, 500];
 
 /// Costs of a server with many documents, and with many waiting requests.
 struct ServerCosts {

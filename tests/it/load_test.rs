@@ -35,14 +35,15 @@ fn report(options: &[&str]) -> Value {
 fn is_consistent(report: &Value) {
     let number = |path: &str| report.pointer(path).and_then(Value::as_f64).expect(path);
     assert_eq!((number("/edits/lost"), number("/deliveries/missing")), (0.0, 0.0), "{report}");
-    assert_eq!(number("/edits/acknowledged"), number("/edits/planned"), "{report}");
+    let are_equal = |one: &str, other: &str| (number(one) - number(other)).abs() < 0.5;
+    assert!(are_equal("/edits/acknowledged", "/edits/planned"), "{report}");
     for kind in ["keystrokeToAcknowledgement", "keystrokeToEveryone", "decisionToEveryone"] {
         let ms = |name: &str| number(&format!("/times/{kind}/{name}"));
         assert!(ms("count") >= 1.0, "{kind}: {report}");
         assert!(0.0 < ms("p50Ms") && ms("p50Ms") <= ms("p95Ms"), "{kind}: {report}");
         assert!(ms("p95Ms") <= ms("p99Ms") && ms("p99Ms") <= ms("longestMs"), "{kind}: {report}");
     }
-    assert_eq!(number("/times/keystrokeToEveryone/count"), number("/edits/acknowledged"));
+    assert!(are_equal("/times/keystrokeToEveryone/count", "/edits/acknowledged"), "{report}");
     assert!(number("/deliveries/bytesEach") > 20.0, "{report}");
 }
 
