@@ -14,19 +14,21 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tungstenite::{Message, WebSocket, connect, stream::MaybeTlsStream};
 
-const TOKEN: &str = "the-token-of-the-bench-0123456789";
+use support::{BenchClient, BenchServer, TOKEN};
+
 const ROUNDS: usize = 200;
 /// Rounds before anything is counted.
 const WARM_UP: usize = 20;
@@ -70,7 +72,7 @@ fn converse(name: &str, place: &Path, bytes: usize, turns: usize) {
         .collect();
     let (first, last) = (times[..20].to_vec(), times[turns - 20..].to_vec());
     let (first, last) = (sorted(first)[10], sorted(last)[10]);
-    println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.most_memory_mb());
+    println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.memory_mb("VmHWM"));
 }
 
 /// The file that the provider reads at the desk.
@@ -89,21 +91,21 @@ fn read_on(name: &str, place: &Path, turns: usize) {
             began.elapsed().as_secs_f64() * 1_000.0
         })
         .collect();
-    let read = json!({"sessionId": scene.ana.session});
+    let read = json!({"sessionId": scene.ana.session()});
     let page = scene.ana.ask("transcript:get", &read).to_string().len();
     let (first, last) = (times[..20].to_vec(), times[turns - 20..].to_vec());
     let (first, last) = (sorted(first)[10], sorted(last)[10]);
-    println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.most_memory_mb());
+    println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.memory_mb("VmHWM"));
     println!("{:<44} {:>9}", "  bytes of the newest page of its transcript", page);
 }
 
 /// A server with a document, and two people in it.
 struct Scene {
-    ana: Client,
-    bo: Client,
+    ana: BenchClient,
+    bo: BenchClient,
     document: String,
     provider: Provider,
-    server: Server,
+    server: BenchServer,
     /// Outlives the server.
     _data: tempfile::TempDir,
 }
@@ -116,8 +118,11 @@ impl Scene {
         let line = "A line that is read again and again.\n";
         std::fs::write(files.join(LONG_FILE), line.repeat(LONG / line.len())).expect("a file");
         let provider = Provider::start();
-        let server = Server::start(data.path(), &provider.url);
-        let (mut ana, mut bo) = (Client::connect(&server.url), Client::connect(&server.url));
+        let options = ["--model", "anthropic", "--workspace", "files"];
+        let variables = [("ANTHROPIC_API_KEY", "sk-bench"), ("ANTHROPIC_BASE_URL", &*provider.url)];
+        let server = BenchServer::start(data.path(), &options, &variables);
+        let connect = |name| BenchClient::connect(&server, TOKEN, name);
+        let (mut ana, mut bo) = (connect("Ana"), connect("Bo"));
         let text: String = (0..bytes / paragraph(0).len()).map(paragraph).collect();
         let made = ana.ask("document:create", &json!({"title": "Bench", "text": text}));
         let document = made["document"]["id"].as_str().expect("an id").to_owned();
@@ -128,7 +133,7 @@ impl Scene {
 
     fn ask(&mut self, goes_on: bool) {
         let context = json!({"documentId": self.document});
-        let session = self.ana.session.clone();
+        let session = self.ana.session().to_owned();
         let prompt = "Change one word";
         let question = json!({"sessionId": session, "prompt": prompt, "continue": goes_on, "context": context});
         self.ana.ask("askClaudeCode", &question);
@@ -176,54 +181,6 @@ fn row(name: &str, times: Vec<f64>, goal_ms: f64) {
 /// No two of a text are the same, as in people's texts; all are of one length.
 fn paragraph(number: usize) -> String {
     format!("{number:05} {}\n\n", SENTENCE.repeat(5).trim_end())
-}
-
-/// A server in a process of its own; killed when it goes out of scope.
-struct Server {
-    process: Child,
-    url: String,
-    /// Kept open: the server has more to say than its address.
-    _output: BufReader<ChildStdout>,
-}
-
-impl Server {
-    fn start(data: &Path, provider: &str) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_copydesk"))
-            .args(["--listen", "127.0.0.1:0", "--model", "anthropic", "--token", TOKEN, "--data"])
-            .arg(data)
-            .arg("--workspace")
-            .arg(data.join("files"))
-            .env("ANTHROPIC_API_KEY", "sk-bench")
-            .env("ANTHROPIC_BASE_URL", provider)
-            .current_dir(data)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the server starts");
-        let mut output = BufReader::new(process.stdout.take().expect("it is piped"));
-        let mut line = String::new();
-        output.read_line(&mut line).expect("it says where it is");
-        let url = line.trim().strip_prefix("copydesk listening on http://").expect("a link");
-        Self { process, url: url.to_owned(), _output: output }
-    }
-
-    /// The most memory it ever had, in megabytes; not a number where there is no `/proc`.
-    fn most_memory_mb(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
-        let status = status.unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes =
-            line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
-        kilobytes.map_or(f64::NAN, |kilobytes| kilobytes / 1_000.0)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.process.kill().ok();
-        self.process.wait().ok();
-    }
 }
 
 /// A provider that calls `find_and_replace` once in each turn, at the desk `Read`, and tells when
@@ -362,77 +319,4 @@ fn stream(block: &Value, delta: &Value, stop: &str) -> String {
         format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
     };
     events.iter().map(line).collect()
-}
-
-/// A socket.io client that notes when each event came.
-struct Client {
-    out: WebSocket<MaybeTlsStream<TcpStream>>,
-    heard: Receiver<(Instant, String)>,
-    session: String,
-    acks: u64,
-}
-
-impl Client {
-    fn connect(address: &str) -> Self {
-        let url = format!("ws://{address}/socket.io/?EIO=4&transport=websocket");
-        let (mut socket, _) = connect(url).expect("a websocket");
-        socket.read().expect("engine.io opens");
-        let auth = format!("40{}", json!({"token": TOKEN, "name": "Ana"}));
-        socket.send(Message::text(auth)).expect("it is open");
-        let MaybeTlsStream::Plain(stream) = socket.get_ref() else { panic!("plain TCP") };
-        stream.set_nodelay(true).expect("an option of TCP");
-        // A second handle on the connection, so that one thread waits while the other writes.
-        let stream = MaybeTlsStream::Plain(stream.try_clone().expect("a handle"));
-        let role = tungstenite::protocol::Role::Client;
-        let mut out = WebSocket::from_raw_socket(stream, role, None);
-        let (tell, heard) = channel();
-        std::thread::spawn(move || {
-            while let Ok(message) = socket.read() {
-                let at = Instant::now();
-                let Message::Text(text) = message else { continue };
-                if text.as_str() == "2" {
-                    socket.send(Message::text("3")).ok();
-                } else if tell.send((at, text.as_str().to_owned())).is_err() {
-                    break;
-                }
-            }
-        });
-        out.flush().ok();
-        let mut client = Self { out, heard, session: String::new(), acks: 0 };
-        let (_, registered) = client.hears("sessionRegistered");
-        registered["sessionId"].as_str().expect("a session").clone_into(&mut client.session);
-        client
-    }
-
-    fn send(&mut self, event: &str, payload: &Value) -> u64 {
-        self.acks += 1;
-        let packet = format!("42{}{}", self.acks, json!([event, payload]));
-        self.out.send(Message::text(packet)).expect("it is open");
-        self.acks
-    }
-
-    /// Sends and waits for the answer.
-    fn ask(&mut self, event: &str, payload: &Value) -> Value {
-        let start = format!("43{}", self.send(event, payload));
-        loop {
-            let (_, packet) = self.heard.recv_timeout(PATIENCE).expect("an answer");
-            if let Some(rest) = packet.strip_prefix(&start).filter(|rest| rest.starts_with('[')) {
-                let mut answer: Value = serde_json::from_str(rest).expect("JSON");
-                assert_eq!(answer[0]["ok"], true, "{event}: {answer}");
-                return answer[0].take();
-            }
-        }
-    }
-
-    /// Waits for an event; when it came, and what it says.
-    fn hears(&mut self, event: &str) -> (Instant, Value) {
-        let start = format!("42[\"{event}\",");
-        loop {
-            let (at, packet) = self.heard.recv_timeout(PATIENCE).expect(event);
-            if packet.starts_with(&start) {
-                let mut said: Value = serde_json::from_str(&packet[2..]).expect("JSON");
-                return (at, said[1].take());
-            }
-        }
-    }
 }

@@ -1,5 +1,9 @@
 //! The command line: subcommands and flags, each also a `COPYDESK_*` variable.
 
+mod bench;
+
+pub use bench::{BenchArgs, SwitchArg};
+
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -47,6 +51,8 @@ pub enum Command {
     Reject(RejectArgs),
     /// Report new and resolved requests until interrupted.
     Watch(WatchArgs),
+    /// Measure how many people a server serves on this machine, and what each costs.
+    Bench(BenchArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Connect the Claude CLI to its tools; started by the CLI.

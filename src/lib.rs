@@ -10,13 +10,15 @@
 //! 4. [`connections`]: memory held for connections, and how they end. [`protocol`]: the types on
 //!    the wire. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports.
 //! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`client`] (the command line as a
-//!    client of a running server), [`config`], [`cli`] and [`server`] (options and composition).
+//!    client of a running server), [`load_test`] (`copydesk bench`), [`config`], [`cli`] and
+//!    [`server`] (options and composition).
 //!
 //! `tests/tidy.rs` has the exact table of which module may use which.
 
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod load_test;
 pub mod server;
 pub mod telemetry;
 pub mod webhooks;

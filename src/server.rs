@@ -2,9 +2,11 @@
 
 mod assets;
 mod backup;
+mod bench;
 mod check;
 mod claude;
 mod command_line;
+mod command_outcome;
 mod mcp_bridge;
 mod models;
 mod remote;
@@ -14,7 +16,8 @@ mod sockets;
 mod tokens;
 mod workspace;
 
-pub use command_line::{CommandOutcome, main};
+pub use command_line::main;
+pub use command_outcome::CommandOutcome;
 
 use std::io::Write;
 use std::net::SocketAddr;

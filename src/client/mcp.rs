@@ -344,6 +344,18 @@ impl StdioBridge {
     }
 }
 
+/// Returns the call of a tool by a program of this name, in the protocol without sessions: the
+/// message for [`StdioBridge::carry`].
+pub fn tool_call(id: u64, program: &str, tool: &str, arguments: &Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": program, "version": env!("CARGO_PKG_VERSION")},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+}
+
 /// Returns the version that a message itself names; such a message belongs to no session.
 fn own_version(message: &Value) -> Option<&str> {
     message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str()
@@ -426,9 +438,7 @@ mod tests {
         let client = ServerClient::patient(&address, Some("secret")).expect("a client");
         let (out, mut lines) = mpsc::unbounded_channel();
         let bridge = StdioBridge::new(client, None, out).expect("a bridge");
-        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
-        let params = json!({"name": "atlas_write", "_meta": meta});
-        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        let call = tool_call(7, "coder", "atlas_write", &json!({}));
         let began = tokio::time::Instant::now();
         bridge.carry(&call.to_string()).await;
         let mut heard = 0;
@@ -448,9 +458,7 @@ mod tests {
 
     #[test]
     fn a_message_that_stands_for_itself_says_so_in_its_headers() {
-        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
-        let call =
-            json!({"method": "tools/call", "params": {"name": "atlas_write", "_meta": meta}});
+        let call = tool_call(1, "coder", "atlas_write", &json!({}));
         assert!(is_self_contained(&call));
         let expected = [
             (VERSION, "2026-07-28".to_owned()),

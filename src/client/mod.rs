@@ -4,10 +4,12 @@ pub mod mcp;
 
 pub mod show;
 
+pub mod socketio;
+
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{ClientBuilder, Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -54,6 +56,18 @@ pub enum ClientError {
         /// HTTP status.
         status: StatusCode,
     },
+    /// Refusal of a socket.io client.
+    #[error("the server refused: {detail}")]
+    NotAdmitted {
+        /// Code and message of the error.
+        detail: String,
+    },
+    /// End of a connection that was needed.
+    #[error("the server at {address} has closed a connection, or does not answer")]
+    Closed {
+        /// Address of the server.
+        address: String,
+    },
 }
 
 /// Result of a request of a [`ServerClient`].
@@ -96,7 +110,7 @@ impl ServerClient {
     /// # Errors
     /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn new(address: &str, token: &str) -> ClientResult<Self> {
-        Self::build(address, Some(token), Some(PATIENCE))
+        Self::build(address, Some(token), Some(PATIENCE), |http| http)
     }
 
     /// Returns a client without a time limit for answers that wait for people, and with an optional
@@ -105,10 +119,15 @@ impl ServerClient {
     /// # Errors
     /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn patient(address: &str, token: Option<&str>) -> ClientResult<Self> {
-        Self::build(address, token, None)
+        Self::build(address, token, None, |http| http)
     }
 
-    fn build(address: &str, token: Option<&str>, patience: Option<Duration>) -> ClientResult<Self> {
+    fn build(
+        address: &str,
+        token: Option<&str>,
+        patience: Option<Duration>,
+        configure: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> ClientResult<Self> {
         let wrong = || ClientError::Address(address.to_owned());
         let parsed = Url::parse(address).map_err(|_| wrong())?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
@@ -126,7 +145,7 @@ impl ServerClient {
             Some(patience) => http.timeout(patience),
             None => http,
         };
-        let http = http.build();
+        let http = configure(http).build();
         let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
         Ok(Self { http: http.map_err(unreachable)?, address: parsed })
     }

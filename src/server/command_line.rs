@@ -8,7 +8,8 @@ use clap::Parser;
 use tokio::runtime::Builder;
 
 use super::{
-    backup, check, claude, export, mcp_bridge, models, remote, serve, tokens, workspace, write_out,
+    CommandOutcome, backup, bench, check, claude, export, mcp_bridge, models, remote, serve,
+    tokens, workspace, write_out,
 };
 use crate::cli::{Command, CommandLine};
 use crate::config::ServerConfig;
@@ -56,6 +57,7 @@ async fn run(cli: CommandLine) -> Result<CommandOutcome> {
         Some(Command::Approve(args)) => return remote::approve(args).await,
         Some(Command::Reject(args)) => return remote::reject(args).await,
         Some(Command::Watch(args)) => return remote::watch(args).await,
+        Some(Command::Bench(args)) => return bench::run(args).await,
         Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
         Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
         Some(Command::Supervise(args)) => workspace::supervise(&args)?,
@@ -66,31 +68,4 @@ async fn run(cli: CommandLine) -> Result<CommandOutcome> {
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
     Ok(CommandOutcome::Fine)
-}
-
-/// Outcome of a command that ran to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandOutcome {
-    /// Success.
-    Fine,
-    /// Data with errors.
-    Findings,
-    /// Data that cannot be read.
-    Unreadable,
-    /// Request that people rejected, or that failed.
-    Refused,
-    /// Request that expired, or that nobody decided in time.
-    Late,
-}
-
-impl CommandOutcome {
-    /// Returns the exit code of the process.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Fine => 0,
-            Self::Findings | Self::Refused => 1,
-            Self::Unreadable => 2,
-            Self::Late => 3,
-        }
-    }
 }

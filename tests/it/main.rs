@@ -40,6 +40,7 @@ mod injection;
 mod judging;
 mod judging_table;
 mod limits;
+mod load_test;
 mod mcp;
 mod mcp_clients;
 mod mcp_sessions;

@@ -171,6 +171,7 @@ const COMMANDS: &[&str] = &[
     "approve",
     "reject",
     "watch",
+    "bench",
     "completions",
     "check",
     "backup",

@@ -49,11 +49,11 @@ pub(crate) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
 /// Returns `true` if the server may answer the question later.
 fn comes_back(error: &ClientError) -> bool {
     match error {
-        ClientError::Unreachable { .. } => true,
+        ClientError::Unreachable { .. } | ClientError::Closed { .. } => true,
         ClientError::Refused { status, .. } | ClientError::Strange { status, .. } => {
             status.is_server_error() || status.as_u16() == 429
         }
-        ClientError::Address(_) | ClientError::Token => false,
+        ClientError::Address(_) | ClientError::Token | ClientError::NotAdmitted { .. } => false,
     }
 }
 

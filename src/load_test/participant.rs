@@ -1,0 +1,172 @@
+//! One client of a load test: it is in one document, and receives what happens there.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::client::socketio::{SocketIoClient, SocketIoPacket};
+
+use super::LoadTestError;
+use super::activity::{Activity, ActivityEvent, LoadedDocument, WorkingTime};
+use super::arrived_updates::ArrivedUpdates;
+use super::patient_ask::ask_patiently;
+
+/// Phase of a load test, which all clients follow.
+#[derive(Clone, Debug)]
+pub(super) enum TestPhase {
+    /// Clients arrive; nobody does anything.
+    Arriving,
+    /// Writers type and reviewers decide.
+    Working(WorkingTime),
+    /// Everybody waits for the last version of their document, in the order of the documents.
+    Ending(Arc<Vec<u64>>),
+}
+
+/// Client of a load test.
+pub(super) struct Participant {
+    client: SocketIoClient,
+    document: Arc<LoadedDocument>,
+    /// Index of the document among all.
+    document_index: usize,
+    version: u64,
+    activity: Activity,
+    /// Dropped when the client has nothing more to do than to receive.
+    busy: Option<mpsc::Sender<()>>,
+    measured: Option<Range<Instant>>,
+    received: ReceivedUpdateCounts,
+}
+
+/// Updates that a client received in the measured time.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ReceivedUpdateCounts {
+    /// Number of updates.
+    pub updates: u64,
+    /// Bytes of their messages on the connection.
+    pub bytes: u64,
+}
+
+/// Results of a client.
+pub(super) struct ParticipantResult {
+    /// Index of the document among all.
+    pub document_index: usize,
+    /// What it did.
+    pub activity: Activity,
+    /// What it received.
+    pub received: ReceivedUpdateCounts,
+}
+
+impl Participant {
+    /// Opens the document, and begins the activity that `activity` makes of its text and version.
+    ///
+    /// # Errors
+    /// [`LoadTestError`] if the server refuses to open it, or of `activity`.
+    pub async fn open(
+        mut client: SocketIoClient,
+        (document_index, document): (usize, Arc<LoadedDocument>),
+        busy: mpsc::Sender<()>,
+        activity: impl FnOnce(&Value) -> Result<Activity, LoadTestError>,
+    ) -> Result<Self, LoadTestError> {
+        let id = json!({"documentId": document.id});
+        let opened = ask_patiently(&mut client, "document:open", &id).await?;
+        let version = opened["document"]["version"].as_u64().unwrap_or_default();
+        let (activity, busy) = (activity(&opened)?, Some(busy));
+        let (measured, received) = (None, ReceivedUpdateCounts::default());
+        Ok(Self { client, document, document_index, version, activity, busy, measured, received })
+    }
+
+    /// Takes part until the end of the test.
+    ///
+    /// # Errors
+    /// [`LoadTestError`] if the connection ends, an update is left out, or an action is refused.
+    pub async fn take_part(
+        mut self,
+        mut phase: watch::Receiver<TestPhase>,
+    ) -> Result<ParticipantResult, LoadTestError> {
+        loop {
+            let next = self.activity.next_action();
+            let due = async {
+                match next {
+                    Some(next) => sleep_until(next).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                packet = self.client.receive() => self.take(&packet?).await?,
+                failure = self.activity.failure() => return Err(failure),
+                () = due => self.activity.on(&mut self.client, ActivityEvent::Due).await?,
+                changed = phase.changed() => changed.map_err(|_| LoadTestError::Stopped)?,
+            }
+            let phase = phase.borrow_and_update().clone();
+            if self.follow(&phase).await? {
+                let Self { document_index, activity, received, .. } = self;
+                return Ok(ParticipantResult { document_index, activity, received });
+            }
+        }
+    }
+
+    /// Does what a phase asks for; returns `true` at the end of the test.
+    async fn follow(&mut self, phase: &TestPhase) -> Result<bool, LoadTestError> {
+        match phase {
+            TestPhase::Arriving => return Ok(false),
+            TestPhase::Working(time) => {
+                if self.measured.is_none() {
+                    self.measured = Some(time.measured.clone());
+                    self.activity.on(&mut self.client, ActivityEvent::Begin(time)).await?;
+                }
+            }
+            TestPhase::Ending(versions) => {
+                let is_there = self.version >= versions[self.document_index];
+                return Ok(is_there && self.activity.is_done());
+            }
+        }
+        if self.activity.is_done() {
+            self.busy = None;
+        }
+        Ok(false)
+    }
+
+    async fn take(&mut self, packet: &SocketIoPacket) -> Result<(), LoadTestError> {
+        let event = match packet.event() {
+            Some(("updates" | "document:updates", payload)) => {
+                let arrived = ArrivedUpdates::parse(payload).ok_or(LoadTestError::Strange)?;
+                return self.take_updates(&arrived, packet).await;
+            }
+            Some(("tool_approval_request", payload)) => ActivityEvent::Request(payload),
+            Some(_) => return Ok(()),
+            None => {
+                let (number, answer) = packet.acknowledgement().ok_or(LoadTestError::Strange)?;
+                let answer = serde_json::from_str(answer).map_err(|_| LoadTestError::Strange)?;
+                ActivityEvent::Answer { number, answer, at: packet.at }
+            }
+        };
+        self.activity.on(&mut self.client, event).await
+    }
+
+    async fn take_updates(
+        &mut self,
+        arrived: &ArrivedUpdates<'_>,
+        packet: &SocketIoPacket,
+    ) -> Result<(), LoadTestError> {
+        let count = arrived.updates.len();
+        if count == 0 {
+            return Ok(());
+        }
+        if arrived.from != self.version {
+            return Err(LoadTestError::Gap);
+        }
+        self.version += count as u64;
+        self.document.log.received(arrived.from, count, packet.at);
+        if self.measured.as_ref().is_some_and(|time| time.contains(&packet.at)) {
+            self.received.updates += count as u64;
+            self.received.bytes += packet.wire_bytes() as u64;
+        }
+        for (from, update) in (arrived.from..).zip(&arrived.updates) {
+            let event = ActivityEvent::Update { from, update };
+            self.activity.on(&mut self.client, event).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! Events of the preparation, which are sent again while the server is too busy for them.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use crate::client::socketio::{SocketIoClient, accepted};
+
+use super::LoadTestError;
+
+/// Maximum time for an event to be accepted.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Sends an event until the server accepts it, and returns the answer.
+///
+/// # Errors
+/// [`LoadTestError::Refused`] for another refusal than `rate_limited`, or after 30 seconds;
+/// [`LoadTestError::Client`] if the connection has ended.
+pub(super) async fn ask_patiently(
+    client: &mut SocketIoClient,
+    event: &str,
+    payload: &Value,
+) -> Result<Value, LoadTestError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match accepted(client.ask(event, payload).await?) {
+            Err(refusal) if refusal.code == "rate_limited" && Instant::now() < until => {
+                sleep(PAUSE).await;
+            }
+            answer => return Ok(answer?),
+        }
+    }
+}

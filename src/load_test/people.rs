@@ -1,0 +1,64 @@
+//! People of a load test: as many as are needed for its clients, because a server limits the
+//! clients of one person.
+
+use crate::client::{ClientResult, ServerClient};
+use crate::protocol::client::IssueToken;
+use crate::protocol::names;
+
+use super::LoadTestError;
+
+/// Clients of one person; servers permit 1,024 of them.
+const CLIENTS_OF_A_PERSON: u64 = 500;
+
+/// Tokens under which the clients of a load test connect.
+pub(super) struct People {
+    owner: ServerClient,
+    /// Secrets, at least one.
+    secrets: Vec<String>,
+    /// Identifiers of the tokens that were issued for the test.
+    issued: Vec<String>,
+}
+
+impl People {
+    /// Uses the owner's `token`, and issues further ones if so many clients need more people.
+    ///
+    /// # Errors
+    /// [`LoadTestError::NotOwner`] for a token of another role, [`LoadTestError::Client`] if the
+    /// server refuses it or does not answer.
+    pub async fn gather(server: &str, token: &str, clients: u64) -> Result<Self, LoadTestError> {
+        let owner = ServerClient::new(server, token)?;
+        // A token that is refused is told before anything is made.
+        if owner.get(&["me"], &[]).await?["role"] != "owner" {
+            return Err(LoadTestError::NotOwner);
+        }
+        let mut people = Self { owner, secrets: vec![token.to_owned()], issued: Vec::new() };
+        while people.secrets.len() as u64 * CLIENTS_OF_A_PERSON < clients {
+            let wish = IssueToken {
+                role: names::Role::Editor,
+                name: format!("Load test {}", people.secrets.len()),
+                document_id: None,
+                expires_in: Some("1d".to_owned()),
+            };
+            let token = people.owner.issue(&wish).await?;
+            people.secrets.push(token.token);
+            people.issued.push(token.id);
+        }
+        Ok(people)
+    }
+
+    /// Returns the secret under which the client with this index connects.
+    pub fn secret(&self, client: usize) -> &str {
+        &self.secrets[client % self.secrets.len()]
+    }
+
+    /// Revokes what was issued.
+    ///
+    /// # Errors
+    /// [`ClientError`](crate::client::ClientError) if the server does not.
+    pub async fn leave(&self) -> ClientResult<()> {
+        for id in &self.issued {
+            self.owner.revoke(id).await?;
+        }
+        Ok(())
+    }
+}
