@@ -95,7 +95,7 @@ pub(super) fn status_is_retryable(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599)
 }
 
-/// Returns `true` for an [`ProviderError`] that may pass by itself and came without a status, in the
+/// Returns `true` for a [`ProviderError`] that may pass by itself and came without a status, in the
 /// middle of a stream.
 pub(super) fn kind_is_retryable(error: &ProviderError) -> bool {
     let passing = [

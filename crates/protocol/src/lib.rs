@@ -1,5 +1,7 @@
-//! Every type that leaves the process. Only [`convert`] has behaviour: it makes them of values of the
-//! application, and reads what clients send.
+//! Every type that leaves the process.
+//!
+//! Only [`convert`] has behaviour: it makes the types of values of the application, and reads what
+//! clients send.
 
 pub mod client;
 pub mod convert;
