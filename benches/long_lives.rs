@@ -77,7 +77,12 @@ fn cost(server: &BenchServer, count: usize, mut work: impl FnMut(usize)) -> f64 
     std::thread::sleep(Duration::from_millis(300));
     let before = server.cpu();
     (0..count).for_each(&mut work);
-    (server.cpu() - before).as_secs_f64() * 1_000.0 / count as f64
+    spent_since(server, before) / count as f64
+}
+
+/// Processor time of the server since it had used `before`, in milliseconds.
+fn spent_since(server: &BenchServer, before: Duration) -> f64 {
+    server.cpu().saturating_sub(before).as_secs_f64() * 1_000.0
 }
 
 fn directory() -> TempDir {
@@ -162,7 +167,7 @@ struct LogCosts {
 }
 
 fn long_logs() {
-    let [few, many] = UPDATES.map(|updates| log_costs(updates));
+    let [few, many] = UPDATES.map(log_costs);
     println!("\na document with {} updates, and with {}", UPDATES[0], UPDATES[1]);
     let flat = Goal::Ratio(1.5);
     row("first document:open after a start", few.first_open, many.first_open, &Goal::Most(50.0));
@@ -474,7 +479,26 @@ fn many_hunks() {
 
 /// Text whose every paragraph says this.
 fn paragraphs(count: usize, word: &str) -> String {
-    (0..count).map(|number| format!("{number:05} is {word}.\n\n")).collect()
+    let paragraphs: Vec<_> =
+        (0..count).map(|number| format!("{number:05} is {word}.\n\n")).collect();
+    paragraphs.concat()
+}
+
+/// Waits for the first request of a document while somebody types elsewhere; returns it and the
+/// times of the keystrokes.
+fn first_request(
+    client: &mut BenchClient,
+    document: &str,
+    elsewhere: &mut Typist,
+) -> (Value, Vec<f64>) {
+    let mut others = Vec::new();
+    loop {
+        others.push(timed(|| elsewhere.types(1)));
+        let waiting = client.ask("list_pending_approvals", &json!({"documentId": document}));
+        if let Some(request) = waiting["requests"].as_array().and_then(|it| it.first()) {
+            return (request.clone(), others);
+        }
+    }
 }
 
 fn hunk_costs(hunks: usize) -> HunkCosts {
@@ -492,15 +516,8 @@ fn hunk_costs(hunks: usize) -> HunkCosts {
     std::thread::sleep(Duration::from_millis(300));
     let before = server.cpu();
     proposals.call(TOKEN, "update_full_document", &arguments);
-    let mut others = Vec::new();
-    let request = loop {
-        others.push(timed(|| elsewhere.types(1)));
-        let waiting = client.ask("list_pending_approvals", &json!({"documentId": document}));
-        if let Some(request) = waiting["requests"].as_array().and_then(|it| it.first()) {
-            break request.clone();
-        }
-    };
-    let propose = (server.cpu() - before).as_secs_f64() * 1_000.0;
+    let (request, others) = first_request(&mut client, &document, &mut elsewhere);
+    let propose = spent_since(&server, before);
     let ids: Vec<_> =
         request["hunks"].as_array().expect("hunks").iter().map(|it| it["id"].clone()).collect();
     assert_eq!(ids.len(), hunks, "each paragraph is a hunk of its own");

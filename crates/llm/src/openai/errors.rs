@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::messages_api::ProviderError;
 use crate::{ModelError, retry};
 
-/// Reads the body of an error as an [`ProviderError`]; `None` if it has no message.
+/// Reads the body of an error as a [`ProviderError`]; `None` if it has no message.
 pub(super) fn read(text: &str) -> Option<ProviderError> {
     let body: Value = serde_json::from_str(text).ok()?;
     // llama.cpp and vLLM wrap the error or not, depending on their age; a web framework in front

@@ -94,13 +94,13 @@ fn is_one_paragraph(sides: UnitLists, swap: &UnitSwap) -> bool {
 /// Returns `true` if words left one of two neighbours for the other, or if one of them became a
 /// phrase of the other. The second may have one sentence between them that was removed or added.
 fn takes_over(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
-    let apart = (right.old.start - left.old.end, right.new.start - left.new.end);
-    if !matches!(apart, (0, 0) | (0, 1) | (1, 0)) {
+    let apart = (right.old.start - left.old.end) + (right.new.start - left.new.end);
+    if apart > 1 {
         return false;
     }
     let is_whole = [left, right].into_iter().any(|it| it.old.is_empty() || it.new.is_empty());
     let (left, right) = (ExchangedWords::of(sides, left), ExchangedWords::of(sides, right));
-    if apart != (0, 0) {
+    if apart == 1 {
         return left.has_phrase_of(&right) || right.has_phrase_of(&left);
     }
     let moves = |gone: &[Cow<str>], come: &[Cow<str>]| {
