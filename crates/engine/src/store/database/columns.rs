@@ -83,6 +83,10 @@ impl StatementValues for SqliteArguments {
 impl StatementValues for PgArguments {
     fn push(&mut self, value: &dyn ColumnValue) -> Result<(), BoxDynError> {
         match value.data() {
+            // No text of PostgreSQL has NUL. Identifiers with it are looked up and not found.
+            ColumnData::Text(text) if text.contains('\0') => {
+                self.add(text.replace('\0', "\u{fffd}"))
+            }
             ColumnData::Text(text) => self.add(&*text),
             ColumnData::AnyText(text) => self.add(text.as_bytes()),
             ColumnData::Integer(number) => self.add(number),

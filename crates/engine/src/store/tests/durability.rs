@@ -148,6 +148,18 @@ async fn a_visitor_writes_beside_a_running_server(database: TestDatabase) {
     assert_eq!(server.verify_audit().await.unwrap().seq, 3);
 }
 
+async fn the_audit_log_stays_a_chain_while_two_processes_write(database: TestDatabase) {
+    let server = database.open(StoreAccess::Serve).await;
+    let visitor = database.open(StoreAccess::Visit).await;
+    let lines = |store: Store| async move {
+        for _ in 0..40 {
+            store.commit(line("token.issued")).await.unwrap();
+        }
+    };
+    tokio::join!(lines(server.clone()), lines(visitor.clone()));
+    assert_eq!(server.verify_audit().await.unwrap().seq, 80);
+}
+
 async fn a_visitor_does_not_keep_a_server_out(database: TestDatabase) {
     let visitor = database.open(StoreAccess::Visit).await;
     let server = database.open(StoreAccess::Serve).await;
@@ -182,6 +194,7 @@ async fn data_is_readable_by_its_owner_only() {
 }
 
 on_both_databases! {
+    the_audit_log_stays_a_chain_while_two_processes_write,
     a_store_that_was_dropped_without_closing_has_everything,
     a_killed_process_loses_nothing_that_was_acknowledged,
     readers_cannot_write,

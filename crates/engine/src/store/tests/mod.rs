@@ -7,6 +7,7 @@ mod commits;
 mod durability;
 mod fixture;
 mod lists;
+mod postgres;
 mod records;
 mod snapshots;
 mod webhooks;

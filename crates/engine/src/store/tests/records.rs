@@ -16,6 +16,29 @@ async fn a_document_is_its_snapshot_and_what_came_after(database: TestDatabase) 
     assert_eq!((earlier.record.version, earlier.updates.len()), (Version(1), 1));
 }
 
+async fn a_text_may_have_any_characters(database: TestDatabase) {
+    let store = database.store().await;
+    let text = "a\0b \u{1F600} \u{FFFF} \u{7f}\n";
+    let update = UpdateRecord {
+        client: "c_1".into(),
+        changes: json!([[0, text]]).to_string().into(),
+        author: "usr_anna".into(),
+        at_ms: 5,
+        origin: None,
+    };
+    let append = StoreOp::AppendUpdates {
+        document: "doc_a".into(),
+        from: Version(0),
+        updates: vec![update],
+    };
+    store.commit(WriteBatch::from(create("doc_a")).with(append)).await.unwrap();
+    let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
+    assert_eq!(*loaded.updates[0].changes, *json!([[0, text]]).to_string());
+    store.commit(snapshot("doc_a", 1, text, 9)).await.unwrap();
+    let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
+    assert_eq!((loaded.snapshot, loaded.text.as_str()), (Version(1), text));
+}
+
 async fn the_first_snapshot_and_the_newest_few_are_kept(database: TestDatabase) {
     let store = database.store().await;
     store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
@@ -305,6 +328,7 @@ async fn damaged_rows_are_reported_not_guessed(database: TestDatabase) {
 }
 
 on_both_databases! {
+    a_text_may_have_any_characters,
     a_document_is_its_snapshot_and_what_came_after,
     the_first_snapshot_and_the_newest_few_are_kept,
     updates_are_read_between_two_versions,

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
-use sqlx::{AssertSqlSafe, Connection as _, Either, Executor as _};
+use sqlx::{AssertSqlSafe, Connection as _, Either, Executor as _, FromRow};
 use sqlx_postgres::{PgConnection, PgQueryResult, PgRow};
 
 use super::address::DatabaseUrl;
@@ -160,34 +160,72 @@ fn refused(url: &DatabaseUrl, error: &sqlx::Error) -> StoreError {
     StoreError::Unsuitable { database, reason }
 }
 
-async fn check(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
-    let sql =
-        "SELECT current_setting('server_version_num')::int, current_setting('server_version'),
-             current_setting('server_encoding'), pg_is_in_recovery(), current_schema()::text,
-             current_setting('fsync')::bool";
-    let (version, version_name, encoding, is_standby, schema, fsync): (
-        i32,
-        String,
-        String,
-        bool,
-        Option<String>,
-        bool,
-    ) = sqlx::query_as(sql).fetch_one(connection).await?;
-    let reason = if version < OLDEST {
-        format!("it is PostgreSQL {version_name}; 15 or newer is needed")
-    } else if encoding != "UTF8" {
-        format!("its encoding is {encoding}; create it with ENCODING 'UTF8'")
-    } else if is_standby {
-        "it is a standby, which cannot be written".to_owned()
-    } else if schema.is_none() {
-        "its search_path names no schema that exists and can be used".to_owned()
-    } else {
-        if !fsync {
-            tracing::warn!(
-                "fsync is off in PostgreSQL: a loss of power loses what was acknowledged"
-            );
+/// What must be known of a server before it is used.
+#[derive(Debug, FromRow)]
+struct ServerFacts {
+    version: i32,
+    version_name: String,
+    encoding: String,
+    is_standby: bool,
+    schema: Option<String>,
+    fsync: bool,
+}
+
+impl ServerFacts {
+    /// Returns the reason why the server cannot be used, if there is one.
+    fn flaw(&self) -> Option<String> {
+        if self.version < OLDEST {
+            let name = &self.version_name;
+            return Some(format!("it is PostgreSQL {name}; 15 or newer is needed"));
         }
-        return Ok(());
-    };
-    Err(StoreError::Unsuitable { database: url.to_string(), reason })
+        if self.encoding != "UTF8" {
+            let encoding = &self.encoding;
+            return Some(format!("its encoding is {encoding}; create it with ENCODING 'UTF8'"));
+        }
+        if self.is_standby {
+            return Some("it is a standby, which cannot be written".to_owned());
+        }
+        let no_schema = "its search_path names no schema that exists and that its user may use";
+        self.schema.is_none().then(|| no_schema.to_owned())
+    }
+}
+
+async fn check(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
+    let sql = "SELECT current_setting('server_version_num')::int AS version,
+             current_setting('server_version') AS version_name,
+             current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby,
+             current_schema()::text AS schema, current_setting('fsync')::bool AS fsync";
+    let facts: ServerFacts = sqlx::query_as(sql).fetch_one(connection).await?;
+    if let Some(reason) = facts.flaw() {
+        return Err(StoreError::Unsuitable { database: url.to_string(), reason });
+    }
+    if !facts.fsync {
+        tracing::warn!("fsync is off in PostgreSQL: a loss of power loses what was acknowledged");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_used_only_if_it_is_new_enough_and_can_be_written() {
+        let facts = || ServerFacts {
+            version: 150_000,
+            version_name: "15.0".to_owned(),
+            encoding: "UTF8".to_owned(),
+            is_standby: false,
+            schema: Some("public".to_owned()),
+            fsync: true,
+        };
+        assert_eq!(facts().flaw(), None);
+        let flaw = |facts: ServerFacts| facts.flaw().unwrap();
+        let old = ServerFacts { version: 140_012, version_name: "14.12".to_owned(), ..facts() };
+        assert_eq!(flaw(old), "it is PostgreSQL 14.12; 15 or newer is needed");
+        let latin = ServerFacts { encoding: "LATIN1".to_owned(), ..facts() };
+        assert!(flaw(latin).contains("LATIN1"));
+        assert!(flaw(ServerFacts { is_standby: true, ..facts() }).contains("standby"));
+        assert!(flaw(ServerFacts { schema: None, ..facts() }).contains("search_path"));
+    }
 }
