@@ -1,7 +1,7 @@
 //! Durable commits per second: rooms that each wait for their own commit before the next one.
 //!
-//! `cargo bench --bench store`; with `COPYDESK_BENCH_POSTGRES=postgres://…`, an empty database, on SQLite
-//! and PostgreSQL in turns.
+//! `cargo bench --bench store`; with `COPYDESK_BENCH_POSTGRES=postgres://…`, an empty database, on
+//! SQLite and PostgreSQL in turns.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a program that prints figures")]
 

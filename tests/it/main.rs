@@ -50,6 +50,7 @@ mod models;
 mod offline;
 mod old_data;
 mod plans;
+mod postgres;
 mod presence;
 mod provenance;
 mod rest;

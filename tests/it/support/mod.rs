@@ -23,7 +23,7 @@ pub mod wire;
 
 pub use bridge::{give_up, modules};
 pub use cli::Cli;
-pub use database::{StoryDatabase, needs_sqlite};
+pub use database::{PrivatePostgres, StoryDatabase};
 pub use hand::{Answer, Hand};
 pub use interpreter::interpreter;
 pub use mirror::replacing;

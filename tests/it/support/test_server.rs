@@ -54,6 +54,7 @@ pub struct Plan {
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     files: Option<Vec<(String, String)>>,
+    only_on_sqlite: Option<&'static str>,
 }
 
 enum Model {
@@ -110,9 +111,23 @@ impl Plan {
         self
     }
 
+    /// With SQLite, also when stories are told on PostgreSQL; says why.
+    pub fn on_sqlite(mut self, reason: &'static str) -> Self {
+        self.only_on_sqlite = Some(reason);
+        self
+    }
+
     /// Starts the server.
-    pub fn start(mut self) -> TestServer {
-        let database = StoryDatabase::create();
+    pub fn start(self) -> TestServer {
+        let database = match self.only_on_sqlite {
+            Some(_) => None,
+            None => StoryDatabase::of_all_stories(),
+        };
+        self.start_on(database)
+    }
+
+    /// Starts the server on a database in PostgreSQL.
+    pub fn start_on(mut self, database: Option<StoryDatabase>) -> TestServer {
         if let Some(database) = &database {
             self.environment.push(("COPYDESK_DATABASE_URL".to_owned(), database.url()));
         }

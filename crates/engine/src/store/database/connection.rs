@@ -59,8 +59,8 @@ impl WriterConnection {
     }
 
     /// Rolls the open transaction back. Transactions are written out rather than left to sqlx: some
-    /// errors (no space left) make SQLite roll back by itself, and sqlx's count of open transactions
-    /// is wrong from then on.
+    /// errors (no space left) make SQLite roll back by itself, and sqlx's count of open
+    /// transactions is wrong from then on.
     pub(crate) async fn roll_back(&mut self) {
         // Fails when SQLite has done it already, or when the connection was lost.
         self.run("ROLLBACK").await.ok();

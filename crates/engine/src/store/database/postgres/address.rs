@@ -8,8 +8,8 @@ use sqlx_postgres::PgConnectOptions;
 
 use crate::store::StoreError;
 
-/// Parameters that an address may have behind its `?`. Others are refused, because a password with a
-/// misspelt name would be logged.
+/// Parameters that an address may have behind its `?`. Others are refused, because a password with
+/// a misspelt name would be logged.
 const PARAMETERS: [&str; 13] = [
     "sslmode",
     "ssl-mode",

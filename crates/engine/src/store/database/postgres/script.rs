@@ -38,6 +38,9 @@ impl<'a> PostgresScript<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame.
+    ///
+    /// # Errors
+    /// Those of [`StatementBatch::end`](super::super::statement_batch::StatementBatch::end).
     pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
         match frame {
             BatchFrame::Transaction => {
@@ -75,6 +78,9 @@ impl<'a> PostgresScript<'a> {
     }
 
     /// Sends the statements added so far.
+    ///
+    /// # Errors
+    /// Those of [`StatementBatch::end`](super::super::statement_batch::StatementBatch::end).
     pub async fn send(&mut self) -> Result<(), BatchError> {
         if let Some(error) = self.unwritable.take() {
             return Err(error.into());

@@ -47,6 +47,9 @@ impl<'a> SqliteScript<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame.
+    ///
+    /// # Errors
+    /// Those of [`StatementBatch::end`](super::super::statement_batch::StatementBatch::end).
     pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
         let end = match frame {
             BatchFrame::Transaction => "COMMIT",
