@@ -145,7 +145,8 @@ written! {
     Text: [str, String, Box<str>]: |it| text(it);
     Text: [Value]: |json| ColumnData::Text(Cow::Owned(json.to_string()));
     Boolean: [bool]: |is| ColumnData::Boolean(*is);
-    Integer: [i64, u32]: |number| ColumnData::Integer(i64::from(*number));
+    Integer: [i64]: |number| ColumnData::Integer(*number);
+    Integer: [u32]: |number| ColumnData::Integer(i64::from(*number));
     Integer: [u64]: |number| ColumnData::Integer(int(*number));
     Integer: [Version]: |version| ColumnData::Integer(int(version.0));
     Bytes: [AnyText<'_>]: |it| ColumnData::AnyText(it.0);

@@ -50,7 +50,8 @@ macro_rules! fetch {
             }
             Self::Postgres($db) => {
                 let query = sqlx::query_with($sql, values::<PgArguments>($all)?);
-                let rows = query.$how($connection).await?;
+                // In a box: the futures of everything that reads hold this one.
+                let rows = Box::pin(postgres::answered(query.$how($connection))).await?;
                 StoreResult::Ok(rows.into_iter().map(StoreRow::Postgres).collect())
             }
         }

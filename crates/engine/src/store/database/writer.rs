@@ -1,6 +1,7 @@
 //! Task that writes: takes all batches that wait and commits them together.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 
@@ -120,7 +121,8 @@ impl StoreWriter {
         // it.
         self.counters.count_split_group();
         tracing::debug!(%error, batches = batches.len(), "a group failed; each batch is tried alone");
-        match self.one_by_one(batches).await {
+        let limit = self.source.answer_limit();
+        match limited(limit, self.one_by_one(batches)).await {
             Ok(outcomes) => outcomes,
             Err(error) if error.of_all_batches().is_some() => of_all(error, batches.len()),
             Err(error) => {
@@ -140,7 +142,9 @@ impl StoreWriter {
         let mut is_repeated = false;
         loop {
             let mut connection = self.source.take().await?;
-            let error = match self.transact_with(&mut connection, batches).await {
+            let limit = self.source.answer_limit();
+            let work = self.transact_with(&mut connection, batches);
+            let error = match limited(limit, work).await {
                 Ok(()) => {
                     self.source.hold(connection);
                     return Ok(());
@@ -219,6 +223,18 @@ impl StoreWriter {
         self.counters.count_transaction();
         self.known = Some(known);
     }
+}
+
+/// Does the work of a transaction within a limit, after which nobody knows what becomes of it.
+async fn limited<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = StoreResult<T>>,
+) -> StoreResult<T> {
+    let Some(limit) = limit else { return work.await };
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        let reason = format!("the database did not answer within {} s", limit.as_secs());
+        Err(StoreError::OutcomeUnknown { reason })
+    })
 }
 
 /// Splits batches, in order, into groups of at most [`GROUP_BYTES`] or of one batch.

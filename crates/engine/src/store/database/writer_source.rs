@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::connection::WriterConnection;
 use super::postgres::server::PostgresWriter;
 use super::postgres::session::PostgresSession;
-use super::sqlite;
+use super::{postgres, sqlite};
 use crate::store::{StoreError, StoreResult};
 
 /// Time between two looks at a connection that is not used.
@@ -113,6 +113,14 @@ impl WriterSource {
             // The connection goes back to the pool, which tests it.
             Self::Sqlite(_) => LossOutcome::Failed(error),
             Self::Postgres(source) => source.after_error(connection, error).await,
+        }
+    }
+
+    /// Returns the longest time that a transaction may take, if the database can go away.
+    pub(crate) fn answer_limit(&self) -> Option<Duration> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(_) => Some(postgres::ANSWER_LIMIT),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use sqlx::ConnectOptions as _;
 use sqlx_postgres::PgConnectOptions;
@@ -32,14 +33,14 @@ const STATEMENTS: usize = 500;
 /// Address of a PostgreSQL database, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
 #[derive(Clone)]
 pub struct DatabaseUrl {
-    options: PgConnectOptions,
+    options: Arc<PgConnectOptions>,
     name: String,
 }
 
 impl DatabaseUrl {
     /// Returns the options of a connection.
     pub(crate) fn options(&self) -> PgConnectOptions {
-        self.options.clone()
+        PgConnectOptions::clone(&self.options)
     }
 }
 
@@ -72,7 +73,7 @@ impl FromStr for DatabaseUrl {
             None => format!("{}:{}", options.get_host(), options.get_port()),
         };
         let name = format!("postgres://{host}/{database}");
-        Ok(Self { options, name })
+        Ok(Self { options: Arc::new(options), name })
     }
 }
 

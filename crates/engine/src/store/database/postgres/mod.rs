@@ -5,6 +5,9 @@ pub(crate) mod script;
 pub(crate) mod server;
 pub(crate) mod session;
 
+use std::io;
+use std::time::Duration;
+
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{AssertSqlSafe, Row as _};
 use sqlx_postgres::{PgConnection, PgPool, PgPoolOptions};
@@ -12,10 +15,23 @@ use sqlx_postgres::{PgConnection, PgPool, PgPoolOptions};
 use crate::store::{StoreError, StoreResult};
 use address::DatabaseUrl;
 
+/// Longest wait for an answer, after which the connection counts as lost.
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
 static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/postgres");
 
 /// Number of reading connections, at most.
 const READERS: u32 = 8;
+
+/// Waits for the answer to a query.
+///
+/// # Errors
+/// That of the query; [`sqlx::Error::Io`] if there is no answer within [`ANSWER_LIMIT`]: the machine
+/// of the database may be gone without a word.
+pub(crate) async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+    let answer = tokio::time::timeout(ANSWER_LIMIT, query).await;
+    answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
+}
 
 /// Opens connections that refuse to write.
 pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
@@ -102,4 +118,15 @@ pub(crate) async fn triggers(connection: &mut PgConnection) -> StoreResult<Vec<S
          WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')
              AND relnamespace = current_schema()::regnamespace";
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_database_that_says_nothing_counts_as_lost() {
+        let silence = std::future::pending::<sqlx::Result<()>>();
+        assert!(StoreError::is_lost_connection(&answered(silence).await.unwrap_err()));
+    }
 }
