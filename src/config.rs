@@ -183,12 +183,14 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// Settings file that is invalid.
-    #[error("{path} is not valid")]
+    #[error("{path} is not valid: line {line}: {reason}")]
     Invalid {
         /// Path of the file.
         path: PathBuf,
-        /// Cause of the failure.
-        source: toml::de::Error,
+        /// Line with the fault, from 1.
+        line: usize,
+        /// Description of the fault, without the line, which may have a password.
+        reason: String,
     },
     /// Option `--no-auth` on an address at which others could reach the server.
     #[error(
@@ -380,7 +382,11 @@ fn read_file(named: Option<&Path>) -> Result<ServeArgs, ConfigError> {
         }
         Err(source) => return Err(ConfigError::Unreadable { path: path.into(), source }),
     };
-    toml::from_str(&text).map_err(|source| ConfigError::Invalid { path: path.into(), source })
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let (line, reason) = (before.matches('\n').count() + 1, error.message().to_owned());
+        ConfigError::Invalid { path: path.into(), line, reason }
+    })
 }
 
 /// Returns the place at which a test wants this process to die.

@@ -82,12 +82,20 @@ fn a_wrong_address_is_refused_and_its_password_is_not_shown() {
             assert!(!output.status.success());
         }
     }
-    let settings = "database-url = \"postgres://anna:hunter2@127.0.0.1:1/desk\"\n";
-    std::fs::write(home.path().join("copydesk.toml"), settings).unwrap();
-    let output =
-        copydesk_command().args(["serve", "--model", "harper"]).current_dir(home.path()).output();
-    let said = standard_error(&output.unwrap());
-    assert!(said.contains("cannot reach the database") && !said.contains("hunter2"), "{said}");
+    let settings = [
+        (
+            "database-url = \"postgres://anna:hunter2@127.0.0.1:1/desk\"\n",
+            "cannot reach the database",
+        ),
+        ("\ndatabase-url = \"postgres://anna:hunter2@127.0.0.1:1/desk\n", "is not valid: line 2"),
+    ];
+    for (text, reason) in settings {
+        std::fs::write(home.path().join("copydesk.toml"), text).unwrap();
+        let mut command = copydesk_command();
+        command.args(["serve", "--model", "harper"]).current_dir(home.path());
+        let said = standard_error(&command.output().unwrap());
+        assert!(said.contains(reason) && !said.contains("hunter2"), "{said}");
+    }
 }
 
 /// PostgreSQL is killed twice while somebody types. What was acknowledged is there, once.
