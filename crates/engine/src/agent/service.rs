@@ -293,8 +293,7 @@ impl AgentService {
     pub(super) fn spawn_worker(&self, worker: WorkerNeed, key: QueueKey) {
         if worker == WorkerNeed::Needed {
             let shared = Arc::clone(&self.shared);
-            // Large: it is on the heap from the start.
-            self.shared.tasks.spawn(async move { Box::pin(shared.work(&key)).await });
+            self.shared.tasks.spawn(async move { shared.work(&key).await });
         }
     }
 }

@@ -46,15 +46,14 @@ pub enum StoreError {
         client: ClientId,
     },
     /// Another server uses the data directory or the database.
-    #[error("{place} is in use by another copydesk server{}; stop it, or use another {kind}",
-        server.as_ref().map(|server| format!(" ({server})")).unwrap_or_default())]
+    #[error("{place} is in use by another copydesk server{}; stop it, or use another {}",
+        server.as_ref().map(|server| format!(" ({server})")).unwrap_or_default(),
+        if place.starts_with("postgres://") { "database" } else { "--data directory" })]
     InUse {
         /// Data directory, or address of the database.
         place: String,
         /// Process of the other server, if it is known.
         server: Option<String>,
-        /// `--data directory`, or `database`.
-        kind: &'static str,
     },
     /// Another server has used the database since this one lost its connection to it.
     #[error("another copydesk server has used the database meanwhile; restart this one")]
@@ -160,7 +159,7 @@ impl StoreError {
         let server =
             session.map(|name| name.trim_start_matches("copydesk (").trim_end_matches(')'));
         let server = server.map(str::to_owned);
-        Self::InUse { place: url.to_string(), server, kind: "database" }
+        Self::InUse { place: url.to_string(), server }
     }
 
     /// Returns `true` if an error means that there is no connection to the database any more.
@@ -187,8 +186,8 @@ impl StoreError {
     /// Returns this error for another batch, if it is about the database and not about a batch.
     pub(super) fn of_all_batches(&self) -> Option<Self> {
         match self {
-            Self::InUse { place, server, kind } => {
-                Some(Self::InUse { place: place.clone(), server: server.clone(), kind })
+            Self::InUse { place, server } => {
+                Some(Self::InUse { place: place.clone(), server: server.clone() })
             }
             Self::Replaced => Some(Self::Replaced),
             Self::Unreachable { database, reason } => {

@@ -62,7 +62,6 @@ pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     Err(StoreError::InUse {
         place: directory.display().to_string(),
         server: process.map(|id| format!("process {id}")),
-        kind: "--data directory",
     })
 }
 

@@ -1,12 +1,12 @@
 //! Storage of documents, updates, requests, sessions, transcripts, tokens and the audit log.
 //!
-//! There is one [`Store`] per data directory, or per PostgreSQL database ([`StorePlace`]). Everything
-//! is written through [`Store::commit`]: a batch is written completely or not at all, and is on the
-//! disk when `commit` returns. Batches of all rooms that wait at one time share a transaction and so
-//! one wait for the disk; each keeps its own outcome.
+//! There is one [`Store`] per data directory, or per PostgreSQL database ([`StorePlace`]).
+//! Everything is written through [`Store::commit`]: a batch is written completely or not at all,
+//! and is on the disk when `commit` returns. Batches of all rooms that wait at one time share a
+//! transaction and so one wait for the disk; each keeps its own outcome.
 //!
-//! SQLite has a write-ahead log and `synchronous=FULL`, PostgreSQL `synchronous_commit`. There is one
-//! function per operation, whose statements both understand; `database` has what differs.
+//! SQLite has a write-ahead log and `synchronous=FULL`, PostgreSQL `synchronous_commit`. There is
+//! one function per operation, whose statements both understand; `database` has what differs.
 
 mod answers;
 mod apply;

@@ -39,22 +39,25 @@ impl<T> ColumnRead for T where
 {
 }
 
-/// Runs a query with its values on the connection of either database; returns the rows.
+/// Runs a query with its values on the connection of either database; returns the rows. In a box:
+/// the futures of everything that reads hold this one.
 macro_rules! fetch {
     ($on:expr, $sql:ident, $all:ident, |$db:ident| $connection:expr, $how:ident) => {
-        match $on {
-            Self::Sqlite($db) => {
-                let query = sqlx::query_with($sql, values::<SqliteArguments>($all)?);
-                let rows = query.$how($connection).await?;
-                StoreResult::Ok(rows.into_iter().map(StoreRow::Sqlite).collect())
+        Box::pin(async move {
+            match $on {
+                Self::Sqlite($db) => {
+                    let query = sqlx::query_with($sql, values::<SqliteArguments>($all)?);
+                    let rows = query.$how($connection).await?;
+                    StoreResult::Ok(rows.into_iter().map(StoreRow::Sqlite).collect())
+                }
+                Self::Postgres($db) => {
+                    let query = sqlx::query_with($sql, values::<PgArguments>($all)?);
+                    let rows = postgres::answered(query.$how($connection)).await?;
+                    StoreResult::Ok(rows.into_iter().map(StoreRow::Postgres).collect())
+                }
             }
-            Self::Postgres($db) => {
-                let query = sqlx::query_with($sql, values::<PgArguments>($all)?);
-                // In a box: the futures of everything that reads hold this one.
-                let rows = Box::pin(postgres::answered(query.$how($connection))).await?;
-                StoreResult::Ok(rows.into_iter().map(StoreRow::Postgres).collect())
-            }
-        }
+        })
+        .await
     };
 }
 
@@ -89,11 +92,13 @@ impl ReadPool {
 
     /// Begins a view of this moment.
     pub(crate) async fn snapshot(&self) -> StoreResult<ReadSnapshot> {
+        // In boxes, as in `fetch`.
         Ok(match self {
-            Self::Sqlite(pool) => ReadSnapshot::Sqlite(pool.begin().await?),
+            Self::Sqlite(pool) => ReadSnapshot::Sqlite(Box::pin(pool.begin()).await?),
             Self::Postgres(pool) => {
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-                ReadSnapshot::Postgres(pool.begin_with(begin).await?)
+                let moment = Box::pin(postgres::answered(pool.begin_with(begin))).await?;
+                ReadSnapshot::Postgres(moment)
             }
         })
     }

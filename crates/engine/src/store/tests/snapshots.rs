@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A new document whose room kept a snapshot after each `(updates, bytes)` of its log; the versions of
-/// those that are left.
+/// A new document whose room kept a snapshot after each `(updates, bytes)` of its log; the versions
+/// of those that are left.
 async fn kept_after(
     database: &TestDatabase,
     text: &str,

@@ -26,8 +26,8 @@ const READERS: u32 = 8;
 /// Waits for the answer to a query.
 ///
 /// # Errors
-/// That of the query; [`sqlx::Error::Io`] if there is no answer within [`ANSWER_LIMIT`]: the machine
-/// of the database may be gone without a word.
+/// That of the query; [`sqlx::Error::Io`] if there is no answer within [`ANSWER_LIMIT`]: the
+/// machine of the database may be gone without a word.
 pub(crate) async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
     let answer = tokio::time::timeout(ANSWER_LIMIT, query).await;
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
