@@ -123,7 +123,7 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, armed: Arc<AtomicU8>
                 if is_commit && cut != Cut::Nothing as u8 {
                     let is_last = cut == Cut::ForGood as u8;
                     armed.store(if is_last { u8::MAX } else { 0 }, Ordering::SeqCst);
-                    server.read(&mut from_server).await.unwrap();
+                    assert!(server.read(&mut from_server).await.unwrap() > 0);
                     return;
                 }
             }
