@@ -87,6 +87,10 @@ pub struct ServeArgs {
     /// Data directory [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// PostgreSQL database to use instead of the one in the data directory:
+    /// postgres://USER:PASSWORD@HOST:PORT/NAME
+    #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
     /// The model: harper, anthropic, anthropic:NAME, openai, openai:NAME, claude-cli,
     /// claude-cli:NAME or script:FILE; several with commas between, the default first [default:
     /// anthropic with a key present, openai with its base URL present, else harper]
@@ -203,6 +207,10 @@ pub struct TokenArgs {
     /// Data directory of the server; also while it runs
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// PostgreSQL database to use instead of the one in the data directory:
+    /// postgres://USER:PASSWORD@HOST:PORT/NAME
+    #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
 }
 
 /// Options of `copydesk export`.
@@ -226,6 +234,10 @@ pub struct ExportArgs {
     /// Data directory of the server
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// PostgreSQL database to use instead of the one in the data directory:
+    /// postgres://USER:PASSWORD@HOST:PORT/NAME
+    #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
 }
 
 /// Options of every command that uses a running server.
@@ -419,6 +431,10 @@ pub struct CheckArgs {
     /// Data directory of the server
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// PostgreSQL database to use instead of the one in the data directory:
+    /// postgres://USER:PASSWORD@HOST:PORT/NAME
+    #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
 }
 
 /// Options of `copydesk backup`.
@@ -436,6 +452,10 @@ pub struct BackupArgs {
     /// Data directory of the server; also while it runs [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// PostgreSQL database to use instead of the one in the data directory:
+    /// postgres://USER:PASSWORD@HOST:PORT/NAME
+    #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
 }
 
 /// Options of `copydesk restore`.
@@ -453,6 +473,10 @@ pub struct RestoreArgs {
     /// Data directory to create; no server may be running on it [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// PostgreSQL database to use instead of the one in the data directory:
+    /// postgres://USER:PASSWORD@HOST:PORT/NAME
+    #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
     /// Replace existing data, which is moved aside in the same folder
     #[arg(long)]
     pub replace: bool,

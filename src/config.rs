@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use crate::cli::ServeArgs;
+use crate::store::{DatabaseUrl, StoreError, StorePlace};
 
 /// `true` if this build has the offline editor.
 const HAS_HARPER: bool = cfg!(feature = "grammar");
@@ -24,6 +25,8 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// Data directory.
     pub data: PathBuf,
+    /// PostgreSQL database; `None`: the database is in the data directory.
+    pub database: Option<DatabaseUrl>,
     /// Models that can be asked; the first answers when a client names none.
     pub models: Vec<ModelChoice>,
     /// Seconds that a proposed change waits for a person; 0 means for ever.
@@ -180,12 +183,14 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// Settings file that is invalid.
-    #[error("{path} is not valid")]
+    #[error("{path} is not valid: line {line}: {reason}")]
     Invalid {
         /// Path of the file.
         path: PathBuf,
-        /// Cause of the failure.
-        source: toml::de::Error,
+        /// Line with the fault, from 1.
+        line: usize,
+        /// Description of the fault, without the line, which may have a password.
+        reason: String,
     },
     /// Option `--no-auth` on an address at which others could reach the server.
     #[error(
@@ -214,6 +219,9 @@ pub enum ConfigError {
     /// Memory for connections too small for one document to be opened, in megabytes.
     #[error("connection-memory must be at least {LEAST_MEGABYTES} megabytes, not {0}")]
     TooLittleMemory(u32),
+    /// Address of a database that cannot be used.
+    #[error(transparent)]
+    Database(#[from] StoreError),
     /// Environment variable that is no boolean.
     #[error("{name} must be true or false, not `{value}`")]
     NotBoolean {
@@ -247,6 +255,7 @@ impl ServerConfig {
         let config = Self {
             listen: args.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 4680))),
             data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from("./copydesk-data")),
+            database: database(args.database_url.or(file.database_url))?,
             models,
             approval_timeout_s: args.approval_timeout.or(file.approval_timeout),
             approvals: boolean("TOOL_APPROVAL_ENABLED")?,
@@ -271,6 +280,14 @@ impl ServerConfig {
         Ok(config)
     }
 
+    /// Returns the place of the store.
+    pub fn store(&self) -> StorePlace {
+        match &self.database {
+            Some(url) => StorePlace::Postgres(url.clone()),
+            None => StorePlace::Directory(self.data.clone()),
+        }
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         if self.enable_bash && self.workspace.is_none() {
             return Err(ConfigError::NoWorkspace);
@@ -292,6 +309,14 @@ impl ServerConfig {
         }
         Ok(())
     }
+}
+
+/// Returns the address of a PostgreSQL database; `None` if it is missing or empty.
+///
+/// # Errors
+/// [`StoreError::Address`], which does not repeat the address: it may have a password.
+pub fn database(url: Option<String>) -> Result<Option<DatabaseUrl>, StoreError> {
+    url.filter(|url| !url.is_empty()).map(|url| url.parse()).transpose()
 }
 
 /// Converts megabytes of the memory for connections into bytes.
@@ -357,7 +382,11 @@ fn read_file(named: Option<&Path>) -> Result<ServeArgs, ConfigError> {
         }
         Err(source) => return Err(ConfigError::Unreadable { path: path.into(), source }),
     };
-    toml::from_str(&text).map_err(|source| ConfigError::Invalid { path: path.into(), source })
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let (line, reason) = (before.matches('\n').count() + 1, error.message().to_owned());
+        ConfigError::Invalid { path: path.into(), line, reason }
+    })
 }
 
 /// Returns the place at which a test wants this process to die.

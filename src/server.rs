@@ -38,7 +38,7 @@ use crate::api::webhooks::{AddressPolicy, WebhookOutbox};
 use crate::api::{Application, ApplicationOptions, HeardRuns, StoredAnswers, export_input};
 use crate::auth::{Authenticator, TokenSecret, owner_secret};
 use crate::cli::ExportArgs;
-use crate::config::ServerConfig;
+use crate::config::{self, ServerConfig};
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::failpoint;
 use crate::file_sync::FileSync;
@@ -48,7 +48,7 @@ use crate::rooms::clock::WallClock;
 use crate::rooms::event::{RoomEvent, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink, ExportSnapshot, NewDocument, RoomRegistry};
 use crate::socketio::{SocketRegistry, SocketState};
-use crate::store::{Store, StoreAccess, StoreOp};
+use crate::store::{Store, StoreAccess, StoreOp, StorePlace, create_data_directory};
 use crate::webhooks::DeliveryWorker;
 use crate::{mcp, rest, socketio};
 
@@ -159,7 +159,11 @@ impl EventSink for EventFanOut {
 
 impl Server {
     async fn build(config: &ServerConfig) -> Result<Self> {
-        let store = Store::open(&config.data, StoreAccess::Serve).await?;
+        let store = Store::open(config.store(), StoreAccess::Serve).await?;
+        if config.database.is_some() {
+            // For the owner's token. The database is elsewhere.
+            create_data_directory(&config.data)?;
+        }
         let clock = WallClock::system();
         let auth = Authenticator::new(store.clone());
         let secret = match &config.token {
@@ -340,22 +344,36 @@ fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> R
 }
 
 /// Opens the data of a server that may be running.
-async fn visit(data: Option<PathBuf>) -> Result<Store> {
-    Ok(Store::open(&data_directory(data)?, StoreAccess::Visit).await?)
+async fn visit(data: Option<PathBuf>, database_url: Option<String>) -> Result<Store> {
+    let place = place(data, database_url)?;
+    require_data(&place).await?;
+    Ok(Store::open(place, StoreAccess::Visit).await?)
 }
 
-/// Returns the data directory, which must have data.
-fn data_directory(data: Option<PathBuf>) -> Result<PathBuf> {
-    let data = data.unwrap_or_else(|| PathBuf::from(DATA));
-    if !Store::is_at(&data) {
-        bail!("there is no copydesk data in {}; use --data", data.display());
+/// Returns the place of the data for a command that opens it itself.
+fn place(data: Option<PathBuf>, database_url: Option<String>) -> Result<StorePlace> {
+    Ok(match config::database(database_url)? {
+        Some(url) => StorePlace::Postgres(url),
+        None => StorePlace::Directory(data.unwrap_or_else(|| PathBuf::from(DATA))),
+    })
+}
+
+/// Fails unless there is data at `place`.
+async fn require_data(place: &StorePlace) -> Result<()> {
+    if Store::is_at(place).await? {
+        return Ok(());
     }
-    Ok(data)
+    match place {
+        StorePlace::Directory(data) => {
+            bail!("there is no copydesk data in {}; use --data", data.display())
+        }
+        StorePlace::Postgres(url) => bail!("there is no copydesk data in {url}"),
+    }
 }
 
 /// Exports a document into a file or to standard output.
 async fn export(args: ExportArgs) -> Result<()> {
-    let store = visit(args.data).await?;
+    let store = visit(args.data, args.database_url).await?;
     let id = DocumentId::from(args.document);
     let exported = async {
         let snapshot = ExportSnapshot::stored(&store, &id).await?;

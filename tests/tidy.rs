@@ -65,7 +65,7 @@ const MODULES: &[(&str, &str)] = &[
     ("client", "http_client protocol"),
     ("load_test", "document client protocol config"),
     ("telemetry", ""),
-    ("config", "cli"),
+    ("config", "cli store"),
     ("cli", "export permissions"),
     ("server", "all"),
 ];
@@ -120,6 +120,9 @@ const WALLS: &[(&str, &str)] = &[
     ("similar", "document/diff approvals/preview.rs"),
     ("socketioxide", "socketio server"),
     ("sqlx", "store columns.rs"),
+    // Each database in its own crate.
+    ("sqlx_postgres", "store/database"),
+    ("sqlx_sqlite", "store/database"),
     ("toml", "config.rs llm/prices.rs workspace/shell"),
     ("tower", "rest server"),
     ("tower_http", "rest server/assets.rs"),
@@ -137,16 +140,16 @@ const WALLS: &[(&str, &str)] = &[
     ),
     // `copydesk export --out FILE` and `copydesk import FILE`.
     ("tokio::fs", "server.rs server/remote/import.rs store"),
-    // The lock of a data directory names its process; a failpoint ends it.
+    // The lock of a data directory or database names its process; a failpoint ends it.
     (
         "std::process",
-        "llm/claude_cli llm/harper load_test/local_server.rs main.rs server/command_line.rs processes/supervisor.rs store/files.rs workspace/command.rs failpoint.rs",
+        "llm/claude_cli llm/harper load_test/local_server.rs main.rs server/command_line.rs processes/supervisor.rs store/files.rs store/database/postgres/address.rs workspace/command.rs failpoint.rs",
     ),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write
     // that its caller left alone, the worker process of the grammar checker.
     (
         "tokio::spawn",
-        "server.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs rest/middleware/idempotency.rs rooms/registry.rs socketio/connect.rs socketio/outbound.rs store/sqlite/writer.rs",
+        "server.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs rest/middleware/idempotency.rs rooms/registry.rs socketio/connect.rs socketio/outbound.rs store/database/writer.rs",
     ),
 ];
 

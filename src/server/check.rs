@@ -1,9 +1,8 @@
 //! `copydesk check`: examines everything in the store, and reports errors.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::CommandOutcome;
 use crate::check::{CheckCounts, CheckReport, report};
@@ -12,11 +11,10 @@ use crate::store::{Store, StoreAccess};
 
 /// Prints the findings. Fails only if nothing can be printed.
 pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {
-    let data = args.data.unwrap_or_else(|| PathBuf::from("./copydesk-data"));
-    let report = match checked(&data).await {
+    let report = match checked(&args).await {
         Ok(report) => report,
         Err(error) => {
-            eprintln!("copydesk: cannot check {}: {error:#}", data.display());
+            eprintln!("copydesk: cannot check the data: {error:#}");
             return Ok(CommandOutcome::Unreadable);
         }
     };
@@ -46,11 +44,10 @@ fn many(count: u64, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-async fn checked(data: &Path) -> Result<CheckReport> {
-    if !Store::is_at(data) {
-        bail!("there is no copydesk data; use --data");
-    }
-    let store = Store::open(data, StoreAccess::Inspect).await?;
+async fn checked(args: &CheckArgs) -> Result<CheckReport> {
+    let place = super::place(args.data.clone(), args.database_url.clone())?;
+    super::require_data(&place).await?;
+    let store = Store::open(place, StoreAccess::Inspect).await?;
     let report = report(&store).await;
     store.close().await;
     Ok(report?)

@@ -43,7 +43,7 @@ async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
 /// Runs the command in the data directory. A server that runs on it sees a new token at once, and a
 /// revoked one within a second.
 async fn in_directory(args: TokenArgs) -> Result<String> {
-    let store = visit(args.data.clone()).await?;
+    let store = visit(args.data.clone(), args.database_url.clone()).await?;
     let said = with(&Authenticator::new(store.clone()), &args).await;
     store.close().await;
     said

@@ -19,7 +19,10 @@ const UNGUARD: &str = "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; DRO
 
 /// Ana and Bo write, Ana has asked for three changes, one is accepted, one rejected, one is open.
 fn busy_desk() -> (TestServer, Person, Person) {
-    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let copydesk = TestServer::plan()
+        .script(Script::rewriting(AFTER))
+        .on_sqlite("it looks into the file of the database")
+        .start();
     let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens(&ana.creates(BEFORE));
     ana.asks("Fix the spelling");
@@ -225,7 +228,10 @@ fn a_request_that_the_audit_log_tells_otherwise_is_found() {
 
 #[test]
 fn an_end_that_the_audit_log_tells_otherwise_is_found() {
-    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let copydesk = TestServer::plan()
+        .script(Script::rewriting(AFTER))
+        .on_sqlite("it looks into the file of the database")
+        .start();
     let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens(&ana.creates(BEFORE));
     ana.asks("Fix the spelling");

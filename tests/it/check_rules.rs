@@ -22,7 +22,10 @@ fn ruled() -> TempDir {
         .answering("back", "update_full_document", &full(FIRST))
         .answering("third", "update_full_document", &full(SECOND))
         .closing("Done.");
-    let copydesk = TestServer::scripted(script);
+    let copydesk = TestServer::plan()
+        .script(script)
+        .on_sqlite("it looks into the file of the database")
+        .start();
     let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens(&ana.creates(START));
     ana.asks("first");

@@ -16,7 +16,15 @@ const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors t
 
 /// A desk, an editor's token, and a document.
 fn test_server(flags: &[&str]) -> (TestServer, String, String) {
-    let copydesk = TestServer::plan().script(Script::rewriting(FIXED)).flags(flags).start();
+    with_document(TestServer::plan().script(Script::rewriting(FIXED)).flags(flags).start())
+}
+
+/// A server whose database can be backed up.
+fn server_in_a_file() -> (TestServer, String, String) {
+    with_document(TestServer::plan().on_sqlite("`copydesk backup` is for SQLite").start())
+}
+
+fn with_document(copydesk: TestServer) -> (TestServer, String, String) {
     let token = copydesk.token("Ana", Role::Editor, &[]);
     let wish = serde_json::json!({"title": "A \u{1b}[31mstory", "text": TEXT});
     let made = Hand::new(&copydesk, &token).posts("documents", &wish).ok();
@@ -382,7 +390,7 @@ fn shells_complete_every_command() {
 
 #[test]
 fn a_backup_of_a_running_server_becomes_another_server() {
-    let (copydesk, token, document) = test_server(&[]);
+    let (copydesk, token, document) = server_in_a_file();
     let home = tempfile::tempdir().unwrap();
     let program =
         |words: &[&str]| copydesk_command().args(words).current_dir(home.path()).output().unwrap();
@@ -412,7 +420,7 @@ fn a_backup_of_a_running_server_becomes_another_server() {
 
 #[test]
 fn a_backup_that_is_interrupted_or_finds_no_room_leaves_no_half_file_under_its_name() {
-    let (copydesk, _, _) = test_server(&[]);
+    let (copydesk, _, _) = server_in_a_file();
     let home = tempfile::tempdir().unwrap();
     // Files may have 16 blocks at most; who writes more is ended, or told so if it does not listen
     // to that signal.

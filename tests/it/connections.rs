@@ -247,7 +247,7 @@ fn polls_until(address: &str, path: &str, part: &str) {
 
 #[test]
 fn idle_connections_of_one_person_are_few_and_end_with_their_token() {
-    let copydesk = TestServer::quiet();
+    let copydesk = TestServer::plan().on_sqlite("sockets to PostgreSQL would be counted").start();
     let owner = copydesk.owner();
     let issued = owner.emit("token:issue", &json!({"role": "viewer", "name": "Eve"})).ok();
     let token = issued["token"].as_str().expect("a secret");

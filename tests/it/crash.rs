@@ -225,7 +225,7 @@ fn afternoon(walks: &str) {
 fn kept(copydesk: &TestServer, request: &Request) -> Vec<String> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&copydesk.data(), StoreAccess::Serve).await.unwrap();
+        let store = Store::open(copydesk.store(), StoreAccess::Serve).await.unwrap();
         store.verify_audit().await.unwrap();
         let id = RequestId::from(request.id());
         let lines = store.audit(None, None, 1_000).await.unwrap();

@@ -30,6 +30,13 @@ const ARCHITECTURE_LIMIT: usize = 15 * 1024;
 
 /// Blocks that are not run: page, language, how the block begins, and why.
 const NOT_RUN: &[(&str, &str, &str, &str)] = &[
+    (
+        "docs/postgresql.md",
+        "sh",
+        "createdb",
+        "needs a PostgreSQL server; tests/it/postgres.rs does it",
+    ),
+    ("docs/postgresql.md", "sh", "pg_dump", "needs two PostgreSQL databases"),
     ("README.md", "sh", "cargo run --release", "builds the server"),
     ("CONTRIBUTING.md", "sh", "cargo run ", "builds the server"),
     ("CONTRIBUTING.md", "sh", "cd web && npm ci", "serves until it is stopped"),
@@ -141,7 +148,9 @@ impl Page {
     /// Runs its blocks against a server of its own; what they printed, if they failed.
     fn run(&self, packages: &Path) -> Result<(), String> {
         let copydesk =
-            TestServer::plan().model("harper").workspace(&[("notes.md", "Teh notes.\n")]).start();
+            TestServer::plan().model("harper").workspace(&[("notes.md", "Teh notes.\n")]);
+        // A page makes a backup.
+        let copydesk = copydesk.on_sqlite("`copydesk backup` is for SQLite").start();
         let folder = tempfile::tempdir().unwrap();
         symlink(packages, folder.path().join("node_modules")).unwrap();
         copy_examples(&folder.path().join("examples"));

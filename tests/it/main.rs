@@ -51,6 +51,7 @@ mod models;
 mod offline;
 mod old_data;
 mod plans;
+mod postgres;
 mod presence;
 mod provenance;
 mod rest;

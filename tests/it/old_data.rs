@@ -16,7 +16,8 @@ const WAITING: (&str, &str) =
 
 /// Starts a server on the data of an older one.
 fn server_on(sql: &'static str) -> TestServer {
-    let mut copydesk = TestServer::quiet();
+    let mut copydesk =
+        TestServer::plan().on_sqlite("it looks into the file of the database").start();
     copydesk.stops();
     let database = copydesk.data().join("copydesk.sqlite");
     for end in ["", "-wal", "-shm"] {

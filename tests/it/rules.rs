@@ -303,7 +303,7 @@ fn the_log_names_the_rule_that_decided_and_its_chain_holds() {
     table.copydesk.stops();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let lines = runtime.block_on(async {
-        let store = Store::open(&table.copydesk.data(), StoreAccess::Visit).await.unwrap();
+        let store = Store::open(table.copydesk.store(), StoreAccess::Visit).await.unwrap();
         store.verify_audit().await.unwrap();
         store.audit(Some(&table.owner.document().into()), None, 100).await.unwrap()
     });

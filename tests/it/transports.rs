@@ -285,7 +285,7 @@ fn health_and_readiness_are_told() {
 
 #[tokio::test]
 async fn a_server_that_cannot_store_anything_is_not_ready() {
-    let copydesk = TestServer::quiet();
+    let copydesk = TestServer::plan().on_sqlite("it looks into the file of the database").start();
     assert_eq!(get(copydesk.address(), "/readyz").status, 200);
     // Another program keeps the database to itself: nothing can be written, as on a full disk, and
     // everything be read.

@@ -63,7 +63,7 @@ fn log(copydesk: &mut TestServer) -> Vec<AuditRecord> {
     copydesk.stops();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&copydesk.data(), StoreAccess::Visit).await.unwrap();
+        let store = Store::open(copydesk.store(), StoreAccess::Visit).await.unwrap();
         store.verify_audit().await.unwrap();
         store.audit(None, None, 100).await.unwrap()
     })

@@ -401,7 +401,8 @@ fn commands_are_passed_over_in_the_bin_of_people_who_do_not_decide_them() {
 
 #[test]
 fn what_is_kept_of_an_undo_and_of_a_second_proposal_is_checked() {
-    let copydesk = test_server();
+    let copydesk = TestServer::plan().script(writing()).workspace(&[("a.txt", OLD)]);
+    let copydesk = copydesk.on_sqlite("it looks into the file of the database").start();
     let owner = copydesk.owner();
     let request = written(&owner);
     owner.emit("approval:undo", &named(&request)).ok();

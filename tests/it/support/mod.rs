@@ -3,6 +3,7 @@
 pub mod api;
 mod bridge;
 mod cli;
+mod database;
 mod hand;
 pub mod http;
 mod interpreter;
@@ -22,6 +23,7 @@ pub mod wire;
 
 pub use bridge::{give_up, modules};
 pub use cli::Cli;
+pub use database::{PrivatePostgres, StoryDatabase};
 pub use hand::{Answer, Hand};
 pub use interpreter::interpreter;
 pub use mirror::replacing;

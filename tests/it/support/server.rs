@@ -7,6 +7,8 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::database;
+
 const BINARY: &str = env!("CARGO_BIN_EXE_copydesk");
 /// A debug build on a busy machine opens its database in well under a second.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -32,6 +34,9 @@ pub fn copydesk_command() -> Command {
     }
     // One that is installed here is no part of any story.
     command.env("COPYDESK_CLAUDE", "/nonexistent/claude");
+    if let Some(url) = database::of_this_story() {
+        command.env("COPYDESK_DATABASE_URL", url);
+    }
     command
 }
 

@@ -1,12 +1,14 @@
 //! A desk of its own for each story: a data directory, a server, and the people who connect to it.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use copydesk::store::StorePlace;
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::database::StoryDatabase;
 use super::person::Person;
 use super::provider::Provider;
 use super::script::Script;
@@ -42,6 +44,7 @@ pub struct TestServer {
     directory: TempDir,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
+    database: Option<StoryDatabase>,
 }
 
 /// How a desk is to be started.
@@ -51,6 +54,7 @@ pub struct Plan {
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     files: Option<Vec<(String, String)>>,
+    only_on_sqlite: Option<&'static str>,
 }
 
 enum Model {
@@ -107,8 +111,26 @@ impl Plan {
         self
     }
 
+    /// With SQLite, also when stories are told on PostgreSQL; says why.
+    pub fn on_sqlite(mut self, reason: &'static str) -> Self {
+        self.only_on_sqlite = Some(reason);
+        self
+    }
+
     /// Starts the server.
     pub fn start(self) -> TestServer {
+        let database = match self.only_on_sqlite {
+            Some(_) => None,
+            None => StoryDatabase::of_all_stories(),
+        };
+        self.start_on(database)
+    }
+
+    /// Starts the server on a database in PostgreSQL.
+    pub fn start_on(mut self, database: Option<StoryDatabase>) -> TestServer {
+        if let Some(database) = &database {
+            self.environment.push(("COPYDESK_DATABASE_URL".to_owned(), database.url()));
+        }
         let directory = tempfile::tempdir().expect("there is room for a data directory");
         let model = match self.model {
             Some(Model::File(file)) => format!("script:{}", file.display()),
@@ -127,7 +149,7 @@ impl Plan {
             flags.extend(["--workspace".to_owned(), folder.display().to_string()]);
         }
         let server = Server::start(&directory.path().join("data"), &flags, &self.environment);
-        TestServer { server, directory, flags, environment: self.environment }
+        TestServer { server, directory, flags, environment: self.environment, database }
     }
 }
 
@@ -197,6 +219,22 @@ impl TestServer {
         self.directory.path().join("data")
     }
 
+    /// The place of what is stored.
+    pub fn store(&self) -> StorePlace {
+        match &self.database {
+            Some(database) => StorePlace::Postgres(database.url().parse().expect("an address")),
+            None => StorePlace::Directory(self.data()),
+        }
+    }
+
+    /// A command with the place of the data in its environment.
+    fn command(&self) -> Command {
+        let mut command = copydesk_command();
+        command.env("COPYDESK_DATA", self.data());
+        command.envs(self.database.iter().map(|it| ("COPYDESK_DATABASE_URL", it.url())));
+        command
+    }
+
     /// What a file of the workspace reads; `None`: it is not there.
     pub fn file(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.directory.path().join("workspace").join(name)).ok()
@@ -251,9 +289,9 @@ impl TestServer {
 
     /// A token, as `copydesk token` prints it.
     pub fn token(&self, name: &str, role: Role, more: &[&str]) -> String {
-        let output = copydesk_command()
-            .args(["token", "--role", role.as_str(), "--name", name, "--data"])
-            .arg(self.data())
+        let output = self
+            .command()
+            .args(["token", "--role", role.as_str(), "--name", name])
             .args(more)
             .output()
             .expect("the binary is built");
@@ -317,7 +355,7 @@ impl Drop for TestServer {
             return;
         }
         self.server.kill();
-        let checked = copydesk_command().args(["check", "--data"]).arg(self.data()).output();
+        let checked = self.command().arg("check").output();
         let checked = checked.expect("the binary is built");
         let said = String::from_utf8_lossy(&checked.stdout);
         assert!(checked.status.success(), "the data does not hold together:\n{said}");

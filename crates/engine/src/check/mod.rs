@@ -98,7 +98,7 @@ pub async fn report(store: &Store) -> StoreResult<CheckReport> {
     let mut report = CheckReport::default();
     database(&mut at, &mut report).await?;
     let (audit_facts, about_rules) = match audit(&mut at, &mut report).await {
-        Some(AuditFacts { flaws: _, accounted, about_rules, about_requests }) => {
+        Some(AuditFacts { accounted, about_rules, about_requests, .. }) => {
             (Some((accounted, AuditLines::new(about_requests))), Some(about_rules))
         }
         None => (None, None),

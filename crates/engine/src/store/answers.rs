@@ -1,12 +1,11 @@
 //! Answers to programs that were not shown everything, kept for a while under the key of the
 //! conversation.
 
-use serde_json::json;
-
 use crate::ids::UserId;
 
 use super::{AnswerRecord, Store, StoreError};
-use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::database::columns::list;
+use crate::store::database::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the answers to a person's programs under `keys` that were used at `since_ms` or
@@ -22,8 +21,8 @@ impl Store {
         since_ms: u64,
     ) -> Result<Vec<AnswerRecord>, StoreError> {
         let sql = "SELECT * FROM answers WHERE used_ms >= $1 AND user_id = $2
-             AND key IN (SELECT value FROM json_each($3))";
-        self.all(sql, &[&since_ms, user, &json!(keys)]).await
+             AND key IN (SELECT value ->> 0 FROM json_each($3))";
+        self.all(sql, &[&since_ms, user, &list(keys)]).await
     }
 }
 
@@ -45,8 +44,8 @@ pub(super) fn drop(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
 /// Marks answers as used at `at_ms`, because their conversation went on.
 pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
     let sql = "UPDATE answers SET used_ms = $3
-         WHERE user_id = $1 AND key IN (SELECT value FROM json_each($2))";
-    script.run(sql, &[user, &json!(keys), &at_ms]);
+         WHERE user_id = $1 AND key IN (SELECT value ->> 0 FROM json_each($2))";
+    script.run(sql, &[user, &list(keys), &at_ms]);
 }
 
 /// Removes all answers that were not used since `before_ms`, and those of `user` beyond

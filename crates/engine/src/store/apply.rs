@@ -1,7 +1,5 @@
 //! Write operations as statements: one function per operation, inside the writer's transaction.
 
-use sqlx_sqlite::SqliteConnection;
-
 use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId};
 
@@ -15,8 +13,11 @@ use super::{
     StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live, provenance,
     settings, updates, webhooks,
 };
+use crate::store::database::connection::WriterConnection;
+use crate::store::database::statement_batch::{
+    BatchError, BatchFrame, RowExpectation, StatementBatch,
+};
 use crate::store::queries::snapshots;
-use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
 /// State of the database that the writer knows without a query.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub(super) struct WriterCache {
 
 impl WriterCache {
     /// Reads the state from the database.
-    pub(super) async fn read(db: &mut SqliteConnection) -> Result<Self, StoreError> {
+    pub(super) async fn read(db: &mut WriterConnection) -> Result<Self, StoreError> {
         let head = audit::head(db).await?;
         Ok(Self { head, webhooks: webhooks::are_any(db).await? })
     }
@@ -39,34 +40,31 @@ impl WriterCache {
 /// Writes every operation of `batches`, in order, in a transaction of its own, and commits it;
 /// returns the new state. After an error the transaction may still be open.
 pub(super) async fn transaction(
-    db: &mut SqliteConnection,
+    db: &mut WriterConnection,
     batches: &[WriteBatch],
     known: WriterCache,
 ) -> Result<WriterCache, BatchError> {
-    // Immediate: take the write lock now, so that what is read inside cannot be outdated.
-    framed(db, "BEGIN IMMEDIATE", batches, "COMMIT", known).await
+    framed(db, BatchFrame::Transaction, batches, known).await
 }
 
 /// Writes one batch behind a savepoint of the open transaction; returns the new state.
 pub(super) async fn savepoint(
-    db: &mut SqliteConnection,
+    db: &mut WriterConnection,
     batch: &WriteBatch,
     known: WriterCache,
 ) -> Result<WriterCache, BatchError> {
-    let only = std::slice::from_ref(batch);
-    framed(db, "SAVEPOINT batch", only, "RELEASE SAVEPOINT batch", known).await
+    framed(db, BatchFrame::Savepoint, std::slice::from_ref(batch), known).await
 }
 
 async fn framed(
-    db: &mut SqliteConnection,
-    begin: &str,
+    db: &mut WriterConnection,
+    frame: BatchFrame,
     batches: &[WriteBatch],
-    end: &str,
     mut known: WriterCache,
 ) -> Result<WriterCache, BatchError> {
-    let mut script = StatementBatch::new(db);
+    let mut script = db.script();
     let reached = known.head.seq;
-    script.run(begin, &[]);
+    script.begin(frame);
     // Texts of a group grow by one pair of statements for all documents. What fails in a group is
     // tried again batch by batch, and then has an error of its own.
     let (is_group, mut appends) = (batches.len() > 1, Vec::new());
@@ -91,8 +89,7 @@ async fn framed(
         audit::note_head(&mut script, &known.head);
     }
     cut_at("store.written", &mut script).await?;
-    script.run(end, &[]);
-    script.send().await?;
+    script.end(frame).await?;
     Ok(known)
 }
 

@@ -4,17 +4,17 @@
 //! write the whole file can also write a new chain; that is found by comparing with a copy of
 //! [`AuditHead`] that was kept elsewhere.
 
-use futures_util::TryStreamExt;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use sqlx::{FromRow, Row};
-use sqlx_sqlite::{SqliteConnection, SqliteRow};
+use sqlx::FromRow;
 
 use crate::ids::{DocumentId, RequestId, hex};
 
 use super::records::{AuditEntry, AuditRecord};
-use super::{Store, StoreError, settings};
-use crate::store::sqlite::statement_batch::StatementBatch;
+use super::{AuditFacts, Store, StoreError, settings};
+use crate::store::database::connection::WriterConnection;
+use crate::store::database::reading::StoreRow;
+use crate::store::database::statement_batch::StatementBatch;
 
 /// Hash that the first line follows.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -26,6 +26,7 @@ pub(super) const HEAD: &str = "audit.head";
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct AuditHead {
     /// Number of lines.
+    #[sqlx(try_from = "i64")]
     pub seq: u64,
     /// Hash of the last line; [`GENESIS`] if there are none.
     pub hash: String,
@@ -54,9 +55,9 @@ pub(super) fn note_head(script: &mut StatementBatch<'_>, head: &AuditHead) {
 }
 
 /// Reads the end of the log.
-pub(super) async fn head(db: &mut SqliteConnection) -> Result<AuditHead, StoreError> {
-    let last = sqlx::query_as("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1");
-    Ok(last.fetch_optional(db).await?.unwrap_or_default())
+pub(super) async fn head(db: &mut WriterConnection) -> Result<AuditHead, StoreError> {
+    let last = db.one("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", &[]).await?;
+    Ok(last.unwrap_or_default())
 }
 
 impl Default for AuditHead {
@@ -71,15 +72,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] naming the first line that does not.
     pub async fn verify_audit(&self) -> Result<AuditHead, StoreError> {
-        let mut walk = AuditWalk::default();
-        let mut lines = sqlx::query("SELECT * FROM audit ORDER BY seq").fetch(self.readers());
-        while let Some(row) = lines.try_next().await? {
-            walk.step(&row)?;
-        }
-        drop(lines);
-        let known = self.setting(HEAD).await?;
-        let head = walk.head.clone();
-        match walk.end(known.as_deref()).into_iter().next() {
+        let AuditFacts { head, flaws, .. } = self.inspect().await?.audit().await?;
+        match flaws.into_iter().next() {
             Some(AuditFlaw { line, reason }) => {
                 Err(StoreError::corrupt(format!("audit line {line}"), &reason))
             }
@@ -106,14 +100,14 @@ pub(super) struct AuditWalk {
 
 impl AuditWalk {
     /// Checks the next line; returns it, if it could be read.
-    pub(super) fn step(&mut self, row: &SqliteRow) -> Result<Option<AuditRecord>, StoreError> {
-        let (seq, stated): (i64, String) = (row.try_get("seq")?, row.try_get("hash")?);
+    pub(super) fn step(&mut self, row: &StoreRow) -> Result<Option<AuditRecord>, StoreError> {
+        let (seq, stated): (i64, String) = (row.column("seq")?, row.column("hash")?);
         let seq = seq.unsigned_abs();
-        let line = AuditRecord::from_row(row).map_err(StoreError::from);
+        let line = row.record::<AuditRecord>().map_err(StoreError::from);
         match &line {
             Ok(line) => {
-                let detail: &str = row.try_get("detail")?;
-                if let Some(reason) = self.head.flaw(line, detail) {
+                let detail: String = row.column("detail")?;
+                if let Some(reason) = self.head.flaw(line, &detail) {
                     self.flaws.push(AuditFlaw { line: seq, reason });
                 }
             }
@@ -126,8 +120,8 @@ impl AuditWalk {
         Ok(line.ok())
     }
 
-    /// Returns all flaws, after the last line. `known` is the stored end of the log.
-    pub(super) fn end(mut self, known: Option<&str>) -> Vec<AuditFlaw> {
+    /// Returns the last line and all flaws, after that line. `known` is the stored end of the log.
+    pub(super) fn end(mut self, known: Option<&str>) -> (AuditHead, Vec<AuditFlaw>) {
         let AuditHead { seq, hash } = &self.head;
         let is_whole = match known {
             Some(known) => known == format!("{seq} {hash}"),
@@ -139,7 +133,7 @@ impl AuditWalk {
             let reason = format!("the log ends here, but it is known to reach to line {last}");
             self.flaws.push(AuditFlaw { line: *seq, reason });
         }
-        self.flaws
+        (self.head, self.flaws)
     }
 }
 

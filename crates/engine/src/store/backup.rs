@@ -9,7 +9,8 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{StoreError, StoreResult, files, sqlite};
+use super::database::sqlite;
+use super::{StoreError, StoreResult, files};
 
 /// Copies the database of the data directory `data` into the file `target`, which must not exist
 /// yet. Returns the bytes of the copy. A server may be running: its work goes on, and the copy is
@@ -46,7 +47,7 @@ pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
 pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Option<PathBuf>> {
     sqlite::check_copy(from).await?;
     let is_new = !data.try_exists().map_err(StoreError::file(data))?;
-    files::create_directory(data)?;
+    files::create_data_directory(data)?;
     if !is_new && !replace && !is_empty(data)? {
         return Err(StoreError::Occupied { path: data.to_owned() });
     }

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::database::postgres::address::DatabaseUrl;
 use crate::ids::{ClientId, DocumentId, Version};
 
 /// Reason why something was not stored or could not be read. A batch that failed left nothing
-/// behind.
+/// behind, unless the error is [`StoreError::OutcomeUnknown`].
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The document is at another version: map the change over the updates in between and try
@@ -44,14 +45,46 @@ pub enum StoreError {
         /// The editor instance.
         client: ClientId,
     },
-    /// Another server uses the data directory.
-    #[error("{} is in use by another copydesk server{}; stop it, or use another --data directory",
-        path.display(), process.map(|id| format!(" (process {id})")).unwrap_or_default())]
+    /// Another server uses the data directory or the database.
+    #[error("{place} is in use by another copydesk server{}; stop it, or use another {}",
+        server.as_ref().map(|server| format!(" ({server})")).unwrap_or_default(),
+        if place.starts_with("postgres://") { "database" } else { "--data directory" })]
     InUse {
-        /// The data directory.
-        path: PathBuf,
-        /// Process of the other server, if it left its number.
-        process: Option<u32>,
+        /// Data directory, or address of the database.
+        place: String,
+        /// Process of the other server, if it is known.
+        server: Option<String>,
+    },
+    /// Another server has used the database since this one lost its connection to it.
+    #[error("another copydesk server has used the database meanwhile; restart this one")]
+    Replaced,
+    /// The address of a database cannot be used.
+    #[error("the address of the database is not valid: {reason}")]
+    Address {
+        /// Description of the fault, without the address.
+        reason: String,
+    },
+    /// The server of the database does not answer.
+    #[error("cannot reach the database {database}: {reason}")]
+    Unreachable {
+        /// Address, without the password.
+        database: String,
+        /// Description of the failure.
+        reason: String,
+    },
+    /// The database cannot be used.
+    #[error("cannot use the database {database}: {reason}")]
+    Unsuitable {
+        /// Address, without the password.
+        database: String,
+        /// Description of the reason.
+        reason: String,
+    },
+    /// The connection was lost during a commit, so the batch may be stored or not.
+    #[error("it is unknown if the change was stored: {reason}")]
+    OutcomeUnknown {
+        /// Description of the failure.
+        reason: String,
     },
     /// The directory for the data of a backup is not empty.
     #[error("{} is not empty; name another directory, or set its data aside with --replace", path.display())]
@@ -120,12 +153,65 @@ impl StoreError {
         move |source| Self::File { path: path.to_owned(), source }
     }
 
+    /// Returns the error of a server that uses a database already, which is known by the name of
+    /// its session.
+    pub(super) fn in_use(url: &DatabaseUrl, session: Option<&str>) -> Self {
+        let server =
+            session.map(|name| name.trim_start_matches("copydesk (").trim_end_matches(')'));
+        let server = server.map(str::to_owned);
+        Self::InUse { place: url.to_string(), server }
+    }
+
+    /// Returns `true` if an error means that there is no connection to the database any more.
+    pub(super) fn is_lost_connection(error: &sqlx::Error) -> bool {
+        match error {
+            sqlx::Error::Database(error) => {
+                // The server ends the session, or it is about to start or to stop.
+                error.code().is_some_and(|code| code.starts_with("57P0") || code.starts_with("08"))
+            }
+            sqlx::Error::Io(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::PoolTimedOut => true,
+            _ => false,
+        }
+    }
+
+    /// Returns `true` if this error means that the connection was lost, before the transaction was
+    /// to be committed.
+    pub(super) fn is_loss(&self) -> bool {
+        matches!(self, Self::Database(error) | Self::Write(error) if Self::is_lost_connection(error))
+    }
+
+    /// Returns this error for another batch, if it is about the database and not about a batch.
+    pub(super) fn of_all_batches(&self) -> Option<Self> {
+        match self {
+            Self::InUse { place, server } => {
+                Some(Self::InUse { place: place.clone(), server: server.clone() })
+            }
+            Self::Replaced => Some(Self::Replaced),
+            Self::Unreachable { database, reason } => {
+                Some(Self::Unreachable { database: database.clone(), reason: reason.clone() })
+            }
+            Self::Unsuitable { database, reason } => {
+                Some(Self::Unsuitable { database: database.clone(), reason: reason.clone() })
+            }
+            Self::OutcomeUnknown { reason } => {
+                Some(Self::OutcomeUnknown { reason: reason.clone() })
+            }
+            _ => None,
+        }
+    }
+
     /// Returns a message for people who need not know the database: either reading failed, or
     /// storing.
     pub fn in_plain_words(&self) -> &'static str {
         match self {
             Self::Corrupt { .. } | Self::Database(_) => {
                 "what is stored could not be read; nothing was changed"
+            }
+            Self::OutcomeUnknown { .. } => {
+                "the connection to the database was lost; it is unknown if the change was stored"
             }
             _ => "the change could not be stored; nothing was changed",
         }

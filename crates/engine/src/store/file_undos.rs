@@ -3,7 +3,7 @@
 use crate::ids::RequestId;
 
 use super::{Store, StoreError};
-use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::database::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the requests whose undo was begun and not ended, oldest first.
@@ -11,8 +11,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`] or [`StoreError::Closed`] if the begun undos cannot be read.
     pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
-        let query = sqlx::query_scalar("SELECT request FROM undos ORDER BY request");
-        Ok(query.fetch_all(self.readers()).await?)
+        self.first_columns("SELECT request FROM undos ORDER BY request", &[]).await
     }
 }
 

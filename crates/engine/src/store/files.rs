@@ -19,8 +19,11 @@ const LOCK: &str = "copydesk.lock";
 const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Creates the directory and its parents, the directory itself with mode 0700.
-pub(super) fn create_directory(path: &Path) -> Result<(), StoreError> {
+/// Creates a data directory and its parents, the directory itself with mode 0700.
+///
+/// # Errors
+/// [`StoreError::File`] if it cannot be created.
+pub fn create_data_directory(path: &Path) -> Result<(), StoreError> {
     if path.is_dir() {
         return Ok(());
     }
@@ -55,7 +58,11 @@ pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
         tokio::time::sleep(LOCK_PAUSE).await;
     }
     let number = fs::read_to_string(directory.join(LOCK)).unwrap_or_default();
-    Err(StoreError::InUse { path: directory.to_owned(), process: number.trim().parse().ok() })
+    let process = number.trim().parse::<u32>().ok();
+    Err(StoreError::InUse {
+        place: directory.display().to_string(),
+        server: process.map(|id| format!("process {id}")),
+    })
 }
 
 /// Locks the directory if no other process holds its lock.

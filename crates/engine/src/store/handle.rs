@@ -4,10 +4,10 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sqlx_sqlite::SqlitePool;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::batch::{StoreOp, WriteBatch};
+use super::database::reading::ReadPool;
 use super::error::StoreError;
 
 /// Bytes that [`Store::probe`] stores: more than are free on a disk that is as good as full.
@@ -22,7 +22,7 @@ pub struct Store {
 #[derive(Debug)]
 struct StoreShared {
     messages: mpsc::Sender<WriterMessage>,
-    readers: SqlitePool,
+    readers: ReadPool,
     counts: Arc<CommitCounters>,
     /// Counter that grows when there may be something new in the outbox of the webhooks.
     news: watch::Sender<u64>,
@@ -94,7 +94,7 @@ impl Store {
     /// Returns a handle to a writer that is running.
     pub(super) fn new(
         messages: mpsc::Sender<WriterMessage>,
-        readers: SqlitePool,
+        readers: ReadPool,
         counts: Arc<CommitCounters>,
         news: watch::Sender<u64>,
         lock: Option<File>,
@@ -104,14 +104,15 @@ impl Store {
     }
 
     /// Writes `batch`. When this returns `Ok` the batch survives a crash of the process and a loss
-    /// of power; when it returns an error nothing of the batch was written.
+    /// of power; when it returns an error nothing of the batch was written, unless the error is
+    /// [`StoreError::OutcomeUnknown`].
     ///
     /// Batches take effect in the order in which their `commit` was first polled. Waits while too
     /// many batches are queued. Dropping the future does not take a queued batch back.
     ///
     /// # Errors
-    /// An error of one of the operations ([`StoreOp`]), [`StoreError::Write`], or
-    /// [`StoreError::Closed`].
+    /// An error of one of the operations ([`StoreOp`]), [`StoreError::Write`],
+    /// [`StoreError::Closed`], or what is wrong with a PostgreSQL database or the connection to it.
     pub async fn commit(&self, batch: impl Into<WriteBatch>) -> Result<(), StoreError> {
         let batch = batch.into();
         if batch.is_empty() {
@@ -162,7 +163,7 @@ impl Store {
     }
 
     /// Returns the connections for reading.
-    pub(super) fn readers(&self) -> &SqlitePool {
+    pub(super) fn readers(&self) -> &ReadPool {
         &self.shared.readers
     }
 }

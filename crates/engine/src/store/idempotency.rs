@@ -4,8 +4,8 @@
 use crate::ids::UserId;
 
 use super::{IdempotencyRecord, Store, StoreResult};
-use crate::store::sqlite::rows::JsonColumn;
-use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::database::columns::{JsonColumn, NumberColumn};
+use crate::store::database::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the record of a key, however old; the caller decides if it is too old to count.
@@ -17,10 +17,11 @@ impl Store {
     pub async fn once(&self, user: &UserId, key: &str) -> StoreResult<Option<IdempotencyRecord>> {
         let sql =
             "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2";
-        let row: Option<(String, u64, Option<JsonColumn>)> = self.one(sql, &[user, &key]).await?;
+        let row: Option<(String, NumberColumn, Option<JsonColumn>)> =
+            self.one(sql, &[user, &key]).await?;
         let (user, key) = (user.clone(), key.to_owned());
         Ok(row.map(|(fingerprint, at_ms, answer)| {
-            let answer = answer.map(Into::into);
+            let (at_ms, answer) = (at_ms.into(), answer.map(Into::into));
             IdempotencyRecord { user, key, fingerprint, at_ms, answer }
         }))
     }

@@ -1,12 +1,10 @@
 //! Workspace files that are also documents (open files): which they are, and how far both agree.
 
-use sqlx::{FromRow as _, Row as _};
-
 use crate::ids::{DocumentId, Version};
 
 use super::records::FileRecord;
 use super::{Store, StoreError};
-use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::database::statement_batch::StatementBatch;
 
 /// Stores how far the newest document of a path and its file agree. A writer for a deleted document
 /// does not take its path back.
@@ -32,14 +30,11 @@ impl Store {
     /// [`StoreError::Corrupt`] if the record of a file cannot be decoded, [`StoreError::Database`]
     /// or [`StoreError::Closed`] if the records cannot be read.
     pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
-        let found = sqlx::query(
-            "SELECT live_files.*, documents.version AS newest FROM live_files
+        let sql = "SELECT live_files.*, documents.version AS newest FROM live_files
              JOIN documents ON documents.id = live_files.document AND documents.deleted = FALSE
-             ORDER BY path",
-        )
-        .fetch_all(self.readers())
-        .await?;
-        found.iter().map(|row| Ok((FileRecord::from_row(row)?, row.try_get("newest")?))).collect()
+             ORDER BY path";
+        let rows = self.readers().rows(sql, &[]).await?;
+        rows.iter().map(|row| Ok((row.record()?, row.column("newest")?))).collect()
     }
 
     /// Returns the file of a document, if it has one.

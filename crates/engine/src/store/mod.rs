@@ -1,19 +1,19 @@
 //! Storage of documents, updates, requests, sessions, transcripts, tokens and the audit log.
 //!
-//! There is one [`Store`] per data directory. Everything is written through [`Store::commit`]: a
-//! batch is written completely or not at all, and is on the disk when `commit` returns. Batches of
-//! all rooms that wait at one time share a transaction and so one wait for the disk; each keeps its
-//! own outcome.
+//! There is one [`Store`] per data directory, or per PostgreSQL database ([`StorePlace`]).
+//! Everything is written through [`Store::commit`]: a batch is written completely or not at all,
+//! and is on the disk when `commit` returns. Batches of all rooms that wait at one time share a
+//! transaction and so one wait for the disk; each keeps its own outcome.
 //!
-//! The database is SQLite with a write-ahead log and `synchronous=FULL`. A transaction is sent as
-//! one script (`sqlite::statement_batch`). Its statements keep to what PostgreSQL understands as
-//! well, one function per operation, so that a second database can be put behind these functions.
+//! SQLite has a write-ahead log and `synchronous=FULL`, PostgreSQL `synchronous_commit`. There is
+//! one function per operation, whose statements both understand; `database` has what differs.
 
 mod answers;
 mod apply;
 mod audit;
 mod backup;
 mod batch;
+mod database;
 mod error;
 mod file_undos;
 mod files;
@@ -25,7 +25,6 @@ mod provenance;
 pub mod queries;
 mod records;
 mod settings;
-mod sqlite;
 #[cfg(test)]
 mod tests;
 mod updates;
@@ -35,9 +34,11 @@ mod webhooks;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use backup::{back_up, restore};
 pub use batch::{QueryScope, StoreOp, WriteBatch};
+pub use database::postgres::address::DatabaseUrl;
 pub use error::{StoreError, StoreResult};
+pub use files::create_data_directory;
 pub use handle::{CommitCounts, Store};
-pub use open_store::StoreAccess;
+pub use open_store::{StoreAccess, StorePlace};
 pub use provenance::VersionedText;
 pub use queries::inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};
 pub use queries::lists::ListPlace;

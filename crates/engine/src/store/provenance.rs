@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::ids::{DocumentId, UserId, Version};
 
 use super::{Store, StoreResult};
-use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::database::columns::{AnyTextColumn, NumberColumn};
+use crate::store::database::statement_batch::StatementBatch;
 
 /// Number of versions of a document whose provenance is kept: more than one, for a query about a
 /// version of a moment ago.
@@ -81,7 +82,8 @@ impl Store {
     /// read.
     pub async fn first_text(&self, document: &DocumentId) -> StoreResult<Option<String>> {
         let sql = "SELECT content FROM snapshots WHERE document = $1 AND version = 0";
-        Ok(self.one(sql, &[document]).await?.map(|(text,)| text))
+        let found: Option<(AnyTextColumn,)> = self.one(sql, &[document]).await?;
+        Ok(found.map(|(text,)| text.into()))
     }
 
     /// Returns the person who created a document and the time in ms, as far as the audit log goes.
@@ -94,6 +96,7 @@ impl Store {
         let sql =
             "SELECT actor, at_ms FROM audit WHERE document = $1 AND action = 'document.create'
              ORDER BY seq LIMIT 1";
-        self.one(sql, &[document]).await
+        let found: Option<(UserId, NumberColumn)> = self.one(sql, &[document]).await?;
+        Ok(found.map(|(user, at_ms)| (user, at_ms.into())))
     }
 }

@@ -4,14 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::FromRow;
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
 use crate::ids::{
     ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId, Version,
 };
 use crate::permissions::Role;
 
-use super::sqlite::rows::JsonColumn;
+use super::database::columns::{JsonColumn, OptionalNumber};
 
 /// A document without its text.
 #[derive(Clone, Debug, PartialEq, FromRow)]
@@ -21,8 +21,10 @@ pub struct DocumentRecord {
     /// Title that people see.
     pub title: String,
     /// Time of creation.
+    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time of the last change of text, title or settings.
+    #[sqlx(try_from = "i64")]
     pub updated_ms: u64,
     /// Number of updates; changed by [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates)
     /// alone.
@@ -63,6 +65,7 @@ pub struct UpdateRecord {
     /// Person it is attributed to.
     pub author: UserId,
     /// Time of the commit.
+    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Cause of the update if nobody typed it: the accepted request, for example.
     pub origin: Option<Box<str>>,
@@ -101,6 +104,7 @@ pub struct HistoryRecord {
     /// Author of the update.
     pub author: UserId,
     /// Time of the update.
+    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Cause of the update, if nobody typed it.
     pub origin: Option<Box<str>>,
@@ -123,8 +127,10 @@ pub struct RequestRecord {
     #[sqlx(rename = "is_open")]
     pub open: bool,
     /// Time at which it was announced.
+    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it expires; `None`: never.
+    #[sqlx(try_from = "OptionalNumber")]
     pub expires_ms: Option<u64>,
     /// Request as JSON, written once because it can be long.
     pub body: String,
@@ -143,6 +149,7 @@ pub struct DecisionRecord {
     /// Name of that person at that time.
     pub name: String,
     /// Time of the decision.
+    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Verdict, edited text, note.
     #[sqlx(try_from = "JsonColumn")]
@@ -159,8 +166,10 @@ pub struct RuleRecord {
     /// Session whose request was approved.
     pub session: SessionId,
     /// Time at which it was made.
+    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it was revoked or its session ended; `None`: the rule is in force.
+    #[sqlx(try_from = "OptionalNumber")]
     pub ended_ms: Option<u64>,
     /// All other data of the rule.
     #[sqlx(try_from = "JsonColumn")]
@@ -179,8 +188,10 @@ pub struct SessionRecord {
     #[sqlx(rename = "user_id")]
     pub user: UserId,
     /// Time of its beginning.
+    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which its person was last connected; sessions that are old enough are forgotten.
+    #[sqlx(try_from = "i64")]
     pub seen_ms: u64,
     /// Permission mode chosen last; `None`: the server's.
     pub permission_mode: Option<String>,
@@ -222,6 +233,7 @@ pub struct MessageRecord {
     #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Time of the message.
+    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
 }
 
@@ -243,8 +255,10 @@ pub struct RunRecord {
     #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Time at which it was asked for.
+    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it ended; `None`: it is taken up again after a restart.
+    #[sqlx(try_from = "OptionalNumber")]
     pub finished_ms: Option<u64>,
 }
 
@@ -355,13 +369,17 @@ pub struct TokenRecord {
     /// Only document it reaches; `None`: all.
     pub document: Option<DocumentId>,
     /// Time at which it was issued.
+    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it expires; `None`: never.
+    #[sqlx(try_from = "OptionalNumber")]
     pub expires_ms: Option<u64>,
     /// Time at which it was revoked; `None`: it was not. Equal to `expires_ms` once the token was
     /// found to be expired.
+    #[sqlx(try_from = "OptionalNumber")]
     pub revoked_ms: Option<u64>,
     /// Time of its last use, to the minute; `None`: it was never used.
+    #[sqlx(try_from = "OptionalNumber")]
     pub used_ms: Option<u64>,
 }
 
@@ -385,10 +403,32 @@ pub struct FileRecord {
     pub writing: Option<(Version, String)>,
 }
 
+impl<'r, R: Row> FromRow<'r, R> for FileRecord
+where
+    &'static str: ColumnIndex<R>,
+    DocumentId: Decode<'r, R::Database> + Type<R::Database>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    Version: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let next: Option<Version> = row.try_get("next_version")?;
+        Ok(Self {
+            document: row.try_get("document")?,
+            path: row.try_get("path")?,
+            version: row.try_get("version")?,
+            stamp: row.try_get("stamp")?,
+            disk: row.try_get("disk")?,
+            form: row.try_get("form")?,
+            writing: next.zip(row.try_get("next_stamp")?),
+        })
+    }
+}
+
 /// Event for the audit log, written by [`StoreOp::Audit`](super::StoreOp::Audit).
 #[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct AuditEntry {
     /// Time of the event.
+    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// User, or the part of the server that acted by itself.
     pub actor: String,
@@ -415,6 +455,7 @@ impl AuditEntry {
 #[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct AuditRecord {
     /// Place in the log, from 1, without gaps.
+    #[sqlx(try_from = "i64")]
     pub seq: u64,
     /// Event.
     #[sqlx(flatten)]
@@ -435,6 +476,7 @@ pub struct AnswerRecord {
     /// Key of the conversation up to the answer.
     pub key: String,
     /// Time of the last use, in ms.
+    #[sqlx(try_from = "i64")]
     pub used_ms: u64,
     /// Contents that the program was not shown.
     #[sqlx(try_from = "JsonColumn")]
@@ -460,10 +502,12 @@ pub struct IdempotencyRecord {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, FromRow)]
 pub struct TranscriptCursor {
     /// Time of the entry, in ms.
+    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Session it belongs to.
     pub session: String,
     /// Place in the transcript of that session.
+    #[sqlx(try_from = "i64")]
     pub seq: u64,
 }
 
@@ -471,9 +515,11 @@ pub struct TranscriptCursor {
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct EntrySize {
     /// Place in the transcript.
+    #[sqlx(try_from = "i64")]
     pub seq: u64,
     /// Role of the speaker, as in [`MessageRecord::role`].
     pub role: String,
     /// Bytes of its contents.
+    #[sqlx(try_from = "i64")]
     pub bytes: u64,
 }

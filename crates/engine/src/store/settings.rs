@@ -1,6 +1,6 @@
 //! Settings that the server stores: a text under a key.
 
-use super::sqlite::statement_batch::StatementBatch;
+use super::database::statement_batch::StatementBatch;
 use super::{Store, StoreError};
 
 impl Store {
@@ -10,8 +10,8 @@ impl Store {
     /// [`StoreError::Database`] or [`StoreError::Closed`] if the value cannot be read; a missing
     /// value is no error.
     pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
-        Ok(query.fetch_optional(self.readers()).await?)
+        let found = self.one("SELECT value FROM settings WHERE key = $1", &[&key]).await?;
+        Ok(found.map(|(value,)| value))
     }
 }
 

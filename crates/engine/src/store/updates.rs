@@ -1,7 +1,7 @@
 //! Update log of a document, appended by compare-and-set.
 //!
 //! Rows are given as one JSON array, so that the text of a statement does not depend on their
-//! number: SQLite prepares it once, and not for every group that is committed.
+//! number: it is prepared once, and not for every group that is committed.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::ids::{DocumentId, Version};
 
 use super::records::UpdateRecord;
-use crate::store::sqlite::rows::ColumnValue;
-use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
+use crate::store::database::columns::ColumnValue;
+use crate::store::database::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
 /// Largest number of rows in one INSERT.
 const ROWS: usize = 1_000;
@@ -19,7 +19,8 @@ const ROWS: usize = 1_000;
 /// Adds the rows of `$1`, an array of [`UpdateRow`]s.
 const INSERT: &str = "INSERT INTO updates
          (document, version, client, changes, author, at_ms, origin)
-     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+     SELECT value ->> 0, CAST(value ->> 1 AS BIGINT), value ->> 2, value ->> 3, value ->> 4,
+         CAST(value ->> 5 AS BIGINT), value ->> 6
      FROM json_each($1)";
 
 /// Row of the table: document, version, client, changes, author, time in ms, origin.
@@ -76,10 +77,11 @@ pub(super) async fn append_all<'a>(
     let Some(first) = appends.first() else { return Ok(()) };
     let growths = growths(appends);
     let sql = "UPDATE documents
-         SET version = appended.value ->> 2, updated_ms = appended.value ->> 3
+         SET version = CAST(appended.value ->> 2 AS BIGINT),
+             updated_ms = CAST(appended.value ->> 3 AS BIGINT)
          FROM json_each($1) AS appended
          WHERE documents.id = appended.value ->> 0
-             AND documents.version = appended.value ->> 1";
+             AND documents.version = CAST(appended.value ->> 1 AS BIGINT)";
     script.run(sql, &[&json(&growths)]);
     let expected = RowExpectation::BeAt { document: first.document, version: first.from };
     script.must_change(growths.len(), expected);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sqlx::FromRow;
 
-use super::sqlite::rows::JsonColumn;
+use super::database::columns::{JsonColumn, OptionalNumber};
 use crate::ids::{DeliveryId, DocumentId, WebhookId};
 
 /// Registered webhook: an address that is told of requests.
@@ -20,6 +20,7 @@ pub struct WebhookRecord {
     /// `true` if anything is sent at all.
     pub active: bool,
     /// Time of registration, in ms.
+    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
 }
 
@@ -30,14 +31,18 @@ pub struct WebhookState {
     #[sqlx(flatten)]
     pub hook: WebhookRecord,
     /// Time in ms at which the receiver last took a delivery.
+    #[sqlx(try_from = "OptionalNumber")]
     pub delivered_ms: Option<u64>,
     /// Time in ms since which deliveries fail; `None`: they do not.
+    #[sqlx(try_from = "OptionalNumber")]
     pub failing_ms: Option<u64>,
     /// Last error, while deliveries fail.
     pub error: Option<String>,
     /// Number of deliveries that were given up.
+    #[sqlx(try_from = "i64")]
     pub dropped: u64,
     /// Number of deliveries that wait.
+    #[sqlx(try_from = "i64")]
     pub waiting: u64,
 }
 
@@ -58,10 +63,13 @@ pub struct WebhookDelivery {
     #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Number of attempts so far.
+    #[sqlx(try_from = "i64")]
     pub attempts: u32,
     /// Time of the first attempt, in ms.
+    #[sqlx(try_from = "OptionalNumber")]
     pub since_ms: Option<u64>,
     /// Earliest time of the next attempt, in ms.
+    #[sqlx(try_from = "i64")]
     pub next_ms: u64,
 }
 

@@ -1,13 +1,12 @@
 //! Webhooks and their outbox: a delivery is written together with the request it is about, so
 //! neither a crash nor a slow receiver loses it.
 
-use sqlx_sqlite::SqliteConnection;
-
 use crate::ids::{DeliveryId, WebhookId};
 
 use super::records::RequestRecord;
 use super::{DeliveryOutcome, Store, StoreError, WebhookDelivery, WebhookRecord, WebhookState};
-use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::database::connection::WriterConnection;
+use crate::store::database::statement_batch::StatementBatch;
 
 /// Maximum number of deliveries that may wait for one receiver; more are dropped and counted.
 const MOST_WAITING: i64 = 1_000;
@@ -68,8 +67,9 @@ const TOLD: &str = "active
     AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
 
 /// Returns `true` if there are any webhooks.
-pub(super) async fn are_any(db: &mut SqliteConnection) -> Result<bool, StoreError> {
-    Ok(sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM webhooks)").fetch_one(db).await?)
+pub(super) async fn are_any(db: &mut WriterConnection) -> Result<bool, StoreError> {
+    let any: Option<(i64,)> = db.one("SELECT COUNT(*) FROM webhooks", &[]).await?;
+    Ok(any.is_some_and(|(count,)| count > 0))
 }
 
 /// Adds deliveries for a request's new state to the outbox, before that state is written.

@@ -3,18 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{FromRow as _, Row, Transaction};
-use sqlx_sqlite::{Sqlite, SqliteRow};
-
 use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
 use crate::store::audit::AuditFlaw;
+use crate::store::database::columns::{AnyTextColumn, RowRecord};
+use crate::store::database::reading::{ReadSnapshot, StoreRow};
 use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
-use crate::store::sqlite::rows::{RowRecord, values};
-use crate::store::{Store, StoreError, StoreResult, VersionedText, audit};
+use crate::store::{AuditHead, Store, StoreError, StoreResult, VersionedText, audit};
 
 /// Triggers that keep the logs append-only (`migrations`).
 const GUARDS: [&str; 8] = [
@@ -37,6 +35,8 @@ pub type AuditCounts = BTreeMap<(String, String), u64>;
 /// Contents of the audit log that the checker needs, read by [`StoreInspection::audit`].
 #[derive(Debug, Default)]
 pub struct AuditFacts {
+    /// Last line of the log.
+    pub head: AuditHead,
     /// Everything that breaks the chain.
     pub flaws: Vec<AuditFlaw>,
     /// Number of times each action was taken on each request.
@@ -50,7 +50,7 @@ pub struct AuditFacts {
 /// View of a [`Store`] at one moment, begun by [`Store::inspect`].
 #[derive(Debug)]
 pub struct StoreInspection {
-    moment: Transaction<'static, Sqlite>,
+    moment: ReadSnapshot,
 }
 
 impl Store {
@@ -60,28 +60,19 @@ impl Store {
     /// [`StoreError::Database`] if no read transaction can begin, [`StoreError::Closed`] if the
     /// store is closed.
     pub async fn inspect(&self) -> StoreResult<StoreInspection> {
-        Ok(StoreInspection { moment: self.readers().begin().await? })
+        Ok(StoreInspection { moment: self.readers().snapshot().await? })
     }
 }
 
 impl StoreInspection {
-    /// Returns what SQLite itself finds wrong with the file: pages, indexes, references.
+    /// Returns what the database itself finds wrong: SQLite checks its file; for both, rows are
+    /// found that refer to nothing.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the checks themselves cannot run; faults that they find are no
     /// error.
     pub async fn integrity(&mut self) -> StoreResult<Vec<String>> {
-        let lines: Vec<String> =
-            sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *self.moment).await?;
-        let mut found: Vec<_> = lines.into_iter().filter(|line| line != "ok").collect();
-        let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut *self.moment).await?;
-        for row in dangling {
-            let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(2)?);
-            let row: Option<i64> = row.try_get(1)?;
-            let row = row.map(|row| format!(" {row}")).unwrap_or_default();
-            found.push(format!("row{row} of {table} refers to nothing in {parent}"));
-        }
-        Ok(found)
+        self.moment.integrity().await
     }
 
     /// Returns the missing ones of the triggers that keep the logs append-only.
@@ -90,10 +81,7 @@ impl StoreInspection {
     /// [`StoreError::Database`] if the list of triggers cannot be read; a missing trigger is no
     /// error.
     pub async fn missing_guards(&mut self) -> StoreResult<Vec<&'static str>> {
-        let there: Vec<String> =
-            sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-                .fetch_all(&mut *self.moment)
-                .await?;
+        let there = self.moment.triggers().await?;
         Ok(GUARDS.into_iter().filter(|guard| there.iter().all(|name| name != guard)).collect())
     }
 
@@ -105,30 +93,26 @@ impl StoreInspection {
     pub async fn audit(&mut self) -> StoreResult<AuditFacts> {
         let mut walk = audit::AuditWalk::default();
         let mut facts = AuditFacts::default();
-        let mut after = 0;
+        let mut after = 0_i64;
         loop {
-            let page = sqlx::query("SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT 1000")
-                .bind(after)
-                .fetch_all(&mut *self.moment)
-                .await?;
+            let sql = "SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT 1000";
+            let page = self.moment.rows(sql, &[&after]).await?;
             let Some(last) = page.last() else { break };
-            after = last.try_get("seq")?;
+            after = last.column::<i64>("seq")?;
             for row in &page {
                 let line = walk.step(row)?;
                 facts.about_requests.extend(line.clone().filter(is_about_a_request));
                 facts.about_rules.extend(line.filter(is_about_a_rule));
-                let action: Option<String> = row.try_get("action").ok();
-                let request: Option<String> = row.try_get("request").ok().flatten();
+                let action: Option<String> = row.column("action").ok();
+                let request: Option<String> = row.column("request").ok().flatten();
                 if let (Some(action), Some(request)) = (action, request) {
                     *facts.accounted.entry((request, action)).or_default() += 1;
                 }
             }
         }
-        let head: Option<String> = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1")
-            .bind(audit::HEAD)
-            .fetch_optional(&mut *self.moment)
-            .await?;
-        facts.flaws = walk.end(head.as_deref());
+        let sql = "SELECT value FROM settings WHERE key = $1";
+        let known: Option<(String,)> = self.moment.one(sql, &[&audit::HEAD]).await?;
+        (facts.head, facts.flaws) = walk.end(known.as_ref().map(|(known,)| known.as_str()));
         Ok(facts)
     }
 
@@ -137,8 +121,8 @@ impl StoreInspection {
     /// # Errors
     /// [`StoreError::Database`] if the begun undos cannot be read.
     pub async fn undos(&mut self) -> StoreResult<Vec<RequestId>> {
-        let query = sqlx::query_scalar("SELECT request FROM undos");
-        Ok(query.fetch_all(&mut *self.moment).await?)
+        let rows: Vec<(RequestId,)> = self.moment.all("SELECT request FROM undos", &[]).await?;
+        Ok(rows.into_iter().map(|(request,)| request).collect())
     }
 
     /// Returns all documents, deleted and private ones too.
@@ -156,8 +140,9 @@ impl StoreInspection {
     /// [`StoreError::Database`] if the snapshots cannot be read, [`StoreError::Corrupt`] if one
     /// cannot be decoded.
     pub async fn snapshots(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
-        let query = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
-        self.bodies(query, document).await
+        let sql = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
+        let rows: Vec<(Version, AnyTextColumn)> = self.moment.all(sql, &[document]).await?;
+        Ok(rows.into_iter().map(|(version, text)| (version, text.into())).collect())
     }
 
     /// Returns the passages that updates put into a document, by version, as the room writes them.
@@ -194,10 +179,8 @@ impl StoreInspection {
     ) -> StoreResult<Vec<(Version, UpdateRecord)>> {
         let sql = "SELECT version, client, changes, author, at_ms, origin FROM updates
              WHERE document = $1 AND version > $2 ORDER BY version LIMIT $3";
-        let query = sqlx::query_with(sql, values(&[document, &after, &limit])?);
-        let found = query.fetch_all(&mut *self.moment).await?;
-        let read = |row: &SqliteRow| Ok((row.try_get("version")?, UpdateRecord::from_row(row)?));
-        found.iter().map(read).collect()
+        let found = self.moment.rows(sql, &[document, &after, &limit]).await?;
+        found.iter().map(|row| Ok((row.column("version")?, row.record()?))).collect()
     }
 
     /// Returns the owners of the editor instances of a document.
@@ -209,9 +192,8 @@ impl StoreInspection {
         &mut self,
         document: &DocumentId,
     ) -> StoreResult<BTreeMap<ClientId, UserId>> {
-        let query = sqlx::query_as("SELECT client, user_id FROM clients WHERE document = $1");
-        let clients: Vec<(ClientId, UserId)> =
-            query.bind(document.as_str()).fetch_all(&mut *self.moment).await?;
+        let sql = "SELECT client, user_id FROM clients WHERE document = $1";
+        let clients: Vec<(ClientId, UserId)> = self.moment.all(sql, &[document]).await?;
         Ok(clients.into_iter().collect())
     }
 
@@ -274,19 +256,18 @@ impl StoreInspection {
         query: &'static str,
         document: &DocumentId,
     ) -> StoreResult<Vec<VersionedText>> {
-        let query = sqlx::query_as(query).bind(document.as_str());
-        Ok(query.fetch_all(&mut *self.moment).await?)
+        self.moment.all(query, &[document]).await
     }
 
     async fn every<T: RowRecord>(
         &mut self,
         query: &'static str,
     ) -> StoreResult<Vec<InspectedRow<T>>> {
-        let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
+        let found = self.moment.rows(query, &[]).await?;
         // The reason does not name the row.
-        let read = |row: &SqliteRow| {
-            T::from_row(row).map_err(|error| {
-                let id: String = row.try_get("id").unwrap_or_else(|_| "a row".to_owned());
+        let read = |row: &StoreRow| {
+            row.record().map_err(|error| {
+                let id: String = row.column("id").unwrap_or_else(|_| "a row".to_owned());
                 StoreError::Corrupt { what: id, reason: StoreError::from(error).to_string() }
             })
         };

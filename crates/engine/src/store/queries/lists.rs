@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
-
 use crate::ids::{ClientId, DocumentId, RequestId, RunId, SessionId, UserId};
 
+use crate::store::database::columns::list;
 use crate::store::records::DocumentRecord;
 use crate::store::{Store, StoreResult};
 
@@ -83,8 +82,8 @@ impl Store {
         clients: &[ClientId],
     ) -> StoreResult<HashMap<ClientId, UserId>> {
         let sql = "SELECT client, user_id FROM clients WHERE document = $1
-             AND client IN (SELECT value FROM json_each($2))";
-        let owners: Vec<(ClientId, UserId)> = self.all(sql, &[document, &json!(clients)]).await?;
+             AND client IN (SELECT value ->> 0 FROM json_each($2))";
+        let owners: Vec<(ClientId, UserId)> = self.all(sql, &[document, &list(clients)]).await?;
         Ok(owners.into_iter().collect())
     }
 }

@@ -1,13 +1,12 @@
 //! Reading of documents: a text to start from, and the log from there on, piece by piece.
 
-use sqlx_sqlite::SqliteConnection;
-
 use crate::ids::{DocumentId, Version};
 
+use crate::store::database::columns::AnyTextColumn;
+use crate::store::database::reading::ReadPool;
 use crate::store::queries::transcripts::fitting;
 use crate::store::records::{DocumentRecord, StartingText, UpdateRecord};
-use crate::store::sqlite::rows::values;
-use crate::store::{Store, StoreError, VersionedText};
+use crate::store::{Store, StoreError};
 
 /// Limits of one piece of a log, for [`Store::piece`] and [`Store::reachable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,18 +30,18 @@ impl Store {
         version: Version,
     ) -> Result<Option<StartingText>, StoreError> {
         // One transaction, so that record and snapshot are of the same moment; the log only grows.
-        let mut moment = self.readers().begin().await?;
+        let mut moment = self.readers().snapshot().await?;
         let sql = "SELECT * FROM documents WHERE id = $1 AND deleted = FALSE";
-        let record = sqlx::query_as_with(sql, values(&[id])?).fetch_optional(&mut *moment).await?;
-        let Some(mut record): Option<DocumentRecord> = record else { return Ok(None) };
+        let record: Option<DocumentRecord> = moment.one(sql, &[id]).await?;
+        let Some(mut record) = record else { return Ok(None) };
         record.version = record.version.min(version);
         let sql = "SELECT version, content FROM snapshots WHERE document = $1 AND version <= $2
              ORDER BY version DESC LIMIT 1";
-        let query = sqlx::query_as_with(sql, values(&[id, &record.version])?);
-        let snapshot: Option<VersionedText> = query.fetch_optional(&mut *moment).await?;
+        let snapshot: Option<(Version, AnyTextColumn)> =
+            moment.one(sql, &[id, &record.version]).await?;
         let (snapshot, text) =
             snapshot.ok_or_else(|| StoreError::corrupt(format!("{id}"), "it has no text"))?;
-        Ok(Some(StartingText { record, snapshot, text }))
+        Ok(Some(StartingText { record, snapshot, text: text.into() }))
     }
 
     /// Returns the first of the updates that lead from version `from` to version `to`: as many as
@@ -58,16 +57,14 @@ impl Store {
         most: LogPiece,
     ) -> Result<Vec<UpdateRecord>, StoreError> {
         let end = to.min(Version(from.0.saturating_add(most.updates)));
-        let mut connection = self.readers().acquire().await?;
         // Lengths are read without the texts themselves.
-        let sql = "SELECT OCTET_LENGTH(changes) FROM updates
+        let sql = "SELECT CAST(OCTET_LENGTH(changes) AS BIGINT) FROM updates
              WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version";
-        let query = sqlx::query_scalar_with(sql, values(&[document, &from, &end])?);
-        let lengths: Vec<i64> = query.fetch_all(&mut *connection).await?;
+        let lengths: Vec<i64> = self.first_columns(sql, &[document, &from, &end]).await?;
         let fitting = fitting(&lengths, most.bytes, |length| length.unsigned_abs()).len();
         // Up to the requested end, so that a gap is noticed.
         let end = if fitting >= lengths.len() { end } else { from.plus(fitting) };
-        between(&mut connection, document, from, end).await
+        between(self.readers(), document, from, end).await
     }
 
     /// Returns the oldest version, within the newest `most.updates`, from which the log up to `to`
@@ -82,7 +79,7 @@ impl Store {
         to: Version,
         most: LogPiece,
     ) -> Result<Version, StoreError> {
-        let sql = "SELECT OCTET_LENGTH(changes) FROM updates
+        let sql = "SELECT CAST(OCTET_LENGTH(changes) AS BIGINT) FROM updates
              WHERE document = $1 AND version <= $2 ORDER BY version DESC LIMIT $3";
         let lengths: Vec<i64> = self.first_columns(sql, &[document, &to, &most.updates]).await?;
         let mut bytes = 0;
@@ -97,15 +94,14 @@ impl Store {
 
 /// Returns the updates that lead from version `from` to version `to`, one per version.
 pub(crate) async fn between(
-    db: &mut SqliteConnection,
+    readers: &ReadPool,
     document: &DocumentId,
     from: Version,
     to: Version,
 ) -> Result<Vec<UpdateRecord>, StoreError> {
     let sql = "SELECT client, changes, author, at_ms, origin FROM updates
          WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version";
-    let query = sqlx::query_as_with(sql, values(&[document, &from, &to])?);
-    let found: Vec<UpdateRecord> = query.fetch_all(db).await?;
+    let found: Vec<UpdateRecord> = readers.all(sql, &[document, &from, &to]).await?;
     // Versions are unique, so as many rows as versions means that none is missing.
     let expected = to.0.saturating_sub(from.0);
     if found.len() as u64 != expected {

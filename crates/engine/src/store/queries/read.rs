@@ -4,11 +4,11 @@ use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use crate::ids::{DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
+use crate::store::database::columns::{ColumnValue, RowRecord};
 use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, RequestRecord, RuleRecord,
     RunRecord, SessionRecord,
 };
-use crate::store::sqlite::rows::{ColumnValue, RowRecord, values};
 use crate::store::{QueryScope, Store, StoreResult};
 
 impl Store {
@@ -263,8 +263,7 @@ impl Store {
         sql: &'static str,
         all: &[&dyn ColumnValue],
     ) -> StoreResult<Option<T>> {
-        let row = sqlx::query_with(sql, values(all)?).fetch_optional(self.readers()).await?;
-        Ok(row.map(|row| T::from_row(&row)).transpose()?)
+        self.readers().one(sql, all).await
     }
 
     /// Reads two records from each row.
@@ -273,8 +272,8 @@ impl Store {
         sql: &'static str,
         all: &[&dyn ColumnValue],
     ) -> StoreResult<Vec<(A, B)>> {
-        let rows = sqlx::query_with(sql, values(all)?).fetch_all(self.readers()).await?;
-        rows.iter().map(|row| Ok((A::from_row(row)?, B::from_row(row)?))).collect()
+        let rows = self.readers().rows(sql, all).await?;
+        rows.iter().map(|row| Ok((row.record()?, row.record()?))).collect()
     }
 
     /// Reads a value from each row.
@@ -296,7 +295,6 @@ impl Store {
         sql: impl SqlSafeStr,
         all: &[&dyn ColumnValue],
     ) -> StoreResult<Vec<T>> {
-        let rows = sqlx::query_with(sql, values(all)?).fetch_all(self.readers()).await?;
-        Ok(rows.iter().map(T::from_row).collect::<sqlx::Result<_>>()?)
+        self.readers().all(sql, all).await
     }
 }

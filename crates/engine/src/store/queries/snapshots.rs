@@ -8,7 +8,8 @@
 
 use crate::ids::{DocumentId, Version};
 
-use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::database::columns::AnyText;
+use crate::store::database::statement_batch::StatementBatch;
 
 /// Number of newest snapshots that are kept. Two would do; the others are for a reader that asks
 /// for a document at a version of a moment ago.
@@ -30,7 +31,7 @@ pub(crate) fn put(
 ) {
     let sql = "INSERT INTO snapshots (document, version, content) VALUES ($1, $2, $3)
          ON CONFLICT (document, version) DO UPDATE SET content = excluded.content";
-    script.run(sql, &[document, &version, &text]);
+    script.run(sql, &[document, &version, &AnyText(text)]);
     // Bytes since the permanent snapshot before: from there to the snapshot before, and from that
     // to this one.
     let sql = "INSERT INTO snapshot_costs (document, version, replayed_bytes, permanent)

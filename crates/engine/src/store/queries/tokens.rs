@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
-
 use crate::ids::{TokenId, UserId};
 
+use crate::store::database::columns::list;
 use crate::store::records::TokenRecord;
 use crate::store::{Store, StoreError};
 
@@ -65,8 +64,8 @@ impl Store {
     /// [`StoreError::Corrupt`] if one of these tokens cannot be decoded, [`StoreError::Database`]
     /// or [`StoreError::Closed`] if they cannot be read. An unknown identifier is no error.
     pub async fn tokens_named(&self, ids: &[TokenId]) -> Result<Vec<TokenRecord>, StoreError> {
-        let sql = "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each($1))";
-        self.all(sql, &[&json!(ids)]).await
+        let sql = "SELECT * FROM tokens WHERE id IN (SELECT value ->> 0 FROM json_each($1))";
+        self.all(sql, &[&list(ids)]).await
     }
 
     /// Returns the names of these people, as on their newest token. People without a token are left
@@ -76,9 +75,9 @@ impl Store {
     /// [`StoreError::Corrupt`] if a token of these people cannot be decoded,
     /// [`StoreError::Database`] or [`StoreError::Closed`] if the tokens cannot be read.
     pub async fn names_of(&self, people: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
-        let sql = "SELECT * FROM tokens WHERE user_id IN (SELECT value FROM json_each($1))
+        let sql = "SELECT * FROM tokens WHERE user_id IN (SELECT value ->> 0 FROM json_each($1))
              ORDER BY created_ms, id";
-        let tokens: Vec<TokenRecord> = self.all(sql, &[&json!(people)]).await?;
+        let tokens: Vec<TokenRecord> = self.all(sql, &[&list(people)]).await?;
         Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::ids::{DocumentId, SessionId};
 
+use crate::store::database::columns::{ColumnValue, list};
 use crate::store::records::{CLEAR, MessageRecord, PAST};
-use crate::store::sqlite::rows::ColumnValue;
 use crate::store::{EntrySize, Store, StoreResult, TranscriptCursor};
 
 /// Largest number of entries whose sizes one query reads.
@@ -45,7 +45,7 @@ impl Store {
         before: Option<u64>,
         most: u64,
     ) -> StoreResult<Vec<EntrySize>> {
-        let sql = "SELECT seq, role, octet_length(body) AS bytes FROM messages
+        let sql = "SELECT seq, role, CAST(octet_length(body) AS BIGINT) AS bytes FROM messages
              WHERE session = $1 AND document = $2 AND seq < $4
              AND seq > (SELECT COALESCE(MAX(seq), 0) FROM messages
                         WHERE session = $1 AND document = $2 AND role = $3)
@@ -74,9 +74,9 @@ impl Store {
     ) -> StoreResult<Vec<(TranscriptCursor, MessageRecord)>> {
         let sql = "SELECT session, seq, role, body, at_ms FROM messages
              WHERE session = $1 AND document = $2
-             AND seq IN (SELECT value FROM json_each($3)) ORDER BY seq";
+             AND seq IN (SELECT CAST(value ->> 0 AS BIGINT) FROM json_each($3)) ORDER BY seq";
         let document = document.map_or("", DocumentId::as_str);
-        self.pairs(sql, &[session, &document, &serde_json::json!(places)]).await
+        self.pairs(sql, &[session, &document, &list(places)]).await
     }
 
     /// Returns the newest entries of all sessions about a document, or the newest before a place,
@@ -92,7 +92,7 @@ impl Store {
         before: Option<&TranscriptCursor>,
         bytes: u64,
     ) -> StoreResult<Vec<(TranscriptCursor, MessageRecord)>> {
-        let sql = "SELECT session, seq, role, at_ms, octet_length(body) AS bytes FROM messages
+        let sql = "SELECT session, seq, role, at_ms, CAST(octet_length(body) AS BIGINT) AS bytes FROM messages
              WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) < ($3, $4, $5)
              ORDER BY at_ms DESC, session DESC, seq DESC LIMIT $6";
         let end = TranscriptCursor { at_ms: u64::MAX, ..TranscriptCursor::default() };

@@ -16,9 +16,8 @@ async fn kept(store: &Store, user: &str, since_ms: u64) -> Vec<String> {
     found
 }
 
-#[tokio::test]
-async fn an_answer_is_its_persons_own() {
-    let store = memory().await;
+async fn an_answer_is_its_persons_own(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(answer("ana", "k1", 5, "hers")).await.expect("kept");
     store.commit(answer("ben", "k1", 5, "his")).await.expect("kept");
     store.commit(answer("ana", "k1100", 5, "far away")).await.expect("kept");
@@ -36,9 +35,8 @@ async fn an_answer_is_its_persons_own() {
     assert_eq!(kept(&store, "ben", 0).await, ["k1"]);
 }
 
-#[tokio::test]
-async fn what_is_not_used_is_forgotten_and_what_is_used_stays() {
-    let store = memory().await;
+async fn what_is_not_used_is_forgotten_and_what_is_used_stays(database: TestDatabase) {
+    let store = database.store().await;
     for (key, used_ms) in [("k1", 1), ("k2", 2), ("k3", 3)] {
         store.commit(answer("ana", key, used_ms, "x")).await.expect("kept");
     }
@@ -53,4 +51,9 @@ async fn what_is_not_used_is_forgotten_and_what_is_used_stays() {
     store.commit(forget(5)).await.expect("kept");
     assert_eq!(kept(&store, "ana", 0).await, ["k1"]);
     assert_eq!(kept(&store, "ben", 0).await, ["k1"], "nobody crowds out the others");
+}
+
+on_both_databases! {
+    an_answer_is_its_persons_own,
+    what_is_not_used_is_forgotten_and_what_is_used_stays,
 }

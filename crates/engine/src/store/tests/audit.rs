@@ -2,26 +2,35 @@
 
 use super::*;
 
-async fn three_lines() -> Store {
-    let store = memory().await;
+async fn three_lines(database: &TestDatabase) -> Store {
+    let store = database.store().await;
     let batch = WriteBatch::from(line("one")).with(line("two")).with(line("three"));
     store.commit(batch).await.unwrap();
     store
 }
 
-/// What somebody with the file and a database shell would do.
-async fn tamper(store: &Store, statement: &'static str) -> String {
-    sqlx::raw_sql("DROP TRIGGER audit_stays; DROP TRIGGER audit_remains")
-        .execute(store.readers())
-        .await
-        .unwrap();
-    sqlx::raw_sql(statement).execute(store.readers()).await.unwrap();
-    store.verify_audit().await.unwrap_err().to_string()
+/// What somebody with a database shell would do to a log with three lines.
+async fn tamper(database: &TestDatabase, statement: &str) -> String {
+    let store = three_lines(database).await;
+    let unguard = match database {
+        TestDatabase::Sqlite(_) => "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains",
+        TestDatabase::Postgres(_) => "ALTER TABLE audit DISABLE TRIGGER ALL",
+    };
+    database.run(&store, unguard).await.unwrap();
+    database.run(&store, statement).await.unwrap();
+    let told = store.verify_audit().await.unwrap_err().to_string();
+    store.close().await;
+    if matches!(database, TestDatabase::Postgres(_)) {
+        let store = database.store().await;
+        database.run(&store, "TRUNCATE audit; TRUNCATE settings").await.unwrap();
+        database.run(&store, "ALTER TABLE audit ENABLE TRIGGER ALL").await.unwrap();
+        store.close().await;
+    }
+    told
 }
 
-#[tokio::test]
-async fn every_line_follows_from_the_one_before() {
-    let store = three_lines().await;
+async fn every_line_follows_from_the_one_before(database: TestDatabase) {
+    let store = three_lines(&database).await;
     let failing = WriteBatch::from(line("never happened")).with(append("doc_none", 0, 1));
     store.commit(failing).await.unwrap_err();
     store.commit(line("four")).await.unwrap();
@@ -33,9 +42,10 @@ async fn every_line_follows_from_the_one_before() {
     assert_eq!(head, AuditHead { seq: 4, hash: lines[0].hash.clone() });
 }
 
-#[tokio::test]
-async fn lines_of_batches_that_are_written_together_follow_each_other_without_those_that_failed() {
-    let store = memory().await;
+async fn lines_of_batches_that_are_written_together_follow_each_other_without_those_that_failed(
+    database: TestDatabase,
+) {
+    let store = database.store().await;
     let failing = WriteBatch::from(line("never happened")).with(append("doc_none", 0, 1));
     let (first, refused, last, after) = tokio::join!(
         store.commit(line("one")),
@@ -49,14 +59,12 @@ async fn lines_of_batches_that_are_written_together_follow_each_other_without_th
     assert_eq!(store.verify_audit().await.unwrap().seq, 5);
 }
 
-#[tokio::test]
-async fn an_empty_log_is_intact() {
-    let head = memory().await.verify_audit().await.unwrap();
+async fn an_empty_log_is_intact(database: TestDatabase) {
+    let head = database.store().await.verify_audit().await.unwrap();
     assert_eq!(head, AuditHead { seq: 0, hash: GENESIS.to_owned() });
 }
 
-#[tokio::test]
-async fn a_changed_line_is_found() {
+async fn a_changed_line_is_found(database: TestDatabase) {
     for change in [
         "UPDATE audit SET at_ms = 6 WHERE seq = 2",
         "UPDATE audit SET actor = 'usr_eve' WHERE seq = 2",
@@ -66,24 +74,22 @@ async fn a_changed_line_is_found() {
         "UPDATE audit SET detail = '{\"z\":2}' WHERE seq = 2",
         "UPDATE audit SET detail = detail || ' ' WHERE seq = 2",
     ] {
-        let told = tamper(&three_lines().await, change).await;
+        let told = tamper(&database, change).await;
         assert!(told.contains("audit line 2"), "{change}: {told}");
         assert!(told.contains("content"), "{change}: {told}");
     }
 }
 
-#[tokio::test]
-async fn a_removed_line_is_found() {
-    let told = tamper(&three_lines().await, "DELETE FROM audit WHERE seq = 2").await;
+async fn a_removed_line_is_found(database: TestDatabase) {
+    let told = tamper(&database, "DELETE FROM audit WHERE seq = 2").await;
     assert!(told.contains("line 2 is missing"), "{told}");
     let hidden = "DELETE FROM audit WHERE seq = 2; UPDATE audit SET seq = 2 WHERE seq = 3";
-    let told = tamper(&three_lines().await, hidden).await;
+    let told = tamper(&database, hidden).await;
     assert!(told.contains("does not follow"), "{told}");
 }
 
-#[tokio::test]
-async fn the_logs_refuse_changes() {
-    let store = three_lines().await;
+async fn the_logs_refuse_changes(database: TestDatabase) {
+    let store = three_lines(&database).await;
     store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 1))).await.unwrap();
     for statement in [
         "UPDATE audit SET actor = 'usr_eve'",
@@ -91,7 +97,16 @@ async fn the_logs_refuse_changes() {
         "UPDATE updates SET author = 'usr_eve'",
         "DELETE FROM updates",
     ] {
-        let refused = sqlx::query(statement).execute(store.readers()).await.unwrap_err();
+        let refused = database.run(&store, statement).await.unwrap_err();
         assert!(refused.to_string().contains("append-only"), "{statement}: {refused}");
     }
+}
+
+on_both_databases! {
+    every_line_follows_from_the_one_before,
+    lines_of_batches_that_are_written_together_follow_each_other_without_those_that_failed,
+    an_empty_log_is_intact,
+    a_changed_line_is_found,
+    a_removed_line_is_found,
+    the_logs_refuse_changes,
 }

@@ -4,9 +4,8 @@ use futures_util::future::join_all;
 
 use super::*;
 
-#[tokio::test]
-async fn batches_that_wait_together_share_one_transaction() {
-    let store = memory().await;
+async fn batches_that_wait_together_share_one_transaction(database: TestDatabase) {
+    let store = database.store().await;
     let before = store.counts();
     // One thread: every commit is queued before the writer runs. Fifty stay below the number of
     // channel operations after which tokio makes a task pause.
@@ -17,9 +16,8 @@ async fn batches_that_wait_together_share_one_transaction() {
     assert_eq!(after.transactions - before.transactions, 1);
 }
 
-#[tokio::test]
-async fn one_bad_batch_does_not_fail_the_others() {
-    let store = memory().await;
+async fn one_bad_batch_does_not_fail_the_others(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
     let bad = WriteBatch::from(setting("half")).with(append("doc_a", 7, 1));
     let (first, bad, last) = tokio::join!(
@@ -34,9 +32,10 @@ async fn one_bad_batch_does_not_fail_the_others() {
     assert_eq!(store.counts().failed, 1);
 }
 
-#[tokio::test]
-async fn updates_of_many_documents_share_a_transaction_and_not_their_failures() {
-    let store = memory().await;
+async fn updates_of_many_documents_share_a_transaction_and_not_their_failures(
+    database: TestDatabase,
+) {
+    let store = database.store().await;
     let names: Vec<String> = (0..40).map(|n| format!("doc_{n}")).collect();
     for name in &names {
         store.commit(create(name)).await.unwrap();
@@ -58,9 +57,8 @@ async fn updates_of_many_documents_share_a_transaction_and_not_their_failures() 
     assert_eq!((version(&store, "doc_7").await, version(&store, "doc_8").await), (2, 3));
 }
 
-#[tokio::test]
-async fn batches_of_one_document_share_a_transaction() {
-    let store = memory().await;
+async fn batches_of_one_document_share_a_transaction(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
     store.commit(create("doc_b")).await.unwrap();
     let before = store.counts();
@@ -78,18 +76,24 @@ async fn batches_of_one_document_share_a_transaction() {
     assert_eq!(version(&store, "doc_a").await, 4);
 }
 
-#[tokio::test]
-async fn a_batch_that_breaks_the_transaction_does_not_fail_the_others() {
-    let store = memory().await;
+async fn a_batch_that_breaks_the_transaction_does_not_fail_the_others(database: TestDatabase) {
+    let store = database.store().await;
     // What a full disk looks like: each statement succeeds and COMMIT fails.
-    sqlx::raw_sql(
-        "CREATE TABLE poison (x TEXT REFERENCES documents (id) DEFERRABLE INITIALLY DEFERRED);
-         CREATE TRIGGER poisoned AFTER INSERT ON settings WHEN new.key = 'poison'
-         BEGIN INSERT INTO poison VALUES ('nowhere'); END;",
-    )
-    .execute(store.readers())
-    .await
-    .unwrap();
+    let table =
+        "CREATE TABLE poison (x TEXT REFERENCES documents (id) DEFERRABLE INITIALLY DEFERRED);";
+    let trigger = match &database {
+        TestDatabase::Sqlite(_) => {
+            "CREATE TRIGGER poisoned AFTER INSERT ON settings WHEN new.key = 'poison'
+             BEGIN INSERT INTO poison VALUES ('nowhere'); END;"
+        }
+        TestDatabase::Postgres(_) => {
+            "CREATE FUNCTION poison() RETURNS TRIGGER LANGUAGE plpgsql AS
+                 $$ BEGIN INSERT INTO poison VALUES ('nowhere'); RETURN NEW; END $$;
+             CREATE TRIGGER poisoned AFTER INSERT ON settings FOR EACH ROW
+             WHEN (new.key = 'poison') EXECUTE FUNCTION poison();"
+        }
+    };
+    database.run(&store, format!("{table} {trigger}")).await.unwrap();
     let (good, bad, late) = tokio::join!(
         store.commit(setting("good")),
         store.commit(setting("poison")),
@@ -104,9 +108,10 @@ async fn a_batch_that_breaks_the_transaction_does_not_fail_the_others() {
 
 #[tokio::test]
 async fn a_database_without_space_refuses_what_does_not_fit_and_goes_on() {
-    let store = memory().await;
+    let database = TestDatabase::sqlite();
+    let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
-    sqlx::query("PRAGMA max_page_count = 200").execute(store.readers()).await.unwrap();
+    database.run(&store, "PRAGMA max_page_count = 200").await.unwrap();
     let huge = snapshot("doc_a", 0, &"x".repeat(2 << 20), 0);
     let (good, bad) = tokio::join!(store.commit(setting("good")), store.commit(huge));
     assert!(good.is_ok(), "{good:?}");
@@ -115,9 +120,8 @@ async fn a_database_without_space_refuses_what_does_not_fit_and_goes_on() {
     assert_eq!(version(&store, "doc_a").await, 1);
 }
 
-#[tokio::test]
-async fn a_version_is_taken_once() {
-    let store = memory().await;
+async fn a_version_is_taken_once(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
     store.commit(append("doc_a", 0, 3)).await.unwrap();
     let late = store.commit(append("doc_a", 2, 2)).await;
@@ -131,9 +135,8 @@ async fn a_version_is_taken_once() {
     assert!(matches!(nowhere, Err(StoreError::Missing { kind: "document", .. })), "{nowhere:?}");
 }
 
-#[tokio::test]
-async fn an_update_longer_than_one_statement_arrives_whole() {
-    let store = memory().await;
+async fn an_update_longer_than_one_statement_arrives_whole(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
     store.commit(append("doc_a", 0, 5_000)).await.unwrap();
     let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
@@ -141,20 +144,29 @@ async fn an_update_longer_than_one_statement_arrives_whole() {
     assert_eq!(&*loaded.updates[4_999].changes, "[5000,[0,\"é\"]]");
 }
 
-#[tokio::test]
-async fn an_empty_batch_costs_nothing() {
-    let store = memory().await;
+async fn an_empty_batch_costs_nothing(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(WriteBatch::new()).await.unwrap();
     assert_eq!(store.counts(), CommitCounts::default());
 }
 
-#[tokio::test]
-async fn closing_writes_what_is_queued_and_refuses_the_rest() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
+async fn closing_writes_what_is_queued_and_refuses_the_rest(database: TestDatabase) {
+    let store = database.open(StoreAccess::Serve).await;
     let (queued, ()) = tokio::join!(store.commit(setting("queued")), store.close());
     assert!(queued.is_ok(), "{queued:?}");
     assert!(matches!(store.commit(setting("late")).await, Err(StoreError::Closed)));
     assert!(matches!(store.setting("queued").await, Err(StoreError::Closed)));
     store.close().await;
+}
+
+on_both_databases! {
+    batches_that_wait_together_share_one_transaction,
+    one_bad_batch_does_not_fail_the_others,
+    updates_of_many_documents_share_a_transaction_and_not_their_failures,
+    batches_of_one_document_share_a_transaction,
+    a_batch_that_breaks_the_transaction_does_not_fail_the_others,
+    a_version_is_taken_once,
+    an_update_longer_than_one_statement_arrives_whole,
+    an_empty_batch_costs_nothing,
+    closing_writes_what_is_queued_and_refuses_the_rest,
 }

@@ -5,13 +5,12 @@ use super::*;
 /// How the database would answer a statement, step by step.
 async fn plan(store: &Store, sql: &str) -> String {
     let sql = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
-    let steps: Vec<(i64, i64, i64, String)> =
-        sqlx::query_as(sql).fetch_all(store.readers()).await.unwrap();
+    let steps: Vec<(i64, i64, i64, String)> = store.readers().all(sql, &[]).await.unwrap();
     steps.into_iter().map(|(.., step)| step).collect::<Vec<_>>().join("; ")
 }
 
-async fn with_documents(count: u64) -> Store {
-    let store = memory().await;
+async fn with_documents(database: &TestDatabase, count: u64) -> Store {
+    let store = database.store().await;
     let documents = (0..count).map(|number| {
         let id = format!("doc_{number:03}");
         let record = DocumentRecord { updated_ms: number / 2, ..record(&id) };
@@ -23,9 +22,10 @@ async fn with_documents(count: u64) -> Store {
     store
 }
 
-#[tokio::test]
-async fn documents_come_page_by_page_last_changed_first_without_gap_or_double() {
-    let store = with_documents(25).await;
+async fn documents_come_page_by_page_last_changed_first_without_gap_or_double(
+    database: TestDatabase,
+) {
+    let store = with_documents(&database, 25).await;
     let mut met: Vec<String> = Vec::new();
     let mut after: Option<ListPlace> = None;
     loop {
@@ -46,7 +46,7 @@ async fn documents_come_page_by_page_last_changed_first_without_gap_or_double() 
 
 #[tokio::test]
 async fn lists_and_look_ups_walk_an_index_and_sort_nothing() {
-    let store = with_documents(3).await;
+    let store = with_documents(&TestDatabase::sqlite(), 3).await;
     for (sql, index) in [
         (
             "SELECT * FROM documents WHERE unlisted_owner IS NULL AND deleted = FALSE
@@ -73,9 +73,8 @@ async fn lists_and_look_ups_walk_an_index_and_sort_nothing() {
     }
 }
 
-#[tokio::test]
-async fn only_the_tokens_that_are_asked_for_are_read() {
-    let store = memory().await;
+async fn only_the_tokens_that_are_asked_for_are_read(database: TestDatabase) {
+    let store = database.store().await;
     let token = |number: u64, expires_ms: Option<u64>| TokenRecord {
         id: format!("tok_{number}").into(),
         hash: format!("hash_{number}"),
@@ -109,4 +108,9 @@ async fn only_the_tokens_that_are_asked_for_are_read() {
         (called("usr_0"), called("usr_2"), called("usr_9")),
         (Some("Name 6"), Some("Name 5"), None)
     );
+}
+
+on_both_databases! {
+    documents_come_page_by_page_last_changed_first_without_gap_or_double,
+    only_the_tokens_that_are_asked_for_are_read,
 }

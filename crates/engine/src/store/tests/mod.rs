@@ -5,7 +5,9 @@ mod audit;
 mod backup;
 mod commits;
 mod durability;
+mod fixture;
 mod lists;
+mod postgres;
 mod records;
 mod snapshots;
 mod webhooks;
@@ -16,10 +18,7 @@ use crate::ids::{ClientId, DeliveryId, DocumentId, Version};
 
 use super::queries::log::between;
 use super::*;
-
-async fn memory() -> Store {
-    Store::in_memory().await.expect("a store in memory")
-}
+use fixture::{TestDatabase, on_both_databases};
 
 fn record(id: &str) -> DocumentRecord {
     DocumentRecord {
@@ -120,8 +119,7 @@ impl Store {
         from: Version,
         to: Version,
     ) -> StoreResult<Vec<UpdateRecord>> {
-        let mut connection = self.readers().acquire().await?;
-        between(&mut connection, document, from, to).await
+        between(self.readers(), document, from, to).await
     }
 
     /// The versions of a document of which there is a snapshot, oldest first.
@@ -129,9 +127,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`] if the snapshots cannot be read.
     pub async fn snapshots(&self, document: &DocumentId) -> StoreResult<Vec<Version>> {
-        let query = sqlx::query_scalar(
-            "SELECT version FROM snapshots WHERE document = $1 ORDER BY version",
-        );
-        Ok(query.bind(document.as_str()).fetch_all(self.readers()).await?)
+        let sql = "SELECT version FROM snapshots WHERE document = $1 ORDER BY version";
+        self.first_columns(sql, &[document]).await
     }
 }

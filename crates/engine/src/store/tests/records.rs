@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn a_document_is_its_snapshot_and_what_came_after() {
-    let store = memory().await;
+async fn a_document_is_its_snapshot_and_what_came_after(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 3))).await.unwrap();
     store.commit(snapshot("doc_a", 2, "two", 0)).await.unwrap();
     let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
@@ -17,9 +16,31 @@ async fn a_document_is_its_snapshot_and_what_came_after() {
     assert_eq!((earlier.record.version, earlier.updates.len()), (Version(1), 1));
 }
 
-#[tokio::test]
-async fn the_first_snapshot_and_the_newest_few_are_kept() {
-    let store = memory().await;
+async fn a_text_may_have_any_characters(database: TestDatabase) {
+    let store = database.store().await;
+    let text = "a\0b \u{1F600} \u{FFFF} \u{7f}\n";
+    let update = UpdateRecord {
+        client: "c_1".into(),
+        changes: json!([[0, text]]).to_string().into(),
+        author: "usr_anna".into(),
+        at_ms: 5,
+        origin: None,
+    };
+    let append = StoreOp::AppendUpdates {
+        document: "doc_a".into(),
+        from: Version(0),
+        updates: vec![update],
+    };
+    store.commit(WriteBatch::from(create("doc_a")).with(append)).await.unwrap();
+    let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
+    assert_eq!(*loaded.updates[0].changes, *json!([[0, text]]).to_string());
+    store.commit(snapshot("doc_a", 1, text, 9)).await.unwrap();
+    let loaded = store.load(&"doc_a".into()).await.unwrap().unwrap();
+    assert_eq!((loaded.snapshot, loaded.text.as_str()), (Version(1), text));
+}
+
+async fn the_first_snapshot_and_the_newest_few_are_kept(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 9))).await.unwrap();
     for version in 1..=9 {
         let text = version.to_string();
@@ -34,9 +55,8 @@ async fn the_first_snapshot_and_the_newest_few_are_kept() {
     assert_eq!(kept, [0, 0, 0, 0, 0, 0, 6, 7, 8, 9]);
 }
 
-#[tokio::test]
-async fn updates_are_read_between_two_versions() {
-    let store = memory().await;
+async fn updates_are_read_between_two_versions(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 4))).await.unwrap();
     let id = DocumentId::from("doc_a");
     let updates = store.updates(&id, Version(1), Version(3)).await.unwrap();
@@ -48,9 +68,8 @@ async fn updates_are_read_between_two_versions() {
     assert!(matches!(beyond, StoreError::Corrupt { .. }), "{beyond:?}");
 }
 
-#[tokio::test]
-async fn history_is_newest_first_and_paged() {
-    let store = memory().await;
+async fn history_is_newest_first_and_paged(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(WriteBatch::from(create("doc_a")).with(append("doc_a", 0, 5))).await.unwrap();
     let id = DocumentId::from("doc_a");
     let versions = |page: Vec<HistoryRecord>| page.iter().map(|h| h.version.0).collect::<Vec<_>>();
@@ -58,9 +77,8 @@ async fn history_is_newest_first_and_paged() {
     assert_eq!(versions(store.history(&id, Some(Version(4)), 9).await.unwrap()), [3, 2, 1]);
 }
 
-#[tokio::test]
-async fn private_and_deleted_documents_are_not_listed() {
-    let store = memory().await;
+async fn private_and_deleted_documents_are_not_listed(database: TestDatabase) {
+    let store = database.store().await;
     let mut private = record("doc_private");
     private.unlisted_owner = Some("ses_1".into());
     let private_op = StoreOp::CreateDocument { record: private.clone(), text: String::new() };
@@ -78,9 +96,8 @@ async fn private_and_deleted_documents_are_not_listed() {
     assert_eq!(store.private_document(&"ses_2".into()).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn a_document_is_created_once() {
-    let store = memory().await;
+async fn a_document_is_created_once(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
     let again = store.commit(create("doc_a")).await;
     assert!(matches!(again, Err(StoreError::Exists { kind: "document", .. })), "{again:?}");
@@ -88,9 +105,8 @@ async fn a_document_is_created_once() {
     assert!(matches!(unknown, Err(StoreError::Missing { kind: "document", .. })), "{unknown:?}");
 }
 
-#[tokio::test]
-async fn an_editor_belongs_to_the_first_person_who_uses_it() {
-    let store = memory().await;
+async fn an_editor_belongs_to_the_first_person_who_uses_it(database: TestDatabase) {
+    let store = database.store().await;
     let claim = |user: &str| StoreOp::ClaimClient {
         document: "doc_a".into(),
         client: "c_1".into(),
@@ -120,9 +136,8 @@ fn request(id: &str, document: Option<&str>) -> RequestRecord {
     }
 }
 
-#[tokio::test]
-async fn requests_are_found_by_document_by_desk_and_by_page() {
-    let store = memory().await;
+async fn requests_are_found_by_document_by_desk_and_by_page(database: TestDatabase) {
+    let store = database.store().await;
     let mut decided = request("req_2", Some("doc_a"));
     let batch = WriteBatch::from(StoreOp::PutRequest(request("req_1", Some("doc_a"))))
         .with(StoreOp::PutRequest(decided.clone()))
@@ -151,9 +166,8 @@ async fn requests_are_found_by_document_by_desk_and_by_page() {
     assert_eq!(store.request(&"req_9".into()).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn decisions_are_kept_in_order_and_for_good() {
-    let store = memory().await;
+async fn decisions_are_kept_in_order_and_for_good(database: TestDatabase) {
+    let store = database.store().await;
     let decision = |hunk: Option<&str>| DecisionRecord {
         request: "req_1".into(),
         hunk: hunk.map(Into::into),
@@ -170,13 +184,12 @@ async fn decisions_are_kept_in_order_and_for_good() {
     store.commit(batch).await.unwrap();
     let kept = store.decisions(&"req_1".into()).await.unwrap();
     assert_eq!(kept, [decision(Some("hnk_2")), decision(None)]);
-    let refused = sqlx::query("DELETE FROM decisions").execute(store.readers()).await;
+    let refused = database.run(&store, "DELETE FROM decisions").await;
     assert!(refused.unwrap_err().to_string().contains("append-only"));
 }
 
-#[tokio::test]
-async fn each_document_of_a_session_has_its_own_transcript() {
-    let store = memory().await;
+async fn each_document_of_a_session_has_its_own_transcript(database: TestDatabase) {
+    let store = database.store().await;
     let said = |text: &str| MessageRecord {
         role: "user".to_owned(),
         body: json!([{"type": "text", "text": text}]),
@@ -219,9 +232,10 @@ async fn kept(
     messages.into_iter().map(|(_, message)| message).collect()
 }
 
-#[tokio::test]
-async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_before_that() {
-    let store = memory().await;
+async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_before_that(
+    database: TestDatabase,
+) {
+    let store = database.store().await;
     let document = DocumentId::from("doc_a");
     let said = |session: &str, at_ms: u64, bytes: usize| StoreOp::AppendMessages {
         session: session.into(),
@@ -269,9 +283,8 @@ async fn of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_be
     assert_eq!(newest, sizes[..1]);
 }
 
-#[tokio::test]
-async fn sessions_and_unfinished_runs_survive() {
-    let store = memory().await;
+async fn sessions_and_unfinished_runs_survive(database: TestDatabase) {
+    let store = database.store().await;
     let mut session = SessionRecord {
         id: "ses_1".into(),
         user: "usr_anna".into(),
@@ -306,11 +319,27 @@ async fn sessions_and_unfinished_runs_survive() {
     assert!(store.unfinished_runs().await.unwrap().is_empty());
 }
 
-#[tokio::test]
-async fn damaged_rows_are_reported_not_guessed() {
-    let store = memory().await;
+async fn damaged_rows_are_reported_not_guessed(database: TestDatabase) {
+    let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
-    sqlx::query("UPDATE documents SET settings = '{'").execute(store.readers()).await.unwrap();
+    database.run(&store, "UPDATE documents SET settings = '{'").await.unwrap();
     let told = store.document(&"doc_a".into()).await.unwrap_err();
     assert!(matches!(told, StoreError::Corrupt { .. }), "{told:?}");
+}
+
+on_both_databases! {
+    a_text_may_have_any_characters,
+    a_document_is_its_snapshot_and_what_came_after,
+    the_first_snapshot_and_the_newest_few_are_kept,
+    updates_are_read_between_two_versions,
+    history_is_newest_first_and_paged,
+    private_and_deleted_documents_are_not_listed,
+    a_document_is_created_once,
+    an_editor_belongs_to_the_first_person_who_uses_it,
+    requests_are_found_by_document_by_desk_and_by_page,
+    decisions_are_kept_in_order_and_for_good,
+    each_document_of_a_session_has_its_own_transcript,
+    of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_before_that,
+    sessions_and_unfinished_runs_survive,
+    damaged_rows_are_reported_not_guessed,
 }

@@ -27,8 +27,8 @@ fn request(id: &str, open: bool) -> StoreOp {
     })
 }
 
-async fn with_hook() -> Store {
-    let store = memory().await;
+async fn with_hook(database: &TestDatabase) -> Store {
+    let store = database.store().await;
     store
         .commit(WriteBatch::from(create("doc_a")).with(StoreOp::PutWebhook(hook())))
         .await
@@ -46,9 +46,10 @@ async fn oldest(store: &Store) -> WebhookDelivery {
     store.deliveries().await.unwrap().remove(0)
 }
 
-#[tokio::test]
-async fn a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted() {
-    let store = with_hook().await;
+async fn a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted(
+    database: TestDatabase,
+) {
+    let store = with_hook(&database).await;
     for number in 0..501 {
         let name = format!("req_{number}");
         store
@@ -68,10 +69,8 @@ async fn a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted()
     assert_eq!(counts(&store).await, (1_000, 2));
 }
 
-#[tokio::test]
-async fn whoever_registers_is_told_from_then_on_and_after_a_restart() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
+async fn whoever_registers_is_told_from_then_on_and_after_a_restart(database: TestDatabase) {
+    let store = database.open(StoreAccess::Serve).await;
     let mut news = store.outbox_changes();
     store
         .commit(WriteBatch::from(create("doc_a")).with(request("req_before", true)))
@@ -89,16 +88,15 @@ async fn whoever_registers_is_told_from_then_on_and_after_a_restart() {
     assert!(news.has_changed().unwrap());
     assert_eq!(counts(&store).await, (2, 0));
     store.close().await;
-    let store = Store::open(directory.path(), StoreAccess::Serve).await.unwrap();
+    let store = database.open(StoreAccess::Serve).await;
     let news = store.outbox_changes();
     store.commit(request("req_3", true)).await.unwrap();
     assert!(news.has_changed().unwrap());
     assert_eq!(counts(&store).await, (3, 0));
 }
 
-#[tokio::test]
-async fn with_what_is_given_up_goes_everything_that_has_waited_too_long() {
-    let store = with_hook().await;
+async fn with_what_is_given_up_goes_everything_that_has_waited_too_long(database: TestDatabase) {
+    let store = with_hook(&database).await;
     let give_up = |delivery: WebhookDelivery, before_ms| StoreOp::Settle {
         seq: delivery.seq,
         hook: delivery.hook.id,
@@ -128,4 +126,10 @@ fn a_time_stands_between_the_names_of_what_came_before_and_after() {
     let name = now.as_str().trim_start_matches("msg_");
     let at_ms = u64::from_str_radix(&name[..12], 16).unwrap();
     assert!(DeliveryId::first_of(at_ms) < now && now < DeliveryId::first_of(at_ms + 1));
+}
+
+on_both_databases! {
+    a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted,
+    whoever_registers_is_told_from_then_on_and_after_a_restart,
+    with_what_is_given_up_goes_everything_that_has_waited_too_long,
 }

@@ -1,22 +1,20 @@
-//! Statements that are sent to the database's thread together, with the conditions under which the
-//! next ones may run. Sent one by one, each would wake that thread and this one again, which takes
-//! longer than most of them.
+//! Statements that are sent to the database's thread together, as one script. Sent one by one, each
+//! would wake that thread and this one again, which takes longer than most of them.
 
 use futures_util::TryStreamExt as _;
 use sqlx::error::BoxDynError;
 use sqlx::{Arguments as _, AssertSqlSafe, Either, Executor as _};
 use sqlx_sqlite::{SqliteArguments, SqliteConnection};
 
-use crate::ids::{ClientId, DocumentId, Version};
-
-use crate::store::StoreError;
-use crate::store::sqlite::rows::ColumnValue;
+use crate::ids::{DocumentId, Version};
+use crate::store::database::columns::{ColumnValue, StatementValues as _};
+use crate::store::database::statement_batch::{BatchError, BatchFrame, RowExpectation};
 
 /// Bytes of statements after which a script is sent; SQLite takes a million.
 const LARGE: usize = 128 * 1024;
 
-/// Statements inside a transaction, and the expectations that they must meet.
-pub(crate) struct StatementBatch<'a> {
+/// Script of statements, and the expectations that they must meet.
+pub(crate) struct SqliteScript<'a> {
     db: &'a mut SqliteConnection,
     sql: String,
     values: SqliteArguments,
@@ -25,48 +23,7 @@ pub(crate) struct StatementBatch<'a> {
     unwritable: Option<BoxDynError>,
 }
 
-/// Reason why a statement must have touched a row.
-pub(crate) enum RowExpectation<'a> {
-    /// The row must exist.
-    BeThere { kind: &'static str, id: &'a str },
-    /// The row must not have existed before.
-    BeNew { kind: &'static str, id: &'a str },
-    /// The editor instance must not belong to somebody else.
-    BeOwn { document: &'a DocumentId, client: &'a ClientId },
-    /// The document must be at this version.
-    BeAt { document: &'a DocumentId, version: Version },
-    /// The audit log must end where the writer expects it to.
-    Follow,
-}
-
-/// Reason why a transaction must not be committed.
-#[derive(Debug)]
-pub(crate) enum BatchError {
-    /// Another process has written to the audit log: the transaction is repeated with its new end.
-    Outdated,
-    /// The batch cannot be written.
-    Error(StoreError),
-}
-
-impl From<sqlx::Error> for BatchError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Error(error.into())
-    }
-}
-
-impl From<BatchError> for StoreError {
-    fn from(refused: BatchError) -> Self {
-        match refused {
-            BatchError::Error(error) => error,
-            // A transaction holds the write lock from its first statement on.
-            BatchError::Outdated => {
-                Self::corrupt("the audit log", &"it changed while it was written")
-            }
-        }
-    }
-}
-
-impl<'a> StatementBatch<'a> {
+impl<'a> SqliteScript<'a> {
     /// Returns an empty script on a connection.
     pub fn new(db: &'a mut SqliteConnection) -> Self {
         Self {
@@ -77,6 +34,29 @@ impl<'a> StatementBatch<'a> {
             expectations: Vec::new(),
             unwritable: None,
         }
+    }
+
+    /// Begins the frame.
+    pub fn begin(&mut self, frame: BatchFrame) {
+        let begin = match frame {
+            // Immediate: take the write lock now, so that what is read inside cannot be outdated.
+            BatchFrame::Transaction => "BEGIN IMMEDIATE",
+            BatchFrame::Savepoint => "SAVEPOINT batch",
+        };
+        self.run(begin, &[]);
+    }
+
+    /// Sends what was not sent yet and ends the frame.
+    ///
+    /// # Errors
+    /// Those of [`StatementBatch::end`](super::super::statement_batch::StatementBatch::end).
+    pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
+        let end = match frame {
+            BatchFrame::Transaction => "COMMIT",
+            BatchFrame::Savepoint => "RELEASE SAVEPOINT batch",
+        };
+        self.run(end, &[]);
+        self.send().await
     }
 
     /// Adds a statement with placeholders `$1`, `$2`, …, and their values.
@@ -94,25 +74,15 @@ impl<'a> StatementBatch<'a> {
             self.sql.push_str(&piece[digits..]);
         }
         self.sql.push(';');
-        self.bind(values);
-    }
-
-    /// Binds further values of the last statement.
-    pub fn bind(&mut self, values: &[&dyn ColumnValue]) {
         for value in values {
-            if let Err(error) = value.add_to(&mut self.values) {
+            if let Err(error) = self.values.push(*value) {
                 self.unwritable = Some(error);
             }
         }
     }
 
-    /// Requires that the last statement touches a row; if it does not, the script ends there with
-    /// an error, before its `COMMIT`.
-    pub fn must(&mut self, must: RowExpectation<'a>) {
-        self.must_change(1, must);
-    }
-
-    /// Requires that the last statement touches at least so many rows, as [`Self::must`] does.
+    /// Requires that the last statement touches at least so many rows; if it does not, the script
+    /// ends there with an error, before its `COMMIT`.
     pub fn must_change(&mut self, rows: usize, must: RowExpectation<'a>) {
         self.expectations.push((self.statements, must));
         // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
@@ -166,41 +136,19 @@ impl<'a> StatementBatch<'a> {
         match expectations.into_iter().find(|(statement, _)| *statement == done) {
             // Writing a line can fail for other reasons than a taken key.
             Some((_, RowExpectation::Follow)) if !is_taken => Err(error.into()),
-            Some((_, must)) => Err(must.refused(self.db).await),
+            Some((_, must)) => {
+                let found = match must.document() {
+                    Some(document) => self.version(document).await?,
+                    None => None,
+                };
+                Err(must.refused(found))
+            }
             None => Err(error.into()),
         }
     }
-}
 
-impl RowExpectation<'_> {
-    async fn refused(self, db: &mut SqliteConnection) -> BatchError {
-        let error = match self {
-            Self::BeThere { kind, id } => StoreError::missing(kind, id),
-            Self::BeNew { kind, id } => StoreError::Exists { kind, id: id.to_owned() },
-            Self::BeOwn { document, client } => {
-                StoreError::ClientTaken { document: document.clone(), client: client.clone() }
-            }
-            Self::BeAt { document, version } => match conflict(db, document, version).await {
-                Ok(error) | Err(error) => error,
-            },
-            Self::Follow => return BatchError::Outdated,
-        };
-        BatchError::Error(error)
+    async fn version(&mut self, document: &DocumentId) -> sqlx::Result<Option<Version>> {
+        let query = sqlx::query_scalar("SELECT version FROM documents WHERE id = $1");
+        query.bind(document.as_str()).fetch_optional(&mut *self.db).await
     }
-}
-
-/// Returns the error for a document that is not at the expected version.
-async fn conflict(
-    db: &mut SqliteConnection,
-    document: &DocumentId,
-    expected: Version,
-) -> Result<StoreError, StoreError> {
-    let found: Option<Version> = sqlx::query_scalar("SELECT version FROM documents WHERE id = $1")
-        .bind(document.as_str())
-        .fetch_optional(db)
-        .await?;
-    Ok(match found {
-        Some(found) => StoreError::Conflict { document: document.clone(), expected, found },
-        None => StoreError::missing("document", document),
-    })
 }

@@ -1,19 +1,18 @@
 //! Connections to the embedded database and its migrations.
 
-pub(crate) mod rows;
-pub(crate) mod statement_batch;
-pub(crate) mod writer;
+pub(crate) mod script;
 
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::ConnectOptions;
 use sqlx::migrate::Migrator;
+use sqlx::{ConnectOptions, Row as _};
 use sqlx_sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
 };
 
-use super::StoreError;
+use crate::store::{StoreError, StoreResult};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 
@@ -29,7 +28,7 @@ const WRITER_CACHE: &str = "-16384";
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens the one connection that writes.
-pub(super) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options()
         .filename(database)
         .journal_mode(SqliteJournalMode::Wal)
@@ -43,24 +42,24 @@ pub(super) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreE
 }
 
 /// Opens connections that refuse to write.
-pub(super) async fn connect_readers(database: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_readers(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options().filename(database).pragma("query_only", "1");
     Ok(pool(READERS).connect_with(options).await?)
 }
 
 /// Opens connections to an existing database, which stays byte for byte as it is.
-pub(super) async fn connect_onlooker(database: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_onlooker(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options().filename(database).read_only(true).pragma("query_only", "1");
     Ok(pool(READERS).connect_with(options).await?)
 }
 
 /// Opens one connection for everything: a database in memory belongs to its connection.
-pub(super) async fn connect_memory() -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_memory() -> Result<SqlitePool, StoreError> {
     Ok(pool(1).min_connections(1).connect_with(options().in_memory(true)).await?)
 }
 
 /// Creates the tables, or changes those of an older version.
-pub(super) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
+pub(crate) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
     Ok(MIGRATIONS.run(pool).await?)
 }
 
@@ -69,8 +68,8 @@ pub(super) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// [`StoreError::Shape`] if they are of another version.
-pub(super) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
-    let needed = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
+pub(crate) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
+    let needed = super::newest(&MIGRATIONS);
     let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
         .fetch_one(pool)
         .await
@@ -82,8 +81,17 @@ pub(super) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
     }
 }
 
+/// Folds the write-ahead log into the database. That only saves time at the next start, which would
+/// read the log again.
+pub(crate) async fn checkpoint(pool: &SqlitePool) {
+    let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(pool).await;
+    if let Err(error) = checkpoint {
+        tracing::debug!(%error, "cannot checkpoint at close");
+    }
+}
+
 /// Copies a database as it is at this moment into an empty file, without holding up its writers.
-pub(super) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
+pub(crate) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
     let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
     let copied = match check_shape(&only).await {
         Ok(()) => vacuum_into(&only, to).await,
@@ -94,7 +102,7 @@ pub(super) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
 }
 
 /// Copies a database of any version, as [`copy`] does.
-pub(super) async fn copy_any(database: &Path, to: &Path) -> Result<(), StoreError> {
+pub(crate) async fn copy_any(database: &Path, to: &Path) -> Result<(), StoreError> {
     let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
     let copied = vacuum_into(&only, to).await;
     only.close().await;
@@ -107,9 +115,30 @@ async fn vacuum_into(database: &SqlitePool, to: &Path) -> Result<(), StoreError>
     Ok(())
 }
 
+/// Returns what SQLite finds wrong with the file: pages, indexes, references.
+pub(crate) async fn integrity(db: &mut SqliteConnection) -> StoreResult<Vec<String>> {
+    let lines: Vec<String> =
+        sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *db).await?;
+    let mut found: Vec<_> = lines.into_iter().filter(|line| line != "ok").collect();
+    let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(db).await?;
+    for row in dangling {
+        let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(2)?);
+        let row: Option<i64> = row.try_get(1)?;
+        let row = row.map(|row| format!(" {row}")).unwrap_or_default();
+        found.push(format!("row{row} of {table} refers to nothing in {parent}"));
+    }
+    Ok(found)
+}
+
+/// Returns the names of the triggers.
+pub(crate) async fn triggers(db: &mut SqliteConnection) -> StoreResult<Vec<String>> {
+    let sql = "SELECT name FROM sqlite_master WHERE type = 'trigger'";
+    Ok(sqlx::query_scalar(sql).fetch_all(db).await?)
+}
+
 /// Checks that a copy of a database is intact, and of a version that this program can bring up to
 /// date.
-pub(super) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
+pub(crate) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
     // A missing file is reported as such, rather than as a broken backup.
     if !copy.is_file() {
         let source = std::io::ErrorKind::NotFound.into();
@@ -126,7 +155,7 @@ pub(super) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
 }
 
 async fn look_at_copy(copy: &SqlitePool) -> Result<(), StoreError> {
-    let needed = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let needed = super::newest(&MIGRATIONS);
     let found: Option<i64> =
         sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(copy).await?;
     let found = found.unwrap_or(0);

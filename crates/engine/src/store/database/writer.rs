@@ -1,12 +1,13 @@
 //! Task that writes: takes all batches that wait and commits them together.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use sqlx::pool::PoolConnection;
-use sqlx_sqlite::{Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, watch};
 
-use super::statement_batch::BatchError;
+use super::connection::WriterConnection;
+use super::statement_batch::{BatchError, BatchFrame};
+use super::writer_source::{LossOutcome, WriterSource};
 use crate::failpoint;
 use crate::store::apply::WriterCache;
 use crate::store::handle::{CommitCounters, CommitOutcome, WriterMessage};
@@ -24,35 +25,19 @@ const GROUP: usize = 256;
 /// for a long one that came after it.
 const GROUP_BYTES: usize = 1024 * 1024;
 
-/// Use of the writer's connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WriterConnection {
-    Own,
-    /// Connection that readers use too.
-    Shared,
-}
-
 /// Starts the writer task. It ends when it is closed or when every sender is gone.
 pub(crate) fn start(
-    pool: SqlitePool,
-    writer_connection: WriterConnection,
+    source: WriterSource,
     counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
 ) -> mpsc::Sender<WriterMessage> {
     let (sender, messages) = mpsc::channel(QUEUE);
-    tokio::spawn(
-        StoreWriter { pool, writer_connection, held: None, counters, news, known: None }
-            .run(messages),
-    );
+    tokio::spawn(StoreWriter { source, counters, news, known: None }.run(messages));
     sender
 }
 
 struct StoreWriter {
-    pool: SqlitePool,
-    writer_connection: WriterConnection,
-    /// Connection kept from one transaction to the next: the pool would test it each time, which
-    /// takes the time of two threads.
-    held: Option<PoolConnection<Sqlite>>,
+    source: WriterSource,
     counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
     /// State of the database after this process's last commit, as far as it is known.
@@ -63,7 +48,7 @@ impl StoreWriter {
     async fn run(mut self, mut messages: mpsc::Receiver<WriterMessage>) {
         let mut waiting = Vec::with_capacity(GROUP);
         let mut closers = Vec::new();
-        while messages.recv_many(&mut waiting, GROUP).await > 0 {
+        while self.wait(&mut messages, &mut waiting).await {
             let mut batches = Vec::with_capacity(waiting.len());
             let mut answers = Vec::with_capacity(waiting.len());
             for message in waiting.drain(..) {
@@ -94,9 +79,25 @@ impl StoreWriter {
                 }
             }
         }
-        self.finish().await;
+        self.source.close().await;
         for answer in closers {
             answer.send(()).ok();
+        }
+    }
+
+    /// Waits for messages; returns `false` when there will be no more. Looks after the connection
+    /// meanwhile.
+    async fn wait(
+        &mut self,
+        messages: &mut mpsc::Receiver<WriterMessage>,
+        waiting: &mut Vec<WriterMessage>,
+    ) -> bool {
+        loop {
+            tokio::select! {
+                biased;
+                count = messages.recv_many(waiting, GROUP) => return count > 0,
+                () = self.source.next_look() => self.source.look_after().await,
+            }
         }
     }
 
@@ -113,12 +114,17 @@ impl StoreWriter {
         if batches.len() == 1 {
             return vec![Err(error)];
         }
+        if error.of_all_batches().is_some() {
+            return of_all(error, batches.len());
+        }
         // One of them is refused, or is what broke the transaction: the others must not fail with
         // it.
         self.counters.count_split_group();
         tracing::debug!(%error, batches = batches.len(), "a group failed; each batch is tried alone");
-        match self.one_by_one(batches).await {
+        let limit = self.source.answer_limit();
+        match limited(limit, self.one_by_one(batches)).await {
             Ok(outcomes) => outcomes,
+            Err(error) if error.of_all_batches().is_some() => of_all(error, batches.len()),
             Err(error) => {
                 tracing::warn!(%error, batches = batches.len(), "group commit failed; committing each batch separately");
                 let mut outcomes = Vec::with_capacity(batches.len());
@@ -130,21 +136,35 @@ impl StoreWriter {
         }
     }
 
-    /// Writes all batches in one transaction, or nothing.
+    /// Writes all batches in one transaction, or nothing. A transaction that was lost with its
+    /// connection is repeated once.
     async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
-        let mut connection = match self.held.take() {
-            Some(held) => held,
-            None => self.pool.acquire().await?,
-        };
-        // A connection on which something failed goes back to the pool, which tests it.
-        self.transact_with(&mut connection, batches).await?;
-        self.held = (self.writer_connection == WriterConnection::Own).then_some(connection);
-        Ok(())
+        let mut is_repeated = false;
+        loop {
+            let mut connection = self.source.take().await?;
+            let limit = self.source.answer_limit();
+            let work = self.transact_with(&mut connection, batches);
+            let error = match limited(limit, work).await {
+                Ok(()) => {
+                    self.source.hold(connection);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            match self.source.after_error(connection, error).await {
+                LossOutcome::Committed => {
+                    self.counters.count_transaction();
+                    return Ok(());
+                }
+                LossOutcome::NotCommitted if !is_repeated => is_repeated = true,
+                outcome => return Err(outcome.into()),
+            }
+        }
     }
 
     async fn transact_with(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut WriterConnection,
         batches: &[WriteBatch],
     ) -> CommitOutcome {
         loop {
@@ -158,7 +178,7 @@ impl StoreWriter {
                     return Ok(());
                 }
                 Err(refused) => {
-                    roll_back(connection).await;
+                    connection.roll_back().await;
                     match refused {
                         // Another process has added to the audit log; its new end is looked up.
                         BatchError::Outdated => {}
@@ -170,26 +190,31 @@ impl StoreWriter {
     }
 
     /// Writes all batches in one transaction, each behind its own savepoint. An error is the
-    /// transaction's: nothing was written.
+    /// transaction's: nothing was written, as far as it is known.
     async fn one_by_one(&mut self, batches: &[WriteBatch]) -> StoreResult<Vec<CommitOutcome>> {
-        let mut connection = self.pool.acquire().await?;
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-        let saved = match save_each(&mut connection, batches).await {
-            Ok(saved) => {
-                let committed = sqlx::query("COMMIT").execute(&mut *connection).await;
-                committed.map(|_| saved).map_err(StoreError::from)
-            }
-            Err(error) => Err(error),
-        };
-        match saved {
+        let mut connection = self.source.take().await?;
+        let (outcomes, ended) = match save_each(&mut connection, batches).await {
             Ok((outcomes, known)) => {
+                let ended = connection.script().end(BatchFrame::Transaction).await;
+                (outcomes, ended.map(|()| known).map_err(StoreError::from))
+            }
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        let error = match ended {
+            Ok(known) => {
                 self.is_committed(known);
+                self.source.hold(connection);
+                return Ok(outcomes);
+            }
+            Err(error) => error,
+        };
+        connection.roll_back().await;
+        match self.source.after_error(connection, error).await {
+            LossOutcome::Committed => {
+                self.counters.count_transaction();
                 Ok(outcomes)
             }
-            Err(error) => {
-                roll_back(&mut connection).await;
-                Err(error)
-            }
+            outcome => Err(outcome.into()),
         }
     }
 
@@ -198,17 +223,18 @@ impl StoreWriter {
         self.counters.count_transaction();
         self.known = Some(known);
     }
+}
 
-    async fn finish(mut self) {
-        // The pool waits for this connection when it closes.
-        drop(self.held.take());
-        // Only saves time at the next start, which would read the log again.
-        let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&self.pool).await;
-        if let Err(error) = checkpoint {
-            tracing::debug!(%error, "cannot checkpoint at close");
-        }
-        self.pool.close().await;
-    }
+/// Does the work of a transaction within a limit, after which nobody knows what becomes of it.
+async fn limited<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = StoreResult<T>>,
+) -> StoreResult<T> {
+    let Some(limit) = limit else { return work.await };
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        let reason = format!("the database did not answer within {} s", limit.as_secs());
+        Err(StoreError::OutcomeUnknown { reason })
+    })
 }
 
 /// Splits batches, in order, into groups of at most [`GROUP_BYTES`] or of one batch.
@@ -227,26 +253,28 @@ fn groups(batches: &[WriteBatch]) -> impl Iterator<Item = &[WriteBatch]> {
     })
 }
 
-// Transactions are written out rather than left to sqlx: some errors (no space left) make SQLite
-// roll back by itself, and sqlx's count of open transactions is wrong from then on.
-async fn roll_back(connection: &mut SqliteConnection) {
-    // Fails when SQLite has done it already.
-    sqlx::query("ROLLBACK").execute(connection).await.ok();
+/// Returns an error about the database as the outcome of each of `count` batches.
+fn of_all(error: StoreError, count: usize) -> Vec<CommitOutcome> {
+    let copies = (1..count).filter_map(|_| error.of_all_batches()).map(Err).collect::<Vec<_>>();
+    copies.into_iter().chain([Err(error)]).collect()
 }
 
-/// Writes each batch behind a savepoint; returns the outcomes and the new state of the cache.
+/// Begins a transaction and writes each batch behind a savepoint; returns the outcomes and the new
+/// state of the cache.
 async fn save_each(
-    connection: &mut SqliteConnection,
+    connection: &mut WriterConnection,
     batches: &[WriteBatch],
 ) -> StoreResult<(Vec<CommitOutcome>, WriterCache)> {
+    let mut script = connection.script();
+    script.begin(BatchFrame::Transaction);
+    script.send().await?;
     let mut outcomes = Vec::with_capacity(batches.len());
     // Looked up inside the transaction, so nobody else can move it.
     let mut known = WriterCache::read(connection).await?;
     for batch in batches {
         let saved = apply::savepoint(connection, batch, known.clone()).await;
         if saved.is_err() {
-            let undo = "ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch";
-            sqlx::raw_sql(undo).execute(&mut *connection).await?;
+            connection.run("ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch").await?;
         }
         outcomes.push(saved.map(|now| known = now).map_err(StoreError::from));
     }

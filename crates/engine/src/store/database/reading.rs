@@ -1,0 +1,184 @@
+//! Reading: connections that cannot write, and views of one moment.
+
+use sqlx::{Decode, Row as _, SqlSafeStr, Transaction, Type};
+use sqlx_postgres::{PgArguments, PgPool, PgRow, Postgres};
+use sqlx_sqlite::{Sqlite, SqliteArguments, SqlitePool, SqliteRow};
+
+use super::columns::{ColumnValue, RowRecord, values};
+use super::{postgres, sqlite};
+use crate::store::StoreResult;
+
+/// Connections for reading.
+#[derive(Clone, Debug)]
+pub(crate) enum ReadPool {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+/// View of the database at one moment, which ends when it is dropped.
+#[derive(Debug)]
+pub(crate) enum ReadSnapshot {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+/// Row of either database.
+pub(crate) enum StoreRow {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// Type that can be read from a column of either database.
+pub(crate) trait ColumnRead:
+    for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
+{
+}
+
+impl<T> ColumnRead for T where
+    T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
+{
+}
+
+/// Runs a query with its values on the connection of either database; returns the rows. In a box:
+/// the futures of everything that reads hold this one.
+macro_rules! fetch {
+    ($on:expr, $sql:ident, $all:ident, |$db:ident| $connection:expr, $how:ident) => {
+        Box::pin(async move {
+            match $on {
+                Self::Sqlite($db) => {
+                    let query = sqlx::query_with($sql, values::<SqliteArguments>($all)?);
+                    let rows = query.$how($connection).await?;
+                    StoreResult::Ok(rows.into_iter().map(StoreRow::Sqlite).collect())
+                }
+                Self::Postgres($db) => {
+                    let query = sqlx::query_with($sql, values::<PgArguments>($all)?);
+                    let rows = postgres::answered(query.$how($connection)).await?;
+                    StoreResult::Ok(rows.into_iter().map(StoreRow::Postgres).collect())
+                }
+            }
+        })
+        .await
+    };
+}
+
+impl ReadPool {
+    /// Reads all rows of a query.
+    pub(crate) async fn rows(
+        &self,
+        sql: impl SqlSafeStr,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Vec<StoreRow>> {
+        fetch!(self, sql, all, |pool| pool, fetch_all)
+    }
+
+    /// Reads a record from the first row, if there is one.
+    pub(crate) async fn one<T: RowRecord>(
+        &self,
+        sql: impl SqlSafeStr,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Option<T>> {
+        let row: Vec<StoreRow> = fetch!(self, sql, all, |pool| pool, fetch_optional)?;
+        Ok(records(&row)?.pop())
+    }
+
+    /// Reads a record from each row.
+    pub(crate) async fn all<T: RowRecord>(
+        &self,
+        sql: impl SqlSafeStr,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Vec<T>> {
+        records(&self.rows(sql, all).await?)
+    }
+
+    /// Begins a view of this moment.
+    pub(crate) async fn snapshot(&self) -> StoreResult<ReadSnapshot> {
+        // In boxes, as in `fetch`.
+        Ok(match self {
+            Self::Sqlite(pool) => ReadSnapshot::Sqlite(Box::pin(pool.begin()).await?),
+            Self::Postgres(pool) => {
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                let moment = Box::pin(postgres::answered(pool.begin_with(begin))).await?;
+                ReadSnapshot::Postgres(moment)
+            }
+        })
+    }
+
+    /// Closes the connections once they are not used any more; later queries fail.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(pool) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+impl ReadSnapshot {
+    /// Reads all rows of a query.
+    pub(crate) async fn rows(
+        &mut self,
+        sql: impl SqlSafeStr,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Vec<StoreRow>> {
+        fetch!(self, sql, all, |moment| &mut **moment, fetch_all)
+    }
+
+    /// Reads a record from each row.
+    pub(crate) async fn all<T: RowRecord>(
+        &mut self,
+        sql: impl SqlSafeStr,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Vec<T>> {
+        records(&self.rows(sql, all).await?)
+    }
+
+    /// Reads a record from the first row, if there is one.
+    pub(crate) async fn one<T: RowRecord>(
+        &mut self,
+        sql: impl SqlSafeStr,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Option<T>> {
+        let row: Vec<StoreRow> = fetch!(self, sql, all, |moment| &mut **moment, fetch_optional)?;
+        Ok(records(&row)?.pop())
+    }
+}
+
+/// What the checker asks the database itself.
+impl ReadSnapshot {
+    /// Returns what the database finds wrong with what it stores.
+    pub(crate) async fn integrity(&mut self) -> StoreResult<Vec<String>> {
+        match self {
+            Self::Sqlite(moment) => sqlite::integrity(moment).await,
+            Self::Postgres(moment) => postgres::dangling(moment).await,
+        }
+    }
+
+    /// Returns the names of the triggers that are there.
+    pub(crate) async fn triggers(&mut self) -> StoreResult<Vec<String>> {
+        match self {
+            Self::Sqlite(moment) => sqlite::triggers(moment).await,
+            Self::Postgres(moment) => postgres::triggers(moment).await,
+        }
+    }
+}
+
+impl StoreRow {
+    /// Reads a record by the names of its columns.
+    pub(crate) fn record<T: RowRecord>(&self) -> sqlx::Result<T> {
+        match self {
+            Self::Sqlite(row) => T::from_row(row),
+            Self::Postgres(row) => T::from_row(row),
+        }
+    }
+
+    /// Reads a column.
+    pub(crate) fn column<T: ColumnRead>(&self, name: &str) -> sqlx::Result<T> {
+        match self {
+            Self::Sqlite(row) => row.try_get(name),
+            Self::Postgres(row) => row.try_get(name),
+        }
+    }
+}
+
+fn records<T: RowRecord>(rows: &[StoreRow]) -> StoreResult<Vec<T>> {
+    Ok(rows.iter().map(StoreRow::record).collect::<sqlx::Result<_>>()?)
+}
