@@ -1065,7 +1065,12 @@ fn people_can_read_before_they_decide_what_the_model_will_be_told() {
     let hunks = request.each(&[1], "accept");
     let decision =
         json!({"approved": true, "hunks": hunks, "finish": "reject", "feedback": "Mine"});
+    let one = request.decision(json!({"hunks": request.each(&[1], "accept")}));
+    let waiting = ana.emit("approval:told", &one).ok();
+    assert_eq!(waiting["state"], "waiting", "the others are open: {waiting}");
+    assert!(waiting["so_far"].as_str().unwrap().contains("accepted: \"Teh\""), "{waiting}");
     let would = ana.emit("approval:told", &request.decision(decision.clone())).ok();
+    assert_eq!(would["state"], "complete", "{would}");
     assert_eq!(ben.text(), BEFORE, "nothing was decided");
     ana.decides(&request, decision).ok();
     ana.answer(&run);
