@@ -53,7 +53,7 @@ fn main() {
     }
 }
 
-/// What must hold for a figure.
+/// Condition that a figure must meet.
 enum Goal {
     /// Many cost at most so many times as much as few.
     Ratio(f64),

@@ -1,4 +1,4 @@
-//! What a client of a load test does in its document.
+//! Activities of the clients of a load test in their documents.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use crate::client::socketio::SocketIoClient;
 use super::LoadTestError;
 use super::arrived_updates::ArrivedUpdate;
 use super::delivery_log::DeliveryLog;
-use super::reviewer::Reviewer;
-use super::writer::Writer;
+use super::reviewer::LoadReviewer;
+use super::writer::LoadWriter;
 
 /// Document of a load test.
 pub(super) struct LoadedDocument {
@@ -30,14 +30,14 @@ pub(super) struct WorkingTime {
     pub measured: Range<Instant>,
 }
 
-/// What a client does in its document.
-pub(super) enum Activity {
+/// Activity of a client in its document.
+pub(super) enum ClientActivity {
     /// Only receives.
     Read,
     /// Types.
-    Write(Box<Writer>),
+    Write(Box<LoadWriter>),
     /// Has changes proposed, and decides them.
-    Review(Box<Reviewer>),
+    Review(Box<LoadReviewer>),
 }
 
 /// Something that a client reacts to.
@@ -66,7 +66,7 @@ pub(super) enum ActivityEvent<'a> {
     Request(&'a str),
 }
 
-impl Activity {
+impl ClientActivity {
     /// Reacts to an event.
     ///
     /// # Errors

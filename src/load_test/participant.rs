@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::client::socketio::{SocketIoClient, SocketIoPacket};
 
 use super::LoadTestError;
-use super::activity::{Activity, ActivityEvent, LoadedDocument, WorkingTime};
+use super::activity::{ActivityEvent, ClientActivity, LoadedDocument, WorkingTime};
 use super::arrived_updates::ArrivedUpdates;
 use super::patient_ask::ask_patiently;
 
@@ -26,13 +26,13 @@ pub(super) enum TestPhase {
 }
 
 /// Client of a load test.
-pub(super) struct Participant {
+pub(super) struct LoadParticipant {
     client: SocketIoClient,
     document: Arc<LoadedDocument>,
     /// Index of the document among all.
     document_index: usize,
     version: u64,
-    activity: Activity,
+    activity: ClientActivity,
     /// Dropped when the client has nothing more to do than to receive.
     busy: Option<mpsc::Sender<()>>,
     measured: Option<Range<Instant>>,
@@ -52,13 +52,13 @@ pub(super) struct ReceivedUpdateCounts {
 pub(super) struct ParticipantResult {
     /// Index of the document among all.
     pub document_index: usize,
-    /// What it did.
-    pub activity: Activity,
-    /// What it received.
+    /// Activity with its results.
+    pub activity: ClientActivity,
+    /// Counts of the updates that it received.
     pub received: ReceivedUpdateCounts,
 }
 
-impl Participant {
+impl LoadParticipant {
     /// Opens the document, and begins the activity that `activity` makes of its text and version.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Participant {
         mut client: SocketIoClient,
         (document_index, document): (usize, Arc<LoadedDocument>),
         busy: mpsc::Sender<()>,
-        activity: impl FnOnce(&Value) -> Result<Activity, LoadTestError>,
+        activity: impl FnOnce(&Value) -> Result<ClientActivity, LoadTestError>,
     ) -> Result<Self, LoadTestError> {
         let id = json!({"documentId": document.id});
         let opened = ask_patiently(&mut client, "document:open", &id).await?;

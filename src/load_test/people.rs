@@ -11,7 +11,7 @@ use super::LoadTestError;
 const CLIENTS_OF_A_PERSON: u64 = 500;
 
 /// Tokens under which the clients of a load test connect.
-pub(super) struct People {
+pub(super) struct LoadPeople {
     owner: ServerClient,
     /// Secrets, at least one.
     secrets: Vec<String>,
@@ -19,7 +19,7 @@ pub(super) struct People {
     issued: Vec<String>,
 }
 
-impl People {
+impl LoadPeople {
     /// Uses the owner's `token`, and issues further ones if so many clients need more people.
     ///
     /// # Errors

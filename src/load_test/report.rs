@@ -23,7 +23,7 @@ pub(super) struct MemoryReadings {
 
 /// Raw results of a load test.
 #[derive(Default)]
-pub(super) struct Measurements {
+pub(super) struct LoadMeasurements {
     /// Memory of the server.
     pub memory: MemoryReadings,
     /// Processor time of the server while it was measured; `None` if it is unknown.
@@ -52,7 +52,7 @@ pub(super) struct Measurements {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadReport {
-    /// What was asked for.
+    /// Options of the test.
     pub plan: LoadPlan,
     /// Machine of the load test.
     pub machine: MachineReport,
@@ -161,7 +161,7 @@ impl LoadReport {
         plan: LoadPlan,
         address: String,
         data: Option<String>,
-        measured: &Measurements,
+        measured: &LoadMeasurements,
     ) -> Self {
         let seconds = f64::from(plan.seconds);
         let (edits, deliveries) = (measured.acknowledged.len(), measured.deliveries);

@@ -19,7 +19,7 @@ use super::delivery_log::VersionCause;
 use super::test_text::sentence_of_reviewer;
 
 /// Client that has its sentence changed again and again, and accepts each change.
-pub(super) struct Reviewer {
+pub(super) struct LoadReviewer {
     document: Arc<LoadedDocument>,
     /// Its number in the document.
     pub number: u32,
@@ -35,7 +35,7 @@ pub(super) struct Reviewer {
     pub accepted: usize,
 }
 
-/// Where a reviewer stands with its proposal.
+/// Progress of a reviewer with its proposal.
 enum ReviewState {
     /// Has nothing to decide; the time of the next proposal.
     Resting(Option<Instant>),
@@ -51,7 +51,7 @@ struct ArrivedRequest {
     tool_input: Value,
 }
 
-impl Reviewer {
+impl LoadReviewer {
     /// Returns the reviewer with this number in the document.
     ///
     /// # Errors

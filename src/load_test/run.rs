@@ -15,18 +15,18 @@ use crate::client::socketio::{SocketIoClient, SocketIoServer};
 use crate::protocol::client::{PEER_CHANGES, SHORT_UPDATES};
 
 use super::LoadTestError;
-use super::activity::{Activity, LoadedDocument, WorkingTime};
+use super::activity::{ClientActivity, LoadedDocument, WorkingTime};
 use super::delivery_log::{DeliveryLog, DeliveryTimes};
 use super::local_server::LocalServer;
-use super::participant::{Participant, ParticipantResult, TestPhase};
+use super::participant::{LoadParticipant, ParticipantResult, TestPhase};
 use super::patient_ask::ask_patiently;
-use super::people::People;
+use super::people::LoadPeople;
 use super::plan::{LoadPlan, WARM_UP};
 use super::process_usage::ProcessUsage;
-use super::report::{LoadReport, Measurements, MemoryReadings};
-use super::reviewer::Reviewer;
+use super::report::{LoadMeasurements, LoadReport, MemoryReadings};
+use super::reviewer::LoadReviewer;
 use super::test_text::{lost_letters, new_text, sentence_of_reviewer};
-use super::writer::Writer;
+use super::writer::LoadWriter;
 
 /// Clients that connect at the same time.
 const ARRIVING_AT_ONCE: usize = 16;
@@ -56,14 +56,14 @@ pub struct LoadTest {
     plan: LoadPlan,
     url: String,
     sockets: SocketIoServer,
-    people: People,
+    people: LoadPeople,
     /// Process of the server below `/proc`.
     process: Option<String>,
     documents: Vec<Arc<LoadedDocument>>,
 }
 
 /// Clients of a load test, and how they are led.
-struct Crowd {
+struct ClientCrowd {
     tasks: JoinSet<Result<ParticipantResult, LoadTestError>>,
     phase: watch::Sender<TestPhase>,
     /// Closed when all have done their work.
@@ -88,7 +88,7 @@ impl LoadTest {
                 (Some(own), url, token, process)
             }
         };
-        let people = People::gather(&url, &token, plan.clients()).await?;
+        let people = LoadPeople::gather(&url, &token, plan.clients()).await?;
         let sockets = SocketIoServer::new(&url)?;
         let process = process.map(|process| process.to_string());
         let mut test = Self { plan, url, sockets, people, process, documents: Vec::new() };
@@ -104,7 +104,7 @@ impl LoadTest {
         Ok(LoadReport::new(test.plan, test.url, place, &measured?))
     }
 
-    async fn measure(&mut self) -> Result<Measurements, LoadTestError> {
+    async fn measure(&mut self) -> Result<LoadMeasurements, LoadTestError> {
         let mut control = self.connect(0, "Load test").await?;
         // What the first document needs is no share of each.
         let first = self.create_document(&mut control, "Load test, first").await?;
@@ -135,7 +135,7 @@ impl LoadTest {
         for document in &self.documents {
             document.log.add_times(&measured, &mut times);
         }
-        let mut measurements = Measurements {
+        let mut measurements = LoadMeasurements {
             memory: MemoryReadings {
                 at_start,
                 with_documents,
@@ -147,7 +147,7 @@ impl LoadTest {
             decided: times.decisions,
             delivered: times.keystrokes,
             missing_deliveries: times.missing,
-            ..Measurements::default()
+            ..LoadMeasurements::default()
         };
         for result in results {
             let text = &texts[result.document_index].1;
@@ -172,7 +172,7 @@ impl LoadTest {
     }
 
     /// Connects all clients, each in its document.
-    async fn gather(&self) -> Result<Crowd, LoadTestError> {
+    async fn gather(&self) -> Result<ClientCrowd, LoadTestError> {
         let (phase, following) = watch::channel(TestPhase::Arriving);
         let (working, busy) = mpsc::channel(1);
         let mut tasks = JoinSet::new();
@@ -183,7 +183,7 @@ impl LoadTest {
             // From now on it answers the server's pings.
             tasks.spawn(participant.take_part(following.clone()));
         }
-        Ok(Crowd { tasks, phase, busy })
+        Ok(ClientCrowd { tasks, phase, busy })
     }
 
     /// Connects the client with this index: the first of a document are its writers.
@@ -191,7 +191,7 @@ impl LoadTest {
         &self,
         index: usize,
         busy: mpsc::Sender<()>,
-    ) -> Result<Participant, LoadTestError> {
+    ) -> Result<LoadParticipant, LoadTestError> {
         let each = self.plan.clients_per_document() as usize;
         let (document_index, place) = (index / each, (index % each) as u32);
         let document = Arc::clone(&self.documents[document_index]);
@@ -206,19 +206,21 @@ impl LoadTest {
         };
         let client = self.connect(index, &format!("{name} {index}")).await?;
         let at = (document_index, Arc::clone(&document));
-        Participant::open(client, at, busy, |opened| {
+        LoadParticipant::open(client, at, busy, |opened| {
             Ok(match server {
                 Some(server) => {
                     let interval = Duration::from_secs_f64(60.0 / self.plan.decisions_per_minute);
                     let number = place - writers;
-                    let reviewer = Reviewer::new(document, number, interval, (server, opened))?;
-                    Activity::Review(Box::new(reviewer))
+                    let reviewer = LoadReviewer::new(document, number, interval, (server, opened))?;
+                    ClientActivity::Review(Box::new(reviewer))
                 }
                 None if place < writers => {
                     let interval = Duration::from_secs_f64(1.0 / self.plan.edits_per_second);
-                    Activity::Write(Box::new(Writer::new(document, place, interval, opened)))
+                    ClientActivity::Write(Box::new(LoadWriter::new(
+                        document, place, interval, opened,
+                    )))
                 }
-                None => Activity::Read,
+                None => ClientActivity::Read,
             })
         })
         .await
@@ -268,7 +270,7 @@ impl LoadTest {
     }
 }
 
-impl Crowd {
+impl ClientCrowd {
     /// Waits until that time; fails as soon as a client does.
     async fn work_until(&mut self, until: Instant) -> Result<(), LoadTestError> {
         tokio::select! {
@@ -321,20 +323,20 @@ fn cpu_between(before: Option<ProcessUsage>, after: Option<ProcessUsage>) -> Opt
     Some(after?.cpu_since(&before?))
 }
 
-impl Measurements {
+impl LoadMeasurements {
     /// Adds the results of a client, and compares what it did with the text of its document.
     fn add(&mut self, result: ParticipantResult, text: &str) {
         self.deliveries += result.received.updates;
         self.delivered_bytes += result.received.bytes;
         match result.activity {
-            Activity::Read => {}
-            Activity::Write(writer) => {
+            ClientActivity::Read => {}
+            ClientActivity::Write(writer) => {
                 let typed = writer.typed;
                 self.lost += lost_letters(text, writer.number, typed.acknowledged);
                 self.refused += typed.refused;
                 self.acknowledged.extend(typed.times);
             }
-            Activity::Review(reviewer) => {
+            ClientActivity::Review(reviewer) => {
                 let sentence = sentence_of_reviewer(reviewer.number, reviewer.accepted);
                 self.lost += usize::from(!text.contains(&sentence));
             }

@@ -21,7 +21,7 @@ use super::test_text::{letter, writer_mark};
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Client that types at its own place in a document.
-pub(super) struct Writer {
+pub(super) struct LoadWriter {
     document: Arc<LoadedDocument>,
     /// Its number in the document.
     pub number: u32,
@@ -35,7 +35,7 @@ pub(super) struct Writer {
     /// Times of keystrokes that were not sent.
     waiting: VecDeque<Instant>,
     push: Option<RunningPush>,
-    /// What it has typed.
+    /// Keystrokes that it has made.
     pub typed: TypedKeystrokes,
 }
 
@@ -48,7 +48,7 @@ struct TypingPlace {
     cursor: usize,
 }
 
-/// What a writer has typed.
+/// Keystrokes of a writer.
 #[derive(Default)]
 pub(super) struct TypedKeystrokes {
     /// Number of acknowledged keystrokes.
@@ -69,7 +69,7 @@ struct RunningPush {
     arrived: usize,
 }
 
-impl Writer {
+impl LoadWriter {
     /// Returns the writer with this number in the document, whose answer to `document:open` this
     /// is.
     pub fn new(

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::script::full;
-use crate::support::{Hand, OWNER, Person, Role, Script, TestServer, copydesk_command};
+use crate::support::{Hand, OWNER, Person, Role, Script, TestServer, copydesk_command, output_of};
 
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -42,13 +42,10 @@ fn runs(copydesk: &TestServer, token: &str, words: &[&str]) -> Output {
     command(copydesk, token, words).output().expect("the binary is built")
 }
 
-/// What it said, if it ended with this.
+/// Returns the output of a process, if it ended with this code.
 #[track_caller]
 fn said(output: &Output, code: i32) -> String {
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{said}\n{complaint}");
-    said
+    output_of(output, code).0
 }
 
 /// A command that waits.

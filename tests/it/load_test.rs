@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::support::{Hand, OWNER, Role, TestServer, copydesk_command};
+use crate::support::{Hand, OWNER, Role, TestServer, copydesk_command, output_of};
 
 /// A test that takes two seconds.
 const SMALL: [&str; 9] =
@@ -15,19 +15,10 @@ fn benches(options: &[&str]) -> Output {
     command.args(SMALL).args(options).output().expect("the binary is built")
 }
 
-/// What it said, if it ended with this.
-#[track_caller]
-fn said(output: &Output, code: i32) -> (String, String) {
-    let [said, complaint] =
-        [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it).into_owned());
-    assert_eq!(output.status.code(), Some(code), "{said}\n{complaint}");
-    (said, complaint)
-}
-
 #[track_caller]
 fn report(options: &[&str]) -> Value {
     let output = benches(&[options, &["--json"]].concat());
-    serde_json::from_str(&said(&output, 0).0).expect("JSON")
+    serde_json::from_str(&output_of(&output, 0).0).expect("JSON")
 }
 
 /// The figures of a report agree with each other and with what was asked for.
@@ -80,7 +71,7 @@ fn a_running_server_is_as_before_when_it_was_tested() {
 
 #[test]
 fn people_are_shown_a_table_that_explains_itself() {
-    let (table, complaint) = said(&benches(&["--reviewers", "0"]), 0);
+    let (table, complaint) = output_of(&benches(&["--reviewers", "0"]), 0);
     for words in
         ["keystroke → acknowledged", "95 %", "processor time for each keystroke", "edits lost"]
     {
@@ -109,7 +100,7 @@ fn senseless_options_are_refused_before_anything_starts() {
     ] {
         let mut bench = copydesk_command();
         bench.arg("bench").args(options).env_remove("COPYDESK_TOKEN");
-        let (_, complaint) = said(&bench.output().unwrap(), 2);
+        let (_, complaint) = output_of(&bench.output().unwrap(), 2);
         assert!(complaint.contains(words), "{options:?}: {complaint}");
     }
 }
@@ -127,7 +118,7 @@ fn a_server_that_refuses_or_does_not_answer_is_named_in_one_line() {
         (&["--url", "nowhere", "--token", "x"], "write http://HOST:PORT"),
         (&no_folder, "cannot start a server"),
     ] {
-        let (table, complaint) = said(&benches(options), 1);
+        let (table, complaint) = output_of(&benches(options), 1);
         assert!(complaint.contains(words) && table.is_empty(), "{options:?}: {complaint}");
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
     }

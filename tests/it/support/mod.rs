@@ -33,5 +33,5 @@ pub use receiver::Receiver;
 pub use request::Request;
 pub use script::Script;
 pub use sdk::{node_22, packages, python};
-pub use server::{Server, copydesk_command};
+pub use server::{Server, copydesk_command, output_of};
 pub use test_server::{OWNER, Role, TestServer};

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -38,6 +38,15 @@ pub fn copydesk_command() -> Command {
         command.env("COPYDESK_DATABASE_URL", url);
     }
     command
+}
+
+/// Returns the output of a process and its complaints, if it ended with this code.
+#[track_caller]
+pub fn output_of(output: &Output, code: i32) -> (String, String) {
+    let [said, complaint] =
+        [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it).into_owned());
+    assert_eq!(output.status.code(), Some(code), "{said}\n{complaint}");
+    (said, complaint)
 }
 
 impl Server {

@@ -14,12 +14,12 @@ pub struct Told {
     pub text: String,
     /// `true`: the report is marked as an error.
     pub is_error: bool,
-    /// How much of the report is known.
+    /// Known part of the report.
     #[serde(flatten)]
     pub state: ReportState,
 }
 
-/// How much of a report is known before the decision is taken.
+/// Known part of a report before the decision is taken.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(tag = "state", rename_all = "lowercase")]

@@ -15,7 +15,7 @@ pub struct ToolReport {
     pub is_error: bool,
 }
 
-/// How much of a report is known before the decision is taken.
+/// Known part of a report before the decision is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportState {
     /// Changes are still open: the model is told nothing yet.

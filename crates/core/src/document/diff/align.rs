@@ -151,27 +151,25 @@ fn with_pieces(
     let (old, new) = (&sides.old[i], &sides.new[j]);
     let (before, after) = ((i - from.0, j - from.1), (end.0 - i - 1, end.1 - j - 1));
     let mut pair = UnitSwap { old: i..i + 1, new: j..j + 1 };
-    let pieces = |units: &mut dyn Iterator<Item = &WordedUnit>, whole: &WordedUnit| {
-        units.take_while(|it| it.is_piece_of(whole)).count()
-    };
     let is_contested = |gap: (usize, usize)| gap.0 > 0 && gap.1 > 0;
+    // Pieces on both sides would be more than a split.
+    let pieces = |of_new: &mut dyn Iterator<Item = &WordedUnit>,
+                  of_old: &mut dyn Iterator<Item = &WordedUnit>| {
+        let merged = of_new.take_while(|it| it.is_piece_of(new)).count();
+        let split = of_old.take_while(|it| it.is_piece_of(old)).count();
+        if merged > 0 && split > 0 { (0, 0) } else { (merged, split) }
+    };
     if is_contested(before) {
-        let of_new = pieces(&mut sides.old[i - before.0..i].iter().rev(), new);
-        let of_old = pieces(&mut sides.new[j - before.1..j].iter().rev(), old);
-        match (of_new, of_old) {
-            (0, more) => pair.new.start -= more,
-            (more, 0) => pair.old.start -= more,
-            _ => {}
-        }
+        let of_new = &mut sides.old[from.0..i].iter().rev();
+        let (merged, split) = pieces(of_new, &mut sides.new[from.1..j].iter().rev());
+        pair.old.start -= merged;
+        pair.new.start -= split;
     }
     if is_contested(after) {
-        let of_new = pieces(&mut sides.old[i + 1..].iter().take(after.0), new);
-        let of_old = pieces(&mut sides.new[j + 1..].iter().take(after.1), old);
-        match (of_new, of_old) {
-            (0, more) => pair.new.end += more,
-            (more, 0) => pair.old.end += more,
-            _ => {}
-        }
+        let of_new = &mut sides.old[i + 1..end.0].iter();
+        let (merged, split) = pieces(of_new, &mut sides.new[j + 1..end.1].iter());
+        pair.old.end += merged;
+        pair.new.end += split;
     }
     pair
 }

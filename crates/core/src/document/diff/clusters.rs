@@ -100,19 +100,33 @@ fn takes_over(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
     }
     let is_whole = [left, right].into_iter().any(|it| it.old.is_empty() || it.new.is_empty());
     let (left, right) = (ExchangedWords::of(sides, left), ExchangedWords::of(sides, right));
+    let is_phrase = |fits| left.is_phrase_of(&right, fits) || right.is_phrase_of(&left, fits);
     if apart == 1 {
-        return left.has_phrase_of(&right) || right.has_phrase_of(&left);
+        return is_phrase(has_all_words);
     }
     let moves = |gone: &[Cow<str>], come: &[Cow<str>]| {
         let shared = length(&shared(gone, come));
         let (least, most) = (length(gone).min(length(come)), length(gone).max(length(come)));
         shared >= TAKEN && 2 * shared >= least || is_whole && shared > 0 && 2 * shared >= most
     };
-    moves(&left.gone, &right.come)
-        || moves(&right.gone, &left.come)
-        || left.is_phrase_of(&right)
-        || right.is_phrase_of(&left)
+    moves(&left.gone, &right.come) || moves(&right.gone, &left.come) || is_phrase(is_of_its_length)
 }
+
+/// Returns `true` if a phrase is about as long as the sentence that it stands for.
+fn is_of_its_length(whole: &[Cow<str>], phrase: &[Cow<str>]) -> bool {
+    let (whole, size) = (length(whole), length(phrase));
+    phrase.len() >= FEWEST_IN_PHRASE && 2 * size >= whole && 2 * whole >= size
+}
+
+/// Returns `true` if all words of a phrase are in the sentence.
+fn has_all_words(whole: &[Cow<str>], phrase: &[Cow<str>]) -> bool {
+    phrase.len() >= FEWEST_IN_PHRASE
+        && length(phrase) >= TAKEN
+        && shared(phrase, whole).len() == phrase.len()
+}
+
+/// Test if the words of a sentence became those of a phrase.
+type PhraseTest = fn(&[Cow<str>], &[Cow<str>]) -> bool;
 
 /// Words that a change takes away, and those that it brings, sorted and in lower case.
 struct ExchangedWords<'a> {
@@ -135,33 +149,13 @@ impl<'a> ExchangedWords<'a> {
         Self { gone: without(old), come: without(new), replaces }
     }
 
-    /// Returns `true` if all the words that this sentence gained were in the removed sentence
-    /// `other`, or all that it lost are in the added one.
-    fn has_phrase_of(&self, other: &Self) -> bool {
-        let is_from = |phrase: &[Cow<str>], whole: &[Cow<str>]| {
-            phrase.len() >= FEWEST_IN_PHRASE
-                && length(phrase) >= TAKEN
-                && shared(phrase, whole).len() == phrase.len()
-        };
-        self.replaces
-            && !other.replaces
-            && (self.gone.is_empty() && is_from(&self.come, &other.gone)
-                || self.come.is_empty() && is_from(&self.gone, &other.come))
-    }
-
     /// Returns `true` if a removed sentence became a phrase that the other one gained, or an added
-    /// one was such a phrase.
-    fn is_phrase_of(&self, other: &Self) -> bool {
-        let becomes = |whole: &[Cow<str>], phrase: &[Cow<str>]| {
-            let (whole, size) = (length(whole), length(phrase));
-            phrase.len() >= FEWEST_IN_PHRASE && 2 * size >= whole && 2 * whole >= size
-        };
+    /// one was such a phrase; `fits` compares the words of the sentence with those of the phrase.
+    fn is_phrase_of(&self, other: &Self, fits: PhraseTest) -> bool {
         !self.replaces
             && other.replaces
-            && (self.come.is_empty() && other.gone.is_empty() && becomes(&self.gone, &other.come)
-                || self.gone.is_empty()
-                    && other.come.is_empty()
-                    && becomes(&self.come, &other.gone))
+            && (self.come.is_empty() && other.gone.is_empty() && fits(&self.gone, &other.come)
+                || self.gone.is_empty() && other.come.is_empty() && fits(&self.come, &other.gone))
     }
 }
 

@@ -142,7 +142,7 @@ impl ReadSnapshot {
     }
 }
 
-/// What the checker asks the database itself.
+/// Questions of the checker to the database itself.
 impl ReadSnapshot {
     /// Returns what the database finds wrong with what it stores.
     pub(crate) async fn integrity(&mut self) -> StoreResult<Vec<String>> {

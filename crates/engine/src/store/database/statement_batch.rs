@@ -14,7 +14,7 @@ pub(crate) enum StatementBatch<'a> {
     Postgres(PostgresScript<'a>),
 }
 
-/// What a batch of statements is written in.
+/// Frame in which a batch of statements is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BatchFrame {
     /// A transaction of its own, which no other writer runs beside.

@@ -46,13 +46,13 @@ pub(crate) struct PostgresSource {
     is_down: bool,
 }
 
-/// What is known of a transaction after an error.
+/// State of a transaction after an error, as far as it is known.
 pub(crate) enum LossOutcome {
-    /// It was committed before the connection was lost.
+    /// Committed before the connection was lost.
     Committed,
     /// The connection was lost before it was committed.
     NotCommitted,
-    /// It failed, or its outcome is unknown.
+    /// Failed, or of unknown outcome.
     Failed(StoreError),
 }
 

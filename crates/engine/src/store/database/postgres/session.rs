@@ -160,7 +160,7 @@ fn refused(url: &DatabaseUrl, error: &sqlx::Error) -> StoreError {
     StoreError::Unsuitable { database, reason }
 }
 
-/// What must be known of a server before it is used.
+/// Facts about a server that are checked before it is used.
 #[derive(Debug, FromRow)]
 struct ServerFacts {
     version: i32,
