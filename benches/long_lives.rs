@@ -90,7 +90,8 @@ fn directory() -> TempDir {
 }
 
 fn serve(data: &Path) -> BenchServer {
-    BenchServer::start(data, &["--model", "harper"], &[])
+    // Otherwise the requests of programs outside end after five minutes, while others are made.
+    BenchServer::start(data, &["--model", "harper", "--approval-timeout", "0"], &[])
 }
 
 fn owner(server: &BenchServer) -> BenchClient {
@@ -236,7 +237,7 @@ fn log_costs(updates: u64) -> LogCosts {
 // Many documents.
 
 const DOCUMENTS: [usize; 2] = [100, 10_000];
-const WAITING: [usize; 2] = [10, 500];
+const WAITING: [usize; 2] = [10, 1_000];
 
 /// Costs of a server with many documents, and with many waiting requests.
 struct ServerCosts {
@@ -248,6 +249,7 @@ struct ServerCosts {
     list_of_one: f64,
     list_for_each: f64,
     pending_of_one: f64,
+    pending_page: f64,
     keystroke: f64,
     keystroke_anywhere: f64,
 }
@@ -278,6 +280,7 @@ fn many_documents() {
         many.pending_of_one,
         &flat,
     );
+    row("GET /requests?limit=10", few.pending_page, many.pending_page, &flat);
     row("a keystroke in one document", few.keystroke, many.keystroke, &flat);
     row(
         "a keystroke, each in another of 100 open documents",
@@ -287,7 +290,8 @@ fn many_documents() {
     );
 }
 
-fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
+/// Data of so many documents and waiting requests, and the documents.
+fn documents_that_wait(documents: usize, waiting: usize) -> (TempDir, Vec<String>) {
     let data = directory();
     let server = serve(data.path());
     let mut client = owner(&server);
@@ -304,10 +308,17 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
     // Each proposal keeps a connection.
     for (round, documents) in ids[..waiting].chunks(500).enumerate() {
         let running = server.take().unwrap_or_else(|| serve(data.path()));
-        propose(&running, documents, round * 500 + documents.len());
-        // Killed, so that the requests stay although those who proposed them are gone.
+        let proposals = propose(&running, documents, round * 500 + documents.len());
+        // Killed, so that the requests stay; whose program ends first withdraws its request.
         drop(running);
+        drop(proposals);
     }
+    drop(server);
+    (data, ids)
+}
+
+fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
+    let (data, ids) = documents_that_wait(documents, waiting);
     let mut started = None;
     let start_ms = timed(|| started = Some(serve(data.path())));
     let server = started.expect("it listens");
@@ -317,6 +328,7 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
     let idle = cost(&server, 3, |_| std::thread::sleep(Duration::from_secs(1)));
     let rest = Rest::of(&server, TOKEN);
     let page = cost(&server, ROUNDS, |_| drop(rest.get(&["documents"], &[("limit", "50")])));
+    let pending_page = cost(&server, ROUNDS, |_| drop(rest.get(&["requests"], &[("limit", "10")])));
     let issued =
         rest.post(&["tokens"], &json!({"role": "viewer", "name": "Vic", "documentId": ids[0]}));
     let one = issued["token"].as_str().expect("a token");
@@ -346,13 +358,15 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
         list_of_one,
         list_for_each: list / documents as f64,
         pending_of_one,
+        pending_page,
         keystroke,
         keystroke_anywhere,
     }
 }
 
-/// Has a change proposed in each of these documents, and waits until so many wait for people.
-fn propose(server: &BenchServer, documents: &[String], expected: usize) {
+/// Has a change proposed in each of these documents, and waits until so many wait for people;
+/// returns the programs that wait for the decisions.
+fn propose(server: &BenchServer, documents: &[String], expected: usize) -> Proposals {
     let proposals = Proposals::of(server);
     // One person may have 32 calls that wait.
     for (group, documents) in documents.chunks(30).enumerate() {
@@ -368,7 +382,7 @@ fn propose(server: &BenchServer, documents: &[String], expected: usize) {
     loop {
         let waiting = rest.all(&["requests"], "requests");
         if waiting >= expected {
-            return;
+            return proposals;
         }
         assert!(Instant::now() < until, "{waiting} of {expected} were proposed");
         std::thread::sleep(Duration::from_secs(2));

@@ -50,13 +50,23 @@ fn main() {
     let half = ready.hunks.iter().step_by(2);
     let verdicts = half.map(|h| HunkVerdict::plain(h.id.clone(), HunkChoice::Accept)).collect();
     let decision = Decision { hunks: Some(verdicts), ..Decision::plain(RequestVerdict::Approve) };
-    let who =
-        Principal { user: "ann".into(), name: "Ann".into(), role: Role::Owner, document: None };
+    let who = Principal {
+        user: "ann".into(),
+        name: "Ann".into(),
+        role: Role::Owner,
+        document: None,
+        former: Vec::new(),
+    };
     let us = best(
         || ready.clone(),
         |mut request| {
-            let outcome =
-                request.decide(&decision, &who, &text, 1, &DecisionRequirements::default());
+            let outcome = request.judge_and_carry_out(
+                &decision,
+                &who,
+                &text,
+                1,
+                &DecisionRequirements::default(),
+            );
             let outcome = outcome.expect("it can be accepted");
             assert_eq!(outcome.decided.len(), 50);
         },

@@ -80,6 +80,7 @@ fn create(id: DocumentId) -> StoreOp {
         settings: json!({}),
         unlisted_owner: None,
         deleted: false,
+        purged: false,
     };
     StoreOp::CreateDocument { record, text: String::new() }
 }

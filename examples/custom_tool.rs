@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use copydesk::agent::{
-    AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog, PermissionMode,
-    ReadToolPolicy, RunEndKind, RunRequest,
+    AgentQuestion, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
+    PermissionMode, ReadToolPolicy, RunEndKind,
 };
 use copydesk::approvals::{Decision, RequestVerdict};
 use copydesk::auth::{Authenticator, TokenSecret};
@@ -98,7 +98,7 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
         timeout_ms: Some(60_000),
-        permission_mode: PermissionMode::Sdk,
+        permission_mode: PermissionMode::Ask,
     };
     let sink = Arc::new(EventChannel(events));
     let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
@@ -129,8 +129,8 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
 }
 
 /// Returns a question of the owner about the document of a room.
-fn question(room: &RoomHandle, prompt: &str) -> RunRequest {
-    RunRequest {
+fn question(room: &RoomHandle, prompt: &str) -> AgentQuestion {
+    AgentQuestion {
         session: SessionId::generate(),
         run: RunId::generate(),
         principal: Authenticator::owner(),
@@ -144,7 +144,7 @@ fn question(room: &RoomHandle, prompt: &str) -> RunRequest {
         model: None,
         kind: AskKind::Ask,
         read_tools: ReadToolPolicy::AtOnce,
-        permission_mode: PermissionMode::Sdk,
+        permission_mode: PermissionMode::Ask,
     }
 }
 

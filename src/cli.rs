@@ -1,8 +1,12 @@
 //! The command line: subcommands and flags, each also a `COPYDESK_*` variable.
 
+mod administration;
 mod bench;
+mod token;
 
+pub use administration::SpendingArgs;
 pub use bench::{BenchArgs, SwitchArg};
+pub use token::TokenArgs;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -32,9 +36,11 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the server (the default).
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// Issue a token for another person and print it; list and revoke tokens.
     Token(TokenArgs),
+    /// Show what models have cost in a month, and set limits.
+    Spending(SpendingArgs),
     /// Export a document to a file, from the data directory or from a running server with --url.
     Export(ExportArgs),
     /// Create documents from text files on a running server; prints their identifiers.
@@ -70,8 +76,10 @@ pub enum Command {
     Check(CheckArgs),
     /// Copy all data into one file, also while the server runs
     Backup(BackupArgs),
-    /// Create a data directory from a backup
+    /// Create a data directory from a backup, or fill a PostgreSQL database
     Restore(RestoreArgs),
+    /// Move all data between a data directory and a PostgreSQL database, while no server runs
+    Migrate(MigrateArgs),
     /// Serve MCP over standard input and output, for coding agents; needs a running server
     Mcp(McpArgs),
 }
@@ -84,6 +92,13 @@ pub struct ServeArgs {
     /// Address to listen on; port 0 picks a free port [default: 127.0.0.1:4680]
     #[arg(long, env = "COPYDESK_LISTEN", value_name = "ADDR:PORT")]
     pub listen: Option<SocketAddr>,
+    /// Certificate in PEM, with those that lead to its authority: the server speaks TLS; needs
+    /// --tls-key
+    #[arg(long, env = "COPYDESK_TLS_CERTIFICATE", value_name = "FILE")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, env = "COPYDESK_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
     /// Data directory [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -91,6 +106,25 @@ pub struct ServeArgs {
     /// postgres://USER:PASSWORD@HOST:PORT/NAME
     #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
+    /// Share the database with other servers, which serve the same documents; needs --database-url
+    #[arg(long, env = "COPYDESK_CLUSTER")]
+    pub cluster: bool,
+    /// Address at which the other servers reach this one [default: http://, or https:// with
+    /// --tls-certificate, and the address that it listens on]
+    #[arg(long, env = "COPYDESK_NODE_URL", value_name = "URL")]
+    pub node_url: Option<String>,
+    /// Certificates in PEM of authorities that the certificates of the other servers may have,
+    /// besides those of the system; needs --cluster
+    #[arg(long, env = "COPYDESK_NODE_CA", value_name = "FILE")]
+    pub node_ca: Option<PathBuf>,
+    /// Redis that carries messages between the servers, instead of PostgreSQL; needs --cluster:
+    /// redis://USER:PASSWORD@HOST:PORT/NUMBER
+    #[arg(long, env = "COPYDESK_REDIS_URL", value_name = "URL", hide_env_values = true)]
+    pub redis_url: Option<String>,
+    /// Collector of OpenTelemetry to which spans are sent, http://HOST:PORT; only in a build with
+    /// the feature otlp
+    #[arg(long, env = "COPYDESK_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<String>,
     /// The model: harper, anthropic, anthropic:NAME, openai, openai:NAME, claude-cli,
     /// claude-cli:NAME or script:FILE; several with commas between, the default first [default:
     /// anthropic with a key present, openai with its base URL present, else harper]
@@ -103,6 +137,40 @@ pub struct ServeArgs {
     /// Token of the owner; missing: created and stored in the data directory
     #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
     pub token: Option<String>,
+    /// Address at which browsers reach the server, such as <https://desk.example.org>; needed to
+    /// sign in where the server listens on other than loopback addresses
+    #[arg(long, env = "COPYDESK_PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<String>,
+    /// Identity provider (`OpenID Connect`) with which people can sign in
+    #[arg(long, env = "COPYDESK_OIDC_ISSUER", value_name = "URL")]
+    pub oidc_issuer: Option<String>,
+    /// Name of this server at the identity provider
+    #[arg(long, env = "COPYDESK_OIDC_CLIENT_ID", value_name = "ID")]
+    pub oidc_client_id: Option<String>,
+    /// Secret of this server at the identity provider; missing: a public client
+    #[arg(
+        long,
+        env = "COPYDESK_OIDC_CLIENT_SECRET",
+        value_name = "SECRET",
+        hide_env_values = true
+    )]
+    pub oidc_client_secret: Option<String>,
+    /// Role of people who sign in: ROLE=anyone, ROLE=group:NAME, ROLE=email:ADDRESS,
+    /// ROLE=domain:NAME or ROLE=subject:NAME; may be repeated, the most permissive counts. Others
+    /// may not sign in
+    #[arg(long, env = "COPYDESK_OIDC_ROLE", value_name = "ROLE=PEOPLE", value_delimiter = ',')]
+    #[serde(rename = "oidc-roles", alias = "oidc-role")]
+    pub oidc_role: Vec<String>,
+    /// Scope to ask for besides openid; may be repeated [default: profile, email]
+    #[arg(long, env = "COPYDESK_OIDC_SCOPE", value_name = "NAME", value_delimiter = ',')]
+    #[serde(rename = "oidc-scopes", alias = "oidc-scope")]
+    pub oidc_scope: Vec<String>,
+    /// Claim with the groups of a person [default: groups]
+    #[arg(long, env = "COPYDESK_OIDC_GROUPS_CLAIM", value_name = "NAME")]
+    pub oidc_groups_claim: Option<String>,
+    /// Time after which people have to sign in again, such as 12h or 7d [default: 12h]
+    #[arg(long, env = "COPYDESK_OIDC_LIFETIME", value_name = "DURATION")]
+    pub oidc_lifetime: Option<String>,
     /// Everyone who can reach the server is the owner; only on a loopback address
     #[arg(long, env = "COPYDESK_NO_AUTH")]
     pub no_auth: bool,
@@ -134,6 +202,9 @@ pub struct ServeArgs {
     /// [default: 1024]
     #[arg(long, env = "COPYDESK_CONNECTION_MEMORY", value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(64..))]
     pub connection_memory: Option<u32>,
+    /// Token with which a program may read /metrics and nothing else; owners may read it anyway
+    #[arg(long, env = "COPYDESK_METRICS_TOKEN", value_name = "SECRET", hide_env_values = true)]
+    pub metrics_token: Option<String>,
     /// Open the editor in a browser
     #[arg(long, env = "COPYDESK_OPEN")]
     pub open: bool,
@@ -172,45 +243,6 @@ impl std::fmt::Debug for ClaudeToolsArgs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ClaudeToolsArgs").field("socket", &self.socket).finish_non_exhaustive()
     }
-}
-
-/// Options of `copydesk token`.
-#[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "Exit code: 0 done, 1 refused or failed (standard error says why), 2 the command line was not understood."
-)]
-pub struct TokenArgs {
-    /// Role that the token gives
-    #[arg(long, value_enum, required_unless_present_any = ["list", "revoke"])]
-    pub role: Option<RoleArg>,
-    /// Name that others see
-    #[arg(long, required_unless_present_any = ["list", "revoke"])]
-    pub name: Option<String>,
-    /// Only document that the token reaches
-    #[arg(long, value_name = "ID")]
-    pub document: Option<String>,
-    /// Lifetime, such as 12h, 7d or 4w [default: unlimited]
-    #[arg(long, value_name = "DURATION")]
-    pub expires: Option<String>,
-    /// List all tokens, without their secrets
-    #[arg(long, conflicts_with_all = ["revoke", "role", "name", "document", "expires"])]
-    pub list: bool,
-    /// Revoke this token, and end its connections
-    #[arg(long, value_name = "ID", conflicts_with_all = ["role", "name", "document", "expires"])]
-    pub revoke: Option<String>,
-    /// Address of a running server to use instead of --data
-    #[arg(long, value_name = "URL")]
-    pub url: Option<String>,
-    /// Token of an owner, for --url
-    #[arg(long, env = "COPYDESK_TOKEN", value_name = "OWNER", hide_env_values = true)]
-    pub token: Option<String>,
-    /// Data directory of the server; also while it runs
-    #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// PostgreSQL database to use instead of the one in the data directory:
-    /// postgres://USER:PASSWORD@HOST:PORT/NAME
-    #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
-    pub database_url: Option<String>,
 }
 
 /// Options of `copydesk export`.
@@ -452,7 +484,7 @@ pub struct BackupArgs {
     /// Data directory of the server; also while it runs [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// PostgreSQL database to use instead of the one in the data directory:
+    /// PostgreSQL database to use instead of the one in the data directory, also while servers run:
     /// postgres://USER:PASSWORD@HOST:PORT/NAME
     #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
@@ -473,13 +505,30 @@ pub struct RestoreArgs {
     /// Data directory to create; no server may be running on it [default: ./copydesk-data]
     #[arg(long, env = "COPYDESK_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// PostgreSQL database to use instead of the one in the data directory:
-    /// postgres://USER:PASSWORD@HOST:PORT/NAME
+    /// PostgreSQL database to fill instead: postgres://USER:PASSWORD@HOST:PORT/NAME
     #[arg(long, env = "COPYDESK_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
-    /// Replace existing data, which is moved aside in the same folder
+    /// Replace existing data, which is moved aside: in the same folder, or into another schema of
+    /// the same PostgreSQL database
     #[arg(long)]
     pub replace: bool,
+}
+
+/// Options of `copydesk migrate`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "A place is a directory or postgres://USER:PASSWORD@HOST:PORT/NAME. Everything is copied that a backup has, and read again from the \
+copy. What is at --from stays as it is. owner.token stays in its directory: start the server with the same --data, or with --token.\n\
+--to must have no data. If the copy is interrupted, a server refuses --to, and the same command makes the copy anew.\n\
+Exit code: 0 done, 1 it failed (standard error says why; nothing was copied), 2 the command line was not understood."
+)]
+pub struct MigrateArgs {
+    /// Place of the data; no server may be running on it
+    #[arg(long, env = "COPYDESK_MIGRATE_FROM", value_name = "DIR|URL", hide_env_values = true)]
+    pub from: String,
+    /// Place for the copy
+    #[arg(long, env = "COPYDESK_MIGRATE_TO", value_name = "DIR|URL", hide_env_values = true)]
+    pub to: String,
 }
 
 /// Options of `copydesk mcp`.

@@ -2,13 +2,18 @@
 //!
 //! A flag wins over its variable, a variable over the file, the file over the default.
 
+mod addresses;
+mod sign_in;
+
+pub use sign_in::{SignInConfig, SignInConfigError};
+
 use std::env;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use crate::cli::ServeArgs;
-use crate::store::{DatabaseUrl, StoreError, StorePlace};
+use crate::store::{DatabaseUrl, RedisUrl, StoreError, StorePlace};
 
 /// `true` if this build has the offline editor.
 const HAS_HARPER: bool = cfg!(feature = "grammar");
@@ -23,10 +28,20 @@ const DEFAULT_FILE: &str = "copydesk.toml";
 pub struct ServerConfig {
     /// Address to listen on.
     pub listen: SocketAddr,
+    /// Files of the certificate of the server; `None`: it speaks no TLS.
+    pub tls: Option<TlsFiles>,
     /// Data directory.
     pub data: PathBuf,
     /// PostgreSQL database; `None`: the database is in the data directory.
     pub database: Option<DatabaseUrl>,
+    /// `true` if other servers share the database.
+    pub cluster: bool,
+    /// Address at which other servers reach this one, if it was given.
+    pub node_url: Option<String>,
+    /// File with authorities that certificates of other servers may have.
+    pub node_ca: Option<PathBuf>,
+    /// Redis that carries messages between the servers.
+    pub redis: Option<RedisUrl>,
     /// Models that can be asked; the first answers when a client names none.
     pub models: Vec<ModelChoice>,
     /// Seconds that a proposed change waits for a person; 0 means for ever.
@@ -36,6 +51,10 @@ pub struct ServerConfig {
     pub approvals: Option<bool>,
     /// Owner's token, if it was given.
     pub token: Option<String>,
+    /// Address at which browsers reach the server, if it was given; without a slash at the end.
+    pub public_url: Option<String>,
+    /// Identity provider with which people can sign in, if there is one.
+    pub sign_in: Option<SignInConfig>,
     /// True if everyone who can reach the server is the owner.
     pub no_auth: bool,
     /// True if owners may start runs that apply changes without asking.
@@ -52,6 +71,10 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// Maximum bytes held for messages that all connections send and are to be sent.
     pub connection_memory: usize,
+    /// Token with which a program may read the metrics.
+    pub metrics_token: Option<String>,
+    /// Address of the collector to which spans are sent.
+    pub otlp_endpoint: Option<String>,
     /// True if the editor is to be opened in a browser.
     pub open: bool,
     /// File with prices of models, in addition to the built-in list.
@@ -62,6 +85,25 @@ pub struct ServerConfig {
     pub openai: ProviderConfig,
     /// Claude CLI; `None` if it is not installed.
     pub claude: Option<ClaudeCliConfig>,
+}
+
+/// Files that a server with TLS needs, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Certificate, and those that lead to its authority.
+    pub certificate: PathBuf,
+    /// Private key of the certificate.
+    pub key: PathBuf,
+}
+
+impl TlsFiles {
+    fn of(certificate: Option<PathBuf>, key: Option<PathBuf>) -> Result<Option<Self>, ConfigError> {
+        match (certificate, key) {
+            (None, None) => Ok(None),
+            (Some(certificate), Some(key)) => Ok(Some(Self { certificate, key })),
+            _ => Err(ConfigError::HalfOfTls),
+        }
+    }
 }
 
 /// Returns a path of this program that is valid even if its file is replaced meanwhile.
@@ -202,6 +244,38 @@ pub enum ConfigError {
         "unknown model `{0}`; use harper, anthropic[:NAME], openai[:NAME], claude-cli[:NAME] or script:FILE"
     )]
     UnknownModel(String),
+    /// Option `--cluster` without a database that can be shared.
+    #[error("--cluster needs --database-url: servers share a PostgreSQL database")]
+    NothingShared,
+    /// Option `--redis-url` without other servers.
+    #[error(
+        "--redis-url needs --cluster: Redis only carries messages between servers that share a PostgreSQL database"
+    )]
+    NobodyToTell,
+    /// Option `--node-ca` without other servers.
+    #[error("--node-ca needs --cluster: it is about the certificates of other servers")]
+    NobodyToTrust,
+    /// One of `--tls-certificate` and `--tls-key` without the other.
+    #[error("--tls-certificate and --tls-key are needed together: a certificate and its key")]
+    HalfOfTls,
+    /// Option `--cluster` with a folder, which only one server has.
+    #[error("--workspace does not work with --cluster yet: its files are on one server")]
+    SharedWorkspace,
+    /// Option `--cluster` on an address that other machines cannot use.
+    #[error("--cluster on {0} needs --node-url, the address at which other servers reach this one")]
+    NoNodeAddress(SocketAddr),
+    /// Address for browsers that is none.
+    #[error("--public-url is http://HOST:PORT or https://HOST, without a path, not `{0}`")]
+    PublicUrl(String),
+    /// Options for signing in that do not work.
+    #[error(transparent)]
+    SignIn(#[from] SignInConfigError),
+    /// Address of a node that is none.
+    #[error("--node-url is http://HOST:PORT or https://HOST:PORT, not `{0}`")]
+    NodeAddress(String),
+    /// Option `--otlp-endpoint` in a program that cannot send spans.
+    #[error("this program was built without the feature otlp, which --otlp-endpoint needs")]
+    NoOtlp,
     /// Option `--enable-bash` without a folder for the commands.
     #[error("--enable-bash needs --workspace, the folder in which commands run")]
     NoWorkspace,
@@ -239,6 +313,7 @@ impl ServerConfig {
     /// [`ConfigError`] if they cannot be read or contradict each other.
     pub fn load(args: ServeArgs) -> Result<Self, ConfigError> {
         let file = read_file(args.config.as_deref())?;
+        let sign_in = SignInConfig::read(&args, &file)?;
         let (anthropic, openai) = (ProviderConfig::of("ANTHROPIC"), ProviderConfig::of("OPENAI"));
         let claude = args.claude_binary.or(file.claude_binary);
         let claude = ClaudeCliConfig::find(claude.as_deref().unwrap_or(Path::new("claude")));
@@ -250,16 +325,33 @@ impl ServerConfig {
         if claude.is_some() && !models.iter().any(|it| matches!(it, ModelChoice::Claude(_))) {
             models.push(ModelChoice::Claude(None));
         }
+        let public_url = args.public_url.or(file.public_url).filter(|url| !url.is_empty());
         let mut allowed_hosts = args.allowed_host;
         allowed_hosts.extend(file.allowed_host);
+        let node_url = args.node_url.or(file.node_url);
+        // Other servers name it so, and browsers.
+        for url in [&node_url, &public_url].into_iter().flatten() {
+            let host = addresses::node_host(url);
+            allowed_hosts.extend(host.map(|host| host.trim_matches(['[', ']']).to_owned()));
+        }
         let config = Self {
             listen: args.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 4680))),
+            tls: TlsFiles::of(
+                args.tls_certificate.or(file.tls_certificate),
+                args.tls_key.or(file.tls_key),
+            )?,
             data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from("./copydesk-data")),
             database: database(args.database_url.or(file.database_url))?,
+            cluster: args.cluster || file.cluster,
+            node_url,
+            node_ca: args.node_ca.or(file.node_ca),
+            redis: args.redis_url.or(file.redis_url).map(|url| url.parse()).transpose()?,
             models,
             approval_timeout_s: args.approval_timeout.or(file.approval_timeout),
             approvals: boolean("TOOL_APPROVAL_ENABLED")?,
             token: args.token.or(file.token),
+            public_url: public_url.map(|url| url.trim_end_matches('/').to_owned()),
+            sign_in,
             no_auth: args.no_auth || file.no_auth,
             allow_bypass: args.allow_bypass || file.allow_bypass,
             allow_private_webhooks: args.allow_private_webhooks || file.allow_private_webhooks,
@@ -270,6 +362,8 @@ impl ServerConfig {
             connection_memory: megabytes(
                 args.connection_memory.or(file.connection_memory).unwrap_or(1024),
             )?,
+            metrics_token: args.metrics_token.or(file.metrics_token),
+            otlp_endpoint: args.otlp_endpoint.or(file.otlp_endpoint),
             open: args.open || file.open,
             prices: args.prices.or(file.prices),
             anthropic,
@@ -289,6 +383,11 @@ impl ServerConfig {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
+        self.check_cluster()?;
+        self.check_sign_in()?;
+        if self.otlp_endpoint.is_some() && !cfg!(feature = "otlp") {
+            return Err(ConfigError::NoOtlp);
+        }
         if self.enable_bash && self.workspace.is_none() {
             return Err(ConfigError::NoWorkspace);
         }
@@ -425,6 +524,61 @@ mod tests {
         assert_eq!(config.approvals, None);
         assert!(!config.no_auth);
         assert_eq!(config.approval_timeout_s, None);
+    }
+
+    #[test]
+    fn nodes_share_a_database_and_can_be_reached() {
+        let url = Some("postgres://127.0.0.1/desk".to_owned());
+        let args =
+            || ServeArgs { cluster: true, database_url: url.clone(), ..ServeArgs::default() };
+        let bound = "10.0.0.5:4680".parse().unwrap();
+        assert_eq!(ServerConfig::load(args()).unwrap().node_address(bound), "http://10.0.0.5:4680");
+        let refused = |args| ServerConfig::load(args).unwrap_err();
+        let alone = ServeArgs { database_url: None, ..args() };
+        assert!(matches!(refused(alone), ConfigError::NothingShared));
+        let redis = Some("redis://:s3cret@127.0.0.1:6379".to_owned());
+        let told = ServeArgs { redis_url: redis, ..args() };
+        assert!(ServerConfig::load(told.clone()).unwrap().redis.is_some());
+        let untold = refused(ServeArgs { cluster: false, ..told.clone() });
+        assert!(matches!(untold, ConfigError::NobodyToTell));
+        let alone = ServeArgs { database_url: None, ..told };
+        assert!(matches!(refused(alone), ConfigError::NothingShared));
+        let anywhere = || ServeArgs { listen: "0.0.0.0:1".parse().ok(), ..args() };
+        assert!(matches!(refused(anywhere()), ConfigError::NoNodeAddress(_)));
+        let named = |url: &str| ServeArgs { node_url: Some(url.to_owned()), ..anywhere() };
+        let config = ServerConfig::load(named("https://a.desk:4680/")).unwrap();
+        assert!(config.allowed_hosts.contains(&"a.desk".to_owned()), "{:?}", config.allowed_hosts);
+        assert_eq!(addresses::node_host("http://[::1]:4680"), Some("[::1]"));
+        for wrong in ["a.desk:4680", "ftp://a", "http://", "http://a/b", "http://me@a"] {
+            assert!(matches!(refused(named(wrong)), ConfigError::NodeAddress(_)), "{wrong}");
+        }
+        let with_files = ServeArgs { workspace: Some(".".into()), ..args() };
+        assert!(matches!(refused(with_files), ConfigError::SharedWorkspace));
+    }
+
+    #[test]
+    fn browsers_that_sign_in_need_an_address_to_come_back_to() {
+        let args = || ServeArgs {
+            oidc_issuer: Some("https://id.example".into()),
+            oidc_client_id: Some("desk".into()),
+            oidc_role: vec!["viewer=anyone".into()],
+            ..ServeArgs::default()
+        };
+        let bound = "127.0.0.1:4680".parse().unwrap();
+        let config = ServerConfig::load(args()).unwrap();
+        assert_eq!(config.public_address(bound), "http://127.0.0.1:4680");
+        let listen = "0.0.0.0:4680".parse().ok();
+        let refused = |args| ServerConfig::load(args).unwrap_err();
+        let nowhere = refused(ServeArgs { listen, ..args() });
+        assert!(matches!(nowhere, ConfigError::SignIn(SignInConfigError::NoPublicUrl(_))));
+        let named = |url: &str| ServeArgs { listen, public_url: Some(url.into()), ..args() };
+        let config = ServerConfig::load(named("https://desk.example/")).unwrap();
+        assert_eq!(config.public_address(bound), "https://desk.example");
+        assert!(config.allowed_hosts.contains(&"desk.example".to_owned()));
+        let wrong = refused(named("https://desk.example/docs"));
+        assert!(matches!(wrong, ConfigError::PublicUrl(_)));
+        let open = refused(ServeArgs { no_auth: true, ..args() });
+        assert!(matches!(open, ConfigError::SignIn(SignInConfigError::NoAuth)));
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //!    below one folder. [`copydesk_llm`]: models.
 //! 3. [`copydesk_engine`]: the database, rooms, tools, runs, and what a person may see and do.
 //! 4. [`connections`]: memory held for connections, and how they end. [`protocol`]: the types on
-//!    the wire. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports.
+//!    the wire. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports;
+//!    [`oidc`]: signing in with an identity provider.
 //! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`client`] (the command line as a
 //!    client of a running server), [`load_test`] (`copydesk bench`), [`config`], [`cli`] and
 //!    [`server`] (options and composition).
@@ -29,10 +30,12 @@ pub use copydesk_connections as connections;
 pub use copydesk_engine::processes;
 pub use copydesk_engine::{
     agent, api, approvals, auth, check, cpu_pool, document, export, failpoint, file_sync, ids, llm,
-    permissions, rooms, store, tools, workspace,
+    metrics, permissions, rooms, store, tools, workspace,
 };
 pub use copydesk_http::{messages_api, rest};
 use copydesk_llm::http_client;
 pub use copydesk_mcp as mcp;
+#[cfg(feature = "oidc")]
+pub use copydesk_oidc as oidc;
 pub use copydesk_protocol as protocol;
 pub use copydesk_socketio as socketio;

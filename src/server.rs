@@ -8,11 +8,16 @@ mod claude;
 mod command_line;
 mod command_outcome;
 mod mcp_bridge;
+mod metrics;
+mod migrate;
 mod models;
+mod nodes;
 mod remote;
 mod serving;
 mod settings;
+mod sign_in;
 mod sockets;
+mod tls;
 mod tokens;
 mod workspace;
 
@@ -34,10 +39,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::{AgentService, BypassPolicy};
-use crate::api::webhooks::{AddressPolicy, WebhookOutbox};
+use crate::api::webhooks::WebhookOutbox;
 use crate::api::{Application, ApplicationOptions, HeardRuns, StoredAnswers, export_input};
 use crate::auth::{Authenticator, TokenSecret, owner_secret};
 use crate::cli::ExportArgs;
+use crate::client::TrustedAuthorities;
 use crate::config::{self, ServerConfig};
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::failpoint;
@@ -48,9 +54,9 @@ use crate::rooms::clock::WallClock;
 use crate::rooms::event::{RoomEvent, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink, ExportSnapshot, NewDocument, RoomRegistry};
 use crate::socketio::{SocketRegistry, SocketState};
-use crate::store::{Store, StoreAccess, StoreOp, StorePlace, create_data_directory};
+use crate::store::{LeaseHolder, Store, StoreAccess, StoreOp, StorePlace, create_data_directory};
 use crate::webhooks::DeliveryWorker;
-use crate::{mcp, rest, socketio};
+use crate::{mcp, rest, socketio, telemetry};
 
 /// Maximum time of the shutdown before the process ends anyway; everything acknowledged is durable
 /// by then.
@@ -69,35 +75,40 @@ const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
 
 /// Runs the server until it is told to stop.
 async fn serve(config: ServerConfig) -> Result<()> {
-    #[cfg(feature = "failpoints")]
-    if let Some(walk) = crate::config::failpoints().filter(|walk| !failpoint::arm(walk)) {
-        bail!("there is no such failpoint: {walk}");
-    }
+    let stop = CancellationToken::new();
+    let traces = telemetry::exporter(config.otlp_endpoint.as_deref(), stop.clone())?;
+    let traces = tokio::spawn(traces);
+    let certificate = tls::start(&config).await?;
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("cannot listen on {}", config.listen))?;
     let bound = listener.local_addr()?;
-    let app = Server::build(&config).await?;
+    metrics::note_start();
+    let app = Server::build(&config, bound).await?;
+    if let Some(node) = app.store.node().cloned() {
+        // Until the process ends: while it closes, too, the others must not take it for lost.
+        tokio::spawn(async move { node.attend().await });
+    }
     failpoint::pass("app.opened");
     app.welcome().await?;
     app.agents.resume().await?;
     let agents = app.agents.clone();
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
     tokio::spawn(async move { agents.list_provider_models().await });
-    let (router, io) = app.apps(&config, bound);
+    let (router, io) = app.apps(&config, bound)?;
     // Before anybody knows that the server runs: a signal that came between would be lost.
     let stopped = stop_signal()?;
-    announce(&config, bound, &app.secret)?;
+    serving::announce(&config, bound, &app.secret)?;
 
-    let stop = CancellationToken::new();
-    let accepting = serving::serve(listener, router, app.connections.clone(), stop.clone());
-    let accepting = tokio::spawn(accepting);
+    let (connections, stopping) = (app.connections.clone(), stop.clone());
+    let serving = serving::ServingParts { router, connections, certificate, stop: stopping };
+    let accepting = tokio::spawn(serving::serve(listener, serving));
     let supervision = tokio::spawn(app.connections.clone().supervise());
     let watch = tokio::spawn(watch_tokens(app.auth.clone(), app.rooms.clone(), app.clock.clone()));
     let outbox = WebhookOutbox::new(app.store.clone());
-    let worker = DeliveryWorker::new(outbox, app.clock.clone(), address_policy(&config));
-    let worker = tokio::spawn(worker.run(stop.clone()));
-    stopped.await;
+    let worker = DeliveryWorker::new(outbox, app.clock.clone(), settings::address_policy(&config));
+    let worker = tokio::spawn(nodes::deliver(app.store.clone(), worker, stop.clone()));
+    nodes::serve_until(&app, &config, stopped).await?;
     tracing::info!("stopping");
     stop.cancel();
     // Interrupted deliveries are sent again at the next start.
@@ -110,6 +121,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
     drop(tokio::time::timeout(LAST_WORDS, accepting).await);
     abort.abort();
     supervision.abort();
+    // The last spans; it has a limit of its own.
+    traces.await.ok();
     Ok(())
 }
 
@@ -127,6 +140,8 @@ struct Server {
     files: Option<FileSync>,
     clock: WallClock,
     connections: ConnectionRegistry,
+    /// Authorities that certificates of other servers may have.
+    authorities: TrustedAuthorities,
     workers: TaskTracker,
     /// Token that ends MCP sessions.
     no_sessions: CancellationToken,
@@ -158,12 +173,8 @@ impl EventSink for EventFanOut {
 }
 
 impl Server {
-    async fn build(config: &ServerConfig) -> Result<Self> {
-        let store = Store::open(config.store(), StoreAccess::Serve).await?;
-        if config.database.is_some() {
-            // For the owner's token. The database is elsewhere.
-            create_data_directory(&config.data)?;
-        }
+    async fn build(config: &ServerConfig, bound: SocketAddr) -> Result<Self> {
+        let store = Self::open_store(config, bound).await?;
         let clock = WallClock::system();
         let auth = Authenticator::new(store.clone());
         let secret = match &config.token {
@@ -212,13 +223,35 @@ impl Server {
             files,
             clock,
             connections,
+            authorities: nodes::authorities(config).await?,
             workers: TaskTracker::new(),
             no_sessions: CancellationToken::new(),
         })
     }
 
+    /// Opens the store, and the data directory for the owner's token where the database is
+    /// elsewhere.
+    async fn open_store(config: &ServerConfig, bound: SocketAddr) -> Result<Store> {
+        let store = match (&config.database, config.cluster) {
+            (Some(database), true) => {
+                let address = config.node_address(bound);
+                Store::join(database.clone(), config.redis.clone(), &address).await?
+            }
+            _ => Store::open(config.store(), StoreAccess::Serve).await?,
+        };
+        if config.database.is_some() {
+            create_data_directory(&config.data)?;
+        }
+        Ok(store)
+    }
+
     /// Creates a sample document at the first start, so that there is something to try.
     async fn welcome(&self) -> Result<()> {
+        if let Some(node) = self.store.node()
+            && node.lease_task("welcome").await? != LeaseHolder::Here
+        {
+            return Ok(());
+        }
         if self.store.setting("welcomed").await?.is_some() {
             return Ok(());
         }
@@ -232,7 +265,7 @@ impl Server {
         Ok(self.store.commit(welcomed).await?)
     }
 
-    fn apps(&self, config: &ServerConfig, bound: SocketAddr) -> (Router, SocketIo) {
+    fn apps(&self, config: &ServerConfig, bound: SocketAddr) -> Result<(Router, SocketIo)> {
         let api = Application::new(
             self.store.clone(),
             self.auth.clone(),
@@ -242,21 +275,33 @@ impl Server {
             self.clock.clone(),
             ApplicationOptions {
                 everyone: config.no_auth.then(Authenticator::owner),
-                address_policy: address_policy(config),
+                address_policy: settings::address_policy(config),
+                sign_in: sign_in::policy(config, bound),
             },
         );
         let inside = rest::router(rest::HttpState {
             api: api.clone(),
             conversations: self.conversations.clone(),
             reading: rest::BodyQuota::new(self.connections.accounts().clone()),
+            metrics: self.metrics_access(config, &api)?,
         });
         let inside = inside.merge(mcp::router(mcp::McpState {
             api: api.clone(),
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
+            forward: self.store.node().map(|_| nodes::call_forwarder(&self.authorities)),
         }));
+        let inside = sign_in::routes(inside, config, bound, &api)?;
         let inside = inside.fallback_service(assets::router());
+        let inside = match self.store.node() {
+            Some(node) => {
+                let relay = nodes::request_relay(node, &self.authorities)?;
+                inside
+                    .layer(middleware::from_fn_with_state(relay, rest::middleware::relay::pass_on))
+            }
+            None => inside,
+        };
         let (outside, io) = sockets::around(inside);
         socketio::register(
             &io,
@@ -266,14 +311,17 @@ impl Server {
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
+                connect_node: self.store.node().map(|_| nodes::connector(&self.authorities)),
             },
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);
+        let hosts = if config.tls.is_some() { hosts.with_tls() } else { hosts };
         let connections = self.connections.clone();
         let router = outside
             .layer(middleware::from_fn_with_state(hosts, rest::middleware::guard::check))
-            .layer(middleware::from_fn_with_state(connections, rest::byte_accounting::count));
-        (router, io)
+            .layer(middleware::from_fn_with_state(connections, rest::byte_accounting::count))
+            .layer(middleware::from_fn(rest::middleware::request_id::name));
+        Ok((router, io))
     }
 
     /// Shuts down after the last request: parks runs, lets rooms finish, tells sockets, and closes
@@ -300,11 +348,6 @@ impl Server {
     }
 }
 
-/// Returns the [`AddressPolicy`] for the addresses of webhooks.
-fn address_policy(config: &ServerConfig) -> AddressPolicy {
-    if config.allow_private_webhooks { AddressPolicy::Everywhere } else { AddressPolicy::Public }
-}
-
 /// Disconnects people whose tokens have ended, and has the rooms recount the votes.
 async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock) {
     let mut changes = auth.changes();
@@ -321,26 +364,6 @@ async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock
             }
         }
     }
-}
-
-/// Prints the address of the server on standard output, in the two lines that a script waits for.
-fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> Result<()> {
-    let link = if config.no_auth {
-        format!("http://{bound}/")
-    } else {
-        // A fragment is never sent to a server, so the secret is in no log.
-        format!("http://{bound}/#token={}", secret.in_link())
-    };
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "copydesk listening on http://{bound}")?;
-    writeln!(out, "open {link}")?;
-    out.flush()?;
-    if config.open
-        && let Err(error) = open::that_detached(&link)
-    {
-        tracing::warn!(%error, "cannot open a browser");
-    }
-    Ok(())
 }
 
 /// Opens the data of a server that may be running.

@@ -3,10 +3,20 @@
 //! Fields are dotted and carry units (`room.id`, `commit.duration_ms`). Tokens, prompts and
 //! document text are never logged. `COPYDESK_LOG` takes the usual filter directives. Logs go to
 //! standard error, so that standard output holds only the two lines a script waits for.
+//!
+//! With the feature `otlp`, spans can be sent to a collector too.
 
+#[cfg(feature = "otlp")]
+pub mod otlp;
+
+#[cfg(not(feature = "otlp"))]
+use std::convert::Infallible;
 use std::io::IsTerminal;
 
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
+#[cfg(feature = "otlp")]
+use tracing_subscriber::{Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 /// Filter in force if `COPYDESK_LOG` is not set or not valid.
 const DEFAULT_FILTER: &str = "warn,copydesk=info";
@@ -29,6 +39,7 @@ pub fn start() {
         .unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
     let filter =
         DISCREET.iter().filter_map(|it| it.parse().ok()).fold(filter, EnvFilter::add_directive);
+    #[cfg(not(feature = "otlp"))]
     drop(
         tracing_subscriber::fmt()
             .with_env_filter(filter)
@@ -37,4 +48,53 @@ pub fn start() {
             .with_target(false)
             .try_init(),
     );
+    #[cfg(feature = "otlp")]
+    {
+        let log = tracing_subscriber::fmt::layer()
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_target(false);
+        let exported = tracing_subscriber::filter::filter_fn(otlp::is_exported)
+            .with_max_level_hint(tracing::Level::DEBUG);
+        let registry = tracing_subscriber::registry().with(log.with_filter(filter));
+        drop(registry.with(traces().clone().with_filter(exported)).try_init());
+    }
+}
+
+/// Returns the layer that takes the spans of this process.
+#[cfg(feature = "otlp")]
+fn traces() -> &'static otlp::TraceLayer {
+    static TRACES: std::sync::LazyLock<otlp::TraceLayer> =
+        std::sync::LazyLock::new(otlp::TraceLayer::default);
+    &TRACES
+}
+
+/// Returns what sends the spans of this process to the collector at `endpoint`, if there is one,
+/// until `stop`.
+///
+/// # Errors
+/// [`otlp::EndpointError`] if it is no address.
+#[cfg(feature = "otlp")]
+pub fn exporter(
+    endpoint: Option<&str>,
+    stop: CancellationToken,
+) -> Result<impl Future<Output = ()> + use<>, otlp::EndpointError> {
+    let exporter = endpoint.map(|endpoint| traces().export_to(endpoint)).transpose()?.flatten();
+    Ok(async move {
+        if let Some(exporter) = exporter {
+            exporter.run(stop).await;
+        }
+    })
+}
+
+/// Returns nothing to wait for: this program sends no spans.
+///
+/// # Errors
+/// None.
+#[cfg(not(feature = "otlp"))]
+pub fn exporter(
+    _: Option<&str>,
+    _: CancellationToken,
+) -> Result<impl Future<Output = ()> + use<>, Infallible> {
+    Ok(std::future::ready(()))
 }

@@ -109,8 +109,23 @@ fn sixteen_and_sixty_changes_are_reviewed_by_keyboard_by_mouse_and_by_touch_alon
 }
 
 #[test]
+fn rich_text_and_word_documents_come_in_with_their_structure_and_deleted_documents_come_back() {
+    tell("rich-text", "harper");
+}
+
+#[test]
+fn names_stand_between_the_lines_and_two_who_type_at_once_make_one_step_of_the_history() {
+    tell("edges", &script("lamp"));
+}
+
+#[test]
 fn what_a_review_comes_into_now_and_then_says_what_it_should_and_has_no_barrier() {
     tell("states", "harper");
+}
+
+#[test]
+fn an_owner_sees_what_goes_on_and_what_it_costs_and_sets_a_limit() {
+    tell("server", "harper");
 }
 
 /// Returns the scripted model of this name.

@@ -99,7 +99,7 @@ impl BenchClient {
     /// Connects under a token, with the capabilities of the editor.
     pub fn connect(server: &BenchServer, token: &str, name: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let capabilities = ["presence-changes", "short-updates"];
+        let capabilities = ["presence-changes", "short-updates", "hunk-changes"];
         let auth = json!({"token": token, "name": name, "capabilities": capabilities});
         let sockets = SocketIoServer::new(&server.url).expect("an address");
         let client = runtime.block_on(sockets.connect(&auth)).expect("it is admitted");

@@ -40,16 +40,23 @@ pub struct BenchArgs {
     /// short-updates
     #[arg(long, value_enum, default_value_t = SwitchArg::On)]
     pub capabilities: SwitchArg,
-    /// Address of a running server to test [default: a server of its own]
-    #[arg(long, value_name = "URL", requires = "token", conflicts_with = "data")]
-    pub url: Option<String>,
+    /// Address of a running server to test [default: a server of its own]; of several servers on
+    /// one database all, with commas between: the clients of each document are on all of them
+    #[arg(
+        long,
+        value_name = "URL",
+        value_delimiter = ',',
+        requires = "token",
+        conflicts_with = "data"
+    )]
+    pub url: Vec<String>,
     /// Token of an owner, for --url
     #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
     pub token: Option<String>,
     /// Process of the server, for --url, if it is on this machine: its processor time and memory
-    /// are measured too
-    #[arg(long, value_name = "PID", requires = "url")]
-    pub server_process: Option<u32>,
+    /// are measured too; of several servers together
+    #[arg(long, value_name = "PID", value_delimiter = ',', requires = "url")]
+    pub server_process: Vec<u32>,
     /// Folder for the data of the own server: the disk to measure [default: that for temporary
     /// files]
     #[arg(long, value_name = "DIR")]

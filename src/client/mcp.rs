@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -79,6 +79,34 @@ impl StdioBridge {
         let (state, tasks, stop) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
         let name = uuid::Uuid::new_v4().to_string();
         Ok(Arc::new(Self { client, url, name, timeout_ms, state, out, tasks, stop }))
+    }
+
+    /// Makes one self-contained request in the name of another bridge, if it has one; returns the
+    /// answer. Messages before it are discarded.
+    ///
+    /// # Errors
+    /// [`ClientError::Address`] if the server's address takes no path.
+    pub async fn ask_once(
+        client: ServerClient,
+        name: Option<String>,
+        timeout_ms: Option<u64>,
+        message: &Value,
+    ) -> Result<Value, ClientError> {
+        let url = client.below(&["mcp"])?;
+        let (state, tasks, stop) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
+        let (out, mut lines) = mpsc::unbounded_channel();
+        // Dropped with the caller, who then hears no answer.
+        let _end = stop.clone().drop_guard();
+        let name = name.unwrap_or_default();
+        let bridge = Self { client, url, name, timeout_ms, state, out, tasks, stop };
+        Arc::new(bridge).carry(&message.to_string()).await;
+        while let Some(line) = lines.recv().await {
+            let answer: Value = serde_json::from_str(&line).unwrap_or_default();
+            if answer["id"] == message["id"] && answer["method"].is_null() {
+                return Ok(answer);
+            }
+        }
+        Ok(failure(&message["id"], -32000, "there was no answer"))
     }
 
     /// Checks that the server answers and accepts the token, so that the person is told at once,
@@ -354,6 +382,18 @@ pub fn tool_call(id: u64, program: &str, tool: &str, arguments: &Value) -> Value
     });
     let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+}
+
+/// Returns a request of a program of this name, in the protocol without sessions. `call` is the
+/// program's name of it.
+pub fn request(program: &str, method: &str, params: Map<String, Value>, call: &str) -> Value {
+    let mut message = tool_call(1, program, "", &Value::Null);
+    let mut meta = message["params"]["_meta"].take();
+    meta["claudecode/toolUseId"] = call.into();
+    message["method"] = method.into();
+    message["params"] = params.into();
+    message["params"]["_meta"] = meta;
+    message
 }
 
 /// Returns the version that a message itself names; such a message belongs to no session.

@@ -1,5 +1,7 @@
 //! Command line as a client of a running server, over its REST API; and the bridge for MCP clients.
 
+pub mod forward;
+
 pub mod mcp;
 
 pub mod show;
@@ -9,13 +11,13 @@ pub mod socketio;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{ClientBuilder, Method, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{Certificate, ClientBuilder, Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::http_client::http_client_builder;
-use crate::protocol::client::IssueToken;
+use crate::protocol::client::{IssueToken, TieToken};
 use crate::protocol::server::{IssuedToken, TokenList};
 
 /// Maximum wait for an answer.
@@ -30,6 +32,9 @@ pub enum ClientError {
     /// Token that cannot be sent.
     #[error("the token contains invalid characters")]
     Token,
+    /// Content that was to be certificates.
+    #[error("there are no certificates in it that can be read; certificates in PEM are needed")]
+    Authorities,
     /// Address at which no server answers.
     #[error("the server at {address} does not answer; is it running?")]
     Unreachable {
@@ -80,6 +85,26 @@ pub fn next_cursor(page: &Value) -> Option<String> {
     parts.find_map(|pair| pair.strip_prefix("cursor=")).map(str::to_owned)
 }
 
+/// Certificate authorities that a client trusts besides those of the system.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedAuthorities(Vec<Certificate>);
+
+impl TrustedAuthorities {
+    /// Reads certificates in PEM.
+    ///
+    /// # Errors
+    /// [`ClientError::Authorities`] if there are none.
+    pub fn read(pem: &[u8]) -> ClientResult<Self> {
+        let read = Certificate::from_pem_bundle(pem).ok().filter(|read| !read.is_empty());
+        read.map(Self).ok_or(ClientError::Authorities)
+    }
+
+    /// Makes a client trust them.
+    fn trusted_by(&self, http: ClientBuilder) -> ClientBuilder {
+        if self.0.is_empty() { http } else { http.tls_certs_merge(self.0.iter().cloned()) }
+    }
+}
+
 /// Client of a running server, with a person's token.
 #[derive(Clone, Debug)]
 pub struct ServerClient {
@@ -120,6 +145,19 @@ impl ServerClient {
     /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn patient(address: &str, token: Option<&str>) -> ClientResult<Self> {
         Self::build(address, token, None, |http| http)
+    }
+
+    /// Returns a client like [`Self::patient`]; the certificate of the server may be of these
+    /// authorities too.
+    ///
+    /// # Errors
+    /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
+    pub fn trusting(
+        address: &str,
+        token: Option<&str>,
+        authorities: &TrustedAuthorities,
+    ) -> ClientResult<Self> {
+        Self::build(address, token, None, |http| authorities.trusted_by(http))
     }
 
     fn build(
@@ -177,6 +215,18 @@ impl ServerClient {
         self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
     }
 
+    /// Ties a token to a login.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] for an unknown token or login or one tied elsewhere,
+    /// [`ClientError::Unreachable`] if the server does not answer, [`ClientError::Strange`] if
+    /// another program does.
+    pub async fn tie(&self, id: &str, login: &str) -> ClientResult<()> {
+        let wish = TieToken { id: id.to_owned(), login: login.to_owned() };
+        let request = self.request(Method::POST, &["tokens", id, "tie"])?.json(&wish);
+        self.send(request).await.map(drop)
+    }
+
     /// Returns the JSON value at an address below `/api/v1`.
     ///
     /// # Errors
@@ -223,6 +273,14 @@ impl ServerClient {
     /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn post(&self, path: &[&str], body: &Value) -> ClientResult<Value> {
         self.read(self.request(Method::POST, path)?.json(body)).await
+    }
+
+    /// Puts a JSON value at an address below `/api/v1`, and returns the answer.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
+    pub async fn put(&self, path: &[&str], body: &Value) -> ClientResult<Value> {
+        self.read(self.request(Method::PUT, path)?.json(body)).await
     }
 
     fn query(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<RequestBuilder> {

@@ -91,6 +91,40 @@ pub fn request(request: &Value, text: Option<&str>, style: DiffStyle) -> String 
     said
 }
 
+/// Formats the spending of a month: sums with their limits, people and documents in columns.
+pub fn spending(spending: &Value) -> String {
+    let dollars = |value: &Value| value.as_f64().map(|usd| format!("${usd:.2}"));
+    let some = |value: &Value| dollars(value).unwrap_or_else(|| "-".to_owned());
+    let mut said = format!("{}: {}", word(spending, "month"), some(&spending["usd"]));
+    // Writing to a string cannot fail.
+    if let Some(limit) = dollars(&spending["limitUsd"]) {
+        write!(said, " of {limit}").ok();
+    }
+    writeln!(said, "; limits renew at {}", word(spending, "renewsAt")).ok();
+    if let Some(limit) = dollars(&spending["personLimitUsd"]) {
+        writeln!(said, "Each person without a limit of their own: {limit}").ok();
+    }
+    for (list, head) in [("people", "PERSON"), ("documents", "DOCUMENT")] {
+        let lines = spending[list].as_array().map_or(&[][..], Vec::as_slice);
+        if !lines.is_empty() {
+            writeln!(said, "\n{:>10}  {:>10}  {:>6}  {head}", "COST", "LIMIT", "CALLS").ok();
+        }
+        for line in lines {
+            let (cost, limit) = (some(&line["usd"]), some(&line["limitUsd"]));
+            let id = line["id"].as_str().map_or_else(|| "none".to_owned(), clean);
+            let name = clean(line["name"].as_str().unwrap_or_default());
+            let calls = line["calls"].as_u64().unwrap_or_default();
+            let row = format!("{cost:>10}  {limit:>10}  {calls:>6}  {id}  {name}");
+            writeln!(said, "{}", row.trim_end()).ok();
+        }
+    }
+    for model in spending["unpriced"].as_array().into_iter().flatten() {
+        let (name, calls) = (word(model, "model"), &model["calls"]);
+        writeln!(said, "\nNo price is known for {name}: {calls} calls count as nothing").ok();
+    }
+    said
+}
+
 /// Formats a change among the words around it.
 fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: DiffStyle) -> String {
     let parts = hunk["parts"].as_array().map_or(&[][..], Vec::as_slice);

@@ -6,6 +6,7 @@ use reqwest::header::{CONNECTION, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGR
 use reqwest::{ClientBuilder, Method, StatusCode, Upgraded};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
@@ -13,7 +14,7 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use super::{ClientError, ClientResult, PATIENCE, ServerClient};
+use super::{ClientError, ClientResult, PATIENCE, ServerClient, TrustedAuthorities};
 
 /// Event with which the server greets a client that it has admitted.
 const GREETING: &str = "sessionRegistered";
@@ -63,6 +64,16 @@ impl SocketIoServer {
     pub fn new(address: &str) -> ClientResult<Self> {
         let server = ServerClient::build(address, None, None, ClientBuilder::http1_only)?;
         Ok(Self { server })
+    }
+
+    /// Returns the server at `address`, whose certificate may be of these authorities too; nothing
+    /// is sent yet.
+    ///
+    /// # Errors
+    /// [`ClientError::Address`] if it is malformed.
+    pub fn trusting(address: &str, authorities: &TrustedAuthorities) -> ClientResult<Self> {
+        let configure = |http: ClientBuilder| authorities.trusted_by(http.http1_only());
+        Ok(Self { server: ServerClient::build(address, None, None, configure)? })
     }
 
     /// Connects a client. `auth` is the object of the handshake: the token, the name and the
@@ -124,6 +135,22 @@ impl SocketIoClient {
         self.last_ack += 1;
         self.write(format!("42{}{}", self.last_ack, json!([event, payload]))).await?;
         Ok(self.last_ack)
+    }
+
+    /// Sends an event whose payload is JSON already; `number` is that of the acknowledgement, if
+    /// one is wanted.
+    ///
+    /// # Errors
+    /// [`ClientError::Closed`] if the connection has ended.
+    pub async fn pass(
+        &mut self,
+        number: Option<u64>,
+        event: &str,
+        payload: &RawValue,
+    ) -> ClientResult<()> {
+        let number = number.map(|number| number.to_string()).unwrap_or_default();
+        let event = Value::from(event);
+        self.write(format!("42{number}[{event},{payload}]")).await
     }
 
     /// Sends an event and returns its answer, accepted or refused. Events that arrive meanwhile are

@@ -20,6 +20,7 @@ mod test_text;
 mod writer;
 
 pub use plan::LoadPlan;
+pub(crate) use process_usage::resident_bytes;
 pub use report::LoadReport;
 pub use run::{LoadTest, TestedServer};
 

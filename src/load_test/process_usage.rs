@@ -24,7 +24,20 @@ impl ProcessUsage {
             Some((thread.file_name().into_string().ok()?, nanoseconds(&times)?))
         });
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-        Some(Self { threads: threads.collect(), memory: memory(&status)? })
+        Some(Self { threads: threads.collect(), memory: resident_bytes(&status)? })
+    }
+
+    /// Reads the usage of several processes together; `None` without any, or if one is missing.
+    pub fn of_all(processes: &[String]) -> Option<Self> {
+        let mut usages = processes.iter().map(|process| Self::of(process));
+        let mut all = usages.next()??;
+        for usage in usages {
+            let usage = usage?;
+            // The numbers of threads differ on one machine.
+            all.threads.extend(usage.threads);
+            all.memory += usage.memory;
+        }
+        Some(all)
     }
 
     /// Returns the processor time since an earlier reading, without threads that have ended.
@@ -41,7 +54,8 @@ fn nanoseconds(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().next()?.parse().ok()
 }
 
-fn memory(status: &str) -> Option<u64> {
+/// Returns the resident memory that the `status` of a process below `/proc` names, in bytes.
+pub fn resident_bytes(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kilobytes * 1_024)
@@ -60,7 +74,9 @@ mod tests {
         let (before, after) = (usage(&[("1", 100), ("2", 50)]), usage(&[("1", 170), ("3", 20)]));
         assert_eq!(after.cpu_since(&before), Duration::from_nanos(90));
         assert_eq!(nanoseconds("175000 9 4\n"), Some(175_000));
-        assert_eq!(memory("Name:\tx\nVmRSS:\t  2048 kB\n"), Some(2_097_152));
+        let status = "Name:\tx\nVmRSS:\t  2048 kB\nThreads: 3\n";
+        assert_eq!(resident_bytes(status), Some(2_097_152));
+        assert_eq!(resident_bytes("Name:\tx\n"), None);
         assert_eq!(nanoseconds("nonsense"), None);
     }
 }

@@ -42,23 +42,24 @@ pub enum TestedServer {
     Own(Option<PathBuf>),
     /// One that runs.
     Running {
-        /// Address, such as `http://127.0.0.1:4680`.
-        url: String,
+        /// Addresses, such as `http://127.0.0.1:4680`: one, or those of all servers on a database.
+        urls: Vec<String>,
         /// Token of an owner.
         token: String,
-        /// Number of its process, if it runs on this machine.
-        process: Option<u32>,
+        /// Numbers of the processes, if they run on this machine.
+        processes: Vec<u32>,
     },
 }
 
 /// Load test in progress.
 pub struct LoadTest {
     plan: LoadPlan,
-    url: String,
-    sockets: SocketIoServer,
+    /// Addresses of the servers, at least one.
+    urls: Vec<String>,
+    sockets: Vec<SocketIoServer>,
     people: LoadPeople,
-    /// Process of the server below `/proc`.
-    process: Option<String>,
+    /// Processes of the servers below `/proc`.
+    processes: Vec<String>,
     documents: Vec<Arc<LoadedDocument>>,
 }
 
@@ -80,18 +81,19 @@ impl LoadTest {
         server: TestedServer,
         stop: impl Future<Output = ()>,
     ) -> Result<LoadReport, LoadTestError> {
-        let (own, url, token, process) = match server {
-            TestedServer::Running { url, token, process } => (None, url, token, process),
+        let (own, urls, token, processes) = match server {
+            TestedServer::Running { urls, token, processes } => (None, urls, token, processes),
             TestedServer::Own(parent) => {
                 let own = LocalServer::start(parent.as_deref()).await?;
-                let (url, token, process) = (own.url.clone(), own.token.clone(), own.process());
-                (Some(own), url, token, process)
+                let (urls, token) = (vec![own.url.clone()], own.token.clone());
+                let processes = own.process().into_iter().collect();
+                (Some(own), urls, token, processes)
             }
         };
-        let people = LoadPeople::gather(&url, &token, plan.clients()).await?;
-        let sockets = SocketIoServer::new(&url)?;
-        let process = process.map(|process| process.to_string());
-        let mut test = Self { plan, url, sockets, people, process, documents: Vec::new() };
+        let people = LoadPeople::gather(&urls[0], &token, plan.clients()).await?;
+        let sockets = urls.iter().map(|url| SocketIoServer::new(url)).collect::<Result<_, _>>()?;
+        let processes = processes.iter().map(ToString::to_string).collect();
+        let mut test = Self { plan, urls, sockets, people, processes, documents: Vec::new() };
         let measured = tokio::select! {
             measured = test.measure() => measured,
             () = stop => Err(LoadTestError::Stopped),
@@ -101,24 +103,30 @@ impl LoadTest {
             Some(own) => own.stop().await,
             None => test.clean_up().await?,
         }
-        Ok(LoadReport::new(test.plan, test.url, place, &measured?))
+        Ok(LoadReport::new(test.plan, test.urls.join(", "), place, &measured?))
     }
 
     async fn measure(&mut self) -> Result<LoadMeasurements, LoadTestError> {
-        let mut control = self.connect(0, "Load test").await?;
+        let mut controls = Vec::with_capacity(self.sockets.len());
+        for place in 0..self.sockets.len() {
+            controls.push(self.connect(0, place, "Load test").await?);
+        }
         // What the first document needs is no share of each.
-        let first = self.create_document(&mut control, "Load test, first").await?;
+        let first = self.create_document(&mut controls[0], "Load test, first").await?;
         let at_start = self.memory();
         for number in 0..self.plan.documents {
             let title = format!("Load test {number}");
-            let document = self.create_document(&mut control, &title).await?;
+            // Each server has as many of them.
+            let place = number as usize % controls.len();
+            let document = self.create_document(&mut controls[place], &title).await?;
             self.documents.push(Arc::new(document));
         }
         let with_documents = self.memory();
-        ask_patiently(&mut control, "document:delete", &json!({"documentId": first.id})).await?;
+        let first = json!({"documentId": first.id});
+        ask_patiently(&mut controls[0], "document:delete", &first).await?;
         let mut crowd = self.gather().await?;
         let with_clients = self.memory();
-        drop(control);
+        drop(controls);
         let begin = Instant::now() + ANNOUNCEMENT;
         let measured = begin + WARM_UP..begin + WARM_UP + self.plan.length();
         let time = WorkingTime { begin, measured: measured.clone() };
@@ -199,12 +207,14 @@ impl LoadTest {
         let (name, server) = if place < writers {
             ("Writer", None)
         } else if place < writers + reviewers {
-            let server = ServerClient::patient(&self.url, Some(self.people.secret(index)))?;
+            let url = &self.urls[self.server_of(document_index, place)];
+            let server = ServerClient::patient(url, Some(self.people.secret(index)))?;
             ("Reviewer", Some(server))
         } else {
             ("Reader", None)
         };
-        let client = self.connect(index, &format!("{name} {index}")).await?;
+        let server_index = self.server_of(document_index, place);
+        let client = self.connect(index, server_index, &format!("{name} {index}")).await?;
         let at = (document_index, Arc::clone(&document));
         LoadParticipant::open(client, at, busy, |opened| {
             Ok(match server {
@@ -226,17 +236,28 @@ impl LoadTest {
         .await
     }
 
-    async fn connect(&self, index: usize, name: &str) -> Result<SocketIoClient, LoadTestError> {
+    /// Returns the server to which a client of a document comes: the first one to the server that
+    /// has it.
+    fn server_of(&self, document: usize, place: u32) -> usize {
+        (document + place as usize) % self.urls.len()
+    }
+
+    async fn connect(
+        &self,
+        index: usize,
+        server: usize,
+        name: &str,
+    ) -> Result<SocketIoClient, LoadTestError> {
         let capabilities: &[&str] =
             if self.plan.capabilities { &[PEER_CHANGES, SHORT_UPDATES] } else { &[] };
         let token = self.people.secret(index);
         let auth = json!({"token": token, "name": name, "capabilities": capabilities});
-        Ok(self.sockets.connect(&auth).await?)
+        Ok(self.sockets[server].connect(&auth).await?)
     }
 
     /// Reads every document back: its version and its text.
     async fn read_back(&self) -> Result<Vec<(u64, String)>, LoadTestError> {
-        let mut client = self.connect(0, "Load test").await?;
+        let mut client = self.connect(0, 0, "Load test").await?;
         let mut texts = Vec::with_capacity(self.documents.len());
         for document in &self.documents {
             let id = json!({"documentId": document.id});
@@ -253,7 +274,7 @@ impl LoadTest {
 
     /// Deletes the documents, and revokes the tokens.
     async fn clean_up(&self) -> Result<(), LoadTestError> {
-        let mut client = self.connect(0, "Load test").await?;
+        let mut client = self.connect(0, 0, "Load test").await?;
         for document in &self.documents {
             let id = json!({"documentId": document.id});
             ask_patiently(&mut client, "document:delete", &id).await?;
@@ -262,7 +283,7 @@ impl LoadTest {
     }
 
     fn usage(&self) -> Option<ProcessUsage> {
-        ProcessUsage::of(self.process.as_deref()?)
+        ProcessUsage::of_all(&self.processes)
     }
 
     fn memory(&self) -> Option<u64> {

@@ -1,46 +1,51 @@
 //! `copydesk backup` and `copydesk restore`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cli::{BackupArgs, RestoreArgs};
-use crate::store::{self, StorePlace};
+use crate::store::{self, ExistingData, RestoredDatabase, StorePlace};
 
+use super::migrate::counts_in_words;
 use super::say;
 
 /// Copies the whole store into one file; prints its path.
 pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
-    let data = directory(args.data, args.database_url, "pg_dump")?;
-    super::require_data(&StorePlace::Directory(data.clone())).await?;
+    let place = super::place(args.data, args.database_url)?;
+    super::require_data(&place).await?;
     let target = if args.out.is_dir() { args.out.join(file_name()) } else { args.out };
-    let copied = store::back_up(&data, &target).await;
+    let copied = match &place {
+        StorePlace::Directory(data) => store::back_up(data, &target).await,
+        StorePlace::Postgres(url) => store::back_up_postgres(url, &target).await,
+    };
     let bytes = copied.with_context(|| format!("cannot back up into {}", target.display()))?;
     say(&format!("{}  {bytes} bytes\n", target.display()))
 }
 
-/// Makes a data directory of a backup; prints what was done.
+/// Makes a data directory of a backup, or fills a PostgreSQL database; prints what was done.
 pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
-    let data = directory(args.data, args.database_url, "pg_restore")?;
-    let restored = store::restore(&args.from, &data, args.replace).await;
-    let aside = restored.with_context(|| {
-        format!("cannot restore {} into {}", args.from.display(), data.display())
-    })?;
-    let aside = aside.map(|aside| format!("what was there before is in {}\n", aside.display()));
-    let owner =
-        "the owner gets a new token when the server starts, or the one that --token names\n";
-    let owner = if has_owner_token(&data) { "" } else { owner };
-    say(&format!("restored into {}\n{}{owner}", data.display(), aside.unwrap_or_default()))
-}
-
-/// Returns the data directory, which must have the database; `tool` copies a PostgreSQL database.
-fn directory(data: Option<PathBuf>, url: Option<String>, tool: &str) -> Result<PathBuf> {
-    match super::place(data, url)? {
-        StorePlace::Directory(data) => Ok(data),
-        StorePlace::Postgres(url) => {
-            bail!("the data is in {url}; use PostgreSQL's own {tool} for it (docs/postgresql.md)")
+    let place = super::place(args.data, args.database_url)?;
+    let cannot = || format!("cannot restore {} into {place}", args.from.display());
+    let (put_aside, needs_token) = match &place {
+        StorePlace::Directory(data) => {
+            let restored = store::restore(&args.from, data, args.replace).await;
+            let put_aside = restored.with_context(cannot)?;
+            (put_aside.map(|aside| aside.display().to_string()), !has_owner_token(data))
         }
-    }
+        StorePlace::Postgres(url) => {
+            let existing =
+                if args.replace { ExistingData::SetAside } else { ExistingData::Refused };
+            let restored = store::restore_postgres(&args.from, url, existing).await;
+            let RestoredDatabase { counts, set_aside } = restored.with_context(cannot)?;
+            say(&counts_in_words(&counts))?;
+            (set_aside.map(|schema| format!("the schema {schema}")), true)
+        }
+    };
+    let put_aside = put_aside.map(|aside| format!("what was there before is in {aside}\n"));
+    let owner = "the owner gets a new token when the server starts, unless the data directory has one or --token names one\n";
+    let owner = if needs_token { owner } else { "" };
+    say(&format!("restored into {place}\n{}{owner}", put_aside.unwrap_or_default()))
 }
 
 fn has_owner_token(data: &Path) -> bool {

@@ -34,12 +34,11 @@ pub(super) async fn run(args: BenchArgs) -> Result<CommandOutcome> {
             plan.clients()
         );
     }
-    let server = match args.url {
-        None => TestedServer::Own(args.data),
-        Some(url) => {
-            let token = args.token.unwrap_or_default().trim().to_owned();
-            TestedServer::Running { url, token, process: args.server_process }
-        }
+    let server = if args.url.is_empty() {
+        TestedServer::Own(args.data)
+    } else {
+        let token = args.token.unwrap_or_default().trim().to_owned();
+        TestedServer::Running { urls: args.url, token, processes: args.server_process }
     };
     let report = LoadTest::run(plan, server, stop_signal()?).await?;
     if args.json {

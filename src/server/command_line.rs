@@ -8,8 +8,8 @@ use clap::Parser;
 use tokio::runtime::Builder;
 
 use super::{
-    CommandOutcome, backup, bench, check, claude, export, mcp_bridge, models, remote, serve,
-    tokens, workspace, write_out,
+    CommandOutcome, backup, bench, check, claude, export, mcp_bridge, migrate, models, remote,
+    serve, tokens, workspace, write_out,
 };
 use crate::cli::{Command, CommandLine};
 use crate::config::ServerConfig;
@@ -42,10 +42,15 @@ fn worker_threads() -> usize {
 /// # Errors
 /// The failure of the command.
 async fn run(cli: CommandLine) -> Result<CommandOutcome> {
+    #[cfg(feature = "failpoints")]
+    if let Some(walk) = crate::config::failpoints().filter(|it| !crate::failpoint::arm(it)) {
+        anyhow::bail!("there is no such failpoint: {walk}");
+    }
     match cli.command {
         None => serve(ServerConfig::load(cli.serve)?).await?,
-        Some(Command::Serve(args)) => serve(ServerConfig::load(args)?).await?,
+        Some(Command::Serve(args)) => serve(ServerConfig::load(*args)?).await?,
         Some(Command::Token(args)) => tokens::run(args).await?,
+        Some(Command::Spending(args)) => remote::spending(args).await?,
         Some(Command::Export(args)) => match args.url.clone() {
             Some(url) => remote::export(&url, args).await?,
             None => export(args).await?,
@@ -65,6 +70,7 @@ async fn run(cli: CommandLine) -> Result<CommandOutcome> {
         Some(Command::Check(args)) => return check::run(args).await,
         Some(Command::Backup(args)) => backup::back_up(args).await?,
         Some(Command::Restore(args)) => backup::restore(args).await?,
+        Some(Command::Migrate(args)) => migrate::run(args).await?,
         Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
     }
     Ok(CommandOutcome::Fine)

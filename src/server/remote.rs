@@ -1,6 +1,7 @@
 //! Commands that ask a running server: `copydesk import`, `docs`, `ask`, `requests`, `approve`,
 //! `reject`, `watch` and `export --url`.
 
+mod administration;
 mod import;
 mod watch;
 
@@ -19,6 +20,7 @@ use crate::config;
 use crate::export::ExportFormat;
 
 use super::{CommandOutcome, say};
+pub(super) use administration::spending;
 pub(super) use import::import;
 pub(super) use watch::watch;
 

@@ -1,11 +1,14 @@
-//! Accept loop: accepts connections and answers requests until it is told to stop.
+//! Accept loop: says where the server is, accepts connections, and answers requests until it is
+//! told to stop.
 
 use std::convert::Infallible;
-use std::io;
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Result;
 use axum::Router;
 use axum::body::Body;
 use hyper::body::Incoming;
@@ -14,13 +17,18 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use super::tls::{TlsArrival, TlsCertificate};
+use crate::auth::TokenSecret;
+use crate::config::ServerConfig;
 use crate::connections::{
-    ConnectionArrival, ConnectionRegistry, ObservedStream, SharedSocket, TcpConnection,
+    ConnectionArrival, ConnectionRegistry, EncryptedSocket, ObservedStream, SharedSocket,
+    TcpConnection,
 };
 use crate::rest::byte_accounting::is_websocket_request;
 
@@ -38,14 +46,24 @@ const TCP_USER_TIMEOUT_MS: u32 = 60_000;
 /// until a third of the buffer is empty.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-/// Accepts connections for the [`ConnectionRegistry`] until `stop`; then waits until all requests
-/// in progress are answered.
-pub(super) async fn serve(
-    listener: TcpListener,
-    router: Router,
-    connections: ConnectionRegistry,
-    stop: CancellationToken,
-) {
+/// Answer to a client that does not know that this port has TLS.
+const TLS_ONLY: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n\
+     connection: close\r\ncontent-length: 50\r\n\r\nThis port takes HTTPS only: begin the address so.\n";
+
+/// Shared parts of all connections.
+#[derive(Clone)]
+pub(super) struct ServingParts {
+    pub router: Router,
+    pub connections: ConnectionRegistry,
+    /// Certificate of the server; `None`: connections are not encrypted.
+    pub certificate: Option<Arc<TlsCertificate>>,
+    pub stop: CancellationToken,
+}
+
+/// Accepts connections for the [`ConnectionRegistry`] until it is to stop; then waits until all
+/// requests in progress are answered.
+pub(super) async fn serve(listener: TcpListener, serving: ServingParts) {
+    let ServingParts { connections, stop, .. } = &serving;
     let tasks = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
@@ -56,8 +74,7 @@ pub(super) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let transport = connections.accept(peer.ip());
-                let connections = connections.clone();
-                tasks.spawn(answer(stream, transport, connections, router.clone(), stop.clone()));
+                tasks.spawn(answer(stream, transport, serving.clone()));
             }
             Err(error) if is_of_connection(&error) => {}
             Err(error) => {
@@ -78,30 +95,72 @@ fn is_of_connection(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// Answers the requests of one connection, one after the other.
-async fn answer(
-    stream: TcpStream,
-    transport: Arc<TcpConnection>,
-    connections: ConnectionRegistry,
-    router: Router,
-    stop: CancellationToken,
-) {
+/// Answers the requests of one connection, after its handshake where there is one.
+async fn answer(stream: TcpStream, transport: Arc<TcpConnection>, serving: ServingParts) {
     // Without it, small frames wait for the acknowledgement of earlier ones.
     stream.set_nodelay(true).ok();
     rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES).ok();
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(&stream, TCP_USER_TIMEOUT_MS).ok();
+    if let Some(certificate) = serving.certificate.clone() {
+        // Not part of the task of a connection without TLS.
+        return Box::pin(answer_encrypted(stream, transport, certificate, serving)).await;
+    }
     let socket = SharedSocket::new(stream, &transport);
-    let stream = TokioIo::new(ObservedStream::new(socket, Arc::clone(&transport), connections));
-    let service = service_fn(move |request| respond(&transport, &router, request));
+    let connections = serving.connections.clone();
+    let stream = ObservedStream::new(socket, Arc::clone(&transport), connections);
+    converse(stream, &transport, &serving).await;
+}
+
+async fn answer_encrypted(
+    stream: TcpStream,
+    transport: Arc<TcpConnection>,
+    certificate: Arc<TlsCertificate>,
+    serving: ServingParts,
+) {
+    let arrival = tokio::select! {
+        arrival = certificate.accept(stream, &transport) => arrival,
+        () = serving.stop.cancelled() => return,
+    };
+    match arrival {
+        TlsArrival::Encrypted(stream) => {
+            let connections = serving.connections.clone();
+            let stream = ObservedStream::encrypted(stream, Arc::clone(&transport), connections);
+            converse(stream, &transport, &serving).await;
+        }
+        TlsArrival::Plain(socket) => refuse_plain(socket).await,
+        TlsArrival::Failed => {}
+    }
+}
+
+/// Tells a client without TLS what is wrong. The connection is ended as one that shows no token.
+async fn refuse_plain(mut socket: EncryptedSocket) {
+    // What was not read would make the system throw the answer away.
+    let refused = async {
+        let _count = socket.read(&mut vec![0; HEAD_BYTES]).await?;
+        socket.write_all(TLS_ONLY.as_bytes()).await?;
+        socket.shutdown().await
+    };
+    // The client has left.
+    drop(refused.await);
+}
+
+/// Answers the requests of one connection, one after the other.
+async fn converse<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    stream: ObservedStream<S>,
+    transport: &Arc<TcpConnection>,
+    serving: &ServingParts,
+) {
+    let service = service_fn(|request| respond(transport, &serving.router, request));
     let mut server = http1::Builder::new();
     // `ConnectionRegistry::supervise` ends connections that are overdue.
     server.header_read_timeout(None).max_buf_size(HEAD_BYTES);
-    let mut connection = pin!(server.serve_connection(stream, service).with_upgrades());
+    let connection = server.serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection.with_upgrades());
     tokio::select! {
         // A broken connection is no error of the server.
         _ = connection.as_mut() => return,
-        () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+        () = serving.stop.cancelled() => connection.as_mut().graceful_shutdown(),
     }
     connection.await.ok();
 }
@@ -134,6 +193,34 @@ fn copy_head<B>(request: &mut Request<B>) {
             *value = copy;
         }
     }
+}
+
+/// Prints the address of the server on standard output, in the two lines that a script waits for.
+pub(super) fn announce(
+    config: &ServerConfig,
+    bound: SocketAddr,
+    secret: &TokenSecret,
+) -> Result<()> {
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    // A certificate is for a name rather than for an address.
+    let name = config.allowed_hosts.first().filter(|_| config.tls.is_some());
+    let host = name.map_or(bound.to_string(), |name| format!("{name}:{}", bound.port()));
+    let link = if config.no_auth {
+        format!("{scheme}://{host}/")
+    } else {
+        // A fragment is never sent to a server, so the secret is in no log.
+        format!("{scheme}://{host}/#token={}", secret.in_link())
+    };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "copydesk listening on {scheme}://{bound}")?;
+    writeln!(out, "open {link}")?;
+    out.flush()?;
+    if config.open
+        && let Err(error) = open::that_detached(&link)
+    {
+        tracing::warn!(%error, "cannot open a browser");
+    }
+    Ok(())
 }
 
 /// Returns the number of files and connections that the system lets this process open; `None` if it

@@ -2,6 +2,7 @@
 //! they are still offered.
 
 use crate::agent::ModelCatalog;
+use crate::api::webhooks::AddressPolicy;
 use crate::config::ServerConfig;
 use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use crate::rooms::{RoomError, RoomRegistry};
@@ -19,6 +20,11 @@ pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
     }
 }
 
+/// Returns the [`AddressPolicy`] for the addresses of webhooks.
+pub(super) fn address_policy(config: &ServerConfig) -> AddressPolicy {
+    if config.allow_private_webhooks { AddressPolicy::Everywhere } else { AddressPolicy::Public }
+}
+
 /// Restores the settings that an owner had made in the running server before.
 pub(super) async fn recall(
     rooms: &RoomRegistry,
@@ -27,16 +33,16 @@ pub(super) async fn recall(
 ) -> Result<(), RoomError> {
     let started_with = rooms.settings();
     let offers = |mode| match mode {
-        PermissionMode::BypassPermissions => config.allow_bypass,
-        PermissionMode::McpProxy => models.has_cli(),
-        PermissionMode::Sdk | PermissionMode::ToolApproval => true,
+        PermissionMode::Bypass => config.allow_bypass,
+        PermissionMode::ClaudeCli => models.has_cli(),
+        PermissionMode::Ask | PermissionMode::PlanFirst => true,
     };
     let set_aside = rooms.recall_settings(offers, config.approvals == Some(true)).await?;
     if rooms.settings() != started_with {
         tracing::info!(settings = ?rooms.settings(), "using settings saved by an owner");
     }
     match set_aside {
-        Some(PermissionMode::BypassPermissions) => {
+        Some(PermissionMode::Bypass) => {
             tracing::warn!("skipping approvals by default needs --allow-bypass: using review");
         }
         Some(mode) => {

@@ -10,7 +10,7 @@ use crate::permissions::Role;
 use crate::protocol::client::IssueToken;
 use crate::protocol::convert;
 use crate::protocol::names::TokenStatus;
-use crate::protocol::server::TokenLine;
+use crate::protocol::server::{LoginLine, TokenLine, TokenList};
 use crate::rooms::clock::WallClock;
 
 use super::{say, visit};
@@ -31,7 +31,12 @@ async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
     };
     let client = ServerClient::new(url, token.trim())?;
     if args.list {
-        return Ok(table(&client.tokens().await?.tokens));
+        return Ok(tables(&client.tokens().await?));
+    }
+    if let Some((token, login)) = tie(args) {
+        let login = login_named(&client.tokens().await?, login)?;
+        client.tie(token, &login).await?;
+        return Ok(String::new());
     }
     if let Some(id) = &args.revoke {
         client.revoke(id).await?;
@@ -53,8 +58,12 @@ async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
     let (owner, now_ms) = (Authenticator::owner().user, WallClock::system().now_ms());
     if args.list {
         // Reading the directory needs no token.
-        let tokens = convert::token_list(auth.tokens().await?, &"".into(), now_ms).tokens;
-        return Ok(table(&tokens));
+        return Ok(tables(&list(auth, now_ms).await?));
+    }
+    if let Some((token, login)) = tie(args) {
+        let login = login_named(&list(auth, now_ms).await?, login)?;
+        auth.tie(&token.into(), &login.as_str().into(), &owner, now_ms).await?;
+        return Ok(String::new());
     }
     if let Some(id) = &args.revoke {
         auth.revoke(&id.as_str().into(), &owner, now_ms).await?;
@@ -62,6 +71,29 @@ async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
     }
     let grant = convert::grant(wish(args), now_ms)?;
     Ok(format!("{}\n", auth.issue(grant, &owner, now_ms).await?.secret.expose()))
+}
+
+async fn list(auth: &Authenticator, now_ms: u64) -> Result<TokenList> {
+    let (tokens, logins) = (auth.tokens().await?, auth.logins().await?);
+    Ok(convert::token_list(tokens, logins, &"".into(), now_ms))
+}
+
+/// Returns the token and the login that are to be tied, if any.
+fn tie(args: &TokenArgs) -> Option<(&str, &str)> {
+    Some((args.tie.as_deref()?, args.login.as_deref()?))
+}
+
+/// Returns the login with this identifier or mail address.
+fn login_named(list: &TokenList, name: &str) -> Result<String> {
+    let is_meant = |login: &&LoginLine| {
+        login.id == name || login.email.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(name))
+    };
+    let meant: Vec<_> = list.logins.iter().filter(is_meant).collect();
+    match meant.as_slice() {
+        [login] => Ok(login.id.clone()),
+        [] => bail!("nobody with the login {name} has signed in; see --list"),
+        _ => bail!("several logins have the address {name}; use the identifier of one, see --list"),
+    }
 }
 
 fn wish(args: &TokenArgs) -> IssueToken {
@@ -74,10 +106,31 @@ fn wish(args: &TokenArgs) -> IssueToken {
     }
 }
 
+/// Formats tokens, and, if anybody has signed in, logins.
+fn tables(list: &TokenList) -> String {
+    let tokens = table(&list.tokens);
+    if list.logins.is_empty() {
+        return tokens;
+    }
+    let head = ["LOGIN", "EMAIL", "SUBJECT", "ISSUER", "LAST-SIGN-IN", "NAME"];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(list.logins.iter().map(|login| {
+        [
+            login.id.clone(),
+            login.email.clone().unwrap_or_else(|| "-".to_owned()),
+            login.subject.clone(),
+            login.issuer.clone(),
+            to_the_minute(&login.signed_in_at),
+            login.name.clone(),
+        ]
+    }));
+    format!("{tokens}\n{}", in_columns(&rows))
+}
+
 /// Formats tokens in columns, for people and for `awk`: the name, which may have spaces, comes
 /// last.
 fn table(tokens: &[TokenLine]) -> String {
-    let head = ["ID", "ROLE", "STATUS", "DOCUMENT", "EXPIRES", "LAST-USED", "NAME"];
+    let head = ["ID", "ROLE", "STATUS", "DOCUMENT", "EXPIRES", "LAST-USED", "LOGIN", "NAME"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(tokens.iter().map(|token| {
         let maybe = |text: &Option<String>, none: &str| {
@@ -90,12 +143,17 @@ fn table(tokens: &[TokenLine]) -> String {
             token.document_id.clone().unwrap_or_else(|| "all".to_owned()),
             maybe(&token.expires_at, "never"),
             maybe(&token.last_used_at, "-"),
+            token.login.clone().unwrap_or_else(|| "-".to_owned()),
             token.name.clone(),
         ]
     }));
+    in_columns(&rows)
+}
+
+fn in_columns<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..head.len()).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |row: &[String; 7]| {
+    let widths: Vec<usize> = (0..COLUMNS).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &[String; COLUMNS]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };

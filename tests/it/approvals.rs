@@ -996,6 +996,35 @@ fn one_accepted_change_of_several_can_be_undone() {
 }
 
 #[test]
+fn a_client_that_takes_changed_hunks_is_told_these_alone() {
+    let copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
+    let cy = copydesk.editor_with("Cy", &["hunk-changes"]);
+    cy.opens(&ana.creates(BEFORE));
+    ana.asks("Fix the spelling");
+    let request = ana.sees_request();
+    cy.sees_request();
+    let of = |answer: &Value| answer["hunks"].as_array().expect("hunks").len();
+    assert_eq!(of(&cy.accepts(&request, &[1])), 1, "the one that was named");
+    assert_eq!(of(&ana.accepts(&request, &[2])), 3, "others are told all");
+
+    let undo = json!({"request_id": request.id(), "hunks": [request.hunk(1)]});
+    cy.emit("approval:undo", &undo).ok();
+    let put = |it: &Value| it["hunks"]["put"][0]["id"] == request.hunk(1);
+    cy.sees_where("document:updates", put);
+    let pending = |it: &Value| it["hunks"][0]["status"] == "pending";
+    cy.sees_where("tool_approval_update", pending);
+    assert_eq!(cy.saw("tool_approval_request").len(), 1, "it knows the request");
+    assert_eq!(ana.saw("tool_approval_request").len(), 2);
+    // What has ended is announced to everybody as a whole when it is open again.
+    assert_eq!(of(&cy.accepts_all(&request)), 3);
+    cy.sees_resolved(&request);
+    cy.emit("approval:undo", &undo).ok();
+    assert_eq!(cy.saw("tool_approval_request").len(), 2);
+    assert_eq!(cy.pending()[0].statuses(), ["pending", "accepted", "accepted"]);
+}
+
+#[test]
 fn what_was_touched_since_is_not_undone_by_accident() {
     let copydesk = TestServer::scripted(correcting());
     let (ana, ben, run, request) = three_changes(&copydesk);

@@ -57,6 +57,10 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("document:rename", r#"{"documentId": "$nowhere", "title": "x"}"#, "not_found"),
     ("document:delete", r#"{"documentId": {}}"#, "invalid_payload"),
     ("document:delete", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("trash:recover", r#"{"documentId": {}}"#, "invalid_payload"),
+    ("trash:recover", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("trash:empty", r#"{"documentId": 7}"#, "invalid_payload"),
+    ("trash:empty", r#"{"documentId": "$nowhere"}"#, "not_found"),
     ("document:history", "{}", "invalid_payload"),
     ("document:history", r#"{"documentId": "$document", "limit": 0}"#, "invalid_payload"),
     ("document:history", r#"{"documentId": "$document", "limit": 100000}"#, "invalid_payload"),
@@ -216,6 +220,14 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("token:revoke", r#"{"id": 7}"#, "invalid_payload"),
     ("token:revoke", r#"{"id": "$nowhere"}"#, "not_found"),
     ("token:revoke", r#"{"id": "tok_owner"}"#, "not_allowed"),
+    ("token:tie", r#"{"id": "tok_owner"}"#, "invalid_payload"),
+    ("token:tie", r#"{"id": "$nowhere", "login": "usr_owner"}"#, "not_found"),
+    ("token:tie", r#"{"id": "tok_owner", "login": "$nowhere"}"#, "not_found"),
+    ("spending:get", r#"{"month": 7}"#, "invalid_payload"),
+    ("spending:limit", r#"{"for": "server"}"#, "invalid_payload"),
+    ("spending:limit", r#"{"for": "moon", "usd": 1}"#, "invalid_payload"),
+    ("server:stop", "{}", "invalid_payload"),
+    ("server:stop", r#"{"sessionId": 7, "requestId": "none"}"#, "invalid_payload"),
     ("no:such:event", "{}", "invalid_payload"),
     ("", "{}", "invalid_payload"),
     ("sessionRegistered", "{}", "invalid_payload"),
@@ -289,7 +301,14 @@ fn every_bad_payload_is_answered_with_its_code() {
 
 #[test]
 fn every_event_is_in_the_table_or_takes_nothing() {
-    let takes_nothing = ["document:list", "settings:get", "token:list"];
+    let takes_nothing = [
+        "document:list",
+        "server:storage",
+        "server:work",
+        "settings:get",
+        "token:list",
+        "trash:list",
+    ];
     for event in events() {
         let listed = TABLE.iter().any(|row| row.0 == event);
         assert!(

@@ -15,7 +15,19 @@ const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors t
 /// What a database shell has to do before it can change a log.
 const UNGUARD: &str = "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; DROP TRIGGER updates_stay; \
     DROP TRIGGER updates_remain; DROP TRIGGER decisions_stay; DROP TRIGGER decisions_remain; \
-    DROP TRIGGER placements_stay; DROP TRIGGER placements_remain; PRAGMA foreign_keys = OFF;";
+    DROP TRIGGER placements_stay; DROP TRIGGER placements_remain; PRAGMA foreign_keys = OFF; \
+    DROP TRIGGER updates_stay_in_view; DROP TRIGGER updates_remain_in_view; \
+    CREATE TRIGGER updates_change INSTEAD OF UPDATE ON updates BEGIN \
+        INSERT INTO names (name) VALUES (NEW.author) ON CONFLICT (name) DO NOTHING; \
+        UPDATE update_log SET changes = NEW.changes, at_ms = NEW.at_ms, origin = NEW.origin, \
+            author = (SELECT number FROM names WHERE name = NEW.author) \
+            WHERE document = (SELECT number FROM names WHERE name = OLD.document) \
+                AND version = OLD.version; \
+    END; \
+    CREATE TRIGGER updates_go INSTEAD OF DELETE ON updates BEGIN \
+        DELETE FROM update_log WHERE version = OLD.version \
+            AND document = (SELECT number FROM names WHERE name = OLD.document); \
+    END;";
 
 /// Ana and Bo write, Ana has asked for three changes, one is accepted, one rejected, one is open.
 fn busy_desk() -> (TestServer, Person, Person) {

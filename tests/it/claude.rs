@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::support::api::Program;
-use super::support::{Cli, OWNER, Person, TestServer};
+use super::support::messages_client::MessagesClient;
+use super::support::{ClaudeStandIn, OWNER, Person, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote.\n";
 const AFTER: &str = "The keeper wrote.\n";
@@ -24,8 +24,8 @@ fn rewrites(text: &str) -> Value {
 }
 
 /// Corrects the document, then says what came of it.
-fn correcting() -> Cli {
-    Cli::playing(&[(".", json!([rewrites(AFTER), says("Corrected.")]))])
+fn correcting() -> ClaudeStandIn {
+    ClaudeStandIn::playing(&[(".", json!([rewrites(AFTER), says("Corrected.")]))])
 }
 
 fn results(person: &Person, run: &str) -> Vec<Value> {
@@ -103,7 +103,7 @@ fn a_request_that_runs_out_of_time_is_told_to_the_cli() {
 #[test]
 fn a_file_of_the_workspace_is_written_under_the_name_everybody_knows() {
     let write = calls("atlas_write", json!({"file_path": "test.txt", "content": "hello world"}));
-    let cli = Cli::playing(&[(".", json!([write, says("Written.")]))]);
+    let cli = ClaudeStandIn::playing(&[(".", json!([write, says("Written.")]))]);
     let copydesk = cli.plan().workspace(&[]).start();
     let owner = copydesk.owner();
     let run =
@@ -139,7 +139,7 @@ fn the_cli_is_given_no_key_and_no_tool_of_its_own() {
 
 #[test]
 fn odd_characters_of_a_prompt_arrive_as_they_were_typed() {
-    let cli = Cli::playing(&[]);
+    let cli = ClaudeStandIn::playing(&[]);
     let copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     ana.creates("@/etc/passwd --flag\n");
@@ -152,7 +152,8 @@ fn odd_characters_of_a_prompt_arrive_as_they_were_typed() {
 #[test]
 fn cancelling_ends_everything_the_cli_has_started() {
     let turns = json!([rewrites(AFTER)]);
-    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
+    let cli =
+        ClaudeStandIn::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
     let copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
@@ -168,7 +169,8 @@ fn cancelling_ends_everything_the_cli_has_started() {
 #[test]
 fn cancelling_while_it_writes_ends_it_too() {
     let hangs = json!([{"content": [{"type": "text", "text": "Well,"}], "hang": true}]);
-    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": hangs}]}));
+    let cli =
+        ClaudeStandIn::with(&json!({"child": true, "plays": [{"when": ".", "turns": hangs}]}));
     let copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
@@ -182,7 +184,8 @@ fn cancelling_while_it_writes_ends_it_too() {
 #[test]
 fn after_a_power_cut_the_request_still_waits_and_a_new_process_is_told_what_came_of_it() {
     let turns = json!([rewrites(AFTER), says("Corrected.")]);
-    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
+    let cli =
+        ClaudeStandIn::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
     let mut copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     let document = ana.creates(BEFORE);
@@ -252,7 +255,8 @@ fn a_cli_that_dies_while_people_decide_is_replaced() {
 #[test]
 fn a_stop_in_good_order_leaves_nothing_running() {
     let turns = json!([rewrites(AFTER)]);
-    let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
+    let cli =
+        ClaudeStandIn::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
     let mut copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
@@ -263,7 +267,10 @@ fn a_stop_in_good_order_leaves_nothing_running() {
 
 #[test]
 fn a_conversation_goes_on_where_the_cli_remembers_it() {
-    let cli = Cli::playing(&[("First", json!([says("One.")])), ("Second", json!([says("Two.")]))]);
+    let cli = ClaudeStandIn::playing(&[
+        ("First", json!([says("One.")])),
+        ("Second", json!([says("Two.")])),
+    ]);
     let copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
@@ -286,7 +293,10 @@ fn a_conversation_goes_on_where_the_cli_remembers_it() {
 
 #[test]
 fn what_another_model_was_asked_in_between_is_told_to_the_cli() {
-    let cli = Cli::playing(&[("First", json!([says("One.")])), ("Third", json!([says("Three.")]))]);
+    let cli = ClaudeStandIn::playing(&[
+        ("First", json!([says("One.")])),
+        ("Third", json!([says("Three.")])),
+    ]);
     let copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     ana.creates(AFTER);
@@ -303,7 +313,10 @@ fn what_another_model_was_asked_in_between_is_told_to_the_cli() {
 
 #[test]
 fn a_conversation_the_cli_has_forgotten_is_told_to_it_again() {
-    let cli = Cli::playing(&[("First", json!([says("One.")])), ("Second", json!([says("Two.")]))]);
+    let cli = ClaudeStandIn::playing(&[
+        ("First", json!([says("One.")])),
+        ("Second", json!([says("Two.")])),
+    ]);
     let copydesk = cli.test_server();
     let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
@@ -317,7 +330,7 @@ fn a_conversation_the_cli_has_forgotten_is_told_to_it_again() {
 
 #[test]
 fn two_runs_at_once_do_not_hear_each_other() {
-    let cli = Cli::playing(&[
+    let cli = ClaudeStandIn::playing(&[
         ("spelling", json!([rewrites(AFTER), says("Corrected.")])),
         ("shout", json!([rewrites("TEH KEEPER WROTE.\n"), says("Shouted.")])),
     ]);
@@ -366,7 +379,7 @@ fn however_many_runs_wait_for_people_few_processes_do_and_every_run_goes_on() {
 #[test]
 fn a_run_that_finds_no_place_waits_for_one() {
     let hangs = json!({"content": [{"type": "text", "text": "Well,"}], "hang": true});
-    let cli = Cli::playing(&[
+    let cli = ClaudeStandIn::playing(&[
         ("Hang", json!([hangs])),
         ("spelling", json!([rewrites(AFTER), says("Corrected.")])),
     ]);
@@ -399,7 +412,7 @@ fn fails(copydesk: &TestServer) -> Value {
 
 #[test]
 fn without_a_login_people_are_told_what_to_do() {
-    let cli = Cli::with(&json!({"loggedIn": false, "plays": []}));
+    let cli = ClaudeStandIn::with(&json!({"loggedIn": false, "plays": []}));
     let error = fails(&cli.test_server());
     assert_eq!(error["code"], "claude_not_logged_in");
     assert!(error["message"].as_str().unwrap().contains("run `claude` there"), "{error}");
@@ -415,7 +428,7 @@ fn a_cli_that_vanished_is_named_as_missing() {
 
 #[test]
 fn a_cli_that_can_do_more_than_it_should_is_stopped() {
-    let cli = Cli::with(
+    let cli = ClaudeStandIn::with(
         &json!({"native": ["Bash"], "plays": [{"when": ".", "turns": [rewrites(AFTER)]}]}),
     );
     let error = fails(&cli.test_server());
@@ -426,7 +439,7 @@ fn a_cli_that_can_do_more_than_it_should_is_stopped() {
 
 #[test]
 fn what_a_dying_cli_complained_of_is_shown() {
-    let cli = Cli::playing(&[(".", json!([{"die": true}]))]);
+    let cli = ClaudeStandIn::playing(&[(".", json!([{"die": true}]))]);
     let error = fails(&cli.test_server());
     assert_eq!(error["code"], "claude_failed");
     let message = error["message"].as_str().unwrap();
@@ -446,7 +459,7 @@ fn where_there_is_no_cli_it_is_not_offered() {
 
 #[test]
 fn the_mode_chooses_the_cli_whatever_the_default_is() {
-    let cli = Cli::playing(&[(".", json!([says("It is me.")]))]);
+    let cli = ClaudeStandIn::playing(&[(".", json!([says("It is me.")]))]);
     let copydesk = cli.plan().start();
     let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
@@ -459,7 +472,7 @@ fn the_mode_chooses_the_cli_whatever_the_default_is() {
 fn other_programs_are_not_given_the_cli_which_works_on_between_two_calls() {
     let cli = correcting();
     let copydesk = cli.test_server();
-    let program = Program::with(&copydesk, OWNER);
+    let program = MessagesClient::with(&copydesk, OWNER);
     let listed = program.call("GET /v1/models", "").ok()["data"].to_string();
     assert!(listed.contains("harper") && !listed.contains("claude-cli"), "{listed}");
     let question = json!([{"role": "user", "content": "Fix the spelling"}]);

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::support::api::Program;
+use super::support::messages_client::MessagesClient;
 use super::support::script::full;
 use super::support::{Provider, Role, Script, TestServer};
 
@@ -181,7 +181,7 @@ fn as_a_program() {
     let server = json!({"type": "http", "url": format!("{}/mcp", copydesk.url()), "headers": {"Authorization": format!("Bearer {}", ana.token)}});
     let servers = folder.path().join("mcp.json");
     std::fs::write(&servers, json!({"mcpServers": {"copydesk": server}}).to_string()).unwrap();
-    let model = Program::with(&copydesk, &ana.token).model().to_owned();
+    let model = MessagesClient::with(&copydesk, &ana.token).model().to_owned();
     let running = Command::new(program)
         .args(["-p", "Write it", "--output-format", "json", "--model", &model])
         .args(["--tools", "", "--setting-sources", "", "--strict-mcp-config", "--mcp-config"])
@@ -213,7 +213,7 @@ fn what_the_cli_sends_is_understood_and_its_conversation_known_again() {
         .turn(json!({"content": [{"type": "text", "text": "Let me read it."}, call]}))
         .turn(json!({"content": [{"type": "text", "text": "Done."}]}));
     let copydesk = TestServer::scripted(script);
-    let program = Program::with(&copydesk, &copydesk.token("Program", Role::Editor, &[]));
+    let program = MessagesClient::with(&copydesk, &copydesk.token("Program", Role::Editor, &[]));
     let sends = |recorded: &str| {
         let mut body: Value = serde_json::from_str(recorded).unwrap();
         body["model"] = json!(program.model());

@@ -266,8 +266,13 @@ fn idle_connections_of_one_person_are_few_and_end_with_their_token() {
         })
         .collect();
     assert!(idle[0].ends_within(SOON), "the oldest makes no room");
-    let open = copydesk.open_sockets() - before;
-    assert!((1..=256).contains(&open), "{open} are open");
+    // Each that comes closes the oldest one; the last ones may be closing still.
+    let since = Instant::now();
+    while copydesk.open_sockets() > before + 256 {
+        assert!(since.elapsed() < SOON, "{} are open", copydesk.open_sockets() - before);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!idle[299].ends_within(Duration::from_millis(1)), "the newest is closed");
     owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
     assert!(idle.iter_mut().all(|it| it.ends_within(SOON)), "they outlive the token");
 }

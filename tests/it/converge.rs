@@ -36,7 +36,7 @@ const WRONG_SESSIONS: u64 = 20;
 
 /// How a client takes the updates it has heard.
 #[derive(Clone, Copy)]
-enum Client {
+pub enum Client {
     /// One `receiveUpdates` for each, as ours.
     OneByOne,
     /// All at once, as in CodeMirror's example.
@@ -44,15 +44,28 @@ enum Client {
 }
 
 /// Which sessions to play.
-struct Play {
-    seeds: Range<u64>,
+pub struct Play {
+    pub seeds: Range<u64>,
     /// Further ones until so many seconds are over.
-    seconds: u64,
-    client: Client,
+    pub seconds: u64,
+    pub client: Client,
     /// What all of them are about, if not what their seeds say.
-    kind: Value,
+    pub kind: Value,
     /// Under every rule of review.
-    governed: bool,
+    pub governed: bool,
+}
+
+/// One or several servers to which something happens in the middle of a session.
+pub trait FragileDesk {
+    /// Lets it happen. Returns `{url}` or `{urls}`: where the servers are afterwards.
+    fn cut(&mut self) -> Value;
+}
+
+impl FragileDesk for TestServer {
+    fn cut(&mut self) -> Value {
+        self.is_killed_and_restarted();
+        json!({"url": self.url()})
+    }
 }
 
 impl Default for Play {
@@ -69,7 +82,7 @@ impl Default for Play {
 
 impl Play {
     /// The script of the models, as it is called in `fixtures/scripts`.
-    fn script(&self) -> &'static str {
+    pub fn script(&self) -> &'static str {
         if self.governed { "governed" } else { "converge" }
     }
 }
@@ -99,7 +112,8 @@ impl Editors {
     }
 
     fn say(&mut self, line: &Value) {
-        writeln!(self.input, "{line}").expect("the editors are there");
+        // Where a session has failed meanwhile, they are gone, and have said why.
+        writeln!(self.input, "{line}").ok();
     }
 
     fn hear(&mut self) -> Value {
@@ -116,9 +130,14 @@ impl Drop for Editors {
     }
 }
 
-/// A server, and the people on it: three who write, one who only decides, one who only reads.
 fn peopled(script: &str) -> (TestServer, Value) {
     let copydesk = TestServer::playing(script);
+    let place = people_on(&copydesk);
+    (copydesk, place)
+}
+
+/// The people on a server: three who write, one who only decides, one who only reads.
+pub fn people_on(copydesk: &TestServer) -> Value {
     let [ana, ben] = ["Ana", "Ben"].map(|name| copydesk.token(name, Role::Editor, &[]));
     let [rea, vic] = [("Rea", Role::Reviewer), ("Vic", Role::Viewer)]
         .map(|(name, role)| copydesk.token(name, role, &[]));
@@ -129,20 +148,29 @@ fn peopled(script: &str) -> (TestServer, Value) {
         {"name": "Rea", "role": "reviewer", "token": rea},
         {"name": "Vic", "role": "viewer", "token": vic},
     ]);
-    let place = json!({"url": copydesk.url(), "tokens": [OWNER, ana, ben], "people": people});
-    (copydesk, place)
+    json!({"url": copydesk.url(), "tokens": [OWNER, ana, ben], "people": people})
 }
 
 /// Plays the sessions; what happened how often, and what failed. What the server that was killed
 /// leaves behind is checked like every desk's.
 fn play(wanted: Play) -> (Value, Vec<Value>) {
+    let name = wanted.script();
+    let (_desk, told) = peopled(name);
+    let killed = if wanted.governed { FRAGILE } else { 1 };
+    let (mut fragile, places): (Vec<_>, Vec<_>) =
+        std::iter::repeat_with(|| peopled(name)).take(killed).unzip();
+    play_on(wanted, told, (&mut fragile, places))
+}
+
+/// As `play`, at the place that is `told` and on these fragile desks, each with its place.
+pub fn play_on(
+    wanted: Play,
+    mut told: Value,
+    (fragile, places): (&mut [impl FragileDesk], Vec<Value>),
+) -> (Value, Vec<Value>) {
     let mut editors = Editors::start();
     let name = wanted.script();
     let Play { seeds, seconds, client, kind, governed } = wanted;
-    let (_desk, mut told) = peopled(name);
-    let killed = if governed { FRAGILE } else { 1 };
-    let (mut fragile, places): (Vec<_>, Vec<_>) =
-        std::iter::repeat_with(|| peopled(name)).take(killed).unzip();
     let script = format!("{}/fixtures/scripts/{name}.json", env!("CARGO_MANIFEST_DIR"));
     told["cut"] = places.into();
     told["script"] = script.into();
@@ -156,8 +184,7 @@ fn play(wanted: Play) -> (Value, Vec<Value>) {
         let line = editors.hear();
         if let Some(cut) = line["cut"].as_u64() {
             let copydesk = &mut fragile[usize::try_from(cut).expect("it is one of them")];
-            copydesk.is_killed_and_restarted();
-            editors.say(&json!({"url": copydesk.url()}));
+            editors.say(&copydesk.cut());
             continue;
         }
         let failures = line["done"]["failures"].as_array().expect("failures").clone();
@@ -165,7 +192,7 @@ fn play(wanted: Play) -> (Value, Vec<Value>) {
     }
 }
 
-fn setting(name: &str) -> Option<u64> {
+pub fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
@@ -177,19 +204,20 @@ fn chosen() -> Range<u64> {
     }
 }
 
-/// A failure as a person reads it, with the end of what led to it.
+/// A failure as a person reads it: the end of what led to it, then the reason, so that the reason
+/// is there where only the end of a long report is kept.
 fn tell(failure: &Value) -> String {
     let trace: Vec<_> =
         failure["trace"].as_array().expect("a trace").iter().filter_map(Value::as_str).collect();
     let seed = failure["seed"].as_str().expect("a seed");
     format!(
-        "session {seed} (COPYDESK_SEED={seed}): {}\n  {}",
-        failure["why"].as_str().expect("a reason"),
-        trace.join("\n  ")
+        "session {seed} (COPYDESK_SEED={seed}):\n  {}\nsession {seed} failed: {}",
+        trace.join("\n  "),
+        failure["why"].as_str().expect("a reason")
     )
 }
 
-fn holds(count: &Value, failures: &[Value]) {
+pub fn holds(count: &Value, failures: &[Value]) {
     let told: Vec<_> = failures.iter().map(tell).collect();
     assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
     assert!(count["cutOff"].as_u64() <= Some(MOST_CUT_OFF), "lines were lost: {count}");

@@ -403,6 +403,8 @@ fn every_failpoint_is_in_a_story() {
             "workspace.settling",
             "workspace.put_back",
         ])
+        .chain(["transfer.tables", "transfer.marked", "transfer.set_aside"])
+        .chain(["transfer.copied", "transfer.committed"])
         .collect();
     assert!(PLACES.iter().all(|place| walked.contains(place)), "{walked:?}");
 }

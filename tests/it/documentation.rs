@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Hand, OWNER, TestServer, copydesk_command, give_up, modules, python};
+use crate::support::{OWNER, RestClient, TestServer, copydesk_command, give_up, modules, python};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The address that pages name; the test's own server replaces it.
@@ -36,7 +36,29 @@ const NOT_RUN: &[(&str, &str, &str, &str)] = &[
         "createdb",
         "needs a PostgreSQL server; tests/it/postgres.rs does it",
     ),
+    (
+        "docs/postgresql.md",
+        "sh",
+        "copydesk backup",
+        "needs two PostgreSQL databases; tests/it/migrate.rs does it",
+    ),
     ("docs/postgresql.md", "sh", "pg_dump", "needs two PostgreSQL databases"),
+    (
+        "docs/scaling.md",
+        "sh",
+        "# on 10.0.0.5",
+        "needs two machines; tests/it/nodes.rs does it on one",
+    ),
+    ("docs/operations.md", "yaml", "# prometheus.yml", "needs Prometheus"),
+    ("docs/scaling.md", "sh", "copydesk --cluster --redis-url", "tests/it/nodes_redis.rs does it"),
+    (
+        "docs/scaling.md",
+        "sh",
+        "python3 benches/nodes",
+        "builds the server, and measures for minutes",
+    ),
+    ("docs/scaling.md", "nginx", "upstream", "tests/it/nodes_proxies.rs starts it"),
+    ("docs/scaling.md", "haproxy", "defaults", "tests/it/nodes_proxies.rs starts it"),
     ("README.md", "sh", "cargo run --release", "builds the server"),
     ("CONTRIBUTING.md", "sh", "cargo run ", "builds the server"),
     ("CONTRIBUTING.md", "sh", "cd web && npm ci", "serves until it is stopped"),
@@ -150,7 +172,7 @@ impl Page {
         let copydesk =
             TestServer::plan().model("harper").workspace(&[("notes.md", "Teh notes.\n")]);
         // A page makes a backup.
-        let copydesk = copydesk.on_sqlite("`copydesk backup` is for SQLite").start();
+        let copydesk = copydesk.on_sqlite("a page backs up a data directory").start();
         let folder = tempfile::tempdir().unwrap();
         symlink(packages, folder.path().join("node_modules")).unwrap();
         copy_examples(&folder.path().join("examples"));
@@ -301,7 +323,7 @@ fn the_python_block_talks_to_this_server() {
     let document = imported(&copydesk, folder.path());
     // The page does this in an earlier block.
     let offered = json!({"tools": ["document"]}).to_string();
-    Hand::new(&copydesk, OWNER).says("PUT /api/v1/server-tools", &[], &offered).ok();
+    RestClient::new(&copydesk, OWNER).says("PUT /api/v1/server-tools", &[], &offered).ok();
     let program = block.text.replace(WRITTEN_URL, copydesk.url());
     let output = Command::new(python)
         .args(["-c", &program])

@@ -143,6 +143,53 @@ fn a_deleted_document_is_gone_for_everyone() {
 }
 
 #[test]
+fn a_deleted_document_comes_back_from_the_trash_with_its_history() {
+    let mut copydesk = TestServer::quiet();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
+    let document = owner.creates("Hello.");
+    ben.opens(&document);
+    ben.types(0, "Well. ");
+    let named = json!({"documentId": document});
+    owner.emit("trash:recover", &named).refused_with("not_found");
+    // While Ben is still in it, and then after a restart, when nobody has it open.
+    for restarts in [false, true] {
+        owner.emit("document:delete", &named).ok();
+        if restarts {
+            copydesk.is_killed_and_restarted();
+        }
+        let owner = copydesk.owner();
+        let trash = owner.emit("trash:list", &json!({})).ok();
+        assert_eq!(trash["documents"][0]["id"], json!(document), "{trash}");
+        copydesk.editor("Cy").emit("trash:recover", &named).refused_with("not_allowed");
+        owner.emit("trash:recover", &named).ok();
+        assert_eq!(owner.emit("trash:list", &json!({})).ok()["documents"], json!([]));
+        let opened = owner.emit("document:open", &named).ok();
+        assert_eq!(opened["document"]["text"], "Well. Hello.");
+        assert!(line(&owner, &document).is_some());
+        let versions = owner.emit("document:history", &named).ok();
+        assert_eq!(versions["versions"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn what_is_removed_from_the_trash_does_not_come_back() {
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
+    let [one, two, three] = ["One.", "Two.", "Three."].map(|text| owner.creates(text));
+    let named = |document: &str| json!({"documentId": document});
+    for document in [&one, &two] {
+        owner.emit("document:delete", &named(document)).ok();
+    }
+    owner.emit("trash:empty", &named(&three)).refused_with("not_found");
+    owner.emit("trash:empty", &named(&one)).ok();
+    owner.emit("trash:recover", &named(&one)).refused_with("not_found");
+    owner.emit("trash:empty", &json!({})).ok();
+    owner.emit("trash:recover", &named(&two)).refused_with("not_found");
+    assert_eq!(owner.emit("trash:list", &json!({})).ok()["documents"], json!([]));
+    assert!(line(&owner, &three).is_some());
+}
+
+#[test]
 fn each_role_may_do_what_it_may() {
     let copydesk = TestServer::quiet();
     let owner = copydesk.owner();

@@ -11,11 +11,11 @@ use std::thread::JoinHandle;
 use serde_json::{Value, json};
 
 use crate::samples::events;
-use crate::support::api::Program;
 use crate::support::http::send;
 use crate::support::mcp::{self, Mcp};
+use crate::support::messages_client::MessagesClient;
 use crate::support::script::full;
-use crate::support::{Cli, OWNER, Person, Request, Role, Script, TestServer};
+use crate::support::{ClaudeStandIn, OWNER, Person, Request, Role, Script, TestServer};
 
 const TEXT: &str = "one two three\n";
 const CHANGED: &str = "one TWO three\n";
@@ -114,7 +114,7 @@ struct Stage {
     /// Whoever waits for what comes of it.
     _caller: Caller,
     copydesk: TestServer,
-    _cli: Option<Cli>,
+    _cli: Option<ClaudeStandIn>,
 }
 
 fn call(tool: &str, input: Value) -> Value {
@@ -143,14 +143,14 @@ fn script(call_path: CallPath) -> Script {
     }
 }
 
-fn cli(call_path: CallPath) -> Option<Cli> {
+fn cli(call_path: CallPath) -> Option<ClaudeStandIn> {
     let called = match call_path {
         CallPath::CliFile => call("atlas_write", file("short")),
         CallPath::CliText => call("update_full_document", full(CHANGED)),
         _ => return None,
     };
     let says = json!({"content": [{"type": "text", "text": "Done."}]});
-    Some(Cli::playing(&[(".", json!([{"content": [called]}, says]))]))
+    Some(ClaudeStandIn::playing(&[(".", json!([{"content": [called]}, says]))]))
 }
 
 impl Stage {
@@ -265,7 +265,7 @@ fn asks(call_path: CallPath, copydesk: &TestServer, owner: &Person) -> Caller {
         Caller::Socket
     };
     let messages = |tools: &str| {
-        let program = Program::with(copydesk, OWNER);
+        let program = MessagesClient::with(copydesk, OWNER);
         program.opts_in(&json!([tools]));
         let document = owner.document();
         let program = match tools {

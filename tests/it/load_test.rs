@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::support::{Hand, OWNER, Role, TestServer, copydesk_command, output_of};
+use crate::support::{OWNER, RestClient, Role, TestServer, copydesk_command, output_of};
 
 /// A test that takes two seconds.
 const SMALL: [&str; 9] =
@@ -55,7 +55,7 @@ fn a_small_test_of_a_server_of_its_own_loses_nothing_and_removes_its_data() {
 #[test]
 fn a_running_server_is_as_before_when_it_was_tested() {
     let copydesk = TestServer::quiet();
-    let hand = Hand::new(&copydesk, OWNER);
+    let hand = RestClient::new(&copydesk, OWNER);
     let titles = || hand.gets("documents").ok()["documents"].clone();
     let before = titles();
     let on = ["--url", copydesk.url(), "--token", OWNER, "--decisions", "600"];
@@ -123,7 +123,10 @@ fn a_server_that_refuses_or_does_not_answer_is_named_in_one_line() {
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
     }
     assert_eq!(
-        Hand::new(&copydesk, OWNER).gets("documents").ok()["documents"].as_array().unwrap().len(),
+        RestClient::new(&copydesk, OWNER).gets("documents").ok()["documents"]
+            .as_array()
+            .unwrap()
+            .len(),
         1
     );
 }

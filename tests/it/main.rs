@@ -13,6 +13,7 @@
 
 mod support;
 
+mod administration;
 mod approvals;
 mod bad_input;
 mod bin;
@@ -36,6 +37,7 @@ mod exports;
 mod files;
 #[cfg(target_os = "linux")]
 mod grammar_worker;
+mod harper;
 mod injection;
 mod judging;
 mod judging_table;
@@ -46,10 +48,18 @@ mod mcp_clients;
 mod mcp_sessions;
 mod messages;
 mod messages_clients;
+mod metrics;
+mod migrate;
 mod model_access;
 mod models;
-mod offline;
+mod nodes;
+mod nodes_disk;
+mod nodes_faults;
+mod nodes_network;
+mod nodes_proxies;
+mod nodes_redis;
 mod old_data;
+mod operations;
 mod plans;
 mod postgres;
 mod presence;
@@ -59,8 +69,11 @@ mod review_rules;
 mod roles;
 mod rules;
 mod samples;
+mod sign_in;
+mod spending;
 mod splitting;
 mod streaming;
+mod tls;
 mod tokens;
 mod transports;
 mod votes;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Answer, Mcp, initialize};
-use crate::support::{Hand, OWNER, Person, Role, Script, TestServer};
+use crate::support::{OWNER, Person, RestClient, Role, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
@@ -240,7 +240,7 @@ fn a_program_hears_that_documents_came_went_and_were_renamed_as_its_person_sees_
 #[test]
 fn a_program_hears_of_documents_that_nobody_has_open() {
     let copydesk = TestServer::scripted(Script::rewriting(FIXED));
-    let ana = Hand::new(&copydesk, OWNER);
+    let ana = RestClient::new(&copydesk, OWNER);
     let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
     let document = made["id"].as_str().unwrap().to_owned();
     let coder = Mcp::arrives(&copydesk, OWNER, "coder");

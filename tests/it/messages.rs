@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::api::{Events, Program};
 use crate::support::http::ask;
+use crate::support::messages_client::{Events, MessagesClient};
 use crate::support::script::full;
-use crate::support::{Hand, Person, Provider, Role, Script, TestServer};
+use crate::support::{Person, Provider, RestClient, Role, Script, TestServer};
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
@@ -45,16 +45,16 @@ fn words(message: &Value) -> String {
 }
 
 /// The program of an editor whose token is named nowhere else.
-fn program(copydesk: &TestServer) -> Program {
-    Program::with(copydesk, &copydesk.token("Program", Role::Editor, &[]))
+fn program(copydesk: &TestServer) -> MessagesClient {
+    MessagesClient::with(copydesk, &copydesk.token("Program", Role::Editor, &[]))
 }
 
 /// A desk with Ana, her program, which may use the document tools, and a document.
-fn with_document(script: Script, flags: &[&str]) -> (TestServer, Person, Program) {
+fn with_document(script: Script, flags: &[&str]) -> (TestServer, Person, MessagesClient) {
     let copydesk = TestServer::plan().script(script).flags(flags).start();
     let ana = copydesk.editor("Ana");
     let document = ana.creates("It was very dark.\n");
-    let program = Program::with(&copydesk, &ana.token);
+    let program = MessagesClient::with(&copydesk, &ana.token);
     program.opts_in(&json!(["document"]));
     let program = program.header("x-copydesk-document", &document);
     (copydesk, ana, program)
@@ -102,8 +102,9 @@ fn an_answer_in_one_piece_is_a_message() {
 fn the_key_comes_in_either_header() {
     let copydesk = TestServer::quiet();
     let token = copydesk.token("Program", Role::Editor, &[]);
-    let program =
-        Program::with(&copydesk, &token).without("Authorization").header("x-api-key", &token);
+    let program = MessagesClient::with(&copydesk, &token)
+        .without("Authorization")
+        .header("x-api-key", &token);
     assert_eq!(words(&program.asks(&json!([user("Hello")]), &json!({})).ok()), "I see.");
 }
 
@@ -253,7 +254,7 @@ fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
     let ana = ana.comes_back(&copydesk);
     ana.opens_again();
     let program =
-        Program::with(&copydesk, &ana.token).header("x-copydesk-document", &ana.document());
+        MessagesClient::with(&copydesk, &ana.token).header("x-copydesk-document", &ana.document());
     let mut said = json!([
         user("Both"),
         {"role": "assistant", "content": first["content"]},
@@ -261,7 +262,7 @@ fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
     ]);
     // Somebody else's program knows nothing of it, whatever it says was said.
     let other = copydesk.token("Ben", Role::Editor, &[]);
-    let other = Program::with(&copydesk, &other);
+    let other = MessagesClient::with(&copydesk, &other);
     other.opts_in(&json!(["document"]));
     let other = other.header("x-copydesk-document", &ana.document());
     assert_eq!(words(&other.asks(&said, &more).ok()), "?");
@@ -305,10 +306,10 @@ fn a_request_that_is_sent_again_after_a_power_cut_asks_nobody_twice() {
             ana.accepts_all(&request);
             ana.comes_to_read("It was dark.\n");
         }
-        let program =
-            Program::with(&copydesk, &ana.token).header("x-copydesk-document", &ana.document());
+        let program = MessagesClient::with(&copydesk, &ana.token)
+            .header("x-copydesk-document", &ana.document());
         // Somebody else may say the same; it is not theirs.
-        let other = Program::with(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
+        let other = MessagesClient::with(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
         assert!(!words(&other.asks(&json!([user("Else")]), &json!({})).ok()).is_empty());
         let mut stream = program.streams(&asked, &more);
         assert_eq!(stream.next().expect("an event")["type"], "message_start");
@@ -380,17 +381,19 @@ fn tools_of_the_server_need_their_principals_word_which_is_kept() {
     let mut copydesk = TestServer::scripted(Script::talking());
     let ana = copydesk.editor("Ana");
     let document = ana.creates("Hello.");
-    let program = Program::with(&copydesk, &ana.token).header("x-copydesk-document", &document);
+    let program =
+        MessagesClient::with(&copydesk, &ana.token).header("x-copydesk-document", &document);
     let said = json!([user("Hello")]);
     let why = program.asks(&said, &json!({})).refused(403, "permission_error");
     assert!(why.contains("PUT /api/v1/server-tools"), "{why}");
     program.opts_in(&json!(["document"]));
     copydesk.is_killed_and_restarted();
-    let ana_again = Program::with(&copydesk, &ana.token).header("x-copydesk-document", &document);
+    let ana_again =
+        MessagesClient::with(&copydesk, &ana.token).header("x-copydesk-document", &document);
     ana_again.asks(&said, &json!({})).ok();
     // Ben's word is his own.
     let ben = copydesk.token("Ben", Role::Editor, &[]);
-    let ben = Program::with(&copydesk, &ben).header("x-copydesk-document", &document);
+    let ben = MessagesClient::with(&copydesk, &ben).header("x-copydesk-document", &document);
     ben.asks(&said, &json!({})).refused(403, "permission_error");
     let lost = ana_again.clone().header("x-copydesk-document", "doc_none");
     lost.asks(&said, &json!({})).refused(404, "not_found_error");
@@ -408,7 +411,7 @@ fn files_of_the_workspace_are_written_once_somebody_has_approved() {
         .closing("What?");
     let copydesk = TestServer::plan().script(script).workspace(&[]).start();
     let ana = copydesk.editor("Ana");
-    let program = Program::with(&copydesk, &ana.token);
+    let program = MessagesClient::with(&copydesk, &ana.token);
     let said = json!([user("Write it")]);
     // Without Ana's word the call is nobody's but the program's.
     assert_eq!(program.asks(&said, &json!({})).ok()["stop_reason"], "tool_use");
@@ -686,7 +689,7 @@ fn whoever_may_not_ask_is_refused_before_anything_is_read() {
 fn an_answer_too_many_is_refused_before_anything_of_it_is_read() {
     let copydesk = TestServer::quiet();
     let (ana, ben) = (program(&copydesk), program(&copydesk));
-    let announces = |program: &Program| {
+    let announces = |program: &MessagesClient| {
         let length = program.clone().header("Content-Length", "1000");
         length.header("Content-Type", "application/json").open("POST /v1/messages", "")
     };
@@ -709,8 +712,8 @@ fn what_is_read_of_one_person_at_once_is_bounded() {
     let copydesk = TestServer::quiet();
     let (ana, ben) =
         (copydesk.token("Ana", Role::Editor, &[]), copydesk.token("Ben", Role::Editor, &[]));
-    let hand = Hand::new(&copydesk, &ana);
-    let (ana, ben) = (Program::with(&copydesk, &ana), Program::with(&copydesk, &ben));
+    let hand = RestClient::new(&copydesk, &ana);
+    let (ana, ben) = (MessagesClient::with(&copydesk, &ana), MessagesClient::with(&copydesk, &ben));
     let long = ana.clone().header("Content-Length", "33554432");
     let long = long.header("Content-Type", "application/json");
     let spaces = " ".repeat(32 * 1024 * 1024 - 1);
@@ -721,7 +724,7 @@ fn what_is_read_of_one_person_at_once_is_bounded() {
         stream.write_all(spaces.as_bytes()).ok();
         stream
     };
-    let hello = |program: &Program| {
+    let hello = |program: &MessagesClient| {
         let request = program.request(&json!([user("Hello")]), &json!({})).to_string();
         program.call_once("POST /v1/messages", &format!("{}{request}", &spaces[..1 << 20]))
     };
@@ -761,7 +764,7 @@ fn every_error_has_its_type_and_its_name() {
     let program = program(&copydesk);
     let said = |words: &str| json!([user(words)]);
     let none = json!({});
-    let viewer = Program::with(&copydesk, &copydesk.token("Vi", Role::Viewer, &[]));
+    let viewer = MessagesClient::with(&copydesk, &copydesk.token("Vi", Role::Viewer, &[]));
     viewer.asks(&said("fine"), &none).refused(403, "permission_error");
     let stranger = program.clone().header("Authorization", "Bearer nobody");
     stranger.asks(&said("fine"), &none).refused(401, "authentication_error");
@@ -840,8 +843,9 @@ fn models_are_listed_and_described() {
     assert_eq!(program.call("GET /v1/models/harper", "").ok(), harper);
     program.call("GET /v1/models/gpt", "").refused(404, "not_found_error");
     program.call("GET /v1/models?limit=x", "").refused(400, "invalid_request_error");
-    let hello =
-        Program::with(&copydesk, "nobody").without("Authorization").call("HEAD /api/hello", "");
+    let hello = MessagesClient::with(&copydesk, "nobody")
+        .without("Authorization")
+        .call("HEAD /api/hello", "");
     assert_eq!(hello.status, 200);
     let counted = program.call(
         "POST /v1/messages/count_tokens",
@@ -858,7 +862,7 @@ fn the_built_in_editor_proposes_over_this_door_too() {
     let copydesk = TestServer::plan().model("harper").start();
     let ana = copydesk.editor("Ana");
     let document = ana.creates("He could of slept.\n");
-    let program = Program::with(&copydesk, &ana.token);
+    let program = MessagesClient::with(&copydesk, &ana.token);
     program.opts_in(&json!(["document"]));
     let program = program.header("x-copydesk-document", &document);
     let asking = std::thread::spawn(move || {
@@ -901,7 +905,7 @@ fn two_principals_with_a_thousand_conversations_each_go_on_with_their_own() {
     let copydesk = TestServer::scripted(counting());
     // The same words of both, at the same time: if they met, one of them would be at "three".
     let both: Vec<_> = ["Ana", "Ben"]
-        .map(|name| Program::with(&copydesk, &copydesk.token(name, Role::Editor, &[])))
+        .map(|name| MessagesClient::with(&copydesk, &copydesk.token(name, Role::Editor, &[])))
         .into_iter()
         .map(|program| {
             std::thread::spawn(move || {
@@ -930,10 +934,10 @@ fn two_principals_with_a_thousand_conversations_each_go_on_with_their_own() {
 fn what_is_not_remembered_is_what_the_program_says() {
     let mut copydesk = TestServer::scripted(counting());
     let token = copydesk.token("Program", Role::Editor, &[]);
-    let program = Program::with(&copydesk, &token);
+    let program = MessagesClient::with(&copydesk, &token);
     program.asks(&json!([user("Chat 0")]), &json!({})).ok();
     copydesk.is_killed_and_restarted();
-    let program = Program::with(&copydesk, &token);
+    let program = MessagesClient::with(&copydesk, &token);
     let said: Value = serde_json::from_str(&spelt(0, "one")).expect("messages");
     // A new session, whose script begins at its beginning; the request is answered all the same.
     assert_eq!(words(&program.asks(&said, &json!({})).ok()), "one");

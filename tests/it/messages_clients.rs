@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::api::Program;
+use crate::support::messages_client::MessagesClient;
 use crate::support::script::full;
 use crate::support::{Script, TestServer, packages, python};
 
@@ -40,7 +40,7 @@ fn talks(program: &str, arguments: &[&str]) {
     let copydesk = TestServer::plan().script(script()).flags(&["--approval-timeout", "8"]).start();
     let ana = copydesk.editor("Ana");
     let document = ana.creates("It was very dark.\n");
-    let api = Program::with(&copydesk, &ana.token);
+    let api = MessagesClient::with(&copydesk, &ana.token);
     api.opts_in(&json!(["document"]));
     let child = Command::new(program)
         .args(arguments)

@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api::Program;
 use crate::support::mcp::Mcp;
+use crate::support::messages_client::MessagesClient;
 use crate::support::script::full;
-use crate::support::{Hand, OWNER, Person, Provider, Role, TestServer};
+use crate::support::{OWNER, Person, Provider, RestClient, Role, TestServer};
 
 const TEXT: &str = "It was very dark.\n";
 const LOCAL_ONLY: &str = "This document may only be shown to models on this machine.";
@@ -50,8 +50,8 @@ fn a_document_for_this_machine_alone_is_shown_to_no_model_elsewhere_whichever_wa
     let (copydesk, owner) = harper_and_another();
     let document = owner.document();
     assert_eq!(owner.registered()["local_models"], json!(["harper"]));
-    let hand = Hand::new(&copydesk, OWNER);
-    let program = Program::with(&copydesk, OWNER);
+    let hand = RestClient::new(&copydesk, OWNER);
+    let program = MessagesClient::with(&copydesk, OWNER);
     program.opts_in(&json!(["document"]));
     let program = program.header("x-copydesk-document", &document);
     let hello = json!([{"role": "user", "content": "Hello"}]);
@@ -184,7 +184,7 @@ fn only_owners_change_the_setting_it_is_logged_and_it_outlives_the_server() {
         let wish = json!({"documentId": document, "modelAccess": access});
         owner.emit("document:settings", &wish).refused_with("invalid_payload");
     }
-    let hand = Hand::new(&copydesk, OWNER);
+    let hand = RestClient::new(&copydesk, OWNER);
     let path = format!("documents/{document}/settings");
     let body = json!({"modelAccess": local}).to_string();
     let type_header = [("Content-Type", "application/json")];
@@ -197,7 +197,7 @@ fn only_owners_change_the_setting_it_is_logged_and_it_outlives_the_server() {
     copydesk.is_killed_and_restarted();
     let owner = owner.comes_back(&copydesk);
     owner.opens_again();
-    assert_eq!(Hand::new(&copydesk, OWNER).gets(&path).ok()["modelAccess"], local);
+    assert_eq!(RestClient::new(&copydesk, OWNER).gets(&path).ok()["modelAccess"], local);
     assert_eq!(asked_over_sockets(&owner, "openai:far"), LOCAL_ONLY);
     // Other settings leave it as it is.
     let wish = json!({"documentId": document, "timeoutSeconds": 60});

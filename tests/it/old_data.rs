@@ -4,7 +4,7 @@ use serde_json::json;
 use sqlx::ConnectOptions as _;
 use sqlx_sqlite::SqliteConnectOptions;
 
-use crate::support::{Hand, OWNER, TestServer};
+use crate::support::{OWNER, RestClient, TestServer};
 
 /// Database of the server at commit `e6d6a2e`, as SQL. Later migrations are applied when it opens.
 const BEFORE_BUDGETS: &str = include_str!("../../fixtures/data/before-budgets.sql");
@@ -36,7 +36,7 @@ fn server_on(sql: &'static str) -> TestServer {
 #[test]
 fn documents_and_requests_of_an_older_server_are_read_and_decided() {
     let copydesk = server_on(BEFORE_BUDGETS);
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
 
     let decided = owner.gets(&format!("documents/{}", DECIDED.0)).ok();
     assert_eq!(decided["title"], "Decided in part");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Hand, OWNER, Role, Script, TestServer};
+use crate::support::{Answer, OWNER, RestClient, Role, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -18,23 +18,23 @@ fn text(value: &Value) -> &str {
 }
 
 /// Ana's program has made a document.
-fn with_document() -> (TestServer, Hand, String) {
+fn with_document() -> (TestServer, RestClient, String) {
     with_document_at(TestServer::scripted(Script::rewriting(FIXED)))
 }
 
-fn with_document_at(copydesk: TestServer) -> (TestServer, Hand, String) {
-    let ana = Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
+fn with_document_at(copydesk: TestServer) -> (TestServer, RestClient, String) {
+    let ana = RestClient::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
     let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
     let document = text(&made["id"]).to_owned();
     (copydesk, ana, document)
 }
 
 /// And has asked for corrections, which wait: the run's address, and the request.
-fn with_request() -> (TestServer, Hand, String, String, Value) {
+fn with_request() -> (TestServer, RestClient, String, String, Value) {
     with_request_at(TestServer::scripted(Script::rewriting(FIXED)))
 }
 
-fn with_request_at(copydesk: TestServer) -> (TestServer, Hand, String, String, Value) {
+fn with_request_at(copydesk: TestServer) -> (TestServer, RestClient, String, String, Value) {
     let (copydesk, ana, document) = with_document_at(copydesk);
     let ask = json!({"prompt": "Fix the spelling", "context": {"documentId": document}});
     let run = ana.posts("runs", &ask);
@@ -46,7 +46,7 @@ fn with_request_at(copydesk: TestServer) -> (TestServer, Hand, String, String, V
 }
 
 /// Waits until a run has a request that waits for people.
-fn waits(hand: &Hand, run: &str) -> String {
+fn waits(hand: &RestClient, run: &str) -> String {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         let state = hand.gets(run).ok();
@@ -69,7 +69,7 @@ fn a_document_is_made_read_renamed_and_deleted() {
     let renamed = ana.says(&format!("PATCH /api/v1/{here}"), &[], r#"{"title": "Another"}"#);
     assert_eq!(renamed.status, 204);
     assert_eq!(ana.gets("documents").ok()["documents"][0]["title"], "Another");
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     assert_eq!(owner.says(&format!("DELETE /api/v1/{here}"), &[], "").status, 204);
     ana.gets(&here).refused_with(404, "not_found");
 }
@@ -95,7 +95,7 @@ fn an_edit_leaves_alone_what_others_wrote_since() {
 #[test]
 fn a_large_reordering_is_taken_however_many_places_change() {
     let copydesk = TestServer::quiet();
-    let ana = Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
+    let ana = RestClient::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
     let mut sentences: Vec<_> =
         (0..30_000).map(|at| format!("Sentence {at} has words such as {}.\n", at * 7919)).collect();
     let ordered = sentences.concat();
@@ -128,8 +128,8 @@ fn older_texts_are_read_compared_and_brought_back() {
 #[test]
 fn settings_are_read_and_changed_by_an_owner() {
     let (copydesk, ana, document) = with_document();
-    let owner = Hand::new(&copydesk, OWNER);
-    let patch = |hand: &Hand, path: &str, body: &str| {
+    let owner = RestClient::new(&copydesk, OWNER);
+    let patch = |hand: &RestClient, path: &str, body: &str| {
         hand.says(&format!("PATCH /api/v1/{path}"), &[], body)
     };
     let here = format!("documents/{document}/settings");
@@ -146,7 +146,7 @@ fn lists_are_read_to_their_end_page_by_page() {
     for title in ["One", "Two", "Three", "Four"] {
         ana.posts("documents", &json!({"title": title})).ok();
     }
-    let walk = |hand: &Hand, first: &str, field: &str| {
+    let walk = |hand: &RestClient, first: &str, field: &str| {
         let (mut all, mut path) = (Vec::new(), Some(first.to_owned()));
         while let Some(here) = path {
             let page = hand.gets(&here).ok();
@@ -174,10 +174,10 @@ fn lists_are_read_to_their_end_page_by_page() {
         std::fs::create_dir(with_files.folder().join(folder)).unwrap();
         with_files.overwrites(&format!("{folder}/b"), "x");
     }
-    let listed = walk(&Hand::new(&with_files, OWNER), "files?limit=2", "files");
+    let listed = walk(&RestClient::new(&with_files, OWNER), "files?limit=2", "files");
     let paths: Vec<_> = listed.iter().map(|it| text(&it["path"])).collect();
     assert_eq!(paths, ["a", "a-b", "a.d/b", "b", "c", "d", "e/b"]);
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let lines = walk(&owner, "audit?limit=2", "lines");
     let last = lines.last().unwrap();
     assert_eq!(last["seq"], 1, "to the first line there is");
@@ -230,8 +230,8 @@ fn a_program_asks_decides_and_reads_what_came_of_it() {
 fn what_was_said_is_read_page_by_page_and_nothing_twice() {
     let copydesk = TestServer::scripted(Script::default().closing("Hello."));
     let (copydesk, ana, document) = with_document_at(copydesk);
-    let ben = Hand::new(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
-    let ask = |hand: &Hand, session: &Value, about: &Value| {
+    let ben = RestClient::new(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
+    let ask = |hand: &RestClient, session: &Value, about: &Value| {
         let wish = json!({"prompt": "Hello there", "sessionId": session, "context": about, "continue": true});
         let run = hand.posts("runs", &wish).ok();
         let url = text(&run["url"]).strip_prefix("/api/v1/").unwrap().to_owned();
@@ -277,14 +277,14 @@ fn what_has_ended_elsewhere_is_listed_for_those_whose_business_it_is() {
     let write = json!({"file_path": "a.txt", "content": "Hello."});
     let copydesk =
         TestServer::plan().script(Script::calling("Write", &write)).workspace(&[]).start();
-    let of = |name: &str, role| Hand::new(&copydesk, &copydesk.token(name, role, &[]));
+    let of = |name: &str, role| RestClient::new(&copydesk, &copydesk.token(name, role, &[]));
     let (ana, ben, vic) =
         (of("Ana", Role::Editor), of("Ben", Role::Editor), of("Vic", Role::Viewer));
     let run = ana.posts("runs", &json!({"prompt": "Write it"})).ok();
     let request = waits(&ana, text(&run["url"]).strip_prefix("/api/v1/").unwrap());
     let no = json!({"approved": false, "feedback": "No"});
     ben.posts(&format!("requests/{request}/decision"), &no).ok();
-    let ended = |hand: &Hand| hand.gets("requests?state=ended&limit=1").ok();
+    let ended = |hand: &RestClient| hand.gets("requests?state=ended&limit=1").ok();
     for hand in [&ana, &ben] {
         assert_eq!(ended(hand)["requests"][0]["request_id"], json!(request));
     }
@@ -322,7 +322,7 @@ fn who_waits_for_a_request_is_answered_when_it_is_decided() {
     assert_eq!(ana.gets(&format!("{here}?wait=1")).ok()["status"], "pending");
     assert!(begun.elapsed() >= Duration::from_secs(1));
     let waiting = std::thread::spawn({
-        let (ana, here) = (Hand::new(&copydesk, OWNER), here.clone());
+        let (ana, here) = (RestClient::new(&copydesk, OWNER), here.clone());
         move || ana.gets(&format!("{here}?wait=60")).ok()
     });
     let ben = copydesk.editor("Ben");
@@ -336,11 +336,11 @@ fn who_waits_for_a_request_is_answered_when_it_is_decided() {
 #[test]
 fn who_waits_with_a_token_that_is_revoked_is_told_nothing_more() {
     let (copydesk, _, _, _, request) = with_request();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let issued = owner.posts("tokens", &json!({"role": "viewer", "name": "Vic"})).ok();
     let here = format!("requests/{}?wait=60", text(&request["request_id"]));
     let waiting = std::thread::spawn({
-        let vic = Hand::new(&copydesk, text(&issued["token"]));
+        let vic = RestClient::new(&copydesk, text(&issued["token"]));
         move || vic.gets(&here)
     });
     std::thread::sleep(Duration::from_millis(300));
@@ -351,7 +351,7 @@ fn who_waits_with_a_token_that_is_revoked_is_told_nothing_more() {
 #[test]
 fn somebody_elses_session_is_not_ones_own() {
     let (copydesk, ana, _, run, _) = with_request();
-    let ben = Hand::new(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
+    let ben = RestClient::new(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
     ben.gets(&run).refused_with(403, "not_allowed");
     ben.posts(&format!("{run}/cancel"), &json!({})).refused_with(403, "not_allowed");
     assert_eq!(ben.gets("sessions").ok()["sessions"], json!([]));
@@ -380,7 +380,7 @@ fn a_run_that_has_ended_can_be_stopped_and_stays_as_it_is() {
 #[test]
 fn what_is_described_says_which_files_and_headers_there_are() {
     let copydesk = TestServer::quiet();
-    let described = Hand::new(&copydesk, OWNER).gets("openapi.json").ok();
+    let described = RestClient::new(&copydesk, OWNER).gets("openapi.json").ok();
     let paths = &described["paths"];
     let itself = &paths["/api/v1/openapi.json"]["get"]["responses"]["200"]["content"];
     let schema = &itself["application/json"]["schema"];
@@ -400,9 +400,9 @@ fn a_conversation_begins_anew_and_goes_on_from_an_earlier_question_over_http() {
     let copydesk = TestServer::quiet();
     let (ana, ben) =
         (copydesk.token("Ana", Role::Editor, &[]), copydesk.token("Ben", Role::Editor, &[]));
-    let (ana, ben) = (Hand::new(&copydesk, &ana), Hand::new(&copydesk, &ben));
+    let (ana, ben) = (RestClient::new(&copydesk, &ana), RestClient::new(&copydesk, &ben));
     let document = ana.posts("documents", &json!({"text": TEXT})).ok()["id"].clone();
-    let asks = |hand: &Hand, session: Option<&Value>, prompt: &str| {
+    let asks = |hand: &RestClient, session: Option<&Value>, prompt: &str| {
         let mut ask = json!({"prompt": prompt, "context": {"documentId": document}});
         if let Some(session) = session {
             ask["sessionId"] = session.clone();
@@ -456,7 +456,7 @@ fn a_conversation_is_left_alone_while_a_run_is_at_work_and_all_its_runs_can_be_s
 #[test]
 fn a_plan_is_rewritten_over_http() {
     let copydesk = TestServer::playing("plan-first");
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let me = owner.gets("me").ok();
     assert_eq!(me["permission_modes"], json!(["toolApproval", "sdk"]), "{me}");
     assert_eq!(me["permission_mode"], "sdk");
@@ -481,7 +481,7 @@ fn a_plan_is_rewritten_over_http() {
 #[test]
 fn an_owners_rule_is_made_over_http_once_and_holds_at_once() {
     let (copydesk, ana, document) = with_document();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let wish = json!({"documentId": document, "effect": "deny", "tool": "update_full_document"});
     ana.posts("rules", &wish).refused_with(403, "not_allowed");
     let rule = owner.posts("rules", &wish).ok()["rule"].clone();
@@ -509,7 +509,7 @@ fn an_owners_rule_is_made_over_http_once_and_holds_at_once() {
 fn a_file_is_opened_as_a_document_edited_and_follows() {
     let copydesk =
         TestServer::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
-    let ana = Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
+    let ana = RestClient::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
     assert_eq!(ana.gets("files").ok(), json!({"files": [{"path": "notes.md"}], "isCut": false}));
     let open = json!({"path": "./notes.md"});
     let opened = ana.posts_once("k", "files", &open).ok();
@@ -531,7 +531,7 @@ fn a_file_is_opened_as_a_document_edited_and_follows() {
     std::fs::remove_file(copydesk.folder().join("notes.md")).unwrap();
     let state = ana.gets(&format!("documents/{document}")).ok()["file"].clone();
     assert_eq!(state["status"], "missing");
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let edit = json!({"version": read["version"], "text": FIXED});
     owner.posts(&format!("documents/{document}/edits"), &edit).ok();
     // Deleted at once, the document leaves its file with everything that was acknowledged.
@@ -544,7 +544,7 @@ fn a_file_is_opened_as_a_document_edited_and_follows() {
 fn what_is_no_text_file_of_the_workspace_is_not_opened() {
     let copydesk =
         TestServer::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let long = "x".repeat(5_000);
     for (path, status, code) in [
         ("none.md", 404, "not_found"),
@@ -563,7 +563,7 @@ fn what_is_no_text_file_of_the_workspace_is_not_opened() {
     for query in ["limit=0", "limit=201", "cursor=x", &format!("pattern={long}")] {
         owner.gets(&format!("files?{query}")).refused_with(400, "invalid_request");
     }
-    let viewer = Hand::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
+    let viewer = RestClient::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
     viewer.gets("files").refused_with(403, "not_allowed");
     viewer.posts("files", &json!({"path": "notes.md"})).refused_with(403, "not_allowed");
 }
@@ -573,10 +573,10 @@ fn one_persons_runs_are_bounded_in_all_their_sessions_and_other_peoples_go_on() 
     // Says a letter in a minute.
     let slow = json!({"content": [{"type": "text", "text": "Well, well."}], "chunk_chars": 1, "delay_ms": 60_000, "repeat": true});
     let copydesk = TestServer::scripted(Script::default().turn(slow));
-    let of = |name: &str| Hand::new(&copydesk, &copydesk.token(name, Role::Editor, &[]));
+    let of = |name: &str| RestClient::new(&copydesk, &copydesk.token(name, Role::Editor, &[]));
     let (ana, ben) = (of("Ana"), of("Ben"));
     // Each is in a session of its own.
-    let begins = |hand: &Hand| hand.posts("runs", &json!({"prompt": "Well?"}));
+    let begins = |hand: &RestClient| hand.posts("runs", &json!({"prompt": "Well?"}));
     let runs: Vec<_> = (0..64).map(|_| begins(&ana).ok()).collect();
     begins(&ana).refused_with(429, "too_many_requests");
     begins(&ben).ok();
@@ -601,7 +601,7 @@ fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
     ana.posts_once("k1", "documents", &json!({"title": "Else"})).refused_with(422, "key_reused");
     ana.posts_once("k1", "runs", &wish).refused_with(422, "key_reused");
     // Keys are everybody's own.
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     assert_ne!(owner.posts_once("k1", "documents", &wish).ok(), first.body);
     // A refusal is an answer too.
     let wrong = json!({"title": "x".repeat(300)});
@@ -611,7 +611,7 @@ fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
     copydesk.is_killed_and_restarted();
     let token = copydesk.token("Later", Role::Editor, &[]);
     drop(token);
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let titles = owner.gets("documents").ok()["documents"].clone();
     let once = titles.as_array().unwrap().iter().filter(|it| it["title"] == "Once");
     assert_eq!(once.count(), 2);
@@ -622,13 +622,13 @@ fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
 #[test]
 fn for_a_key_no_more_is_read_than_the_route_takes_from_this_person() {
     let copydesk = TestServer::quiet();
-    let viewer = Hand::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
+    let viewer = RestClient::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
     // Of a body that never comes: whoever waits for it waits in vain.
     let long = [("Idempotency-Key", "k"), ("Content-Length", "8000000")];
     for path in ["documents", "runs", "requests/decisions"] {
         viewer.says(&format!("POST /api/v1/{path}"), &long, "").refused_with(413, "too_large");
     }
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     owner.says("POST /api/v1/tokens", &long, "").refused_with(413, "too_large");
     let short = json!({"title": "Mine"});
     viewer.posts_once("k", "documents", &short).refused_with(403, "not_allowed");
@@ -637,7 +637,7 @@ fn for_a_key_no_more_is_read_than_the_route_takes_from_this_person() {
 #[test]
 fn a_secret_is_not_kept_for_a_second_answer() {
     let copydesk = TestServer::quiet();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let wish = json!({"role": "viewer", "name": "Vic"});
     owner.posts_once("k", "tokens", &wish).ok();
     owner.posts_once("k", "tokens", &wish).refused_with(409, "already_done");
@@ -661,7 +661,7 @@ fn what_a_dying_server_had_begun_is_not_begun_again() {
     stream.write_all(request.as_bytes()).unwrap();
     copydesk.dies();
     copydesk.starts();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let edits = format!("documents/{document}/edits");
     let again = json!({"version": 0, "text": FIXED});
     owner.posts_once("k", &edits, &again).refused_with(409, "outcome_unknown");
@@ -671,7 +671,7 @@ fn what_a_dying_server_had_begun_is_not_begun_again() {
 #[test]
 fn who_hangs_up_before_the_answer_finds_it_when_they_ask_again() {
     let (copydesk, _, document) = with_document();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let edits = format!("documents/{document}/edits");
     for round in 0..10 {
         let edit = json!({"version": round, "text": format!("{round} {TEXT}")});
@@ -706,7 +706,7 @@ fn the_same_key_twice_at_once_is_done_once() {
     let edits = format!("documents/{document}/edits");
     let all: Vec<_> = (0..8)
         .map(|_| {
-            let (bo, edits) = (Hand::new(&copydesk, &token), edits.clone());
+            let (bo, edits) = (RestClient::new(&copydesk, &token), edits.clone());
             let edit = json!({"version": 0, "text": format!("So. {TEXT}")});
             std::thread::spawn(move || bo.posts_once("k", &edits, &edit))
         })
@@ -714,7 +714,7 @@ fn the_same_key_twice_at_once_is_done_once() {
     let answers: Vec<Answer> = all.into_iter().map(|it| it.join().unwrap()).collect();
     assert!(answers.iter().all(|it| it.status == 200 || it.body["code"] == "under_way"));
     assert!(answers.iter().any(|it| it.status == 200));
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     assert_eq!(owner.gets(&format!("documents/{document}")).ok()["version"], 1);
 }
 
@@ -822,7 +822,7 @@ const TABLE: &[(&str, &str, u16, &str)] = &[
 #[test]
 fn whatever_is_wrong_is_answered_by_a_problem_document_and_changes_nothing() {
     let (copydesk, _, document, _, request) = with_request();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     // A session of the owner's own, with a question that is answered.
     let talk = owner.posts("runs", &json!({"prompt": "Hello"})).ok();
     let session = text(&talk["sessionId"]);
@@ -858,7 +858,7 @@ fn a_write_is_json_and_no_larger_than_a_document() {
     // A document of the longest kind comes in, and what is longer does not.
     let text = "ä".repeat(5 * 1024 * 1024);
     ana.posts_once("k", "documents", &json!({"text": text})).ok();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     assert!(owner.posts("documents", &json!({"text": "x".repeat(9 * 1024 * 1024)})).status == 400);
     for key in ["", " ", &"k".repeat(256)] {
         let refused = ana.posts_once(key, "documents", &json!({}));
@@ -874,7 +874,7 @@ fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
     let late = std::thread::scope(|scope| {
         let hands: Vec<_> = (0..8)
             .map(|_| {
-                let ana = Hand::new(&copydesk, &ana);
+                let ana = RestClient::new(&copydesk, &ana);
                 scope.spawn(move || {
                     (0..2_000).map(|_| ana.gets("me")).find(|answer| answer.status != 200)
                 })
@@ -885,7 +885,7 @@ fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
     let late = late.expect("at some time it is too much");
     late.refused_with(429, "rate_limited");
     assert!(late.head.contains("retry-after: "), "{}", late.head);
-    Hand::new(&copydesk, &ben).gets("me").ok();
+    RestClient::new(&copydesk, &ben).gets("me").ok();
 }
 
 /// Drives every operation of the `OpenAPI` document with what it allows and what it does not.
@@ -906,7 +906,7 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     let plan = TestServer::plan().script(Script::rewriting(FIXED)).flags(&["--allow-bypass"]);
     let plan = plan.workspace(&[("notes.md", TEXT)]);
     let (copydesk, _, document, _, request) = with_request_at(plan.start());
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let run = owner.posts("runs", &json!({"prompt": "Fix it"})).ok();
     let hook = owner.posts("webhooks", &json!({"url": "https://hooks.invalid/"})).ok();
     let folder = tempfile::tempdir().unwrap();

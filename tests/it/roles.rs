@@ -29,6 +29,10 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("document:close", r#"{"documentId": "$document"}"#, "oervs"),
     ("document:rename", r#"{"documentId": "$document", "title": "x"}"#, "oe"),
     ("document:delete", r#"{"documentId": "$document"}"#, "o"),
+    // Nothing is in the trash.
+    ("trash:list", "{}", "o"),
+    ("trash:recover", r#"{"documentId": "$document"}"#, "o"),
+    ("trash:empty", "{}", "o"),
     ("document:history", r#"{"documentId": "$document"}"#, "oerv"),
     ("document:at", r#"{"documentId": "$document", "version": 0}"#, "oerv"),
     ("document:provenance", r#"{"documentId": "$document"}"#, "oerv"),
@@ -66,6 +70,12 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("token:list", "{}", "o"),
     ("token:name", r#"{"name": "X"}"#, "o"),
     ("token:revoke", r#"{"id": "none"}"#, "o"),
+    ("token:tie", r#"{"id": "none", "login": "none"}"#, "o"),
+    ("spending:get", "{}", "o"),
+    ("spending:limit", r#"{"for": "server", "usd": null}"#, "o"),
+    ("server:work", "{}", "o"),
+    ("server:stop", r#"{"sessionId": "$session", "requestId": "none"}"#, "o"),
+    ("server:storage", "{}", "o"),
 ];
 
 /// Asks a model that is not there, which only those are told who may ask.
@@ -91,6 +101,10 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/documents/{id}", "GET /api/v1/documents/$document", "", "oerv"),
     ("/api/v1/documents/{id}", "PATCH /api/v1/documents/$document", r#"{"title": "x"}"#, "oe"),
     ("/api/v1/documents/{id}", "DELETE /api/v1/documents/$document", "", "o"),
+    ("/api/v1/trash", "GET /api/v1/trash", "", "o"),
+    ("/api/v1/trash", "DELETE /api/v1/trash", "", "o"),
+    ("/api/v1/trash/{id}", "DELETE /api/v1/trash/$document", "", "o"),
+    ("/api/v1/trash/{id}/recover", "POST /api/v1/trash/$document/recover", "", "o"),
     ("/api/v1/documents/{id}/settings", "GET /api/v1/documents/$document/settings", "", "oerv"),
     ("/api/v1/documents/{id}/settings", "PATCH /api/v1/documents/$document/settings", r#"{"approvals": "on"}"#, "o"),
     ("/api/v1/documents/{id}/edits", "POST /api/v1/documents/$document/edits", r#"{"version": 0, "text": "x"}"#, "oe"),
@@ -140,6 +154,15 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/tokens", "GET /api/v1/tokens", "", "o"),
     ("/api/v1/tokens", "POST /api/v1/tokens", r#"{"role": "viewer", "name": "X"}"#, "o"),
     ("/api/v1/tokens/{id}", "DELETE /api/v1/tokens/none", "", "o"),
+    ("/api/v1/tokens/{id}/tie", "POST /api/v1/tokens/none/tie", r#"{"login": "none"}"#, "o"),
+    ("/api/v1/sign-in", "GET /api/v1/sign-in", "", "oervs-"),
+    // Whoever has signed in, and nobody with a link.
+    ("/api/v1/sign-out", "POST /api/v1/sign-out", "{}", ""),
+    ("/api/v1/spending", "GET /api/v1/spending", "", "o"),
+    ("/api/v1/spending/limits", "PUT /api/v1/spending/limits", r#"{"for": "server", "usd": null}"#, "o"),
+    ("/api/v1/server/work", "GET /api/v1/server/work", "", "o"),
+    ("/api/v1/server/storage", "GET /api/v1/server/storage", "", "o"),
+    ("/api/v1/server/stop", "POST /api/v1/server/stop", r#"{"sessionId": "$session", "requestId": "none"}"#, "o"),
     ("/api/v1/server-tools", "GET /api/v1/server-tools", "", "oes"),
     ("/api/v1/server-tools", "PUT /api/v1/server-tools", r#"{"tools": []}"#, "oes"),
     ("/v1/messages", "POST /v1/messages", MESSAGE, "oe"),
@@ -154,7 +177,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/webhooks/{id}", "DELETE /api/v1/webhooks/none", "", "o"),
     // There is nothing there, for anybody.
     ("/api/{*rest}", "GET /api/v1/nothing", "", "oervs-"),
-    ("/metrics", "GET /metrics", "", "oervs-"),
+    ("/metrics", "GET /metrics", "", "o"),
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),
 ];
 
@@ -163,6 +186,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
 const COMMANDS: &[&str] = &[
     "serve",
     "token",
+    "spending",
     "export",
     "import",
     "docs",
@@ -176,6 +200,7 @@ const COMMANDS: &[&str] = &[
     "check",
     "backup",
     "restore",
+    "migrate",
     "mcp",
     "help",
 ];

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::sign_in::signs_in;
 use crate::support::script::full;
 use crate::support::wire::{self, Shape};
-use crate::support::{Person, Script, TestServer};
+use crate::support::{CLIENT, IdentityProvider, Person, Script, TestServer};
 
 const TABLE: &str = include_str!("../../crates/socketio/src/lib.rs");
 
@@ -46,6 +47,7 @@ fn every_sample_is_like_itself() {
 
 #[test]
 fn the_servers_types_read_every_clients_sample() {
+    use copydesk::protocol::administration::*;
     use copydesk::protocol::client::*;
     use copydesk::protocol::files::*;
     use copydesk::protocol::rules::*;
@@ -55,13 +57,15 @@ fn the_servers_types_read_every_clients_sample() {
     }
     for shape in wire::shapes().iter().filter(|it| it.name.starts_with("client/")) {
         let read = match shape.event() {
-            "document:list" | "settings:get" | "token:list" => reads::<Nothing>,
+            "document:list" | "settings:get" | "token:list" | "trash:list" | "server:work"
+            | "server:storage" => reads::<Nothing>,
             "document:create" => reads::<CreateDocument>,
             "document:open" => reads::<OpenDocument>,
             "document:push" => reads::<PushUpdates>,
             "document:resync" => reads::<Resync>,
             "document:settings" => reads::<ChangeSettings>,
-            "document:close" | "document:delete" => reads::<NameDocument>,
+            "document:close" | "document:delete" | "trash:recover" => reads::<NameDocument>,
+            "trash:empty" => reads::<EmptyTrash>,
             "document:rename" => reads::<RenameDocument>,
             "document:history" => reads::<ReadHistory>,
             "document:at" => reads::<ReadVersion>,
@@ -92,6 +96,10 @@ fn the_servers_types_read_every_clients_sample() {
             "token:issue" => reads::<IssueToken>,
             "token:name" => reads::<NameToken>,
             "token:revoke" => reads::<RevokeToken>,
+            "token:tie" => reads::<TieToken>,
+            "server:stop" => reads::<StopRun>,
+            "spending:get" => reads::<ReadSpending>,
+            "spending:limit" => reads::<SetSpendingLimit>,
             unknown => panic!("{unknown} is read by no type"),
         };
         read(&shape.sample).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
@@ -112,8 +120,12 @@ const RARE: [&str; 4] = [
 
 #[test]
 fn a_tour_meets_every_sample() {
-    let copydesk =
-        TestServer::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]).start();
+    let provider = IdentityProvider::start();
+    let flags = provider.flags(&["viewer=anyone"]);
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    let plan = TestServer::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]);
+    let plan = plan.flags(&flags).variable("COPYDESK_OIDC_CLIENT_SECRET", CLIENT.1);
+    let copydesk = plan.start();
     let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     let cy = copydesk.editor_with("Cy", &["presence-changes"]);
     cy.opens(&owner.creates(BEFORE));
@@ -128,12 +140,16 @@ fn a_tour_meets_every_sample() {
     ben.sees_where("presence:peers", |it| it["peers"].as_array().unwrap().iter().any(writes));
     tour_of_endings(&owner);
     tour_of_decisions(&owner, &ben);
-    let gone = tour_of_tokens(&copydesk, &owner);
+    let gone = tour_of_tokens(&copydesk, &owner, &provider);
     tour_of_the_desk(&owner);
     tour_of_files(&owner);
     owner.emit("document:close", &named).ok();
     owner.emit("document:delete", &named).ok();
     ben.sees_where("document:changed", |it| it["deleted"] == true);
+    owner.emit("trash:list", &json!({})).ok();
+    owner.emit("trash:recover", &named).ok();
+    owner.emit("document:delete", &named).ok();
+    owner.emit("trash:empty", &json!({})).ok();
 
     let met = [owner.shapes_met(), ben.shapes_met(), cy.shapes_met(), gone].concat();
     let unmet: Vec<_> = wire::shapes()
@@ -182,14 +198,25 @@ fn tour_of_documents(owner: &Person) {
     owner.emit("settings:set", &json!({"timeoutSeconds": 250})).ok();
 }
 
-fn tour_of_tokens(copydesk: &TestServer, owner: &Person) -> Vec<&'static str> {
+fn tour_of_tokens(
+    copydesk: &TestServer,
+    owner: &Person,
+    provider: &IdentityProvider,
+) -> Vec<&'static str> {
     let wish = json!({"role": "viewer", "name": "Vic", "documentId": owner.document()});
     let issued = owner.emit("token:issue", &wish).ok();
     let vic = Person::arrive(copydesk.url(), issued["token"].as_str().unwrap(), "");
     owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
     vic.is_cut_off();
+    let ana = Person::arrive(copydesk.url(), &signs_in(copydesk, provider), "");
     owner.emit("token:list", &json!({})).ok();
+    let link = owner.emit("token:issue", &json!({"role": "viewer", "name": "Ana"})).ok();
+    let tie = json!({"id": link["id"], "login": ana.user()["id"]});
+    owner.emit("token:tie", &tie).ok();
+    ana.is_cut_off();
     owner.emit("token:name", &json!({"name": "Olga"})).ok();
+    owner.emit("spending:limit", &json!({"for": "everyone", "usd": 20})).ok();
+    owner.emit("spending:get", &json!({})).ok();
     vic.shapes_seen()
 }
 
@@ -200,8 +227,13 @@ fn tour_of_endings(owner: &Person) {
     }
     let slow = owner.asks("slow");
     owner.sees("claudeStreamChunk");
+    owner.emit("server:work", &json!({})).ok();
+    owner.emit("server:storage", &json!({})).ok();
     owner.emit("cancel", &json!({"requestId": slow})).ok();
     owner.answer(&slow);
+    // It has ended, and stays as it is.
+    let named = json!({"sessionId": owner.session(), "requestId": slow});
+    owner.emit("server:stop", &named).ok();
     let watched = owner.asks("watch");
     owner.sees_where("tool_approval_update", |it| it["status"] == "streaming");
     owner.opens_again();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Hand, OWNER, Person, Request, Role, Script, TestServer};
+use crate::support::{OWNER, Person, Request, RestClient, Role, Script, TestServer};
 
 const BEFORE: &str = "The keeper of the lamp wrote a rather long letter to his only sister almost every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper of the lighthouse lamp wrote a letter to his only sister in town almost every night.\n\nHe received few visitors there.\n";
@@ -198,7 +198,7 @@ fn what_was_split_is_so_after_a_restart_and_the_store_holds_together() {
     owner.creates(BEFORE);
     let request = rewriting(&owner);
     let path = format!("requests/{}/split", request.id());
-    let program = Hand::new(&copydesk, OWNER);
+    let program = RestClient::new(&copydesk, OWNER);
     program.posts(&path, &json!({"hunk_id": request.hunk(1)})).ok();
     let parts = now(&owner);
     copydesk.is_killed_and_restarted();
@@ -206,7 +206,7 @@ fn what_was_split_is_so_after_a_restart_and_the_store_holds_together() {
     owner.opens_again();
     assert_eq!(now(&owner).hunks(), parts.hunks());
     owner.accepts(&now(&owner), &[3]);
-    let program = Hand::new(&copydesk, OWNER);
+    let program = RestClient::new(&copydesk, OWNER);
     program.posts(&path, &json!({"hunk_id": request.hunk(1)})).refused_with(409, "stale_preview");
     assert_eq!(
         owner.text(),

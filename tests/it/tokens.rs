@@ -44,12 +44,13 @@ fn the_link_of_a_token_for_a_document_leads_there_and_nowhere_else() {
     let (here, there) = (owner.creates(TEXT), owner.creates("Elsewhere."));
     let issued = issues(&owner, json!({"role": "editor", "name": "Bo", "documentId": here}));
     let secret = issued["token"].as_str().unwrap();
-    assert_eq!(issued["url"], format!("{}/d/{here}#token={secret}", copydesk.url()));
+    assert_eq!(issued["url"], format!("{}/d/{here}#token={secret}", owner.server()));
     let bo = arrives(&copydesk, &issued);
     bo.opens(&here);
     bo.emit("document:open", &json!({"documentId": there})).refused_with("not_allowed");
     let all = issues(&owner, json!({"role": "editor", "name": "Cy"}));
-    assert_eq!(all["url"], format!("{}/#token={}", copydesk.url(), all["token"].as_str().unwrap()));
+    let secret = all["token"].as_str().unwrap();
+    assert_eq!(all["url"], format!("{}/#token={secret}", owner.server()));
 }
 
 #[test]
@@ -465,7 +466,16 @@ fn a_request_whose_token_ends_while_its_body_arrives_does_nothing() {
         let on_time = finishes_late(&copydesk, &head, &body.to_string(), || {});
         assert!(!on_time.is_empty() && !on_time.contains(" 401"), "{way}: {on_time}");
         let key = head.replace("Idempotency-Key: late", "Idempotency-Key: later");
-        let late = finishes_late(&copydesk, &key, &body.to_string(), || revokes(&owner, &issued));
+        let secret = issued["token"].as_str().unwrap();
+        let late = finishes_late(&copydesk, &key, &body.to_string(), || {
+            let everywhere = copydesk.urls().into_iter();
+            let windows: Vec<_> = everywhere.map(|url| Person::arrive(url, secret, "Bo")).collect();
+            revokes(&owner, &issued);
+            // Another server is told, and knows it a moment later.
+            for window in &windows {
+                window.sees("sessionEnded");
+            }
+        });
         assert!(late.contains(" 401"), "{way} {more}: {late}");
     }
     let titles = owner.emit("document:list", &json!({})).ok()["documents"].to_string();

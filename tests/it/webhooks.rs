@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 use copydesk::api::webhooks::SigningSecret;
 use serde_json::{Value, json};
 
-use crate::support::{Hand, OWNER, Person, Receiver, Script, TestServer};
+use crate::support::{OWNER, Person, Receiver, RestClient, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
 
 /// A desk that may tell receivers on this machine; its owner's program; Ana, who asks.
-fn test_server() -> (TestServer, Hand, Person) {
+fn test_server() -> (TestServer, RestClient, Person) {
     let input = json!({"new_content": FIXED, "explanation": "Fixed."});
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": input});
     let turn = json!({"when": {"user": "."}, "content": [call], "repeat": true});
     let script = Script::default().turn(turn).closing("Done.");
     let copydesk = TestServer::plan().script(script).flags(&["--allow-private-webhooks"]).start();
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let ana = copydesk.editor("Ana");
     ana.creates(TEXT);
     (copydesk, owner, ana)
 }
 
-fn registers(owner: &Hand, url: &str) -> Value {
+fn registers(owner: &RestClient, url: &str) -> Value {
     owner.posts("webhooks", &json!({"url": url})).ok()
 }
 
@@ -33,7 +33,7 @@ fn id(hook: &Value) -> String {
 }
 
 /// Waits until the list says this of a webhook.
-fn comes_to_say(owner: &Hand, hook: &Value, fits: impl Fn(&Value) -> bool) -> Value {
+fn comes_to_say(owner: &RestClient, hook: &Value, fits: impl Fn(&Value) -> bool) -> Value {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         let state = owner.gets(&format!("webhooks/{}", id(hook))).ok();
@@ -104,7 +104,7 @@ fn what_was_not_delivered_is_delivered_after_a_crash() {
     receiver.takes();
     copydesk.is_killed_and_restarted();
     receiver.answers(204);
-    let owner = Hand::new(&copydesk, OWNER);
+    let owner = RestClient::new(&copydesk, OWNER);
     let told = receiver.takes();
     assert_eq!(told.body["data"]["request_id"], request["request_id"]);
     comes_to_say(&owner, &hook, |it| it["waiting"] == 0);
@@ -180,7 +180,7 @@ fn a_receiver_that_never_answers_holds_up_nobody() {
 fn a_name_that_leads_home_by_the_time_it_is_told_something_is_told_nothing() {
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": {"new_content": FIXED, "explanation": "Fixed."}});
     let copydesk = TestServer::scripted(Script::default().turn(json!({"content": [call]})));
-    let (owner, ana) = (Hand::new(&copydesk, OWNER), copydesk.editor("Ana"));
+    let (owner, ana) = (RestClient::new(&copydesk, OWNER), copydesk.editor("Ana"));
     ana.creates(TEXT);
     let home = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     home.set_nonblocking(true).unwrap();

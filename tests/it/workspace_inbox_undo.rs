@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::check::{copy_of, is_found_in, left_by};
-use crate::support::{Hand, OWNER, Person, Request, Role, Script, TestServer};
+use crate::support::{OWNER, Person, Request, RestClient, Role, Script, TestServer};
 
 const OLD: &str = "\u{feff}Old.\r\nStill old.\r\n";
 const NEW: &str = "New.\n";
@@ -188,10 +188,10 @@ fn the_same_over_rest() {
     let copydesk = test_server();
     let owner = copydesk.owner();
     let request = written(&owner);
-    let viewer = Hand::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
+    let viewer = RestClient::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
     let (ana, own) = (
-        Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[])),
-        Hand::new(&copydesk, OWNER),
+        RestClient::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[])),
+        RestClient::new(&copydesk, OWNER),
     );
     let at = |what: &str| format!("requests/{}/{what}", request.id());
     assert_eq!(viewer.posts(&at("undo"), &json!({})).status, 403);

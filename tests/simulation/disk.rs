@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use copydesk::approvals::StoredRequest;
 use copydesk::document::provenance::{
     Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,
 };
 use copydesk::document::{ChangeLimits, ChangeSet, Text, Update};
-use copydesk::ids::{ClientId, RequestId, RuleId, UserId, Version};
+use copydesk::ids::{ClientId, DocumentId, RequestId, RuleId, UserId, Version};
 use copydesk::rooms::RoomError;
 use copydesk::rooms::simulated_room::SimulatedRoom;
 use copydesk::store::{
@@ -32,10 +33,20 @@ pub struct Disk {
     pub created: BTreeSet<RequestId>,
 }
 
+/// A request as it is stored, whose parts may be of different versions.
+pub fn stored_request(record: &RequestRecord) -> StoredRequest {
+    StoredRequest::read(&record.body, record.parts()).unwrap()
+}
+
 impl Disk {
     pub fn new(text: &str) -> Self {
+        Self::of("doc_1".into(), text)
+    }
+
+    /// That of a document of this name.
+    pub fn of(id: DocumentId, text: &str) -> Self {
         let record = DocumentRecord {
-            id: "doc_1".into(),
+            id,
             title: "Draft".into(),
             created_ms: 0,
             updated_ms: 0,
@@ -43,6 +54,7 @@ impl Disk {
             settings: json!({}),
             unlisted_owner: None,
             deleted: false,
+            purged: false,
         };
         Self {
             record,
@@ -68,6 +80,15 @@ impl Disk {
                 }
                 StoreOp::PutRequest(record) => {
                     self.requests.insert(record.id.clone(), record.clone());
+                }
+                StoreOp::PutRequestParts { request, expires_ms, parts } => {
+                    let record = self.requests.get_mut(request).unwrap();
+                    assert!(record.open, "only what is open is stored in parts");
+                    record.expires_ms = *expires_ms;
+                    for part in parts {
+                        record.changed.retain(|known| known.hunk != part.hunk);
+                        record.changed.push(part.clone());
+                    }
                 }
                 StoreOp::PutDocument(record) => self.record = record.clone(),
                 StoreOp::PutSnapshot { version, text, .. } => {

@@ -13,6 +13,7 @@ mod disk;
 mod editor;
 mod ledger;
 mod mutations;
+mod nodes;
 mod rules;
 mod served;
 mod shadow;

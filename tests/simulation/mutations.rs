@@ -388,7 +388,9 @@ impl Mutation {
         }
         let version: Version = room.version();
         for (id, request) in room.open_mut().iter_mut().filter(|_| self == M::RestartDoesNotMap) {
-            *request = Arc::new(ApprovalRequest { version, ..stored(id) });
+            let mut stored = stored(id);
+            stored.version = version;
+            *request = Arc::new(stored);
         }
     }
 }

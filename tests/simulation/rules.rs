@@ -68,6 +68,18 @@ pub enum Rule {
     UnaskedByRuleAlone,
     /// Only owners make and end such rules.
     RulesAreOwnersAlone,
+    /// Several servers: only the node that has a document writes it.
+    OneNodeWrites,
+    /// A node that gives signs of life stays, and nobody is judged by what could not be seen.
+    NobodyIsRemovedAlive,
+    /// What is sent again, or carried twice, counts once.
+    NothingIsTakenTwice,
+    /// "Refused" and "nothing was changed" are true.
+    RefusedIsNotDone,
+    /// What one node tells, all others know soon, whatever is lost on the way.
+    MessagesArrive,
+    /// When everything is well again, every document can be used by everybody.
+    EverybodyIsServedAgain,
 }
 
 /// A rule that does not hold, and how that showed.

@@ -69,7 +69,7 @@ impl Desk {
             settings: ServerSettings {
                 approvals: ApprovalSwitch::On,
                 timeout_ms: Some(TIMEOUT_MS),
-                permission_mode: PermissionMode::Sdk,
+                permission_mode: PermissionMode::Ask,
             },
             durable: Open::new(),
             people: PEOPLE.map(chance::person),
@@ -193,13 +193,16 @@ impl Desk {
             return;
         }
         let record = self.disk.requests[id].clone();
-        let stored: ApprovalRequest = serde_json::from_str(&record.body).unwrap();
+        if record.open {
+            // Its end is not kept yet, so the room has it still.
+            return;
+        }
+        let mut stored: ApprovalRequest = serde_json::from_str(&record.body).unwrap();
         let since = self.disk.since(stored.version);
         let record = match self.wrong {
             Some(Mutation::InverseIsNotMapped) => {
-                let version = self.room.version();
-                let body =
-                    serde_json::to_string(&ApprovalRequest { version, ..stored.clone() }).unwrap();
+                stored.version = self.room.version();
+                let body = serde_json::to_string(&stored).unwrap();
                 let record = copydesk::store::RequestRecord { body, ..record };
                 self.room.recall(&record, self.room.text().clone(), &[]).unwrap();
                 return;
@@ -286,7 +289,9 @@ impl Desk {
                 expires_ms: None,
                 ..request.clock
             };
-            ApprovalRequest { clock, ..request.clone() }
+            let mut request = request.clone();
+            request.clock = clock;
+            request
         };
         let (open, durable) = (self.room.open(), &self.durable);
         must(ARestartChangesNothing, open.keys().eq(durable.keys()), || {

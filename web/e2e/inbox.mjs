@@ -41,7 +41,7 @@ await story(async (keep) => {
   // Bo sees how much waits, in the list and beside a document.
   const bo = await Writer.arrive(chromium, server, 'Bo', { colorScheme: 'dark' })
   await bo.page.getByRole('button', { name: 'Desk: 1 request waiting' }).waitFor()
-  await bo.page.getByRole('link').first().click()
+  await bo.documents.first().click()
   await bo.page.locator('.cm-content').waitFor()
   await bo.page.getByRole('button', { name: 'Desk: 1 request waiting' }).click()
   await accessible(bo, 'the desk in the dark')

@@ -33,6 +33,10 @@ async function freePort() {
   return port
 }
 
+/** Servers that were started. One that outlives its story holds the output that the test reads. */
+const servers = new Set()
+process.on('exit', () => servers.forEach((server) => server.kill('SIGKILL')))
+
 export class Server {
   constructor(data, model, port, more) {
     this.more = more
@@ -65,6 +69,7 @@ export class Server {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, RUST_LOG: 'warn' },
     })
+    servers.add(this.process)
     const lines = createInterface({ input: this.process.stdout })
     const ready = new Promise((resolve, reject) => {
       lines.on('line', (line) => line.startsWith('copydesk listening on') && resolve())
@@ -258,10 +263,15 @@ export function browser() {
 
 /** Somebody with a browser of their own. */
 export class Writer {
+  /** Links of the list of documents. */
+  get documents() {
+    return this.page.locator('a[href*="/d/"]')
+  }
+
   /** In the document whose title matches. */
   static async open(browser, server, name, title, options = {}) {
     const writer = await Writer.arrive(browser, server, name, options)
-    await writer.page.getByRole('link', { name: title }).first().click()
+    await writer.documents.filter({ hasText: title }).first().click()
     await writer.page.locator('.cm-content').waitFor()
     return writer
   }
@@ -273,7 +283,7 @@ export class Writer {
     const writer = new Writer(page, name)
     page.on('pageerror', (error) => writer.errors.push(error.stack))
     await page.goto(`${server.url}/#token=${TOKEN}&name=${name}`)
-    await page.getByRole('link').first().waitFor()
+    await writer.documents.first().waitFor()
     return writer
   }
 

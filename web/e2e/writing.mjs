@@ -79,8 +79,8 @@ async function imported(ana) {
   const { page } = ana
   const chooser = page.getByLabel('Files to import')
   const file = (name, mimeType, buffer) => ({ name, mimeType, buffer: Buffer.from(buffer) })
-  await chooser.setInputFiles(file('letter.docx', 'application/octet-stream', 'PK\u0003\u0000'))
-  await page.getByText('letter.docx holds no plain text.').waitFor()
+  await chooser.setInputFiles(file('letter.txt', 'text/plain', 'PK\u0003\u0000'))
+  await page.getByText('letter.txt holds no text.').waitFor()
   await chooser.setInputFiles([
     file('one.md', 'text/markdown', '# The first\n\nIt was cold.'),
     file('two.txt', 'text/plain', 'It was warm.'),
@@ -182,7 +182,7 @@ async function waiting(ana) {
   await accessible(ana, 'the list of documents')
   await ana.screenshot('writing-4-list')
   await ana.page.getByRole('button', { name: 'Delete Untitled' }).click()
-  await ana.page.getByText('It can’t be undone. 1 change waits for review now.').waitFor()
+  await ana.page.getByText('bring it back for 30 days. 1 change waits for review now.').waitFor()
   await ana.page.getByRole('button', { name: 'Keep it' }).click()
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content:focus').waitFor()

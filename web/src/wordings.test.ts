@@ -43,7 +43,7 @@ const TABLE: readonly (readonly [RegExp, RegExp])[] = [
   ],
   [
     /everything waiting for review go with it/,
-    /This deletes the text, its history and all pending changes for everyone\. It can’t be undone\./,
+    /goes away for everyone, and all pending changes are cancelled\. An owner can bring it back for 30 days\./,
   ],
   [/<summary>rules<|> rules</, /'Rules'|>Rules</],
   [/> Opens </, /> Access to </],

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use copydesk_engine::permissions::Principal;
 
-use super::account::{MemoryAccounts, PersonAccount};
+use super::memory_accounts::{MemoryAccounts, PersonAccount};
 use super::socket_client::SocketClient;
 use super::tcp_connection::{AnsweringGuard, TcpConnection, TooManyConnections};
 

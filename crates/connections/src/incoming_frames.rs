@@ -1,10 +1,10 @@
 //! WebSocket frames that a client sends: followed, counted and bounded while they arrive.
 
 use super::EndReason;
-use super::account::{HeldBytes, HeldFor};
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
-use super::kept_buffers::KeptBuffer;
+use super::memory_accounts::{HeldBytes, HeldPurpose};
 use super::registry::ConnectionRegistry;
+use super::retained_buffers::RetainedBuffer;
 use super::tcp_connection::TcpConnection;
 
 /// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection
@@ -20,7 +20,7 @@ pub(super) const FRAMES_AT_ONCE: u32 = 64;
 pub(super) struct IncomingFrames {
     observer: FrameObserver,
     message: IncomingMessage,
-    buffer: KeptBuffer,
+    buffer: RetainedBuffer,
 }
 
 /// Message that is arriving.
@@ -106,7 +106,7 @@ impl IncomingMessage {
             (_, Some(_)) if self.length <= SMALL_MESSAGE_BYTES => Ok(()),
             (Some(held), Some(_)) => held.grow(self.length as usize - held.bytes()),
             (None, Some(person)) => person
-                .hold(HeldFor::Arriving, self.length as usize)
+                .hold(HeldPurpose::Arriving, self.length as usize)
                 .map(|held| self.held = Some(held)),
         };
         held.map_err(|_| EndReason::ArrivingTooMuch)

@@ -7,29 +7,31 @@
 //! a token yet, and for the whole server. [`ConnectionRegistry`] has all connections and clients,
 //! and ends those that are overdue.
 
-mod account;
 mod arrival;
 pub mod body_guard;
-mod direct_frames;
+mod connection_tables;
+mod direct_writes;
+mod encrypted_socket;
 mod frames;
-mod head_end;
 mod incoming_frames;
-mod kept_buffers;
-mod kept_bytes;
+mod memory_accounts;
+mod message_pace;
 mod outgoing_state;
-mod pace;
-mod places;
 mod registry;
+mod request_head_end;
+mod retained_buffers;
+mod retained_bytes;
 mod socket_client;
 mod stream;
 mod tcp_connection;
-mod unknown;
+mod unauthenticated;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
-pub use direct_frames::{SharedSocket, TextFrame};
+pub use direct_writes::{SharedSocket, TextFrame};
+pub use encrypted_socket::EncryptedSocket;
+pub use memory_accounts::{HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
 pub use socket_client::{QueueOverflow, SocketClient, SwitchRefused};
 pub use stream::ObservedStream;
@@ -78,6 +80,8 @@ pub enum EndReason {
     TooManyOfPerson,
     /// A newer connection needs the place, and this one has not shown a token.
     TooManyUnknown,
+    /// The server of several that had a document of this client was lost, or has stopped.
+    NodeLost,
     /// The server stops.
     ServerStops,
 }

@@ -10,12 +10,16 @@ use tokio::time::MissedTickBehavior;
 
 use copydesk_engine::permissions::Principal;
 
-use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
-use super::pace::MessagePace;
-use super::places::{SessionPlace, SessionTable, TransportPlace, TransportTable, UnknownPlace};
+use super::connection_tables::{
+    SessionPlace, SessionTable, TransportPlace, TransportTable, UnauthenticatedPlace,
+};
+use super::memory_accounts::{
+    HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount,
+};
+use super::message_pace::MessagePace;
 use super::socket_client::SocketClient;
 use super::tcp_connection::TcpConnection;
-use super::unknown::UnknownTable;
+use super::unauthenticated::UnauthenticatedTable;
 use super::{EndReason, lock};
 
 /// Largest number of connections that have not shown a token.
@@ -58,7 +62,7 @@ struct RegistryState {
     /// token.
     sessions: Arc<SessionTable<SocketClient>>,
     /// Polling clients that have not shown a token.
-    unknown_sessions: Arc<Mutex<UnknownTable<SocketClient>>>,
+    unknown_sessions: Arc<Mutex<UnauthenticatedTable<SocketClient>>>,
     /// Pace of new polling clients; locked by whoever is next.
     handshakes: tokio::sync::Mutex<MessagePace>,
 }
@@ -126,6 +130,11 @@ impl ConnectionRegistry {
         transport
     }
 
+    /// Returns the number of open connections.
+    pub fn count(&self) -> usize {
+        self.0.transports.entries().all.len()
+    }
+
     /// Waits until one more polling client may begin, in the order of arrival.
     pub async fn wait_to_poll(&self) {
         let mut handshakes = self.0.handshakes.lock().await;
@@ -140,7 +149,7 @@ impl ConnectionRegistry {
     /// address that has most.
     pub fn polling_client(&self, transport: &TcpConnection) -> (Arc<SocketClient>, Option<String>) {
         let number = self.0.next_number();
-        let place = UnknownPlace { table: Arc::clone(&self.0.unknown_sessions), number };
+        let place = UnauthenticatedPlace { table: Arc::clone(&self.0.unknown_sessions), number };
         let client = SocketClient::new(Some(place));
         let mut unknown = lock(&self.0.unknown_sessions);
         let is_full = unknown.len() >= UNKNOWN_SESSIONS;
@@ -196,10 +205,10 @@ impl ConnectionRegistry {
     /// them.
     ///
     /// # Errors
-    /// [`NoRoom`] if nobody without a token holds anything.
-    pub fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
+    /// [`MemoryExhausted`] if nobody without a token holds anything.
+    pub fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, MemoryExhausted> {
         loop {
-            match self.0.unknown.hold(HeldFor::Arriving, bytes) {
+            match self.0.unknown.hold(HeldPurpose::Arriving, bytes) {
                 Ok(held) => return Ok(held),
                 Err(full) => self.0.largest_unknown().ok_or(full)?.end(),
             }
@@ -317,7 +326,13 @@ mod tests {
 
     fn person(name: &str) -> Principal {
         let user = name.into();
-        Principal { user, name: name.to_owned(), role: Role::Viewer, document: None }
+        Principal {
+            user,
+            name: name.to_owned(),
+            role: Role::Viewer,
+            document: None,
+            former: Vec::new(),
+        }
     }
 
     fn address(last: u8) -> IpAddr {

@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::account::{HeldBytes, NoRoom, PersonAccount};
-use super::kept_bytes::KeptBytes;
-use super::pace::MessagePace;
-use super::places::{SessionPlace, UnknownPlace};
+use super::connection_tables::{SessionPlace, UnauthenticatedPlace};
+use super::memory_accounts::{HeldBytes, MemoryExhausted, PersonAccount};
+use super::message_pace::MessagePace;
+use super::retained_bytes::RetainedBytes;
 use super::tcp_connection::TcpConnection;
 use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES, lock};
 
@@ -52,7 +52,7 @@ pub struct SocketClient {
     /// Cancelled when the server ends it against its will.
     cut: CancellationToken,
     /// Bytes of the buffers of its connections.
-    pub(super) kept: KeptBytes,
+    pub(super) kept: RetainedBytes,
     /// Whether a message was sent to it.
     has_been_sent: AtomicBool,
     /// Its WebSocket, once it has one.
@@ -64,7 +64,7 @@ pub struct SocketClient {
     /// Entry under its name in the registry.
     place: Mutex<Option<SessionPlace<Self>>>,
     /// Place among the clients that have not shown a token.
-    unknown: Mutex<Option<UnknownPlace<Self>>>,
+    unknown: Mutex<Option<UnauthenticatedPlace<Self>>>,
 }
 
 /// Messages that are not sent yet, in order.
@@ -109,7 +109,7 @@ pub enum QueueOverflow {
 
 impl SocketClient {
     /// Returns a client that has not shown a token.
-    pub(super) fn new(unknown: Option<UnknownPlace<Self>>) -> Arc<Self> {
+    pub(super) fn new(unknown: Option<UnauthenticatedPlace<Self>>) -> Arc<Self> {
         Arc::new(Self {
             pace: Mutex::new(MessagePace::of_client()),
             is_polling: AtomicBool::new(unknown.is_some()),
@@ -119,7 +119,7 @@ impl SocketClient {
             early: Mutex::default(),
             ended: CancellationToken::new(),
             cut: CancellationToken::new(),
-            kept: KeptBytes::default(),
+            kept: RetainedBytes::default(),
             has_been_sent: AtomicBool::new(false),
             websocket: OnceLock::new(),
             transports: Mutex::default(),
@@ -258,18 +258,19 @@ impl SocketClient {
     /// everybody without a token.
     ///
     /// # Errors
-    /// [`NoRoom`] if they are more than such a client may send, or all such clients together.
+    /// [`MemoryExhausted`] if they are more than such a client may send, or all such clients
+    /// together.
     pub fn hold_early(
         &self,
         bytes: usize,
-        count: impl FnOnce(usize) -> Result<HeldBytes, NoRoom>,
-    ) -> Result<(), NoRoom> {
+        count: impl FnOnce(usize) -> Result<HeldBytes, MemoryExhausted>,
+    ) -> Result<(), MemoryExhausted> {
         // Released before `count` is called: to make room, other clients may be ended, and this one
         // too.
         let held = lock(&self.early).held.take();
         let before = held.as_ref().map_or(0, HeldBytes::bytes);
         if before.saturating_add(bytes) > EARLY_BYTES {
-            return Err(NoRoom::Person);
+            return Err(MemoryExhausted::Person);
         }
         drop(held);
         let held = count(before + bytes)?;
@@ -298,8 +299,8 @@ impl SocketClient {
             return Err(QueueOverflow::Session);
         }
         person.queue(bytes).map_err(|full| match full {
-            NoRoom::Person => QueueOverflow::Person,
-            NoRoom::Server => QueueOverflow::Server,
+            MemoryExhausted::Person => QueueOverflow::Person,
+            MemoryExhausted::Server => QueueOverflow::Server,
         })?;
         if queue.bytes == 0 {
             queue.moved = Some(Instant::now());
@@ -504,7 +505,8 @@ mod tests {
 
     fn client(connections: &ConnectionRegistry, name: &str) -> Arc<SocketClient> {
         let (user, role) = ("ana".into(), Role::Viewer);
-        let person = Principal { user, name: "Ana".to_owned(), role, document: None };
+        let person =
+            Principal { user, name: "Ana".to_owned(), role, document: None, former: Vec::new() };
         let session = connections.websocket_client();
         connections.admit(&session, name.to_owned(), &person).unwrap();
         session
@@ -629,7 +631,7 @@ mod tests {
         let count = |bytes| connections.hold_unknown(bytes);
         assert_eq!(session.hold_early(EARLY_BYTES, count), Ok(()));
         assert_eq!(session.early_bytes(), EARLY_BYTES);
-        assert_eq!(session.hold_early(1, count), Err(NoRoom::Person));
+        assert_eq!(session.hold_early(1, count), Err(MemoryExhausted::Person));
         assert_eq!(session.queue(1), Err(QueueOverflow::Ended));
         let allowed = (0..100).filter(|_| session.may_send_early()).count();
         assert_eq!(allowed, MESSAGES_BEFORE_TOKEN as usize);

@@ -10,10 +10,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
-use super::head_end::HeadEnd;
 use super::incoming_frames::{FRAMES_AT_ONCE, IncomingFrames};
-use super::kept_buffers::KeptBuffer;
 use super::registry::ConnectionRegistry;
+use super::request_head_end::HeadEnd;
+use super::retained_buffers::RetainedBuffer;
 use super::socket_client::SocketClient;
 use super::tcp_connection::TcpConnection;
 use super::{EndReason, lock};
@@ -30,6 +30,11 @@ pub struct ObservedStream<S> {
     connections: ConnectionRegistry,
     incoming: IncomingSide,
     outgoing: OutgoingSide,
+    /// `true` if what is written here goes into a buffer first; then the [`EncryptedSocket`] below
+    /// reports what the system has taken.
+    ///
+    /// [`EncryptedSocket`]: super::EncryptedSocket
+    is_encrypted: bool,
     /// `true` if a frame was written that closes the WebSocket: nothing may follow it.
     has_closed: bool,
     /// Bytes that were read, but not handed over: they follow the end of a head, or many frames.
@@ -52,7 +57,7 @@ enum OutgoingSide {
     Http,
     /// Answer that switches the protocol.
     Switching(HeadEnd),
-    Frames(FrameObserver, KeptBuffer),
+    Frames(FrameObserver, RetainedBuffer),
 }
 
 /// Returns `true` if a frame holds an event or an acknowledgement, which [`SocketClient::queue`]
@@ -62,6 +67,20 @@ fn is_counted(frame: FrameHeader) -> bool {
 }
 
 impl<S> ObservedStream<S> {
+    /// Wraps an encrypted stream over the [`EncryptedSocket`] of this connection, which the
+    /// registry has accepted.
+    ///
+    /// [`EncryptedSocket`]: super::EncryptedSocket
+    pub fn encrypted(
+        inner: S,
+        transport: Arc<TcpConnection>,
+        connections: ConnectionRegistry,
+    ) -> Self {
+        let mut stream = Self::new(inner, transport, connections);
+        stream.is_encrypted = true;
+        stream
+    }
+
     /// Wraps a stream of this connection, which the registry has accepted.
     pub fn new(inner: S, transport: Arc<TcpConnection>, connections: ConnectionRegistry) -> Self {
         let incoming = IncomingSide::Http(HeadEnd::default());
@@ -72,6 +91,7 @@ impl<S> ObservedStream<S> {
             connections,
             incoming,
             outgoing,
+            is_encrypted: false,
             has_closed: false,
             kept,
             yields: false,
@@ -121,7 +141,9 @@ impl<S> ObservedStream<S> {
 
     /// Follows bytes that were written.
     fn written(&mut self, bytes: &[u8]) {
-        self.transport.has_written();
+        if !self.is_encrypted {
+            self.transport.has_written();
+        }
         if !self.transport.is_upgraded() {
             return;
         }
@@ -132,7 +154,8 @@ impl<S> ObservedStream<S> {
         if let OutgoingSide::Switching(head) = &mut self.outgoing {
             let Some(end) = head.find(bytes) else { return };
             bytes = &bytes[end..];
-            self.outgoing = OutgoingSide::Frames(FrameObserver::default(), KeptBuffer::default());
+            self.outgoing =
+                OutgoingSide::Frames(FrameObserver::default(), RetainedBuffer::default());
         }
         if let (OutgoingSide::Frames(observer, buffer), Some(session)) =
             (&mut self.outgoing, self.transport.session())
@@ -147,7 +170,7 @@ impl<S> ObservedStream<S> {
     }
 }
 
-fn sent(session: &SocketClient, buffer: &mut KeptBuffer, observed: FrameEvent) {
+fn sent(session: &SocketClient, buffer: &mut RetainedBuffer, observed: FrameEvent) {
     match observed {
         FrameEvent::Begun(frame) => buffer.grow_to_send(session, frame.length),
         FrameEvent::Ended(frame) if is_counted(frame) => session.message_sent(),
@@ -155,7 +178,7 @@ fn sent(session: &SocketClient, buffer: &mut KeptBuffer, observed: FrameEvent) {
     }
 }
 
-fn ended() -> io::Error {
+pub(super) fn ended() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionAborted, "the server has ended this connection")
 }
 
@@ -340,7 +363,13 @@ mod tests {
     }
 
     fn person(role: Role) -> Principal {
-        Principal { user: "ana".into(), name: "Ana".to_owned(), role, document: None }
+        Principal {
+            user: "ana".into(),
+            name: "Ana".to_owned(),
+            role,
+            document: None,
+            former: Vec::new(),
+        }
     }
 
     /// A text frame with a mask of zeroes.
@@ -390,6 +419,21 @@ mod tests {
         let (filled, ()) = tokio::join!(filling, ending);
         assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
         drop(client);
+    }
+
+    #[tokio::test]
+    async fn what_an_encryption_has_taken_was_not_taken_by_the_peer() {
+        let (connections, ..) = connection();
+        let long = 24 * 60 * 60 * 1_000;
+        for is_encrypted in [true, false] {
+            let transport = connections.accept([127, 0, 0, 1].into());
+            transport.has_stalled();
+            let begin = if is_encrypted { ObservedStream::encrypted } else { ObservedStream::new };
+            let mut stream = begin(tokio::io::sink(), Arc::clone(&transport), connections.clone());
+            stream.write_all(b"x").await.unwrap();
+            let is_stalled = transport.overdue(long) == Some(EndReason::Stalled);
+            assert_eq!(is_stalled, is_encrypted);
+        }
     }
 
     #[tokio::test]

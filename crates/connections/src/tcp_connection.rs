@@ -10,9 +10,11 @@ use futures_util::task::AtomicWaker;
 use copydesk_engine::auth::AccessGuard;
 use copydesk_engine::ids::TokenId;
 
-use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
+use super::connection_tables::TransportPlace;
+use super::memory_accounts::{
+    HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount,
+};
 use super::outgoing_state::OutgoingState;
-use super::places::TransportPlace;
 use super::socket_client::SocketClient;
 use super::{EndReason, lock};
 
@@ -276,8 +278,8 @@ impl TcpConnection {
     pub(super) fn count_head(
         &self,
         bytes: usize,
-        hold_unknown: impl FnOnce(usize) -> Result<HeldBytes, NoRoom>,
-    ) -> Result<(), NoRoom> {
+        hold_unknown: impl FnOnce(usize) -> Result<HeldBytes, MemoryExhausted>,
+    ) -> Result<(), MemoryExhausted> {
         if self.is_answering() {
             return Ok(());
         }
@@ -286,7 +288,7 @@ impl TcpConnection {
         let before = self.take_head().map_or(0, |held| held.bytes());
         let owner = lock(&self.owner).clone().filter(|_| self.is_known());
         let held = match owner {
-            Some(person) => person.hold(HeldFor::Arriving, before + bytes)?,
+            Some(person) => person.hold(HeldPurpose::Arriving, before + bytes)?,
             None => hold_unknown(before + bytes)?,
         };
         *lock(&self.head) = Some(held);

@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Names of all failpoints, in the order in which a change passes them.
-    pub const PLACES: [&str; 31] = [
+    pub const PLACES: [&str; 36] = [
         // The data is open; no run is resumed and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is resumed, the others not yet.
@@ -70,6 +70,14 @@ mod armed {
         "agent.reported",
         // The end of a run is stored and not told.
         "agent.ended",
+        // A database is about to be filled by a copy: its tables are made and it has no mark; then
+        // it has, and that is stored. Or what it had is set aside, and that is not stored.
+        "transfer.tables",
+        "transfer.marked",
+        "transfer.set_aside",
+        // All rows of the copy are written; then they are committed.
+        "transfer.copied",
+        "transfer.committed",
     ];
 
     struct CrashPlan {

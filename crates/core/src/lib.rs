@@ -8,7 +8,8 @@
 //! 3. [`approvals`]: approval requests and decisions.
 //! 4. [`export`]: documents as files for other programs.
 //!
-//! [`failpoint`] is where tests let the process end. Every crate may use it.
+//! [`failpoint`] is where tests let the process end, and [`metrics`] what Prometheus is told. Every
+//! crate may use them.
 
 pub mod approvals;
 mod columns;
@@ -16,4 +17,5 @@ pub mod document;
 pub mod export;
 pub mod failpoint;
 pub mod ids;
+pub mod metrics;
 pub mod permissions;

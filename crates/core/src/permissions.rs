@@ -96,6 +96,10 @@ pub struct Principal {
     pub role: Role,
     /// Only document that the token reaches, if it was issued for one.
     pub document: Option<DocumentId>,
+    /// Users under whom the same person was known before: those of tokens that were tied to their
+    /// login.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<UserId>,
 }
 
 /// Action that a person may be permitted to do; see [`Principal::may`].
@@ -138,6 +142,11 @@ impl Principal {
         self
     }
 
+    /// Returns `true` if `user` is this person, now or before their tokens were tied to a login.
+    pub fn is(&self, user: &UserId) -> bool {
+        self.user == *user || self.former.contains(user)
+    }
+
     /// Returns `true` if this person may do `action` to `document` (`None`: to the server as a
     /// whole).
     ///
@@ -169,7 +178,7 @@ mod tests {
 
     fn holder(role: Role, document: Option<&str>) -> Principal {
         let document = document.map(DocumentId::from);
-        Principal { user: "usr_ana".into(), name: "Ana".into(), role, document }
+        Principal { user: "usr_ana".into(), name: "Ana".into(), role, document, former: Vec::new() }
     }
 
     /// Returns the index of an action in [`MATRIX`]. A new action does not compile before it has

@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
 use tokio::sync::{Mutex as PersonLock, oneshot};
 
+use crate::metrics;
+
 /// Error of a job that panicked. All that it was given is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server could not finish this computation")]
@@ -42,6 +44,7 @@ pub async fn run<T: Send + 'static>(
     let person_lock = pool.person_lock(person).lock_owned().await;
     let (sender, done) = oneshot::channel();
     let job = move || {
+        metrics::CPU_QUEUE.shrink();
         let made = catch_unwind(AssertUnwindSafe(work));
         // Released by the job, not by its caller: a caller that stops waiting ends no job.
         drop(person_lock);
@@ -49,6 +52,7 @@ pub async fn run<T: Send + 'static>(
             sender.send(made).ok();
         }
     };
+    metrics::CPU_QUEUE.grow();
     pool.jobs.send(Box::new(job)).map_err(|_| JobLost)?;
     done.await.map_err(|_| JobLost)
 }

@@ -132,7 +132,20 @@ pub fn cost(model: &str, usage: TokenUsage) -> Option<u64> {
     current().read().unwrap_or_else(PoisonError::into_inner).cost(model, usage)
 }
 
+/// Returns `true` if the price of `model` is known to be nothing, `false` if it costs something;
+/// `None` if its price is not known.
+pub fn is_free(model: &str) -> Option<bool> {
+    current().read().unwrap_or_else(PoisonError::into_inner).is_free(model)
+}
+
 impl PriceList {
+    fn is_free(&self, model: &str) -> Option<bool> {
+        let price = self.models.get(undated(model))?;
+        let ModelPrice { input, cached, written, output, max_output: _, long } = price;
+        let long = long.iter().flat_map(|it| [it.input, it.cached, it.written, it.output]);
+        Some([*input, *cached, *written, *output].into_iter().chain(long).all(|it| it.0 == 0))
+    }
+
     fn max_output(&self, model: &str) -> u32 {
         let known = self.models.get(undated(model));
         known.and_then(|price| price.max_output).unwrap_or(DEFAULT_MAX_TOKENS)
@@ -302,6 +315,19 @@ gpt-5.4-nano 0: 0.2 0.02 0.2 1.25";
         std::fs::write(&path, own.replace("input = 1", "input = 3")).unwrap();
         add_file(&path).unwrap();
         assert_eq!(cost("list-test", MILLION), Some(3_001_000_000));
+    }
+
+    #[test]
+    fn a_model_is_free_only_if_every_price_is_nothing() {
+        let list: PriceList = toml::from_str(
+            "[models]
+             free = { input = 0, cached = 0, written = 0, output = 0 }
+             long = { input = 0, cached = 0, written = 0, output = 0, long = { from = 9, input = 1, cached = 0, written = 0, output = 0 } }
+             paid = { input = 0, cached = 0, written = 0, output = 0.1 }",
+        )
+        .unwrap();
+        let known = ["free-2026-04-23", "long", "paid", "other"].map(|name| list.is_free(name));
+        assert_eq!(known, [Some(true), Some(false), Some(false), None]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use copydesk_connections::{HeldBytes, HeldFor, RequestOwner, TooManyConnections};
+use copydesk_connections::{HeldBytes, HeldPurpose, RequestOwner, TooManyConnections};
 use copydesk_engine::auth::{AccessGuard, AuthError};
 
 use copydesk_connections::body_guard::{BodyEnd, BodyGuard};
@@ -229,7 +229,7 @@ fn counted(owner: &RequestOwner, body: Body) -> Body {
         let piece = piece.map_err(axum::BoxError::from)?;
         match &mut held {
             Some(held) => held.grow(piece.len())?,
-            None => held = Some(account.hold(HeldFor::Body, piece.len())?),
+            None => held = Some(account.hold(HeldPurpose::Body, piece.len())?),
         }
         Ok::<_, axum::BoxError>(piece)
     }))
@@ -280,7 +280,7 @@ fn crowded(full: SessionsFull) -> Response {
 }
 
 /// Returns the secret of `Authorization: Bearer …`, which may be sent only once.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(line), None) = (lines.next(), lines.next()) else { return None };
     let (scheme, token) = line.to_str().ok()?.split_once(' ')?;

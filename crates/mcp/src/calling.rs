@@ -183,7 +183,7 @@ fn result(words: String, is_error: bool) -> CallToolResult {
 
 /// Returns the caller's name of the call, so that people and programs can match it on both sides.
 /// Generates one if it is missing.
-fn name(context: &RequestContext<RoleServer>) -> String {
+pub(crate) fn name(context: &RequestContext<RoleServer>) -> String {
     named(context).map_or_else(
         || format!("mcp_{}", copydesk_engine::ids::sortable_uuid().simple()),
         str::to_owned,

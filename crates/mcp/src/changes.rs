@@ -29,6 +29,8 @@ struct DocumentHappening {
     text: bool,
     /// `true` if the list of documents changed: the document was created, deleted or renamed.
     list: bool,
+    /// `false` if another server of several has told of it.
+    is_here: bool,
 }
 
 impl Default for DocumentChanges {
@@ -43,8 +45,36 @@ impl DocumentChanges {
     }
 
     fn happened(&self, document: &DocumentId, text: bool, list: bool) {
+        let document = document.clone();
         // It is no error if nobody listens.
-        self.0.send(DocumentHappening { document: document.clone(), text, list }).ok();
+        self.0.send(DocumentHappening { document, text, list, is_here: true }).ok();
+    }
+
+    /// Notes that a document was renamed or deleted on another server of several.
+    pub fn note_elsewhere(&self, document: DocumentId) {
+        self.0.send(DocumentHappening { document, text: true, list: true, is_here: false }).ok();
+    }
+
+    /// Returns a receiver of the documents that are renamed or deleted on this server.
+    pub fn renames(&self) -> RenamedDocuments {
+        RenamedDocuments(self.0.subscribe())
+    }
+}
+
+/// Receiver of the documents that are renamed or deleted on this server.
+pub struct RenamedDocuments(Receiver<DocumentHappening>);
+
+impl RenamedDocuments {
+    /// Waits for the next one; `None` if the server stops. Some are left out if too many wait.
+    pub async fn next(&mut self) -> Option<DocumentId> {
+        loop {
+            match self.0.recv().await {
+                // A new document has no text that others know.
+                Ok(it) if it.is_here && it.list && it.text => return Some(it.document),
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
     }
 }
 
@@ -107,7 +137,7 @@ impl ListenerNews {
         wanted: &ListenerFilter<T, L>,
     ) -> bool {
         match happened {
-            Ok(DocumentHappening { document, text, list }) => {
+            Ok(DocumentHappening { document, text, list, is_here: _ }) => {
                 self.list |= list && (wanted.list)(&document);
                 if text && (wanted.text)(&document) {
                     self.changed.insert(document);

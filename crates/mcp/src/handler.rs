@@ -4,22 +4,23 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceUpdatedNotificationParam, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use copydesk_engine::ids::DocumentId;
+use copydesk_engine::permissions::Action;
 
 use super::caller::{McpCaller, caller, caller_of};
 use super::changes::ListenerFilter;
 use super::shared_state::McpShared;
-use super::{calling, prompts, resources};
+use super::{calling, prompts, relay, resources};
 
 /// Name of the server.
 const NAME: &str = "copydesk";
@@ -134,6 +135,12 @@ impl ServerHandler for McpHandler {
                 format!("Unknown tool: {}. Available: {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
+        let name = calling::name(&context);
+        let elsewhere = relay::call(&self.shared, &caller, listed, &request, &context, name).await;
+        if let Some(result) = elsewhere {
+            let result: CallToolResult = relay::read(result?)?;
+            return Ok(result.into());
+        }
         let arguments = request.arguments.unwrap_or_default();
         Ok(calling::call(&self.shared, &caller, listed, arguments, &context).await.into())
     }
@@ -160,7 +167,19 @@ impl ServerHandler for McpHandler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(&self.shared, &caller_of(&context)?, &request.uri).await?.into())
+        let caller = caller_of(&context)?;
+        if let Some(document) = resources::document(&request.uri) {
+            let params = serde_json::json!({"uri": request.uri});
+            let method = ("resources/read", params.as_object().cloned().unwrap_or_default());
+            let name = calling::name(&context);
+            let elsewhere =
+                relay::forward(&self.shared, &caller, &document, method, &context.extensions, name);
+            if let Some(result) = elsewhere.await {
+                let result: ReadResourceResult = relay::read(result?)?;
+                return Ok(result.into());
+            }
+        }
+        Ok(resources::read(&self.shared, &caller, &request.uri).await?.into())
     }
 
     async fn list_prompts(
@@ -187,6 +206,13 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = caller_of(&context)?;
+        if let Some(document) = resources::document(&request.uri)
+            && caller.principal.may(Action::Read, Some(&document))
+            && relay::elsewhere(&self.shared, &document).await.is_some()
+        {
+            lock(&self.subscribed).insert(document);
+            return Ok(());
+        }
         let (room, _) = resources::open(&self.shared, &caller, &request.uri).await?;
         lock(&self.subscribed).insert(room.document().clone());
         Ok(())

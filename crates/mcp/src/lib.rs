@@ -11,10 +11,12 @@ mod caller;
 mod calling;
 mod changes;
 mod early_headers;
+mod forwarded_call;
 mod handler;
 mod progress;
 mod prompts;
 mod read_versions;
+mod relay;
 mod resources;
 mod result_text;
 mod sessions;
@@ -36,6 +38,7 @@ use sessions::McpSessions;
 use shared_state::{LONGEST_MESSAGE, McpShared};
 
 pub use changes::DocumentChanges;
+pub use forwarded_call::{ForwardCall, ForwardedCall};
 pub use shared_state::McpState;
 
 /// Time without messages after which a session is closed: longer than people take to decide.

@@ -6,6 +6,7 @@ use tokio_util::task::TaskTracker;
 use copydesk_engine::api::Application;
 
 use super::changes::DocumentChanges;
+use super::forwarded_call::ForwardCall;
 use super::read_versions::ReadVersions;
 use super::sessions::McpSessions;
 use super::tools::ListedTool;
@@ -24,6 +25,8 @@ pub struct McpState {
     pub tasks: TaskTracker,
     /// Token that ends all sessions.
     pub stop: CancellationToken,
+    /// Sends calls to other servers, if this is one of several.
+    pub forward: Option<ForwardCall>,
 }
 
 /// State shared by all sessions.

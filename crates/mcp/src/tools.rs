@@ -312,7 +312,13 @@ mod tests {
     fn everybody_is_offered_what_they_may_call() {
         let names = |role, document: Option<&str>| -> Vec<_> {
             let document = document.map(DocumentId::from);
-            let person = Principal { user: "usr".into(), name: "Vi".into(), role, document };
+            let person = Principal {
+                user: "usr".into(),
+                name: "Vi".into(),
+                role,
+                document,
+                former: Vec::new(),
+            };
             all().into_iter().filter(|it| it.is_for(&person)).map(|it| it.name).collect()
         };
         assert_eq!(names(Role::Viewer, None), ["read_document", "list_documents"]);

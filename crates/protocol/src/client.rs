@@ -30,8 +30,8 @@ pub struct Handshake {
     pub protocol: Option<u32>,
     /// Session to continue; it must belong to the same person.
     pub session_id: Option<String>,
-    /// Additions to the protocol that the client understands: [`PEER_CHANGES`] and
-    /// [`SHORT_UPDATES`]. Others are ignored.
+    /// Additions to the protocol that the client understands: [`PEER_CHANGES`],
+    /// [`SHORT_UPDATES`] and [`HUNK_CHANGES`]. Others are ignored.
     #[serde(default)]
     pub capabilities: Vec<String>,
 }
@@ -41,6 +41,16 @@ pub const PEER_CHANGES: &str = "presence-changes";
 
 /// Capability of clients that take `updates`, the short form of `document:updates`.
 pub const SHORT_UPDATES: &str = "short-updates";
+
+/// Capability of a client behind another server of several: it is sent nothing that its own server
+/// tells it.
+pub const RELAYED: &str = "relayed";
+
+/// Capability of such a client that joins the workspace inbox here.
+pub const RELAYED_INBOX: &str = "relayed-inbox";
+
+/// Capability of clients that take the hunks that changed, without the others of their request.
+pub const HUNK_CHANGES: &str = "hunk-changes";
 
 /// Payload without fields.
 #[derive(Debug, Deserialize)]
@@ -107,13 +117,23 @@ pub struct Resync {
     pub version: u64,
 }
 
-/// Payload of `document:close`, `document:delete` and other events that only name a document.
+/// Payload of `document:close`, `document:delete`, `trash:recover` and other events that only name
+/// a document.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NameDocument {
     /// Document that the event is about.
     pub document_id: String,
+}
+
+/// Payload of `trash:empty`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct EmptyTrash {
+    /// Only document to remove; missing: all that the person can recover.
+    pub document_id: Option<String>,
 }
 
 /// Payload of `document:rename`.
@@ -611,6 +631,16 @@ pub struct NameToken {
 pub struct RevokeToken {
     /// Identifier of the token, from `token:list`; never its secret.
     pub id: String,
+}
+
+/// Payload of `token:tie`, and body of `POST /api/v1/tokens/{id}/tie`. For owners.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TieToken {
+    /// Identifier of the token.
+    pub id: String,
+    /// Login to which it belongs from now on.
+    pub login: String,
 }
 
 /// Payload of `settings:set`. Missing fields stay as they are.

@@ -3,6 +3,7 @@
 //! Only [`convert`] has behaviour: it makes the types of values of the application, and reads what
 //! clients send.
 
+pub mod administration;
 pub mod client;
 pub mod convert;
 pub mod files;

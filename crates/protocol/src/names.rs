@@ -148,13 +148,17 @@ pub enum ApprovalSwitch {
 #[serde(rename_all = "camelCase")]
 pub enum PermissionMode {
     /// People are asked, as the document's settings say.
-    Sdk,
+    #[serde(rename = "sdk")]
+    Ask,
     /// Changes are applied at once; for owners, on servers that allow it.
-    BypassPermissions,
+    #[serde(rename = "bypassPermissions")]
+    Bypass,
     /// Nothing is changed before people have approved a plan.
-    ToolApproval,
+    #[serde(rename = "toolApproval")]
+    PlanFirst,
     /// The Claude CLI runs with this server's tools.
-    McpProxy,
+    #[serde(rename = "mcpProxy")]
+    ClaudeCli,
 }
 
 /// Origin of a proposed call.
@@ -163,13 +167,17 @@ pub enum PermissionMode {
 #[serde(rename_all = "camelCase")]
 pub enum RequestSource {
     /// A run whose changes people are asked about.
-    Sdk,
+    #[serde(rename = "sdk")]
+    Ask,
     /// A run whose changes are applied at once.
-    BypassPermissions,
+    #[serde(rename = "bypassPermissions")]
+    Bypass,
     /// A run that plans first.
-    ToolApproval,
+    #[serde(rename = "toolApproval")]
+    PlanFirst,
     /// A run of the Claude CLI.
-    McpProxy,
+    #[serde(rename = "mcpProxy")]
+    ClaudeCli,
     /// A client of the Model Context Protocol.
     Mcp,
     /// A client of the Messages API.
@@ -263,6 +271,32 @@ pub enum TokenStatus {
     Revoked,
 }
 
+/// State of a run that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum WorkState {
+    /// The run waits for another run of its conversation.
+    Queued,
+    /// The run has begun; it may wait for people.
+    Running,
+}
+
+/// Calls of models that a spending limit is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum SpendingLimitKind {
+    /// All calls of the server.
+    Server,
+    /// Calls of each person who has no limit of their own.
+    Everyone,
+    /// Calls of one person.
+    Person,
+    /// Calls about one document.
+    Document,
+}
+
 /// Reason why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
@@ -272,6 +306,9 @@ pub enum SessionEndCode {
     TokenRevoked,
     /// The token's time is over.
     TokenExpired,
+    /// An owner tied the token to a login, or another one to the same login. It is still good for
+    /// connecting again.
+    TokenChanged,
 }
 
 /// Kind of an update.

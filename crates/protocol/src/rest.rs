@@ -446,3 +446,10 @@ pub struct Webhooks {
     /// All webhooks.
     pub webhooks: Vec<Webhook>,
 }
+
+/// Answer of `GET /api/v1/sign-in`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SignInOffer {
+    /// Address at which a browser signs in; `null`: this server has no identity provider.
+    pub url: Option<String>,
+}

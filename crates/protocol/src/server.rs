@@ -5,7 +5,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
@@ -14,12 +13,14 @@ mod decision_report;
 mod presence;
 mod runs;
 mod tokens;
+mod updates;
 
 pub use aftermath::{Aftermath, Approvals, HunkVote, Undone, Warning};
 pub use decision_report::{ReportState, Told};
 pub use presence::{Peer, PeerCaret, PresenceChanges, PresencePeers, PresenceUpdate};
 pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, SelectionRange};
-pub use tokens::{IssuedToken, NamedPerson, SessionEnded, TokenLine, TokenList};
+pub use tokens::{IssuedToken, LoginLine, NamedPerson, SessionEnded, TokenLine, TokenList};
+pub use updates::{DocumentUpdates, HunkChanges, ShortUpdate, ShortUpdates, Update};
 
 use super::client::{ModelAccess, Range};
 use super::files::FileState;
@@ -156,6 +157,29 @@ pub struct DocumentLine {
     pub waiting_for_you: u64,
 }
 
+/// Answer of `trash:list` and `GET /trash`: deleted documents, last deleted first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct Trash {
+    /// Documents that the person can recover.
+    pub documents: Vec<DeletedDocument>,
+}
+
+/// Deleted document that can be recovered.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct DeletedDocument {
+    /// Identifier of the document.
+    pub id: String,
+    /// Title of the document.
+    pub title: String,
+    /// Time of the deletion, in RFC 3339.
+    pub deleted_at: String,
+    /// Time until which it can be recovered, in RFC 3339.
+    pub recoverable_until: String,
+}
+
 /// Answer of `document:create`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
@@ -252,71 +276,6 @@ pub struct Streaming {
     pub update: ToolApprovalUpdate,
     /// Hunks known so far; positions are of the answer's version.
     pub hunks: Vec<Hunk>,
-}
-
-/// Committed update.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-pub struct Update {
-    /// Editor instance that made it; `ai:…` for an accepted request.
-    #[serde(rename = "clientID")]
-    pub client_id: String,
-    /// `ChangeSet.toJSON()`, as committed.
-    #[cfg_attr(test, ts(type = "unknown"))]
-    pub changes: Box<RawValue>,
-    /// Request that the update came from; missing: it was typed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
-}
-
-/// `document:updates`: new updates of a document.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
-pub struct DocumentUpdates {
-    /// Document that changed.
-    pub document_id: String,
-    /// Version before the first update.
-    pub from: u64,
-    /// Updates in order, without a gap; empty if only hunks change.
-    pub updates: Vec<Update>,
-    /// Changes of open hunks that belong to the updates.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hunks: Option<HunkChanges>,
-}
-
-/// `updates`: `document:updates` without hunks in a short form, for clients that name the
-/// capability `short-updates`: an array of the fields.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct ShortUpdates(
-    /// `shortId` of the document, as the answer to `document:open` gave it.
-    pub u32,
-    /// Version before the first update.
-    pub u64,
-    /// Updates in order, without a gap.
-    pub Vec<ShortUpdate>,
-);
-
-/// [`Update`] as an array: `clientID` and `changes`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct ShortUpdate(
-    /// Editor instance that made it.
-    pub String,
-    /// `ChangeSet.toJSON()`, as committed.
-    #[cfg_attr(test, ts(type = "unknown"))]
-    pub Box<RawValue>,
-);
-
-/// Changes of hunks that mapping through updates does not give.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct HunkChanges {
-    /// Hunks that are no longer open.
-    pub drop: Vec<String>,
-    /// New or changed hunks; positions are those after the message's updates.
-    pub put: Vec<Hunk>,
 }
 
 /// `document:changed`: a new title, new settings, or the end of a document.

@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{client, files, history, names, rest, rules, server};
+use super::{administration, client, files, history, names, rest, rules, server};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -18,10 +18,11 @@ fn generate() -> String {
             Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
             RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
             SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind,
+            SpendingLimitKind, WorkState,
         }
         client::{
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
-            RenameDocument, ChangeSettings, ModelAccess, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
+            EmptyTrash, RenameDocument, ChangeSettings, ModelAccess, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
             ListPendingApprovals, ListRequests, FocusRequest, NameRequest, SplitRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
             SetSettings, IssueToken, NameToken, RevokeToken,
@@ -30,13 +31,17 @@ fn generate() -> String {
             Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
         }
         server::{
-            WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, CreatedDocument, DocumentCreated,
+            WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, Trash, DeletedDocument, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ReportState, ClaudeStream, AgentEvent,
-            ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, NamedPerson, TokenLine, TokenList, SessionEnded,
+            ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, LoginLine, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
         rest::{DecisionResult}
+        administration::{
+            ReadSpending, SetSpendingLimit, MonthSpending, SpendingLine, UnpricedModel, WorkInProgress, UnfinishedRun,
+            StopRun, StoredSizes,
+        }
         files::{ListFiles, FileList, FileLine, FileState, DocumentFile, FileMerged, FileConflict}
         history::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}
     ];

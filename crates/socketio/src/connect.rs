@@ -17,13 +17,14 @@ use copydesk_engine::ids::MemberId;
 use copydesk_engine::permissions::Principal;
 use copydesk_engine::rooms::command::ClientCapabilities;
 use copydesk_engine::rooms::settings::PermissionMode;
-use copydesk_protocol::client::{Handshake, PEER_CHANGES, SHORT_UPDATES};
+use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, SHORT_UPDATES};
 use copydesk_protocol::convert;
 use copydesk_protocol::server::{Person, SessionRegistered, WireError};
 
 use super::event_queue::{EnqueueEvent, EventQueue};
 use super::link::ClientLink;
 use super::outbound::ConnectedSocket;
+use super::relay::{ClientRelay, ClientRoute};
 use super::socket_error::{SocketError, SocketResult};
 use super::{SocketConnection, SocketState};
 
@@ -58,12 +59,8 @@ impl std::fmt::Display for ConnectError {
     }
 }
 
-async fn admit<E: std::fmt::Display>(
-    app: &Arc<SocketState>,
-    socket: SocketRef,
-    auth: Result<Handshake, E>,
-) -> SocketResult<()> {
-    let handshake = auth.map_err(|error| SocketError::invalid(error.to_string()))?;
+/// Checks the protocol and the name in a handshake; returns the name.
+fn checked_name(handshake: &Handshake) -> SocketResult<&str> {
     if handshake.protocol.is_some_and(|protocol| protocol != PROTOCOL) {
         return Err(SocketError::new("protocol", "this server speaks protocol 1"));
     }
@@ -72,6 +69,16 @@ async fn admit<E: std::fmt::Display>(
         let message = format!("a name has at most {LONGEST_NAME_BYTES} bytes");
         return Err(SocketError::invalid(message));
     }
+    Ok(name)
+}
+
+async fn admit<E: std::fmt::Display>(
+    app: &Arc<SocketState>,
+    socket: SocketRef,
+    auth: Result<Handshake, E>,
+) -> SocketResult<()> {
+    let handshake = auth.map_err(|error| SocketError::invalid(error.to_string()))?;
+    let name = checked_name(&handshake)?;
     let pass = identify(app, &handshake).await?;
     let principal = pass.principal().clone().calling_themselves(name);
     let resumed = handshake.session_id.as_deref().map(Into::into);
@@ -87,9 +94,13 @@ async fn admit<E: std::fmt::Display>(
     let capabilities = ClientCapabilities {
         peer_changes: understands(PEER_CHANGES),
         short_updates: understands(SHORT_UPDATES),
+        hunk_changes: understands(HUNK_CHANGES),
     };
-    let connected_socket =
+    let route = ClientRoute::of(app.connect_node.clone(), &handshake, &session.id, link.clone());
+    let mut connected_socket =
         ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone(), capabilities);
+    connected_socket.is_relayed = matches!(route, ClientRoute::Relayed { .. });
+    connected_socket.linked = route.relay().map(ClientRelay::linked);
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -117,6 +128,7 @@ async fn admit<E: std::fmt::Display>(
         rooms: HashMap::new(),
         workspace_inbox: None,
         pushes: Vec::new(),
+        route,
     };
     app.tasks.spawn(super::work(connection, events, greeting));
     Ok(())

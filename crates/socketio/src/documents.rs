@@ -9,16 +9,17 @@ use tokio::sync::oneshot::error::TryRecvError;
 use copydesk_engine::api::{ApiError, Caller, DocumentRecord};
 use copydesk_engine::cpu_pool;
 use copydesk_engine::ids::{ClientId, DocumentId, UserId, Version};
+use copydesk_engine::metrics;
 use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::command::{PushRequest, ReplySender, RoomCommand};
 use copydesk_engine::rooms::event::CaretPosition;
 use copydesk_protocol::client::{
-    Caret, ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument,
-    PushUpdates, RenameDocument, Resync,
+    Caret, ChangeSettings, CreateDocument, EmptyTrash, MoveCaret, NameDocument, Nothing,
+    OpenDocument, PushUpdates, RenameDocument, Resync,
 };
 use copydesk_protocol::convert;
 use copydesk_protocol::rest::NewVersion;
-use copydesk_protocol::server::{CreatedDocument, DocumentLine, DocumentSettings};
+use copydesk_protocol::server::{CreatedDocument, DocumentLine, DocumentSettings, Trash};
 
 use super::event_queue::AckReply;
 use super::socket_error::{SocketError, SocketResult};
@@ -42,7 +43,8 @@ const SHORT_LIST: usize = 100;
 pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> {
     let Caller { api, principal, .. } = caller.clone();
     let records = api.documents(&principal).await?;
-    let waiting = caller.waiting_changes().await?;
+    let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
+    let waiting = caller.waiting_changes(&ids).await?;
     let is_long = records.len() > SHORT_LIST;
     let write = move || -> Vec<DocumentLine> {
         let line = |record: DocumentRecord| {
@@ -153,8 +155,11 @@ pub async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: Ac
     connection.pushes.push(finished);
     let reply = ReplySender::new(move |version| {
         match version {
-            Ok(Version(version)) => ack.accept(&NewVersion { version }),
-            Err(error) => ack.refuse(&error.into()),
+            Ok(Version(version)) => ack.accept_push(&NewVersion { version }),
+            Err(error) => {
+                metrics::KEYSTROKES_REFUSED.count();
+                ack.refuse(&error.into());
+            }
         }
         done.send(()).ok();
     });
@@ -183,10 +188,14 @@ fn is_client_name(name: &str) -> bool {
 /// # Errors
 /// None; a document that is not open here stays as it is.
 pub async fn close(connection: &mut SocketConnection, payload: NameDocument) -> SocketResult<()> {
-    if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
+    let document = DocumentId::from(payload.document_id);
+    if let Some(room) = connection.rooms.remove(&document) {
         room.leave(connection.member.clone()).await;
     }
-    Ok(())
+    match connection.route.relay_mut().and_then(|relay| relay.closes(&document)) {
+        Some(node) => Err(SocketError::of_node(node)),
+        None => Ok(()),
+    }
 }
 
 /// Answers `document:rename`: changes the title.
@@ -199,7 +208,7 @@ pub async fn rename(caller: &Caller, payload: RenameDocument) -> SocketResult<()
     Ok(caller.rename_document(&document_id.into(), given(title)).await?)
 }
 
-/// Answers `document:delete`: deletes the document.
+/// Answers `document:delete`: deletes the document, which can be recovered for 30 days.
 ///
 /// # Errors
 /// `not_found` for an unknown document, `not_allowed` without permission to manage it; see
@@ -209,6 +218,33 @@ pub async fn delete(connection: &mut SocketConnection, payload: NameDocument) ->
     connection.caller.delete_document(&document).await?;
     connection.rooms.remove(&document);
     Ok(())
+}
+
+/// Answers `trash:list`: returns the deleted documents that the person can recover.
+///
+/// # Errors
+/// `not_allowed` for people other than owners; see [`Caller::trash`].
+pub async fn trash(caller: &Caller, _: Nothing) -> SocketResult<Trash> {
+    Ok(convert::trash(caller.trash().await?))
+}
+
+/// Answers `trash:recover`: recovers a deleted document.
+///
+/// # Errors
+/// `not_found` for a document that is not in the trash, `not_allowed` without permission to manage
+/// it; see [`Caller::recover_document`].
+pub async fn recover(caller: &Caller, payload: NameDocument) -> SocketResult<()> {
+    Ok(caller.recover_document(&payload.document_id.into()).await?)
+}
+
+/// Answers `trash:empty`: removes deleted documents from the trash.
+///
+/// # Errors
+/// `not_found` for a document that is not in the trash, `not_allowed` for people other than owners;
+/// see [`Caller::purge_trash`].
+pub async fn empty_trash(caller: &Caller, payload: EmptyTrash) -> SocketResult<()> {
+    let only = payload.document_id.map(DocumentId::from);
+    Ok(caller.purge_trash(only.as_ref()).await?)
 }
 
 #[derive(Serialize)]
@@ -240,6 +276,10 @@ pub async fn caret(connection: &mut SocketConnection, payload: MoveCaret) -> Soc
         let Caret { version, anchor, head } = payload.caret;
         let caret = CaretPosition { version: Version(version), anchor, head };
         room.caret(connection.member.clone(), caret).await;
+        return Ok(());
     }
-    Ok(())
+    match connection.route.relay().and_then(|relay| relay.opened_on(&document)) {
+        Some(node) => Err(SocketError::of_node(node.clone())),
+        None => Ok(()),
+    }
 }

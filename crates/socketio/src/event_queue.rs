@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use governor::clock::DefaultClock;
 use governor::state::{InMemoryState, NotKeyed};
@@ -20,8 +21,10 @@ use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
 use super::link::{ClientLink, EventAck};
+use super::relay::RelaySlot;
 use super::socket_error::{SocketError, SocketResult};
-use copydesk_connections::{HeldBytes, HeldFor};
+use copydesk_connections::{HeldBytes, HeldPurpose};
+use copydesk_engine::metrics;
 
 /// Maximum events of one socket that wait for their answer.
 pub(crate) const UNANSWERED_EVENTS: usize = 256;
@@ -41,6 +44,7 @@ const SHEDDABLE_EVENTS: &[&str] = &[
     "document:at",
     "document:provenance",
     "document:compare",
+    "trash:list",
     "workspace:files",
     "transcript:get",
     "list_pending_approvals",
@@ -49,6 +53,9 @@ const SHEDDABLE_EVENTS: &[&str] = &[
     "rules:list",
     "settings:get",
     "token:list",
+    "spending:get",
+    "server:work",
+    "server:storage",
     "presence:update",
 ];
 
@@ -69,7 +76,7 @@ pub(crate) struct IncomingEvent {
 /// disconnects.
 #[derive(Clone)]
 pub(crate) struct EventQueue {
-    /// Boxed, because a channel keeps places for many events that never come.
+    /// Events for the worker. Boxed: the channel allocates places for many events, and few wait.
     queue: mpsc::Sender<Box<IncomingEvent>>,
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
@@ -89,8 +96,16 @@ impl EventQueue {
     fn take(&self, value: &Value, sender: Option<EventAck>) {
         let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
         let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
-        let mut ack =
-            AckReply { sender, link, unanswered, is_given: false, is_sheddable: false, held: None };
+        let mut ack = AckReply {
+            sender,
+            link,
+            unanswered,
+            is_given: false,
+            is_sheddable: false,
+            held: None,
+            slot: None,
+            arrived: Instant::now(),
+        };
         if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
             return ack.refuse(&SocketError::rate_limited());
         }
@@ -116,7 +131,7 @@ impl EventQueue {
         let (Value::Str(text, _), Some(person)) = (value, self.link.client().person()) else {
             return Ok(None);
         };
-        person.hold(HeldFor::Waiting, text.len()).map(Some).map_err(SocketError::no_memory)
+        person.hold(HeldPurpose::Waiting, text.len()).map(Some).map_err(SocketError::no_memory)
     }
 }
 
@@ -177,6 +192,16 @@ pub(crate) struct AckReply {
     is_sheddable: bool,
     /// Held bytes of the event.
     held: Option<HeldBytes>,
+    /// Place for an event whose document another server of several has.
+    slot: Option<RelaySlot>,
+    /// Time at which the event arrived.
+    arrived: Instant,
+}
+
+impl std::fmt::Debug for AckReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AckReply")
+    }
 }
 
 impl AckReply {
@@ -195,8 +220,44 @@ impl AckReply {
         }
     }
 
-    /// Answers `{ok: false, error}`.
+    /// Returns the reply with a place for an event whose document another server has.
+    pub(crate) fn with_slot(mut self, slot: RelaySlot) -> Self {
+        self.slot = Some(slot);
+        self
+    }
+
+    /// Answers a push as [`Self::accept`] does, and records how long it took.
+    pub(crate) fn accept_push<T: Serialize>(self, fields: &T) {
+        let arrived = self.arrived;
+        self.accept(fields);
+        metrics::KEYSTROKE_SECONDS.took(arrived.elapsed());
+    }
+
+    /// Returns the time since the event arrived.
+    pub(crate) fn age(&self) -> Duration {
+        self.arrived.elapsed()
+    }
+
+    /// Returns `true` if the client waits for the answer.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.sender.is_some()
+    }
+
+    /// Answers with the complete answer of another server.
+    pub(crate) fn give_raw(mut self, body: &RawValue) {
+        self.give(&body);
+    }
+
+    /// Ends the wait of an event without an answer.
+    pub(crate) fn leave_unanswered(mut self) {
+        self.settle();
+    }
+
+    /// Answers `{ok: false, error}`, or leaves the event to the server that has the document.
     pub(crate) fn refuse(mut self, refusal: &SocketError) {
+        if let (Some(node), Some(slot)) = (refusal.elsewhere(), self.slot.take()) {
+            return slot.put(self, node.clone());
+        }
         self.give(&RefusedAck { ok: false, error: refusal.error() });
     }
 

@@ -1,6 +1,7 @@
 //! socket.io transport: the handlers of the events, one connection after the handshake, and its
 //! worker.
 
+mod administration;
 mod agent;
 mod connect;
 mod documents;
@@ -9,6 +10,7 @@ mod files;
 mod history;
 mod link;
 mod outbound;
+mod relay;
 mod resolved_requests;
 mod review;
 mod rules;
@@ -37,16 +39,18 @@ use copydesk_engine::auth::AccessGuard;
 use copydesk_engine::cpu_pool;
 use copydesk_engine::ids::{DocumentId, MemberId, SessionId};
 use copydesk_engine::permissions::Action;
-use copydesk_engine::rooms::RoomHandle;
 use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
+use copydesk_engine::rooms::{RoomError, RoomHandle};
 
 use event_queue::{AckReply, IncomingEvent};
+use relay::ClientRoute;
 use socket_error::{SocketError, SocketResult};
 
 pub use outbound::SocketRegistry;
+pub use relay::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
 
 /// Features of this server beyond the protocol's core; clients show no other ones.
-const CAPABILITIES: [&str; 13] = [
+const CAPABILITIES: [&str; 15] = [
     "desk",
     "edit",
     "undo",
@@ -60,6 +64,8 @@ const CAPABILITIES: [&str; 13] = [
     "provenance",
     "history",
     "rules",
+    "trash",
+    "administration",
 ];
 
 /// Shared state of the socket.io transport, given to [`register`].
@@ -74,6 +80,8 @@ pub struct SocketState {
     pub close_polling: ClosePolling,
     /// Tracker of the sockets' workers.
     pub tasks: TaskTracker,
+    /// Connects to other servers, if this is one of several.
+    pub connect_node: Option<ConnectNode>,
 }
 
 /// Function that ends a session of long polling, by its name.
@@ -105,6 +113,8 @@ struct SocketConnection {
     workspace_inbox: Option<RoomHandle>,
     /// Pushes in progress; every other event waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
+    /// Part that other servers have in serving the client.
+    route: ClientRoute,
 }
 
 /// Time that a running event may take after the server has disconnected its client.
@@ -149,7 +159,7 @@ impl SocketConnection {
                 ack.refuse(&SocketError::unread());
             }
             Ok((name, payload)) => {
-                let handled = AssertUnwindSafe(self.handle(&name, &payload, ack));
+                let handled = AssertUnwindSafe(self.handle_or_pass(&name, &payload, ack));
                 // The dropped `AckReply` answers the event; the socket's next event is handled as
                 // usual.
                 if handled.catch_unwind().await.is_err() {
@@ -174,8 +184,10 @@ impl SocketConnection {
     }
 
     /// Handles an event that is no push, by its name.
+    #[expect(clippy::too_many_lines, reason = "a line for each event")]
     async fn handle_other(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
-        for push in self.pushes.drain(..) {
+        let passed = self.route.relay_mut().map(|relay| std::mem::take(&mut relay.pushes));
+        for push in self.pushes.drain(..).chain(passed.into_iter().flatten()) {
             // An error means that the push was answered by being dropped; either way it is over.
             push.await.ok();
         }
@@ -187,6 +199,9 @@ impl SocketConnection {
             "document:close" => run(self, payload, ack, documents::close).await,
             "document:rename" => run(&self.caller, payload, ack, documents::rename).await,
             "document:delete" => run(self, payload, ack, documents::delete).await,
+            "trash:list" => run(&self.caller, payload, ack, documents::trash).await,
+            "trash:recover" => run(&self.caller, payload, ack, documents::recover).await,
+            "trash:empty" => run(&self.caller, payload, ack, documents::empty_trash).await,
             "document:settings" => run(&self.caller, payload, ack, documents::settings).await,
             "document:history" => run(&self.caller, payload, ack, history::history).await,
             "document:at" => run(&self.caller, payload, ack, history::at).await,
@@ -201,8 +216,8 @@ impl SocketConnection {
             "transcript:get" => run(&self.caller, payload, ack, agent::transcript).await,
             "transcript:clear" => run(&self.caller, payload, ack, agent::clear).await,
             "transcript:fork" => run(&self.caller, payload, ack, agent::fork).await,
-            "tool_approval_response" => run(&self.caller, payload, ack, review::respond).await,
-            "tool_approval_batch" => run(&self.caller, payload, ack, review::batch).await,
+            "tool_approval_response" => run(self, payload, ack, review::respond).await,
+            "tool_approval_batch" => run(self, payload, ack, review::batch).await,
             "list_pending_approvals" => run(&self.caller, payload, ack, review::list).await,
             "approval:list" => run(&self.caller, payload, ack, resolved_requests::list).await,
             "approval:told" => run(&self.caller, payload, ack, review::told).await,
@@ -221,6 +236,12 @@ impl SocketConnection {
             "token:list" => run(&self.caller, payload, ack, tokens::list).await,
             "token:name" => run(self, payload, ack, tokens::name).await,
             "token:revoke" => run(&self.caller, payload, ack, tokens::revoke).await,
+            "token:tie" => run(&self.caller, payload, ack, tokens::tie).await,
+            "spending:get" => run(&self.caller, payload, ack, administration::spending).await,
+            "spending:limit" => run(&self.caller, payload, ack, administration::set_limit).await,
+            "server:work" => run(&self.caller, payload, ack, administration::work).await,
+            "server:stop" => run(&self.caller, payload, ack, administration::stop_run).await,
+            "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
             unknown => {
                 let message = format!("there is no event `{}`", shown(unknown));
                 ack.refuse(&SocketError::invalid(message));
@@ -230,6 +251,16 @@ impl SocketConnection {
 
     /// Joins what the session listens to from its beginning, and tells it what it has missed.
     async fn arrive(&mut self) {
+        // Events that belong to no document are sent to the client by its own server.
+        match self.route {
+            ClientRoute::Direct | ClientRoute::Relays(_) => {}
+            ClientRoute::Relayed { with_inbox } => {
+                if with_inbox {
+                    self.join_workspace_inbox().await;
+                }
+                return self.go_on_listening().await;
+            }
+        }
         self.join_workspace_inbox().await;
         self.go_on_listening().await;
         self.hear_what_ended().await;
@@ -243,7 +274,11 @@ impl SocketConnection {
         }
         match self.app.api.rooms.workspace_inbox().await {
             Ok(workspace_inbox) => {
-                if let Err(error) = workspace_inbox.open(self.as_member(), None).await {
+                let opened = workspace_inbox.open(self.as_member(), None).await;
+                if let Err(RoomError::Elsewhere(node)) = opened {
+                    return self.join_inbox_on(&node).await;
+                }
+                if let Err(error) = opened {
                     tracing::warn!(%error, "cannot send a connection the requests of the workspace inbox");
                 }
                 self.workspace_inbox = Some(workspace_inbox);
@@ -256,6 +291,11 @@ impl SocketConnection {
     /// returning session gets the run's events and open requests.
     async fn go_on_listening(&mut self) {
         let session = self.session.clone();
+        if self.route.relay().is_some()
+            && let Ok(Some(node)) = self.app.api.agents.private_elsewhere(&session).await
+        {
+            return self.listen_on(&node).await;
+        }
         if self.app.api.agents.works_in_private(&session)
             && let Err(refusal) = agent::listen_in_private(self, &session).await
         {
@@ -310,7 +350,7 @@ async fn run<S, P, A>(
     }
 }
 
-/// Returns the input of an operation, which was read before.
+/// Returns an input that was read before as a future, which an operation awaits after its check.
 fn given<T>(input: T) -> Ready<Result<T, ApiError>> {
     ready(Ok(input))
 }

@@ -17,7 +17,7 @@ const AROUND_PAYLOAD: usize = 24;
 pub(crate) struct EventAck {
     /// Number that the client gave the event.
     pub(crate) number: i64,
-    /// Sender by the usual way.
+    /// Sender of socketioxide, for an answer that is not written directly.
     pub(crate) sender: AckSender,
 }
 

@@ -16,6 +16,7 @@ use copydesk_engine::rooms::{EncodedEvent, EncodedForm, EventSink};
 use copydesk_protocol::convert;
 
 use super::link::{ClientLink, event_frame};
+use super::relay::LinkedNodes;
 
 /// Largest number of receivers of one event to whom the room's own task writes.
 const DIRECT_RECEIVERS: usize = 256;
@@ -35,6 +36,11 @@ pub(crate) struct ConnectedSocket {
     principal: Principal,
     session: SessionId,
     capabilities: ClientCapabilities,
+    /// `true` if another server relays the client. That one sends it the events that belong to no
+    /// document.
+    pub(crate) is_relayed: bool,
+    /// Other servers to which the client has a connection, if this is one of several.
+    pub(crate) linked: Option<LinkedNodes>,
     /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
     heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
 }
@@ -46,14 +52,17 @@ impl ConnectedSocket {
         session: SessionId,
         capabilities: ClientCapabilities,
     ) -> Self {
-        Self { link, principal, session, capabilities, heard: Mutex::default() }
+        let (is_relayed, linked, heard) = (false, None, Mutex::default());
+        Self { link, principal, session, capabilities, is_relayed, linked, heard }
     }
 
-    /// Returns `false` for the one of two kinds of presence events that the client does not take.
+    /// Returns `true` if the client is sent an event of this kind; by its capabilities it may be
+    /// sent another one in its place.
     fn takes(&self, event: &RoomEvent) -> bool {
         match event {
             RoomEvent::Peers(_) => !self.capabilities.peer_changes,
             RoomEvent::PeersChanged(_) => self.capabilities.peer_changes,
+            RoomEvent::RequestedAgain(_) => !self.capabilities.hunk_changes,
             _ => true,
         }
     }
@@ -89,6 +98,11 @@ impl SocketRegistry {
         Self { connected_sockets: Arc::default(), heard_runs, noting: Arc::default() }
     }
 
+    /// Returns the number of connected sockets.
+    pub fn count(&self) -> usize {
+        self.connected_sockets.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// Registers a socket until [`SocketRegistry::remove`].
     pub(crate) fn insert(&self, member: MemberId, socket: ConnectedSocket) {
         self.connected_sockets
@@ -116,7 +130,7 @@ impl SocketRegistry {
 
     /// Sends a socket the events that its session has missed: the ends of runs while no socket of
     /// the session was connected.
-    pub(crate) fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
+    pub fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
         if let Some(socket) = self.connected_sockets().get(member) {
             for said in missed {
                 if let Some(message) = convert::said(said) {
@@ -125,6 +139,17 @@ impl SocketRegistry {
                 self.note(said, std::iter::once(socket));
             }
         }
+    }
+
+    /// Returns the sockets of a session that are told nothing by the server `node`.
+    pub fn untold(&self, session: &SessionId, node: i64) -> Vec<MemberId> {
+        let is_untold = |socket: &ConnectedSocket| {
+            let is_linked = socket.linked.as_ref().is_some_and(|linked| linked.has(node));
+            socket.session == *session && !socket.is_relayed && !is_linked
+        };
+        let connected_sockets = self.connected_sockets();
+        let untold = connected_sockets.iter().filter(|(_, socket)| is_untold(socket));
+        untold.map(|(member, _)| member.clone()).collect()
     }
 
     /// Sends the end of a run to everybody in the document and to every socket of the session that
@@ -206,6 +231,7 @@ impl EventSink for SocketRegistry {
     fn announce(&self, news: &ServerEvent) {
         let Some(message) = convert::announcement(news) else { return };
         let may_know = |socket: &&Arc<ConnectedSocket>| match news {
+            _ if socket.is_relayed => false,
             ServerEvent::Created { id, .. } => socket.principal.may(Action::Read, Some(id)),
             ServerEvent::Settings(_) => true,
         };

@@ -20,19 +20,27 @@ use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
 use super::socket_error::{SocketError, SocketResult};
 use super::{SocketConnection, encode, given};
 
-/// Answers `tool_approval_response`: decides a request.
+/// Answers `tool_approval_response`: decides a request. A client that takes changed hunks is told
+/// the states of those that it named, others those of all.
 ///
 /// # Errors
 /// `already_resolved`, `stale_preview`, `conflicted` or `expired` if it is too late,
 /// `invalid_decision` or `invalid_payload` if it does not fit, `not_allowed`; see
 /// [`Caller::decide_request`].
-pub async fn respond(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Decided> {
+pub async fn respond(
+    connection: &mut SocketConnection,
+    payload: ToolApprovalResponse,
+) -> SocketResult<Decided> {
+    let caller = &connection.caller;
     let decision = convert::read_decision(&payload).map_err(SocketError::invalid)?;
+    let named = decision.hunks.as_ref().filter(|_| decision.finish.is_none());
+    let named = named.filter(|_| connection.capabilities.hunk_changes);
+    let named: Option<Vec<_>> = named.map(|named| named.iter().map(|it| it.id.clone()).collect());
     let request = caller.decide_request(payload.request_id.into(), decision).await?;
-    let long = request.hunks.len() > SHORT_ANSWER;
+    let long = named.as_ref().map_or(request.hunks.len(), Vec::len) > SHORT_ANSWER;
     let person = caller.principal.user.as_str();
-    let written = cpu_pool::run_if(long, person, move || convert::decision(&request));
-    written.await.map_err(|_| SocketError::internal())
+    let write = move || convert::decision_on(&request, named.as_deref());
+    cpu_pool::run_if(long, person, write).await.map_err(|_| SocketError::internal())
 }
 
 /// Returns the text that the model would get if this decision were taken now; nothing changes.
@@ -50,16 +58,22 @@ pub async fn told(caller: &Caller, payload: ToolApprovalResponse) -> SocketResul
 /// # Errors
 /// `invalid_payload` for too many decisions. A refused one is part of the answer, with the error of
 /// [`respond`].
-pub async fn batch(caller: &Caller, payload: ToolApprovalBatch) -> SocketResult<DecisionResults> {
+pub async fn batch(
+    connection: &mut SocketConnection,
+    payload: ToolApprovalBatch,
+) -> SocketResult<DecisionResults> {
     if payload.responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
     }
+    let named = payload.responses.iter().filter_map(|it| it.get("request_id")?.as_str());
+    let named: Vec<_> = named.map(RequestId::from).collect();
+    connection.caller.check_place(&named).await?;
     let mut results = Vec::with_capacity(payload.responses.len());
     for response in payload.responses {
         let request_id = response.get("request_id").and_then(Value::as_str).map(ToOwned::to_owned);
         let decided = match serde_json::from_value(response) {
-            Ok(response) => respond(caller, response).await,
+            Ok(response) => respond(connection, response).await,
             Err(error) => Err(SocketError::invalid(error.to_string())),
         };
         let decided = decided.map_err(|refusal| refusal.error().clone());

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use copydesk_connections::NoRoom;
-use copydesk_engine::api::{ApiError, ErrorCode};
+use copydesk_connections::MemoryExhausted;
+use copydesk_engine::api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
+use copydesk_engine::rooms::RoomError;
 use copydesk_protocol::convert;
 use copydesk_protocol::server::WireError;
 
@@ -12,7 +13,7 @@ const LONGEST_COMPLAINT: usize = 400;
 
 /// Reason that an event was refused.
 #[derive(Clone, Debug)]
-pub(crate) struct SocketError(WireError);
+pub(crate) struct SocketError(WireError, Option<Box<NodeAddress>>);
 
 /// Result of an event.
 pub(crate) type SocketResult<T> = Result<T, SocketError>;
@@ -20,7 +21,17 @@ pub(crate) type SocketResult<T> = Result<T, SocketError>;
 impl SocketError {
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
         let (code, message) = (code.to_owned(), message.into());
-        Self(WireError { code, message, reason_code: None, details: None })
+        Self(WireError { code, message, reason_code: None, details: None }, None)
+    }
+
+    /// Returns the error of an event about a document that another server of several has.
+    pub(crate) fn of_node(node: NodeAddress) -> Self {
+        RoomError::Elsewhere(node).into()
+    }
+
+    /// Returns the server that has the document, if that is why the event was refused.
+    pub(crate) fn elsewhere(&self) -> Option<&NodeAddress> {
+        self.1.as_deref()
     }
 
     pub(crate) fn with(mut self, details: Value) -> Self {
@@ -46,7 +57,7 @@ impl SocketError {
     }
 
     /// Returns the error of an event for whose payload there is no memory left.
-    pub(crate) fn no_memory(full: NoRoom) -> Self {
+    pub(crate) fn no_memory(full: MemoryExhausted) -> Self {
         Self::new("rate_limited", format!("{full}; wait for answers before sending more"))
     }
 
@@ -69,6 +80,10 @@ impl SocketError {
 impl<E: Into<ApiError>> From<E> for SocketError {
     fn from(error: E) -> Self {
         let ApiError { code, message, details } = error.into();
+        let node = match details.as_deref() {
+            Some(ErrorDetails::Elsewhere(node)) => Some(Box::new(node.clone())),
+            _ => None,
+        };
         let mut error = match code {
             ErrorCode::Invalid => Self::invalid(message),
             code => Self::new(code.as_str(), message),
@@ -77,6 +92,7 @@ impl<E: Into<ApiError>> From<E> for SocketError {
             error.0.reason_code = convert::reason_code(&details);
             error.0.details = convert::error_details(&details);
         }
+        error.1 = node;
         error
     }
 }

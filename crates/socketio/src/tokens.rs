@@ -1,9 +1,9 @@
-//! Events about tokens: issue, list, name and revoke. For owners.
+//! Events about tokens: issue, list, name, revoke, and tie to a login. For owners.
 
 use std::future::ready;
 
 use copydesk_engine::api::{ApiError, Caller};
-use copydesk_protocol::client::{IssueToken, NameToken, Nothing, RevokeToken};
+use copydesk_protocol::client::{IssueToken, NameToken, Nothing, RevokeToken, TieToken};
 use copydesk_protocol::convert;
 use copydesk_protocol::server::{IssuedToken, NamedPerson, Person, TokenList};
 
@@ -30,8 +30,8 @@ pub async fn issue(
 /// # Errors
 /// `not_allowed` for people other than owners; see [`Caller::tokens`].
 pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<TokenList> {
-    let tokens = caller.tokens().await?;
-    Ok(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms()))
+    let (tokens, logins) = (caller.tokens().await?, caller.logins().await?);
+    Ok(convert::token_list(tokens, logins, &caller.token, caller.api.clock.now_ms()))
 }
 
 /// Names the asking person. What this connection does from now on is under that name; where it has
@@ -57,4 +57,13 @@ pub async fn name(
 /// owners; see [`Caller::revoke_token`].
 pub async fn revoke(caller: &Caller, payload: RevokeToken) -> SocketResult<()> {
     Ok(caller.revoke_token(&payload.id.into()).await?)
+}
+
+/// Answers `token:tie`: ties a token to a login.
+///
+/// # Errors
+/// `not_found` for an unknown token or login, `already_exists` for a token of another login,
+/// `not_allowed` for people other than owners; see [`Caller::tie_token`].
+pub async fn tie(caller: &Caller, payload: TieToken) -> SocketResult<()> {
+    Ok(caller.tie_token(ready(Ok(convert::tie(payload)))).await?)
 }

@@ -53,7 +53,10 @@ fn comes_back(error: &ClientError) -> bool {
         ClientError::Refused { status, .. } | ClientError::Strange { status, .. } => {
             status.is_server_error() || status.as_u16() == 429
         }
-        ClientError::Address(_) | ClientError::Token | ClientError::NotAdmitted { .. } => false,
+        ClientError::Address(_)
+        | ClientError::Authorities
+        | ClientError::Token
+        | ClientError::NotAdmitted { .. } => false,
     }
 }
 

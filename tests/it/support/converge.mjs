@@ -1,10 +1,10 @@
 // Editors far from each other: seeded sessions of real CodeMirror states with real socket.io
-// clients against a running server. node converge.mjs MODULES < one line {url, tokens, people, cut:
-// [{url, tokens, people}], script, seeds, seconds, stock, kind, governed} After its seeds it plays
-// the following ones until the seconds are over. Where a kind is given, all sessions are of it;
-// governed ones are under all rules of review. Out, as JSON lines: {cut: 0} asks for the first of
-// the other servers to be killed and started again, which is answered by {url}; at the end {done:
-// {count, failures}}.
+// clients against a running server. node converge.mjs MODULES < one line {url, tokens, people,
+// cut: [{url | urls, tokens, people, isPatient}], script, seeds, seconds, stock, kind, governed}
+// After its seeds it plays the following ones until the seconds are over. Where a kind is given,
+// all sessions are of it; governed ones are under all rules of review. Out, as JSON lines: {cut:
+// 0} asks for the first of the other servers to be killed and started again, which is answered by
+// {url}, or {urls} of several; at the end {done: {count, failures}}.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { CALM, FOUND, cases } from "./converge/cases.mjs";
@@ -30,12 +30,26 @@ const proposals = turns.filter(({ when }) => when).map(({ when, content }) => ({
 const { url, tokens, people } = told;
 const desk = { url, tokens, people, proposals };
 const fragile = told.cut.map((place, at) => {
-  const one = { ...place, proposals };
-  one.cut = async () => {
-    say({ cut: at });
-    one.url = (await hear()).url;
+  const { tokens, people } = place;
+  let urls = place.urls ?? [place.url], next = 0;
+  return {
+    tokens,
+    people,
+    proposals,
+    /** Several servers, which may also be stopped in good order. */
+    isSeveral: Boolean(place.urls),
+    /** It may refuse what it cannot store, which is tried again. */
+    isPatient: Boolean(place.urls ?? place.isPatient),
+    // Of several servers, one after the other.
+    get url() {
+      return urls[next++ % urls.length];
+    },
+    async cut() {
+      say({ cut: at });
+      const told = await hear();
+      urls = told.urls ?? [told.url];
+    },
   };
-  return one;
 });
 const [Play, kindOf] = told.governed ? [Governed, governed] : [Session, kind];
 

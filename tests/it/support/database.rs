@@ -6,13 +6,16 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use sqlx_postgres::PgConnection;
 use tempfile::TempDir;
+
+use super::namespaces::Host;
 
 const SERVER: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -99,6 +102,7 @@ fn run(server: &str, sql: String) -> sqlx::Result<()> {
 pub struct PrivatePostgres {
     programs: PathBuf,
     directory: TempDir,
+    host: Host,
     port: u16,
     process: Option<Child>,
 }
@@ -107,16 +111,23 @@ impl PrivatePostgres {
     /// Starts one, if the programs of PostgreSQL are on this machine. Without them the story is
     /// skipped, loudly, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
     pub fn start() -> Option<Self> {
+        Self::start_on(&Host::default(), None)
+    }
+
+    /// As `start`, on another machine, or with its data in this folder.
+    pub fn start_on(host: &Host, folder: Option<&Path>) -> Option<Self> {
         let Some(programs) = programs() else {
             let required = env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1");
             assert!(!required, "there is no initdb, and COPYDESK_REQUIRE_ALL=1");
             eprintln!("\n*** SKIPPED: there is no initdb of PostgreSQL\n");
             return None;
         };
-        let directory = tempfile::tempdir().expect("there is room for a database");
+        let directory = folder.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
+        let directory = directory.expect("there is room for a database");
         let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let port = free.local_addr().expect("it has an address").port();
-        let mut postgres = Self { programs, directory, port, process: None };
+        let host = host.clone();
+        let mut postgres = Self { programs, directory, host, port, process: None };
         if rustix::process::geteuid().is_root() {
             let folder = postgres.directory.path();
             let owned = Command::new("chown").arg("postgres").arg(folder).status();
@@ -126,6 +137,10 @@ impl PrivatePostgres {
         let made = postgres.command("initdb").args(arguments).status();
         assert!(made.expect("it can be run").success(), "initdb failed");
         drop(free);
+        // Whoever can reach it is let in, also from another machine of the story.
+        let hosts = postgres.directory.path().join("data/pg_hba.conf");
+        let mut hosts = std::fs::File::options().append(true).open(hosts).expect("it was made");
+        writeln!(hosts, "host all all samenet trust\nhost all all 10.0.0.0/8 trust").unwrap();
         postgres.starts();
         Some(postgres)
     }
@@ -135,8 +150,9 @@ impl PrivatePostgres {
         let folder = self.directory.path().display().to_string();
         let port = self.port.to_string();
         let mut command = self.command("postgres");
-        command.args(["-p", &port, "-k", &folder, "-c", "listen_addresses=127.0.0.1"]);
-        self.process = Some(command.spawn().expect("it can be run"));
+        let addresses = format!("listen_addresses={}", self.host.address);
+        command.args(["-p", &port, "-k", &folder, "-c", &addresses]);
+        self.process = Some(self.host.runs(command).spawn().expect("it can be run"));
         let until = Instant::now() + Duration::from_mins(1);
         while let Err(error) = run(&self.url(), "SELECT 1".to_owned()) {
             assert!(Instant::now() < until, "PostgreSQL does not start: {error}");
@@ -161,9 +177,17 @@ impl PrivatePostgres {
         }
     }
 
+    /// Starts it again if it has ended by itself.
+    pub fn starts_if_ended(&mut self) {
+        let process = self.process.as_mut().expect("it was started");
+        if process.try_wait().expect("it was started").is_some() {
+            self.starts();
+        }
+    }
+
     /// Its address.
     pub fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+        format!("postgres://postgres@{}:{}/postgres", self.host.address, self.port)
     }
 
     /// One of its programs, as another user where this one is root, which it refuses.

@@ -13,6 +13,23 @@ pub struct Response {
     pub body: String,
     /// The body as it came.
     pub bytes: Vec<u8>,
+    /// The head as it came; `head` is in lower case.
+    original_head: String,
+}
+
+impl Response {
+    /// A header as it came.
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.original_head.lines().find_map(|line| {
+            let (known, value) = line.split_once(": ")?;
+            known.eq_ignore_ascii_case(name).then(|| value.to_owned())
+        })
+    }
+
+    /// Where the answer leads.
+    pub fn location(&self) -> Option<String> {
+        self.header("location")
+    }
 }
 
 /// Sends `METHOD /path` with these headers (and `Connection: close`), and reads the answer.
@@ -51,6 +68,7 @@ fn say(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Re
     Response {
         status,
         head: head.to_ascii_lowercase(),
+        original_head: head.to_owned(),
         body: body.to_owned(),
         bytes: bytes[start..].to_vec(),
     }

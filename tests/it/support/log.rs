@@ -145,7 +145,7 @@ impl Log {
         self.lock().mirrors.remove(document);
     }
 
-    /// A story that fails while it holds the lock must not take the process's one bridge with it.
+    /// A story that fails while it holds the lock must not take the other stories' clients with it.
     fn lock(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }

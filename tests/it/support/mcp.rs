@@ -48,8 +48,34 @@ pub fn initialize(id: u64, client: &str) -> Value {
 impl Mcp {
     /// A client that has not said anything yet.
     pub fn silent(copydesk: &TestServer, token: &str) -> Self {
-        let (address, token) = (copydesk.address().to_owned(), token.to_owned());
+        Self::silent_at(copydesk.address(), token)
+    }
+
+    fn silent_at(address: &str, token: &str) -> Self {
+        let (address, token) = (address.to_owned(), token.to_owned());
         Self { address, token, session: None, bridge: None, last: Cell::new(0) }
+    }
+
+    /// A client in a session, of the server at this `HOST:PORT`.
+    pub fn arrives_at(address: &str, token: &str, client: &str) -> Self {
+        Self::silent_at(address, token).initialized(client)
+    }
+
+    /// Whether a server at this `HOST:PORT` knows the session.
+    pub fn is_known_at(&self, address: &str) -> bool {
+        let (address, token) = (address.to_owned(), self.token.clone());
+        let asking = Self {
+            address,
+            token,
+            session: self.session.clone(),
+            bridge: None,
+            last: Cell::new(500),
+        };
+        match asking.begins("tools/list", json!({})).status {
+            200 => true,
+            404 => false,
+            status => panic!("{status}"),
+        }
     }
 
     /// A client in a session.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::bridge::bridge;
 use super::log::{Entry, Kind, Log};
 use super::mirror::{Mirror, replacing};
 use super::request::Request;
+use super::socket_clients::socket_clients;
 use super::test_server::TestServer;
 use super::wire;
 
@@ -90,7 +90,7 @@ impl Person {
 
     /// As `arrive`, with the client's own options.
     pub fn connect(url: &str, options: &Value) -> Self {
-        let (socket, log) = bridge().connect(url, options);
+        let (socket, log) = socket_clients().connect(url, options);
         let entry = log.take("sessionRegistered", |it| {
             it.kind == Kind::Refused || it.name == "sessionRegistered"
         });
@@ -104,11 +104,11 @@ impl Person {
     /// A connection that must fail: code and words of its `connect_error`, whose message is `CODE:
     /// words`. Without a code: the transport failed.
     pub fn turned_away(url: &str, options: &Value) -> (String, String) {
-        let (socket, log) = bridge().connect(url, options);
+        let (socket, log) = socket_clients().connect(url, options);
         let entry =
             log.take("connect_error", |it| matches!(it.kind, Kind::Refused | Kind::Connected));
         assert_eq!(entry.kind, Kind::Refused, "let in with {options}");
-        bridge().leave(socket);
+        socket_clients().leave(socket);
         let (code, words) = entry.name.split_once(": ").unwrap_or(("", &entry.name));
         (code.to_owned(), words.to_owned())
     }
@@ -120,20 +120,29 @@ impl Person {
 
     /// Loses the connection.
     pub fn loses_connection(&self) {
-        bridge().say(&json!({"op": "drop", "socket": self.socket}));
+        socket_clients().say(&json!({"op": "drop", "socket": self.socket}));
         self.log.take("disconnect", |it| it.kind == Kind::Disconnected);
     }
 
     /// Connects again with the same session: the same page is open, at the version it was.
     pub fn comes_back(&self, copydesk: &TestServer) -> Self {
+        self.comes_back_to(copydesk.url())
+    }
+
+    /// As `comes_back`, to a server at this address.
+    pub fn comes_back_to(&self, url: &str) -> Self {
         let auth = json!({"token": self.token, "name": self.name, "sessionId": self.session()});
-        let back =
-            Self::connect(copydesk.url(), &json!({"auth": auth, "transports": ["websocket"]}));
+        let back = Self::connect(url, &json!({"auth": auth, "transports": ["websocket"]}));
         if let Some(page) = self.page.borrow().clone() {
             back.log.inherit(&page.document, self.mirror("its own page", |it| Some(it.clone())));
             back.page.replace(Some(page));
         }
         back
+    }
+
+    /// The server to which this connection goes: `http://127.0.0.1:PORT`.
+    pub fn server(&self) -> &str {
+        &self.url
     }
 
     /// What `sessionRegistered` said.
@@ -169,14 +178,14 @@ impl Person {
 
     /// Sends an event whatever its payload; `args` is an array of what follows the event's name.
     pub fn send_args(&self, event: &str, args: &Value) -> Pending {
-        let ack = bridge().acks(1);
+        let ack = socket_clients().acks(1);
         let payload = &args[0];
         if let ("document:open" | "document:resync", Some(id)) =
             (event, payload["documentId"].as_str())
         {
             self.log.join(ack, id);
         }
-        bridge().say(
+        socket_clients().say(
             &json!({"op": "emit", "socket": self.socket, "event": event, "args": args, "ack": ack}),
         );
         Pending(ack)
@@ -184,16 +193,16 @@ impl Person {
 
     /// Sends a packet as it stands: `["event", …]`, in JSON or what looks like it.
     pub fn send_raw(&self, packet: &str) -> Pending {
-        let ack = bridge().acks(1);
-        bridge().say(&json!({"op": "emit", "socket": self.socket, "event": "raw", "raw": packet, "ack": ack}));
+        let ack = socket_clients().acks(1);
+        socket_clients().say(&json!({"op": "emit", "socket": self.socket, "event": "raw", "raw": packet, "ack": ack}));
         Pending(ack)
     }
 
     /// Sends the same event many times at once.
     pub fn sends_many(&self, event: &str, payload: &Value, count: u64) -> Vec<Ack> {
-        let first = bridge().acks(count);
+        let first = socket_clients().acks(count);
         let burst = json!({"op": "burst", "socket": self.socket, "event": event, "args": [payload], "first": first, "count": count});
-        bridge().say(&burst);
+        socket_clients().say(&burst);
         (first..first + count).map(|ack| self.ack(Pending(ack))).collect()
     }
 
@@ -518,6 +527,6 @@ impl Person {
 
 impl Drop for Person {
     fn drop(&mut self) {
-        bridge().leave(self.socket);
+        socket_clients().leave(self.socket);
     }
 }

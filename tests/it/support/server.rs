@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::database;
+use super::namespaces::Host;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_copydesk");
 /// A debug build on a busy machine opens its database in well under a second.
@@ -52,7 +53,17 @@ pub fn output_of(output: &Output, code: i32) -> (String, String) {
 impl Server {
     /// Starts it on a free port and waits for its two lines.
     pub fn start(data: &Path, flags: &[String], environment: &[(String, String)]) -> Self {
-        Self::try_start(data, flags, environment)
+        Self::start_on(&Host::default(), data, flags, environment)
+    }
+
+    /// As `start`, on another machine.
+    pub fn start_on(
+        host: &Host,
+        data: &Path,
+        flags: &[String],
+        environment: &[(String, String)],
+    ) -> Self {
+        Self::try_start_on(host, data, flags, environment)
             .unwrap_or_else(|why| panic!("the server did not start:\n{why}"))
     }
 
@@ -62,8 +73,18 @@ impl Server {
         flags: &[String],
         environment: &[(String, String)],
     ) -> Result<Self, String> {
-        let mut process = copydesk_command()
-            .args(["--listen", "127.0.0.1:0", "--data"])
+        Self::try_start_on(&Host::default(), data, flags, environment)
+    }
+
+    fn try_start_on(
+        host: &Host,
+        data: &Path,
+        flags: &[String],
+        environment: &[(String, String)],
+    ) -> Result<Self, String> {
+        let mut process = host
+            .runs(copydesk_command())
+            .args(["--listen", &format!("{}:0", host.address), "--data"])
             .arg(data)
             .args(flags)
             .envs(environment.iter().map(|(name, value)| (name, value)))
@@ -91,6 +112,11 @@ impl Server {
         }
         process.kill().ok();
         process.wait().expect("it was started");
+        // Read to its end by a thread, which then lets go of it.
+        let until = Instant::now() + PATIENCE;
+        while Arc::strong_count(&complaints) > 1 && Instant::now() < until {
+            std::thread::yield_now();
+        }
         let complaints = complaints.lock().unwrap().clone();
         Err(complaints)
     }
@@ -98,6 +124,11 @@ impl Server {
     /// `127.0.0.1:PORT`
     pub fn address(&self) -> &str {
         self.url.trim_start_matches("http://")
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// As a power cut: SIGKILL.
@@ -111,6 +142,15 @@ impl Server {
         let id = self.process.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().expect("there is a `kill`");
         self.ends()
+    }
+
+    /// Waits until it has written this to stderr so many times.
+    pub fn complains(&self, words: &str, times: usize) {
+        let until = Instant::now() + PATIENCE;
+        while self.complaints().matches(words).count() < times {
+            assert!(Instant::now() < until, "{words:?} was not written:\n{}", self.complaints());
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Waits for its end.

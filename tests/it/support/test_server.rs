@@ -9,6 +9,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::database::StoryDatabase;
+use super::namespaces::Host;
+use super::nodes;
 use super::person::Person;
 use super::provider::Provider;
 use super::script::Script;
@@ -38,23 +40,30 @@ impl Role {
     }
 }
 
-/// A server and its data directory.
+/// A server and its data directory; with `COPYDESK_STORIES_NODES=2`, two servers on one database,
+/// and whoever connects or asks comes to one of them by chance.
 pub struct TestServer {
     server: Server,
+    /// The other servers on the database.
+    others: Vec<Server>,
     directory: TempDir,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     database: Option<StoryDatabase>,
+    /// The machines of the servers, if not this one.
+    hosts: Vec<Host>,
 }
 
 /// How a desk is to be started.
 #[derive(Default)]
-pub struct Plan {
+pub struct TestServerBuilder {
     model: Option<Model>,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     files: Option<Vec<(String, String)>>,
     only_on_sqlite: Option<&'static str>,
+    hosts: Vec<Host>,
+    data: Option<PathBuf>,
 }
 
 enum Model {
@@ -63,10 +72,22 @@ enum Model {
     Named(String),
 }
 
-impl Plan {
+impl TestServerBuilder {
     /// More flags of `copydesk serve`.
     pub fn flags(mut self, flags: &[&str]) -> Self {
         self.flags.extend(flags.iter().map(ToString::to_string));
+        self
+    }
+
+    /// Each server on a machine of its own.
+    pub fn hosts(mut self, hosts: Vec<Host>) -> Self {
+        self.hosts = hosts;
+        self
+    }
+
+    /// With its data directory in this folder.
+    pub fn folder(mut self, folder: &Path) -> Self {
+        self.data = Some(folder.to_owned());
         self
     }
 
@@ -117,13 +138,31 @@ impl Plan {
         self
     }
 
-    /// Starts the server.
+    /// Starts the server, or as many as stories are told on. A workspace belongs to one.
     pub fn start(self) -> TestServer {
-        let database = match self.only_on_sqlite {
-            Some(_) => None,
-            None => StoryDatabase::of_all_stories(),
-        };
-        self.start_on(database)
+        let nodes = if self.files.is_some() { 1 } else { nodes::count() };
+        if self.only_on_sqlite.is_some() {
+            return self.start_on(None);
+        }
+        if nodes == 1 {
+            // A story may have servers of both kinds, each with a database of its own.
+            let database = match nodes::asked() {
+                1 => StoryDatabase::of_all_stories(),
+                _ => StoryDatabase::on_postgres(),
+            };
+            return self.start_on(database);
+        }
+        match StoryDatabase::on_postgres() {
+            Some(database) => self.start_nodes(nodes, database),
+            None => panic!("stories on several servers need PostgreSQL"),
+        }
+    }
+
+    /// Starts several servers on one database in PostgreSQL.
+    pub fn start_nodes(self, count: usize, database: StoryDatabase) -> TestServer {
+        let mut copydesk = self.flags(&["--cluster"]).start_on(Some(database));
+        copydesk.others = (1..count).map(|number| copydesk.start_node(number)).collect();
+        copydesk
     }
 
     /// Starts the server on a database in PostgreSQL.
@@ -131,7 +170,11 @@ impl Plan {
         if let Some(database) = &database {
             self.environment.push(("COPYDESK_DATABASE_URL".to_owned(), database.url()));
         }
-        let directory = tempfile::tempdir().expect("there is room for a data directory");
+        let directory = match self.data {
+            Some(folder) => tempfile::tempdir_in(folder),
+            None => tempfile::tempdir(),
+        };
+        let directory = directory.expect("there is room for a data directory");
         let model = match self.model {
             Some(Model::File(file)) => format!("script:{}", file.display()),
             Some(Model::Script(script)) => script.write(directory.path()),
@@ -148,45 +191,62 @@ impl Plan {
             }
             flags.extend(["--workspace".to_owned(), folder.display().to_string()]);
         }
-        let server = Server::start(&directory.path().join("data"), &flags, &self.environment);
-        TestServer { server, directory, flags, environment: self.environment, database }
+        let host = self.hosts.first().cloned().unwrap_or_default();
+        let data = directory.path().join("data");
+        let server = Server::start_on(&host, &data, &flags, &self.environment);
+        let (environment, others, hosts) = (self.environment, Vec::new(), self.hosts);
+        TestServer { server, others, directory, flags, environment, database, hosts }
     }
 }
 
 impl TestServer {
     /// A desk that is not asked to do more than talk.
     pub fn quiet() -> Self {
-        Plan::default().start()
+        TestServerBuilder::default().start()
     }
 
     /// A desk whose model plays `fixtures/scripts/NAME.json`.
     pub fn playing(name: &str) -> Self {
-        Plan::default().playing(name).start()
+        TestServerBuilder::default().playing(name).start()
     }
 
     /// A desk whose model plays this.
     pub fn scripted(script: Script) -> Self {
-        Plan::default().script(script).start()
+        TestServerBuilder::default().script(script).start()
     }
 
     /// A desk that asks this provider.
     pub fn behind(provider: &Provider) -> Self {
-        Plan::default().provider(provider).start()
+        TestServerBuilder::default().provider(provider).start()
     }
 
     /// To say more about it before it starts.
-    pub fn plan() -> Plan {
-        Plan::default()
+    pub fn plan() -> TestServerBuilder {
+        TestServerBuilder::default()
     }
 
     /// Where it is: `http://127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
-        &self.server.url
+        &self.any().url
     }
 
     /// `127.0.0.1:PORT`
     pub fn address(&self) -> &str {
-        self.server.address()
+        self.any().address()
+    }
+
+    /// One of the servers, by chance.
+    fn any(&self) -> &Server {
+        match nodes::chance(self.others.len() + 1) {
+            0 => &self.server,
+            number => &self.others[number - 1],
+        }
+    }
+
+    fn start_node(&self, number: usize) -> Server {
+        let data = self.directory.path().join(format!("data-{number}"));
+        let host = self.hosts.get(number).cloned().unwrap_or_default();
+        Server::start_on(&host, &data, &self.flags, &self.environment)
     }
 
     /// The link that was printed.
@@ -211,7 +271,8 @@ impl TestServer {
 
     /// What the server wrote to stderr.
     pub fn complaints(&self) -> String {
-        self.server.complaints()
+        let all = std::iter::once(&self.server).chain(&self.others);
+        all.map(Server::complaints).collect()
     }
 
     /// The data directory.
@@ -308,11 +369,15 @@ impl TestServer {
     /// A power cut, and the server is there again; people have to come back.
     pub fn is_killed_and_restarted(&mut self) {
         self.server.kill();
+        self.others.iter_mut().for_each(Server::kill);
         self.starts();
     }
 
     /// SIGTERM.
     pub fn stops(&mut self) -> ExitStatus {
+        for other in &mut self.others {
+            other.stop();
+        }
         self.server.stop()
     }
 
@@ -342,9 +407,60 @@ impl TestServer {
         self.starts();
     }
 
+    /// Another server on the same database, with the same options.
+    pub fn another_node(&self) -> Server {
+        Server::start(&self.directory.path().join("other"), &self.flags, &self.environment)
+    }
+
+    /// Where all of its servers are.
+    pub fn urls(&self) -> Vec<&str> {
+        std::iter::once(&self.server).chain(&self.others).map(|it| it.url.as_str()).collect()
+    }
+
+    /// A power cut of one of several servers, which then starts again.
+    pub fn one_is_killed_and_restarted(&mut self, number: usize) {
+        self.node(number).kill();
+        self.restarts(number);
+    }
+
+    /// SIGTERM for one of several servers, which then starts again.
+    pub fn one_stops_and_restarts(&mut self, number: usize) {
+        let status = self.node(number).stop();
+        assert_eq!(status.code(), Some(0), "{}", self.node(number).complaints());
+        self.restarts(number);
+    }
+
+    /// One of several servers that others have removed ends by itself; it starts again.
+    pub fn one_ends_and_restarts(&mut self, number: usize) {
+        let status = self.node(number).ends();
+        assert_eq!(status.code(), Some(1), "{}", self.node(number).complaints());
+        self.restarts(number);
+    }
+
+    /// One of several servers.
+    pub fn node(&mut self, number: usize) -> &mut Server {
+        if number == 0 { &mut self.server } else { &mut self.others[number - 1] }
+    }
+
+    fn restarts(&mut self, number: usize) {
+        if number == 0 {
+            let host = self.hosts.first().cloned().unwrap_or_default();
+            self.server = Server::start_on(&host, &self.data(), &self.flags, &self.environment);
+        } else {
+            self.others[number - 1] = self.start_node(number);
+        }
+    }
+
+    /// A power cut.
+    pub fn is_killed(&mut self) {
+        self.server.kill();
+    }
+
     /// On the same data, after it was killed or stopped.
     pub fn starts(&mut self) {
         self.server = Server::start(&self.data(), &self.flags, &self.environment);
+        let others = 1..=self.others.len();
+        self.others = others.map(|number| self.start_node(number)).collect();
     }
 }
 
@@ -355,6 +471,7 @@ impl Drop for TestServer {
             return;
         }
         self.server.kill();
+        self.others.iter_mut().for_each(Server::kill);
         let checked = self.command().arg("check").output();
         let checked = checked.expect("the binary is built");
         let said = String::from_utf8_lossy(&checked.stdout);

@@ -42,7 +42,7 @@ impl World {
                 explanation: String::new(),
                 preview: Preview::generic(),
                 touched: None,
-                source: RequestSource::Sdk,
+                source: RequestSource::Ask,
             },
             requester: chance::person(PEOPLE[self.random.usize(..3)]),
             base,

@@ -220,7 +220,9 @@ impl World {
                     self.shadows.insert(hunk.id.clone(), Shadow::new(hunk, &self.ledger.names));
                 }
             }
-            RoomEvent::Requested(request) => self.watch(request),
+            RoomEvent::Requested(request) | RoomEvent::RequestedAgain(request) => {
+                self.watch(request);
+            }
             RoomEvent::Resolved(request) => {
                 request.hunks.iter().for_each(|hunk| drop(self.shadows.remove(&hunk.id)));
             }

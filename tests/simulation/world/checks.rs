@@ -5,6 +5,7 @@ use copydesk::approvals::{ApprovalRequest, Hunk, HunkStatus};
 use copydesk::rooms::command::ApprovalMode;
 
 use super::World;
+use crate::disk::stored_request;
 use crate::rules::Rule::{
     ARestartChangesNothing, DecisionsStay, OpenAsLongAsAHunkIs, RebaseIsAsWritten, TextsAreEqual,
     UnaskedByRuleAlone, WordsAreWhatWasPreviewed,
@@ -86,7 +87,7 @@ impl World {
         let text = self.ledger.text(self.ledger.version()).to_string();
         must(TextsAreEqual, text == self.copydesk.room.text().to_string(), || text.clone())?;
         for record in self.copydesk.disk.requests.values() {
-            let request: ApprovalRequest = serde_json::from_str(&record.body).unwrap();
+            let request = stored_request(record).finish();
             for hunk in &request.hunks {
                 self.book.stays(hunk)?;
                 let rule = hunk.decided.as_ref().and_then(|it| it.rule.clone());

@@ -17,6 +17,10 @@ const loadDocumentPage = () => import('./DocumentPage.tsx').then((all) => all.Do
 const DocumentPage = lazyPart(loadDocumentPage, NotLoaded)
 const loadLibrary = () => import('./documents/Library.tsx').then((all) => all.Library)
 const Library = lazyPart(loadLibrary, NotLoaded)
+const ServerPage = lazyPart(
+  () => import('../administration/ServerPage.tsx').then((all) => all.ServerPage),
+  NotLoaded,
+)
 const SignIn = lazyPart(() => import('./SignIn.tsx').then((all) => all.SignIn), NotLoaded)
 const InboxPanel = lazyPart(() =>
   import('../workspace-inbox/InboxPanel.tsx').then((all) => all.InboxPanel),
@@ -94,6 +98,12 @@ function Place({ route }: { route: Route }) {
       return (
         <Suspense fallback={<Skeleton />}>
           <DocumentPage key={route.id} id={route.id} />
+        </Suspense>
+      )
+    case 'server':
+      return (
+        <Suspense fallback={<Skeleton />}>
+          <ServerPage />
         </Suspense>
       )
     case 'nowhere':

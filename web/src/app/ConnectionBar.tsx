@@ -7,7 +7,7 @@ export function ConnectionBar() {
   const { phase, saved } = useDocumentParts('phase', 'saved')
   if (link === 'online' || phase !== 'open') return null
   const words =
-    saved === 'apart'
+    saved === 'offline'
       ? 'You are offline. Your words are kept on this device and go out when you return.'
       : 'You are offline. Keep writing: your words are kept on this device and go out when you return.'
   return (

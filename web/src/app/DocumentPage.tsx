@@ -4,7 +4,7 @@ import { Suspense, useEffect, useState } from 'react'
 import { focusComposer } from '../chat/composer/focusComposer.ts'
 import { NO_CHAT, useChat } from '../chat/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { FileNotes } from '../editor/FileNotes.tsx'
 import { LiveDocument } from '../editor/sync/liveDocument.ts'
 import { EditorPane } from '../editor/EditorPane.tsx'
@@ -202,7 +202,7 @@ function usePageKeys(
  * the next.
  */
 function enterReview(): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (view && enter(view)) view.focus()
 }
 
@@ -211,7 +211,7 @@ const isFind = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boo
 
 /** `false`: there is no text, or a dialog lies over it, and the browser finds in that. */
 function openFind(): boolean {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view?.dom.isConnected || document.querySelector('dialog[open]')) return false
   void find(view)
   return true
@@ -226,7 +226,7 @@ const hasOwnUndo = (target: EventTarget | null): boolean =>
 
 /** The last thing that was done here: a decision, or words that were typed. */
 function undoLast(): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (view && !undoLastAct()) undo(view)
 }
 

@@ -1,6 +1,14 @@
 /** The server wants to know who we are, or no longer wants us. */
 import { useEffect, useState } from 'react'
-import { endedAt, goOnAsBefore, reasonOf, signIn, useSession } from '../session/store.ts'
+import { signInAddress, signInFailureWords, signInLink } from '../session/identityProvider.ts'
+import {
+  endedAt,
+  goOnAsBefore,
+  reasonOf,
+  signIn,
+  signInFailure,
+  useSession,
+} from '../session/store.ts'
 import { useToasts } from '../ui/toasts.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
 import { UnsentText } from './UnsentText.tsx'
@@ -18,7 +26,9 @@ export function SignIn() {
     <main className="fault">
       <h1>{title}</h1>
       <p role={alert ? 'alert' : undefined}>{words}</p>
+      {signInFailure !== undefined && <p role="alert">{signInFailureWords(signInFailure)}</p>}
       <UnsentText />
+      <WithProvider />
       {guest && (
         <button type="button" className="button is-primary" onClick={goOnAsBefore}>
           Continue without this link
@@ -50,6 +60,18 @@ export function SignIn() {
         </button>
       </form>
     </main>
+  )
+}
+
+/** The way in for people whom the server's identity provider knows. */
+function WithProvider() {
+  const [address, setAddress] = useState<string | null>(null)
+  useEffect(() => void signInAddress().then(setAddress), [])
+  if (address === null) return null
+  return (
+    <a className="button is-primary" href={signInLink(address, window.location.pathname)}>
+      Sign in
+    </a>
   )
 }
 

@@ -3,7 +3,7 @@
  */
 import { Suspense, useEffect, useState } from 'react'
 import { find } from '../editor/find/find.ts'
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
@@ -128,7 +128,7 @@ function useMenu({
 }
 
 function findInText(): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (view) void find(view)
 }
 

@@ -1,11 +1,11 @@
 /** Words that were typed and never sent, for somebody who cannot get to their document any more. */
 import { useEffect, useState } from 'react'
-import { stashed, unstash } from '../editor/sync/stash.ts'
+import { allUnsent, takeUnsent } from '../editor/sync/unsentStorage.ts'
 import { useDocument } from '../editor/store.ts'
 import { forgetDrafts, halfWritten } from '../review/state/drafts.ts'
 import { copyText } from '../ui/clipboard.ts'
 
-interface Kept {
+interface UnsentWords {
   documentId: string | null
   words: readonly string[]
 }
@@ -14,26 +14,26 @@ interface Kept {
  * What the page had already offered back, what was put aside when the document closed, and what was
  * half-written about requests.
  */
-function gather(): Kept[] {
+function gather(): UnsentWords[] {
   const shown = useDocument.getState().recovered
   const unkept = [...shown, ...halfWritten()]
   return [
     ...(unkept.length > 0 ? [{ documentId: null, words: unkept }] : []),
-    ...stashed(localStorage),
+    ...allUnsent(localStorage),
   ]
 }
 
 export function UnsentText() {
-  const [kept, setKept] = useState<Kept[]>([])
+  const [unsent, setUnsent] = useState<UnsentWords[]>([])
   // After the page of the document is gone: it puts its words aside as it goes.
-  useEffect(() => setKept(gather()), [])
-  const text = kept.flatMap(({ words }) => words).join('\n\n')
+  useEffect(() => setUnsent(gather()), [])
+  const text = unsent.flatMap(({ words }) => words).join('\n\n')
   if (text === '') return null
   const forget = () => {
-    kept.forEach(({ documentId }) => documentId !== null && unstash(localStorage, documentId))
+    unsent.forEach(({ documentId }) => documentId !== null && takeUnsent(localStorage, documentId))
     useDocument.setState({ recovered: [] })
     forgetDrafts()
-    setKept([])
+    setUnsent([])
   }
   return (
     <section className="kept-words" aria-label="Your unsent words">

@@ -1,10 +1,14 @@
-/** Two places: the list of documents at `/`, one document at `/d/ID`. */
+/** Places: the list of documents at `/`, one document at `/d/ID`, the owner's page at `/server`. */
 import { useSyncExternalStore } from 'react'
 
-export type Route = { at: 'library' } | { at: 'document'; id: string } | { at: 'nowhere' }
+export type Route =
+  { at: 'library' } | { at: 'document'; id: string } | { at: 'server' } | { at: 'nowhere' }
+
+export const SERVER_PATH = '/server'
 
 export function routeOf(path: string): Route {
   if (path === '/') return { at: 'library' }
+  if (path === SERVER_PATH) return { at: 'server' }
   const id = /^\/d\/([^/]+)\/?$/.exec(path)?.[1]
   return id ? { at: 'document', id: decodeURIComponent(id) } : { at: 'nowhere' }
 }

@@ -1,7 +1,7 @@
 /** Where an edit is asked for: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
@@ -27,7 +27,7 @@ export function Composer() {
   const scope = whole ? null : selection
   const ready = online && text.trim() !== '' && !isTooLong(text)
   const warning = sizeWarning({
-    length: getCurrent()?.view.state.doc.length ?? 0,
+    length: activeDocument()?.view.state.doc.length ?? 0,
     selected: scope && scope.to - scope.from,
     model: chosen ?? first ?? '',
     prompt: text,

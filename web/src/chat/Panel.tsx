@@ -22,9 +22,9 @@ import {
   applyAgentEvent,
   began,
   remembers,
-  type Run,
+  type ConversationRun,
   streamed,
-  type Turn,
+  type ConversationStart,
   useChat,
 } from './store.ts'
 import { loadEarlier, loadTranscript } from './transcript.ts'
@@ -84,12 +84,12 @@ export function Panel() {
 
 /** What needs somebody now stands first; the rest is below, newest first. */
 export function arrange(
-  runs: readonly Run[],
+  runs: readonly ConversationRun[],
   requests: readonly ToolApprovalRequest[],
-): { now: Run[]; earlier: Run[] } {
+): { now: ConversationRun[]; earlier: ConversationRun[] } {
   const waiting = new Set(requests.filter(isWaiting).map((request) => request.requestId))
   const newest = runs.toSorted((a, b) => b.at.localeCompare(a.at))
-  const needed = (run: Run, index: number) =>
+  const needed = (run: ConversationRun, index: number) =>
     run.status === 'running' || waiting.has(run.id) || index === 0
   return { now: newest.filter(needed), earlier: newest.filter((run, index) => !needed(run, index)) }
 }
@@ -119,28 +119,28 @@ function NewConversation() {
 /**
  * What was said about whose conversation, where it was begun anew: at its place among the cards.
  */
-function TurnLine({ turn }: { turn: Turn }) {
-  const of = useChat((chat) => chat.runs.find((run) => run.id === turn.from)?.prompt)
+function StartLine({ start }: { start: ConversationStart }) {
+  const of = useChat((chat) => chat.runs.find((run) => run.id === start.from)?.prompt)
   const went =
-    turn.from === null
+    start.from === null
       ? 'began a new conversation'
       : of
         ? `went on from “${of.length > 40 ? `${of.slice(0, 40).toWellFormed()}…` : of}”`
         : 'went on from an earlier question'
   return (
     <p className="turn">
-      {turn.name || 'Somebody'} {went}
+      {start.name || 'Somebody'} {went}
     </p>
   )
 }
 
 function Conversation() {
   const runs = useChat((chat) => chat.runs)
-  const turns = useChat((chat) => chat.turns)
+  const starts = useChat((chat) => chat.starts)
   const requests = Object.values(useReview((state) => state.requests))
   if (runs.length === 0) return <Calm />
   const { now, earlier } = arrange(runs, requests)
-  const card = (run: Run) => (
+  const card = (run: ConversationRun) => (
     <RunCard
       key={run.id}
       run={run}
@@ -148,10 +148,10 @@ function Conversation() {
     />
   )
   const lines = (after: string, before: string) =>
-    turns
+    starts
       .filter(({ at }) => at >= after && at < before)
       .toReversed()
-      .map((turn) => <TurnLine key={turn.id} turn={turn} />)
+      .map((start) => <StartLine key={start.id} start={start} />)
   const newest = earlier[0]?.at ?? ''
   return (
     <>

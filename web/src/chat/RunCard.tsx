@@ -1,6 +1,6 @@
 /** One question and everything that came of it. */
 import { memo } from 'react'
-import { Outcome } from '../review/cards/Outcome.tsx'
+import { RequestOutcome } from '../review/cards/RequestOutcome.tsx'
 import { ProposalCard } from '../review/cards/ProposalCard.tsx'
 import { isPlan, PlanCard, PlanOutcome } from '../review/cards/PlanCard.tsx'
 import { StreamingProposal } from '../review/cards/StreamingProposal.tsx'
@@ -15,11 +15,11 @@ import { askOnceMore } from './ask.ts'
 import { continueFrom } from './conversation.ts'
 import { failedCall } from './failedCall.ts'
 import { usageLine, usageText } from './usage.ts'
-import { type Entry, goesOnFrom, type Run, runAhead, useChat } from './store.ts'
+import { type Entry, goesOnFrom, type ConversationRun, runAhead, useChat } from './store.ts'
 import { toolName } from './tools.ts'
 
 interface Props {
-  run: Run
+  run: ConversationRun
   requests: readonly ToolApprovalRequest[]
 }
 
@@ -87,7 +87,7 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
 }, isSame)
 
 /** The way back to where this question was answered. */
-function Continue({ run }: { run: Run }) {
+function Continue({ run }: { run: ConversationRun }) {
   const can = useCapability('conversations')
   const mayAsk = useDocument((state) => canWrite(state.role))
   const online = useSession((session) => session.link === 'online')
@@ -108,7 +108,7 @@ function Continue({ run }: { run: Run }) {
 }
 
 /** What a run does that has nothing to show yet. */
-function AtWork({ run }: { run: Run }) {
+function AtWork({ run }: { run: ConversationRun }) {
   const ahead = useChat((chat) => runAhead(chat, run))
   const reviewed = useReview((state) =>
     Object.values(state.requests).some(
@@ -141,7 +141,7 @@ function Step({ entry, request }: { entry: Entry; request: ToolApprovalRequest |
   if (isPlan(request))
     return isWaiting(request) ? <PlanCard request={request} /> : <PlanOutcome request={request} />
   if (isWaiting(request)) return <ProposalCard request={request} />
-  return <Outcome request={request} />
+  return <RequestOutcome request={request} />
 }
 
 /** What came of a call whose request this tab has not seen. */
@@ -162,7 +162,7 @@ function Result({ words, failed }: { words: string; failed: boolean }) {
   )
 }
 
-function Ending({ run }: { run: Run }) {
+function Ending({ run }: { run: ConversationRun }) {
   switch (run.status) {
     case 'running':
     case 'success':
@@ -190,7 +190,7 @@ function Ending({ run }: { run: Run }) {
 }
 
 /** Asks our newest question once more, about the same words. */
-function TryAgain({ run }: { run: Run }) {
+function TryAgain({ run }: { run: ConversationRun }) {
   const session = useSession((state) => state.me?.sessionId)
   const online = useSession((state) => state.link === 'online')
   const mayAsk = useDocument((state) => canWrite(state.role))

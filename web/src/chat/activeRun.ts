@@ -1,9 +1,9 @@
 /** The run of ours that the model is busy with, if any; one that waits for people is not. */
 import { isWaiting, useReview } from '../review/state/store.ts'
 import { useSession } from '../session/store.ts'
-import { type Run, useChat, working } from './store.ts'
+import { type ConversationRun, useChat, working } from './store.ts'
 
-export function useActiveRun(): Run | undefined {
+export function useActiveRun(): ConversationRun | undefined {
   const session = useSession((state) => state.me?.sessionId)
   const requests = useReview((state) => state.requests)
   return useChat((chat) =>

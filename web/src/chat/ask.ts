@@ -1,5 +1,5 @@
 /** Asking for an edit, and stopping one. */
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { allSent } from '../editor/sync/allSent.ts'
 import { currentText, hunkFrom, hunkTo, proposedText } from '../review/changes/hunk.ts'
 import { rejectHunk } from '../review/state/decide.ts'
@@ -11,7 +11,7 @@ import type { AskSelection, Hunk } from '../wire/generated.ts'
 import { askedAbout, rememberAsked } from './composer/askedAbout.ts'
 import { chosenModel } from './composer/models.ts'
 import { chosenMode } from './modes.ts'
-import { asked, failed, type Run, useChat } from './store.ts'
+import { asked, failed, type ConversationRun, useChat } from './store.ts'
 
 /**
  * Sends the question about `scope`, or about the whole document. Where the cursor stands goes along
@@ -22,7 +22,7 @@ export async function ask(
   scope: { from: number; to: number } | null,
 ): Promise<void> {
   await allSent()
-  const state = getCurrent()?.view.state
+  const state = activeDocument()?.view.state
   if (!state) return
   const { from: start, to: end } = scope ?? caret(state.selection.main.head)
   await send(prompt, { text: state.sliceDoc(start, end), start, end })
@@ -31,7 +31,7 @@ export async function ask(
 const caret = (at: number) => ({ from: at, to: at })
 
 /** The words that it was about are looked for anew by the server. */
-export async function askOnceMore(run: Pick<Run, 'id' | 'prompt'>): Promise<void> {
+export async function askOnceMore(run: Pick<ConversationRun, 'id' | 'prompt'>): Promise<void> {
   const selection = askedAbout(run.id)
   if (!selection) return ask(run.prompt, null)
   await allSent()
@@ -39,7 +39,7 @@ export async function askOnceMore(run: Pick<Run, 'id' | 'prompt'>): Promise<void
 }
 
 async function send(prompt: string, selection: Required<AskSelection>): Promise<void> {
-  const current = getCurrent()
+  const current = activeDocument()
   const me = useSession.getState().me
   if (!current || !me) return
   const requestId = `run_${crypto.randomUUID().replaceAll('-', '')}`
@@ -75,7 +75,7 @@ async function send(prompt: string, selection: Required<AskSelection>): Promise<
  * are now.
  */
 export function askAgain(shown: Hunk): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view) return
   const hunk = asItIs(view.state, shown)
   const [from, to] = [hunkFrom(hunk), hunkTo(hunk)]

@@ -17,8 +17,8 @@ vi.mock('../session/store.ts', () => {
   }
   return { useSession, hasCapability: () => true, wire: { call } }
 })
-vi.mock('../editor/sync/currentDocument.ts', () => ({
-  getCurrent: () => ({ id: 'doc', view: { state } }),
+vi.mock('../editor/sync/activeDocument.ts', () => ({
+  activeDocument: () => ({ id: 'doc', view: { state } }),
 }))
 vi.mock('../editor/sync/allSent.ts', () => ({ allSent: () => Promise.resolve(true) }))
 vi.mock('../review/state/decide.ts', () => ({ rejectHunk: () => Promise.resolve(true) }))

@@ -2,11 +2,11 @@
  * Beginning a conversation anew, and going on from an earlier question. What was said stays where
  * it is.
  */
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { Run } from './store.ts'
+import type { ConversationRun } from './store.ts'
 
 export function clearConversation(): Promise<void> {
   return turn(
@@ -15,7 +15,7 @@ export function clearConversation(): Promise<void> {
   )
 }
 
-export function continueFrom(run: Run): Promise<void> {
+export function continueFrom(run: ConversationRun): Promise<void> {
   return turn(
     (sessionId, documentId) =>
       wire.call('transcript:fork', {
@@ -32,7 +32,7 @@ async function turn(
   call: (sessionId: string, documentId: string) => Promise<object>,
   done: string,
 ): Promise<void> {
-  const [me, current] = [useSession.getState().me, getCurrent()]
+  const [me, current] = [useSession.getState().me, activeDocument()]
   if (!me || !current) return
   try {
     await call(me.sessionId, current.id)

@@ -12,7 +12,7 @@ import {
   working,
 } from './store.ts'
 
-const NONE: Chat = { runs: [], turns: [] }
+const NONE: Chat = { runs: [], starts: [] }
 const AT = '2026-01-01T00:00:00Z'
 const event = (
   type: string,
@@ -213,7 +213,7 @@ it('shows where a conversation began anew, and whether there is anything to forg
   let chat = at(NONE, 'a', '2026-01-01T00:00:01Z')
   expect(remembers(chat, 's')).toBe(true)
   chat = cleared(chat, 'b', '2026-01-01T00:00:02Z', null)
-  expect(chat.turns).toEqual([
+  expect(chat.starts).toEqual([
     { id: 'b', sessionId: 's', at: '2026-01-01T00:00:02Z', name: 'Ana', from: null },
   ])
   expect(chat.runs).toHaveLength(1)

@@ -24,7 +24,7 @@ export type Entry =
 export type RunStatus =
   'running' | 'success' | 'error' | 'cancelled' | 'max_tokens' | 'refusal' | 'limit'
 
-export interface Run {
+export interface ConversationRun {
   id: string
   sessionId: string
   prompt: string
@@ -56,7 +56,7 @@ export interface Spent {
 }
 
 /** Somebody's conversation began anew, or goes on from an earlier run of theirs or anybody's. */
-export interface Turn {
+export interface ConversationStart {
   id: string
   sessionId: string
   name: string
@@ -65,15 +65,15 @@ export interface Turn {
 }
 
 export interface Chat {
-  runs: readonly Run[]
-  turns: readonly Turn[]
+  runs: readonly ConversationRun[]
+  starts: readonly ConversationStart[]
   /** Where what was said earlier can be read; null: all of it is here. */
   before?: string | null
 }
-export const NO_CHAT: Chat = { runs: [], turns: [], before: null }
+export const NO_CHAT: Chat = { runs: [], starts: [], before: null }
 export const useChat = create<Chat>()(() => NO_CHAT)
 
-const fresh = (id: string, sessionId: string, at: string): Run => ({
+const fresh = (id: string, sessionId: string, at: string): ConversationRun => ({
   id,
   sessionId,
   prompt: '',
@@ -88,7 +88,7 @@ const fresh = (id: string, sessionId: string, at: string): Run => ({
 
 /** What was said earlier, before what is known: a run may be cut in two. */
 export function joined(earlier: Chat, known: Chat): Chat {
-  const whole = (run: Run): Run => {
+  const whole = (run: ConversationRun): ConversationRun => {
     const rest = known.runs.find((other) => other.id === run.id)
     return rest
       ? {
@@ -101,10 +101,10 @@ export function joined(earlier: Chat, known: Chat): Chat {
       : run
   }
   const here = new Set(earlier.runs.map((run) => run.id))
-  const turns = earlier.turns.filter((turn) => !known.turns.some(({ id }) => id === turn.id))
+  const starts = earlier.starts.filter((start) => !known.starts.some(({ id }) => id === start.id))
   return {
     runs: [...earlier.runs.map(whole), ...known.runs.filter((run) => !here.has(run.id))],
-    turns: [...turns, ...known.turns],
+    starts: [...starts, ...known.starts],
     before: earlier.before ?? null,
   }
 }
@@ -112,7 +112,7 @@ export function joined(earlier: Chat, known: Chat): Chat {
 /** Our own question, shown before the server has answered. */
 export function asked(
   chat: Chat,
-  run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>,
+  run: Pick<ConversationRun, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>,
 ): Chat {
   return change(chat, run.id, run.sessionId, run.at, (old) => ({ ...old, ...run }))
 }
@@ -149,17 +149,17 @@ export function applyAgentEvent(chat: Chat, event: AgentEvent): Chat {
 }
 
 function turned(chat: Chat, { requestId: id, sessionId, at, content }: AgentEvent): Chat {
-  if (chat.turns.some((turn) => turn.id === id)) return chat
+  if (chat.starts.some((start) => start.id === id)) return chat
   return {
     ...chat,
-    turns: [
-      ...chat.turns,
+    starts: [
+      ...chat.starts,
       { id, sessionId, at, name: words(content, 'name'), from: words(content, 'from') || null },
     ],
   }
 }
 
-function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
+function step(run: ConversationRun, { type, subtype, content, at }: AgentEvent): ConversationRun {
   switch (`${type}/${subtype}`) {
     case 'user/prompt':
       return {
@@ -241,7 +241,7 @@ function closeText(entries: readonly Entry[], text: string): readonly Entry[] {
   return last?.kind === 'text' && last.open ? [...entries.slice(0, -1), block] : [...entries, block]
 }
 
-function finish(run: Run, status: RunStatus, problem: string): Run {
+function finish(run: ConversationRun, status: RunStatus, problem: string): ConversationRun {
   const entries = run.entries.map((entry) =>
     entry.kind === 'text' ? { ...entry, open: false } : entry,
   )
@@ -307,7 +307,7 @@ export function requested(chat: Chat, request: ToolApprovalRequest): Chat {
 }
 
 /** The question of the same person that has to be done with before this one's turn comes. */
-export function runAhead(chat: Chat, run: Run): Run | undefined {
+export function runAhead(chat: Chat, run: ConversationRun): ConversationRun | undefined {
   if (run.begun || run.status !== 'running') return undefined
   const earlier = chat.runs.filter(
     (other) =>
@@ -320,12 +320,12 @@ export function runAhead(chat: Chat, run: Run): Run | undefined {
 }
 
 /** The run from which this session's next question goes on; none after a new beginning. */
-export function goesOnFrom({ runs, turns }: Chat, sessionId: string | undefined): string | null {
-  const turn = turns.findLast((other) => other.sessionId === sessionId)
+export function goesOnFrom({ runs, starts }: Chat, sessionId: string | undefined): string | null {
+  const start = starts.findLast((other) => other.sessionId === sessionId)
   const run = runs.findLast(
-    (other) => other.sessionId === sessionId && (turn === undefined || other.at > turn.at),
+    (other) => other.sessionId === sessionId && (start === undefined || other.at > start.at),
   )
-  return run?.id ?? turn?.from ?? null
+  return run?.id ?? start?.from ?? null
 }
 
 /** Whether the AI would go by anything that was said in this session's conversation. */
@@ -338,7 +338,7 @@ export function working(
   chat: Chat,
   sessionId: string | undefined,
   waiting: ReadonlySet<string>,
-): Run | undefined {
+): ConversationRun | undefined {
   return chat.runs.find(
     (run) => run.status === 'running' && run.sessionId === sessionId && !waiting.has(run.id),
   )
@@ -349,7 +349,7 @@ function change(
   id: string,
   sessionId: string,
   at: string,
-  make: (run: Run) => Run,
+  make: (run: ConversationRun) => ConversationRun,
 ): Chat {
   if (!chat.runs.some((run) => run.id === id))
     return { ...chat, runs: [...chat.runs, make(fresh(id, sessionId, at))] }

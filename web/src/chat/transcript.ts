@@ -15,15 +15,15 @@ export async function loadTranscript(documentId: string): Promise<void> {
   useChat.setState((live) => {
     const told = chat(entries, requests)
     const known = new Set(told.runs.map((run) => run.id))
-    const turns = [
-      ...told.turns,
-      ...live.turns.filter((turn) => !told.turns.some(({ id }) => id === turn.id)),
+    const starts = [
+      ...told.starts,
+      ...live.starts.filter((start) => !told.starts.some(({ id }) => id === start.id)),
     ]
     // What was read of earlier pages before the connection broke is read again when it is asked
     // for.
     const since = before === null ? '' : (told.runs[0]?.at ?? '')
     return {
-      turns,
+      starts,
       runs: [...told.runs, ...live.runs.filter((run) => !known.has(run.id) && run.at >= since)],
       before,
     }

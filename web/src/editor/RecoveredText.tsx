@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { Dialog } from '../ui/Dialog.tsx'
 import { plural } from '../ui/timeFormat.ts'
-import { getCurrent } from './sync/currentDocument.ts'
+import { activeDocument } from './sync/activeDocument.ts'
 import { useDocument } from './store.ts'
 
 const forget = (text: string) =>
@@ -11,7 +11,7 @@ const forget = (text: string) =>
   }))
 
 function putBack(text: string): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view) return
   view.dispatch(view.state.replaceSelection(text))
   forget(text)

@@ -1,6 +1,6 @@
 /**
- * Markdown for the editor, fetched beside the text: that can be read before it is known which of it
- * are headings.
+ * Markdown for the editor, also for what is pasted, fetched beside the text: that can be read
+ * before it is known which of it are headings.
  */
 import { Compartment, type Extension } from '@codemirror/state'
 import { type EditorView, ViewPlugin } from '@codemirror/view'
@@ -8,8 +8,8 @@ import { toast } from '../ui/toasts.ts'
 
 const place = new Compartment()
 let known: Extension | null = null
-const fetched = import('./markdown.ts').then(
-  ({ markdown }) => (known = markdown()),
+const fetched = Promise.all([import('./markdown.ts'), import('../convert/richPaste.ts')]).then(
+  ([{ markdown }, { richPaste }]) => (known = [markdown(), richPaste()]),
   () => null,
 )
 

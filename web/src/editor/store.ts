@@ -12,7 +12,7 @@ import type {
 } from '../wire/generated.ts'
 import type { Heading } from './textStatistics.ts'
 
-export type Saved = 'saved' | 'saving' | 'apart'
+export type Saved = 'saved' | 'saving' | 'offline'
 export type Phase = 'opening' | 'open' | 'failed' | 'gone'
 
 export interface DocumentState {

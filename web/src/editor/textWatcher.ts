@@ -24,6 +24,7 @@ const NOTHING = {
 export class TextWatcher {
   private timer: ReturnType<typeof setTimeout> | undefined
   private frame = 0
+  private painted: ReturnType<typeof setTimeout> | undefined
   private moved: ReturnType<typeof setTimeout> | undefined
 
   constructor(private readonly view: EditorView) {}
@@ -47,8 +48,9 @@ export class TextWatcher {
   }
 
   /**
-   * The pending changes: at once if one came, went or changed its state; if they only moved with
-   * the words, when there is time.
+   * The pending changes: right after the text is painted if one came, went or changed its state; at
+   * once if only another one is the active one; when there is time if they only moved with the
+   * words.
    */
   hunks(): void {
     const {
@@ -59,13 +61,16 @@ export class TextWatcher {
       shown: textView,
     } = this.view.state.field(reviewField, false) ?? NOTHING
     const shown = useDocument.getState()
-    if (
+    if (!alike(hunks, shown.hunks) || !alike(streaming, shown.streaming))
+      this.frame ||= requestAnimationFrame(() => {
+        // A timer runs after the frame is painted: drawing a long list takes longer than a frame.
+        this.painted = setTimeout(() => this.show())
+      })
+    else if (
       active !== shown.active ||
       resolved?.outcome !== shown.resolved?.outcome ||
       (resolved === null) !== (shown.resolved === null) ||
-      textView !== shown.shown ||
-      !alike(hunks, shown.hunks) ||
-      !alike(streaming, shown.streaming)
+      textView !== shown.shown
     )
       this.frame ||= requestAnimationFrame(() => this.show())
     else if (hunks.length + streaming.length > 0)
@@ -73,8 +78,7 @@ export class TextWatcher {
   }
 
   private show(): void {
-    cancelAnimationFrame(this.frame)
-    clearTimeout(this.moved)
+    this.forgetHunks()
     this.frame = 0
     this.moved = undefined
     const { hunks, streaming, active, resolved, shown } =
@@ -103,8 +107,13 @@ export class TextWatcher {
 
   stop(): void {
     clearTimeout(this.timer)
-    clearTimeout(this.moved)
+    this.forgetHunks()
+  }
+
+  private forgetHunks(): void {
     cancelAnimationFrame(this.frame)
+    clearTimeout(this.painted)
+    clearTimeout(this.moved)
   }
 }
 

@@ -3,7 +3,7 @@
  * them.
  */
 import type { EditorView } from '@codemirror/view'
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { allSent } from '../editor/sync/allSent.ts'
 import { useDocument } from '../editor/store.ts'
 import { wire } from '../session/store.ts'
@@ -52,7 +52,7 @@ export function unfreeze(index: number): void {
  * along till then.
  */
 async function change(wanted: (view: EditorView) => readonly Range[]): Promise<void> {
-  const current = (await allSent()) ? getCurrent() : null
+  const current = (await allSent()) ? activeDocument() : null
   if (!current) return toast('Wait until everything typed is saved, then try again.')
   const before = frozenIn(current.view.state)
   const ranges = wanted(current.view)

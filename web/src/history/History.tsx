@@ -5,7 +5,7 @@ import { useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import { type Piece, type Step, titleOf, wordsIn, woven } from './steps.ts'
+import { namesIn, type VersionPiece, type Step, titleOf, wordsIn, woven } from './steps.ts'
 import { moment } from './wording.ts'
 import { useHistory } from './readHistory.ts'
 
@@ -70,7 +70,7 @@ function Line({ id, step, isNow, isChosen, onChoose }: LineProps) {
       <b>{isNow ? `Now · ${moment(step.at, Date.now())}` : moment(step.at, Date.now())}</b>
       <span>{titleOf(step)}</span>
       <span className="step-who">
-        {step.author.name}
+        {namesIn(step)}
         {changed && ` · ${changed}`}
       </span>
     </button>
@@ -151,8 +151,8 @@ function Version({ id, step, isNow }: { id: string; step: Step; isNow: boolean }
 }
 
 /** An old text with what is different: in the text now, or as the step found it and left it. */
-function useText(id: string, { from, to }: Step, against: Against): readonly Piece[] | null {
-  const [pieces, setPieces] = useState<readonly Piece[] | null>(null)
+function useText(id: string, { from, to }: Step, against: Against): readonly VersionPiece[] | null {
+  const [pieces, setPieces] = useState<readonly VersionPiece[] | null>(null)
   useEffect(() => {
     let gone = false
     setPieces(null)

@@ -1,13 +1,13 @@
 /** Asks the server who wrote what, and shows it where the words stand here. */
 import { sendableUpdates } from '@codemirror/collab'
 import { StateEffect } from '@codemirror/state'
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { ProvenanceSpan } from '../wire/generated.ts'
 import { useAuthors } from './store.ts'
-import { partsOf } from './wording.ts'
+import { authorShares } from './wording.ts'
 
 /** All spans, in order, in place of those before; none: nothing is shown. */
 export const setSpans = StateEffect.define<readonly ProvenanceSpan[]>()
@@ -37,11 +37,11 @@ export async function readAuthors(): Promise<void> {
 }
 
 async function readOnce(): Promise<void> {
-  const current = getCurrent()
+  const current = activeDocument()
   if (!current || !useAuthors.getState().on) return
   const { version, spans } = await wire.call('document:provenance', { documentId: current.id })
-  if (getCurrent() !== current || !useAuthors.getState().on) return
-  const missed = current.synced?.since(version)
+  if (activeDocument() !== current || !useAuthors.getState().on) return
+  const missed = current.confirmed?.since(version)
   // Told of a version that has not arrived here yet: its updates come first.
   if (!missed) return void setTimeout(() => void readAuthors(), 200)
   const path = [...missed, ...sendableUpdates(current.view.state).map((update) => update.changes)]
@@ -51,6 +51,6 @@ async function readOnce(): Promise<void> {
   const placed = spans
     .map((span) => ({ ...span, from: map(span.from, 1), to: Math.min(map(span.to, -1), length) }))
     .filter(({ from, to }) => from < to)
-  useAuthors.setState({ parts: partsOf(placed) })
+  useAuthors.setState({ parts: authorShares(placed) })
   current.view.dispatch({ effects: setSpans.of(placed) })
 }

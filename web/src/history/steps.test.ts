@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HistoryLine } from '../wire/generated.ts'
-import { stepsOf, titleOf, wordsIn, woven } from './steps.ts'
+import { namesIn, stepsOf, titleOf, wordsIn, woven } from './steps.ts'
 
 const ana = { id: 'usr_1', name: 'Ana' }
 const bo = { id: 'usr_2', name: 'Bo' }
@@ -15,16 +15,34 @@ const line = (version: number, minute: number, more: Partial<HistoryLine> = {}):
 test('what somebody writes in one go is one step', () => {
   const steps = stepsOf([
     line(5, 9),
-    line(4, 1),
-    line(3, 0, { author: bo }),
+    line(4, 2),
+    line(3, 1, { author: bo }),
     line(2, 0),
     line(1, 0),
   ])
-  expect(steps.map(({ from, to, author }) => [from, to, author.name])).toEqual([
+  expect(steps.map((step) => [step.from, step.to, namesIn(step)])).toEqual([
     [3, 5, 'Ana'],
     [2, 3, 'Bo'],
     [0, 2, 'Ana'],
   ])
+})
+
+test('two people who type at the same time make one step, with the names of both', () => {
+  const second = (version: number, seconds: number, author = ana) =>
+    line(version, 0, { author, at: new Date(2026, 10, 20, 14, 0, seconds).toISOString() })
+  const alternating = Array.from({ length: 40 }, (_, at) =>
+    second(41 - at, 50 - at, at % 2 === 0 ? bo : ana),
+  )
+  const steps = stepsOf([line(43, 12, { author: bo }), ...alternating, line(1, -5)])
+  expect(steps.map((step) => [step.from, step.to, namesIn(step)])).toEqual([
+    [42, 43, 'Bo'],
+    [0, 41, 'Bo and Ana'],
+  ])
+})
+
+test('who types right after a change was accepted makes a step of their own', () => {
+  const steps = stepsOf([line(2, 0, { author: bo }), line(1, 0, { act: 'accepted', origin: 'a' })])
+  expect(steps.map(namesIn)).toEqual(['Bo', 'Ana'])
 })
 
 test('a pause begins another step, counted from update to update', () => {

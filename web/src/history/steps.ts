@@ -7,13 +7,16 @@ import { countWords } from '../editor/textStatistics.ts'
 
 /** Typing with a longer pause is another step. */
 const PAUSE_MS = 10 * 60_000
+/** People who type within so short a time of each other type together: that is one step. */
+const TOGETHER_MS = 30_000
 
 export interface Step {
   /** The version before its first update. */
   from: number
   /** The version after its last. */
   to: number
-  author: Person
+  /** Who made it, the latest first: several people if they typed together. */
+  authors: readonly Person[]
   act: HistoryAct
   /** When it ended. */
   at: string
@@ -29,8 +32,11 @@ export function stepsOf(lines: readonly HistoryLine[]): Step[] {
   let before: HistoryLine | undefined
   for (const line of lines) {
     const last = steps.at(-1)
-    if (last && before && goesOn(last, before, line)) last.from = line.version - 1
-    else steps.push(stepOf(line))
+    if (last && before && goesOn(last, before, line)) {
+      last.from = line.version - 1
+      if (last.authors.every(({ id }) => id !== line.author.id))
+        last.authors = [...last.authors, line.author]
+    } else steps.push(stepOf(line))
     before = line
   }
   return steps
@@ -40,7 +46,7 @@ function stepOf({ version, author, at, act, origin, restored }: HistoryLine): St
   return {
     from: version - 1,
     to: version,
-    author,
+    authors: [author],
     act,
     at,
     ...(origin !== undefined && { origin }),
@@ -49,12 +55,17 @@ function stepOf({ version, author, at, act, origin, restored }: HistoryLine): St
 }
 
 function goesOn(step: Step, later: HistoryLine, line: HistoryLine): boolean {
-  const alike =
-    step.author.id === line.author.id &&
-    step.act === line.act &&
-    step.origin === line.origin &&
-    step.act !== 'restored'
-  return alike && Date.parse(later.at) - Date.parse(line.at) <= PAUSE_MS
+  const alike = step.act === line.act && step.origin === line.origin && step.act !== 'restored'
+  const pause = Date.parse(later.at) - Date.parse(line.at)
+  if (later.author.id === line.author.id) return alike && pause <= PAUSE_MS
+  return alike && step.act === 'typed' && pause <= TOGETHER_MS
+}
+
+/** "Ana", "Ana and Bo", "Ana, Bo and Cy". */
+export function namesIn({ authors }: Step): string {
+  const names = authors.map(({ name }) => name)
+  const last = names.pop() ?? ''
+  return names.length === 0 ? last : `${names.join(', ')} and ${last}`
 }
 
 export function titleOf({ act, restored }: Step): string {
@@ -79,15 +90,16 @@ export function wordsIn(parts: readonly Difference[]): { added: number; removed:
   }
 }
 
-export interface Piece {
+export interface VersionPiece {
   text: string
   is: 'same' | 'gone' | 'new'
 }
 
 /** The text of one version with what is different in another, piece by piece. */
-export function woven(text: string, parts: readonly Difference[]): Piece[] {
-  const pieces: Piece[] = []
-  const add = (piece: string, is: Piece['is']) => piece !== '' && pieces.push({ text: piece, is })
+export function woven(text: string, parts: readonly Difference[]): VersionPiece[] {
+  const pieces: VersionPiece[] = []
+  const add = (piece: string, is: VersionPiece['is']) =>
+    piece !== '' && pieces.push({ text: piece, is })
   let at = 0
   for (const { from, to, base, insert } of parts) {
     add(text.slice(at, from), 'same')

@@ -4,12 +4,12 @@
  */
 import { create } from 'zustand'
 import type { ProvenanceSpan } from '../wire/generated.ts'
-import type { Part } from './wording.ts'
+import type { AuthorShare } from './wording.ts'
 
 interface AuthorsState {
   on: boolean
   /** Who has a part in the text, the largest first. */
-  parts: readonly Part[]
+  parts: readonly AuthorShare[]
   /** What stands at the caret. */
   here: ProvenanceSpan | null
 }

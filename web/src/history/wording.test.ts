@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ProvenanceSpan, RuleCredit } from '../wire/generated.ts'
-import { credit, partsOf, share } from './wording.ts'
+import { credit, authorShares, share } from './wording.ts'
 
 const at = new Date(2026, 10, 20, 14, 3).toISOString()
 const now = new Date(2026, 10, 20, 18, 0).getTime()
@@ -42,7 +42,7 @@ test('another day has its date', () => {
 })
 
 test('parts are added up, the largest first, and people look different', () => {
-  const parts = partsOf([
+  const parts = authorShares([
     span(0, 3),
     span(3, 10, { author: bo }),
     span(10, 30, { kind: 'ai' }),

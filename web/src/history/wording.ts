@@ -3,7 +3,7 @@ import { allowed } from '../rules/wording.ts'
 import type { ProvenanceSpan } from '../wire/generated.ts'
 
 /** Somebody who has a part in the text. */
-export interface Part {
+export interface AuthorShare {
   key: string
   /** As the legend calls it. */
   name: string
@@ -24,8 +24,8 @@ export const keyOf = ({ kind, author }: ProvenanceSpan): string =>
  * The largest part first; people's looks follow the order in which they come in the text, so that
  * they stay while parts grow.
  */
-export function partsOf(spans: readonly ProvenanceSpan[]): Part[] {
-  const parts = new Map<string, Part>()
+export function authorShares(spans: readonly ProvenanceSpan[]): AuthorShare[] {
+  const parts = new Map<string, AuthorShare>()
   let people = 0
   for (const span of spans) {
     const key = keyOf(span)

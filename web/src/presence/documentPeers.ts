@@ -2,7 +2,7 @@
 import type { ChangeSet } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 import { useDocument } from '../editor/store.ts'
-import type { Synced } from '../editor/sync/synced.ts'
+import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
 import type { Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
 import { Debouncer } from './debouncer.ts'
@@ -17,7 +17,7 @@ interface Host {
   readonly view: EditorView
   readonly settled: boolean
   /** The server's side; `null` while we are not in step with it. */
-  inStep(): Synced | null
+  inStep(): ConfirmedDocument | null
   unconfirmed(): readonly ChangeSet[]
 }
 
@@ -32,32 +32,35 @@ export class DocumentPeers {
   ) {}
 
   /** Who is here. `count`: with those who are not listed. */
-  see(all: readonly Peer[], synced: Synced | null, count = all.length): void {
+  see(all: readonly Peer[], confirmed: ConfirmedDocument | null, count = all.length): void {
     this.all = all
     const peers = withColors(all)
     useDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
     this.others.see(peers, all)
-    this.draw(synced)
+    this.draw(confirmed)
   }
 
   /** Who came, changed and left. */
-  change({ put, left, count, complete }: PresenceChanges, synced: Synced | null): void {
+  change(
+    { put, left, count, complete }: PresenceChanges,
+    confirmed: ConfirmedDocument | null,
+  ): void {
     this.all = changed(complete ? [] : this.all, put, left)
     const peers = withColors(this.all)
     useDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
     this.others.see(peers, put)
-    this.draw(synced)
+    this.draw(confirmed)
   }
 
-  move(moved: PresenceUpdate, synced: Synced | null): void {
+  move(moved: PresenceUpdate, confirmed: ConfirmedDocument | null): void {
     this.others.move(moved)
-    this.draw(synced)
+    this.draw(confirmed)
   }
 
   /** We are on our own. */
-  leave(synced: Synced | null): void {
+  leave(confirmed: ConfirmedDocument | null): void {
     this.others.leave()
-    this.draw(synced)
+    this.draw(confirmed)
   }
 
   /** Our caret may have moved. */
@@ -69,12 +72,12 @@ export class DocumentPeers {
     this.beat.stop()
   }
 
-  private draw(synced: Synced | null): void {
-    if (synced === null) return
+  private draw(confirmed: ConfirmedDocument | null): void {
+    if (confirmed === null) return
     const { view } = this.host
     const carets = this.others.carets(
       useDocument.getState().member,
-      synced,
+      confirmed,
       this.host.unconfirmed(),
       view.state.doc.length,
     )
@@ -84,9 +87,14 @@ export class DocumentPeers {
   /** Only when nothing is unacknowledged: until then our positions mean nothing to others. */
   private send(): void {
     const { id, view, settled } = this.host
-    const synced = this.host.inStep()
-    if (!synced || !settled || !view.hasFocus) return
+    const confirmed = this.host.inStep()
+    if (!confirmed || !settled || !view.hasFocus) return
     const { anchor, head } = view.state.selection.main
-    this.wire.volatile('presence:update', { documentId: id, version: synced.version, anchor, head })
+    this.wire.volatile('presence:update', {
+      documentId: id,
+      version: confirmed.version,
+      anchor,
+      head,
+    })
   }
 }

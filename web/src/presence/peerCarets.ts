@@ -1,6 +1,6 @@
 /** Where everybody else is, mapped into our copy of the text. Pure. */
 import type { ChangeDesc } from '@codemirror/state'
-import type { Synced } from '../editor/sync/synced.ts'
+import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
 import type { Peer, PeerCaret, PresenceUpdate } from '../wire/generated.ts'
 import type { Caret } from './carets.ts'
 
@@ -60,13 +60,13 @@ export class PeerCarets {
   /** Everybody's caret but our own; nobody's whose place we cannot work out. */
   carets(
     ours: string,
-    synced: Synced,
+    confirmed: ConfirmedDocument,
     unconfirmed: readonly ChangeDesc[],
     length: number,
   ): Caret[] {
     return this.peers.flatMap((peer): Caret[] => {
       const place = peer.id === ours ? undefined : this.places.get(peer.id)
-      const at = place && placed(place, synced, unconfirmed, length)
+      const at = place && placed(place, confirmed, unconfirmed, length)
       return at ? [{ id: peer.id, name: peer.name, color: peer.color, ...at }] : []
     })
   }
@@ -74,11 +74,11 @@ export class PeerCarets {
 
 function placed(
   { version, anchor, head }: PeerCaret,
-  synced: Synced,
+  confirmed: ConfirmedDocument,
   unconfirmed: readonly ChangeDesc[],
   length: number,
 ): { anchor: number; head: number } | undefined {
-  const missed = synced.since(version)
+  const missed = confirmed.since(version)
   const valid = (at: number) => Number.isInteger(at) && at >= 0
   if (!missed || !valid(anchor) || !valid(head)) return undefined
   const path = [...missed, ...unconfirmed]

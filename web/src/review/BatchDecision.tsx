@@ -10,7 +10,7 @@ import { decideBatch } from './state/decide.ts'
 import { draftOf } from './state/drafts.ts'
 import { usePanel } from './state/panel.ts'
 import { DecideTogether } from './DecideTogether.tsx'
-import { ReasonForm, type Way } from './cards/ReasonForm.tsx'
+import { ReasonForm, type DecisionForm } from './cards/ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from './state/responses.ts'
 import { useReview } from './state/store.ts'
 import { votedOf } from './state/votes.ts'
@@ -36,9 +36,9 @@ export function BatchDecision() {
       <DecideTogether />
       <section className="card batch" aria-label="All suggestions">
         {reasoning === NOTE && acceptable.length > 0 ? (
-          <ReasonForm keptAs={NOTE} ways={[acceptingAll(acceptable, accept)]} />
+          <ReasonForm keptAs={NOTE} forms={[acceptingAll(acceptable, accept)]} />
         ) : reasoning === REASON && first ? (
-          <ReasonForm keptAs={REASON} ways={[rejectingAll(waiting, first, open)]} />
+          <ReasonForm keptAs={REASON} forms={[rejectingAll(waiting, first, open)]} />
         ) : (
           <Choices
             waiting={waiting}
@@ -65,7 +65,7 @@ const inAll = (requests: readonly ToolApprovalRequest[]): string =>
   `in ${plural(requests.length, 'suggestion')}`
 
 /** What the AI is told is shown for the first of them: each hears the same words. */
-function acceptingAll(requests: readonly ToolApprovalRequest[], label: string): Way {
+function acceptingAll(requests: readonly ToolApprovalRequest[], label: string): DecisionForm {
   return {
     verdict: 'accept',
     label,
@@ -79,7 +79,7 @@ function rejectingAll(
   requests: readonly ToolApprovalRequest[],
   first: ToolApprovalRequest,
   open: number,
-): Way {
+): DecisionForm {
   return {
     verdict: 'reject',
     label: `Reject all ${open} ${inAll(requests)}`,

@@ -5,7 +5,7 @@ import { clockTime, plural } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { BinPages } from './BinPages.tsx'
 import { type Filter, ofDocument } from './state/bin.ts'
-import { Outcome } from './cards/Outcome.tsx'
+import { RequestOutcome } from './cards/RequestOutcome.tsx'
 import { useReview } from './state/store.ts'
 
 const FILTERS: readonly (readonly [Filter, string])[] = [
@@ -48,7 +48,7 @@ function Card({ request }: { request: ToolApprovalRequest }) {
         </p>
       </div>
       {request.prompt && <p className="prompt">{request.prompt}</p>}
-      <Outcome request={request} open={request.hunks.length <= 3} />
+      <RequestOutcome request={request} open={request.hunks.length <= 3} />
     </article>
   )
 }

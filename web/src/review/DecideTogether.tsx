@@ -1,5 +1,5 @@
 /** Several changes of a kind: each is listed before one decision is made about all of them. */
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -28,7 +28,7 @@ function List({ together: { title, ids } }: { together: Together }) {
   const { leave, stay } = useReturnFocus()
   const busy = useBusy((state) => ids.some((id) => state.ids.has(id)))
   const offline = useSession((session) => session.link !== 'online')
-  const state = getCurrent()?.view.state
+  const state = activeDocument()?.view.state
   // What somebody decided or changed meanwhile is not in it any more.
   const listed = hunks.filter((hunk) => ids.includes(hunk.id) && hunk.status === 'pending')
   if (!state) return null

@@ -4,7 +4,7 @@ import { useSession } from '../session/store.ts'
 import type { ModelAccess } from '../wire/generated.ts'
 import { configure, MODEL_ACCESS } from './state/settings.ts'
 
-export function Models({ access, fixed }: { access: ModelAccess; fixed: boolean }) {
+export function ModelSettings({ access, fixed }: { access: ModelAccess; fixed: boolean }) {
   const models = useSession((session) => session.me?.models) ?? []
   const [refusal, setRefusal] = useState<string | null>(null)
   const put = (modelAccess: ModelAccess) => void configure({ modelAccess }).then(setRefusal)

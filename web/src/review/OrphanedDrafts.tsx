@@ -1,6 +1,6 @@
 /** Half-written edits, reasons and notes about what somebody else decided. */
 import { useEffect } from 'react'
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { canWrite, useDocument } from '../editor/store.ts'
 import { ALL, batchOf } from './state/batch.ts'
 import { useBusy } from './state/busy.ts'
@@ -19,7 +19,7 @@ export function OrphanedDrafts() {
 
 /** As one's own typing: it needs nobody's approval. */
 function putIn(text: string): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view) return
   view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true, userEvent: 'input' })
   view.focus()

@@ -263,7 +263,7 @@ export function handleBarKey(
       return void splitActive(view)
     case 'undo':
       return void undoLastDecision()
-    case 'sheet':
+    case 'shortcuts':
       return onShortcuts()
     case 'text':
       return leaveBar(view)

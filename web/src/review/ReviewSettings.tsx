@@ -1,7 +1,7 @@
 /** How suggestions are decided in this document, and which passages no tool may touch. */
 import { EditorView } from '@codemirror/view'
 import { useState } from 'react'
-import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { useDocument, useDocumentParts } from '../editor/store.ts'
 import { frozenIn } from '../frozen/field.ts'
 import { unfreeze } from '../frozen/freeze.ts'
@@ -12,7 +12,7 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
 import type { Range } from '../wire/generated.ts'
-import { Models } from './ModelSettings.tsx'
+import { ModelSettings } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from './state/settings.ts'
 
 export function ReviewSettings() {
@@ -103,7 +103,7 @@ function Settings({ onJump }: { onJump: () => void }) {
           </select>
         </label>
       </fieldset>
-      <Models access={settings.modelAccess} fixed={fixed} />
+      <ModelSettings access={settings.modelAccess} fixed={fixed} />
       <Policies policies={settings.policies} fixed={fixed} />
       <Passages fixed={fixed} onJump={onJump} />
       <ServerSettings />
@@ -115,7 +115,7 @@ function Passages({ fixed, onJump }: { fixed: boolean; onJump: () => void }) {
   // Follows the text and what is frozen in it.
   useDocument((state) => state.revision)
   useDocument((state) => state.settings)
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view) return null
   const ranges = frozenIn(view.state)
   return (

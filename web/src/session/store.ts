@@ -1,6 +1,7 @@
 /** Whether the server is there, who it says we are, and what it can do. */
 import { create } from 'zustand'
 import { CallError, Wire } from '../wire/socket.ts'
+import { endSignIn, takeSignInFailure } from './identityProvider.ts'
 import type {
   SessionEnded,
   SessionRegistered,
@@ -45,13 +46,15 @@ export const useSession = create<Session>()(() => ({
 }))
 
 const places: Places = { tab: window.sessionStorage, browser: window.localStorage }
+/** Why the identity provider could not sign us in; undefined: nothing of the kind. */
+export const signInFailure = takeSignInFailure(window.location, window.history)
 let identity = takeIdentity(window.location, window.history, places)
 
 export const wire = new Wire(() => {
   const sessionId = keptSession(places.tab)
   return {
     protocol: 1,
-    capabilities: ['presence-changes', 'short-updates'],
+    capabilities: ['presence-changes', 'short-updates', 'hunk-changes'],
     ...(identity.token && { token: identity.token }),
     ...(identity.name && { name: identity.name }),
     ...(sessionId && { sessionId }),
@@ -82,9 +85,11 @@ export function start(): void {
       me: me && { ...me, settings, permission_mode: modeFor(me, settings.permission_mode) },
     })),
   )
-  wire.on('sessionEnded', ({ code, message, at }) =>
-    refused({ code: 'unauthorized', message, details: { reason: code, at } }),
-  )
+  wire.on('sessionEnded', ({ code, message, at }) => {
+    // The token is still good: the server ends the connection, and we come back as its new person.
+    if (code === 'token_changed') return
+    refused({ code: 'unauthorized', message, details: { reason: code, at } })
+  })
   wire.onDisconnect((byServer) => {
     useSession.setState(({ link }) => ({ link: link === 'refused' ? link : 'offline' }))
     // Cut off for being slow, or the server stops: socket.io comes back by itself only where the
@@ -215,6 +220,7 @@ export function stay(): void {
 
 /** Out, in every tab that is the same person. */
 export function signOut(): void {
+  if (identity.token !== undefined) endSignIn(credentials())
   forget(places, identity.token)
   sayLeft(places)
   leave()

@@ -32,7 +32,7 @@ export type FileStatus = "saved" | "missing" | "failed";
 
 export type TokenStatus = "active" | "expired" | "revoked";
 
-export type SessionEndCode = "token_revoked" | "token_expired";
+export type SessionEndCode = "token_revoked" | "token_expired" | "token_changed";
 
 export type HistoryAct = "typed" | "accepted" | "taken_back" | "restored";
 
@@ -47,6 +47,10 @@ export type AgentEventSubtype = "prompt" | "clear" | "text" | "text_delta" | "to
 export type HunkReasonCode = "words_changed" | "place_removed" | "words_deleted" | "already_in_text" | "frozen_since";
 
 export type ModelAccessKind = "any" | "local" | "named";
+
+export type SpendingLimitKind = "server" | "everyone" | "person" | "document";
+
+export type WorkState = "queued" | "running";
 
 export type Handshake = { 
 /**
@@ -67,8 +71,8 @@ protocol?: number,
  */
 sessionId?: string, 
 /**
- * Additions to the protocol that the client understands: [`PEER_CHANGES`] and
- * [`SHORT_UPDATES`]. Others are ignored.
+ * Additions to the protocol that the client understands: [`PEER_CHANGES`],
+ * [`SHORT_UPDATES`] and [`HUNK_CHANGES`]. Others are ignored.
  */
 capabilities: Array<string>, };
 
@@ -138,6 +142,12 @@ export type NameDocument = {
  * Document that the event is about.
  */
 documentId: string, };
+
+export type EmptyTrash = { 
+/**
+ * Only document to remove; missing: all that the person can recover.
+ */
+documentId?: string, };
 
 export type RenameDocument = { 
 /**
@@ -981,6 +991,30 @@ waiting: number,
  * Number of them that the person may decide and has not approved yet.
  */
 waitingForYou: number, };
+
+export type Trash = { 
+/**
+ * Documents that the person can recover.
+ */
+documents: Array<DeletedDocument>, };
+
+export type DeletedDocument = { 
+/**
+ * Identifier of the document.
+ */
+id: string, 
+/**
+ * Title of the document.
+ */
+title: string, 
+/**
+ * Time of the deletion, in RFC 3339.
+ */
+deletedAt: string, 
+/**
+ * Time until which it can be recovered, in RFC 3339.
+ */
+recoverableUntil: string, };
 
 export type CreatedDocument = { 
 /**
@@ -1965,6 +1999,36 @@ url: string,
  */
 expiresAt: string | null, };
 
+export type LoginLine = { 
+/**
+ * Identifier of the login, and of its person.
+ */
+id: string, 
+/**
+ * Name that others see.
+ */
+name: string, 
+/**
+ * Mail address that the provider has verified; `null`: none.
+ */
+email: string | null, 
+/**
+ * Address of the provider.
+ */
+issuer: string, 
+/**
+ * Name by which the provider knows the person.
+ */
+subject: string, 
+/**
+ * Time of the first sign-in, in RFC 3339.
+ */
+createdAt: string, 
+/**
+ * Time of the last sign-in, in RFC 3339.
+ */
+signedInAt: string, };
+
 export type NamedPerson = { 
 /**
  * Asking person, under the name that their token has now.
@@ -2015,13 +2079,25 @@ revokedAt: string | null,
 /**
  * `true`: the token of the asking connection.
  */
-current: boolean, };
+current: boolean, 
+/**
+ * Login that it belongs to: an entry of `logins`; `null`: none.
+ */
+login: string | null, 
+/**
+ * `true`: an owner issued it and tied it to the login; `false`: it came from signing in.
+ */
+tied: boolean, };
 
 export type TokenList = { 
 /**
  * All tokens.
  */
-tokens: Array<TokenLine>, };
+tokens: Array<TokenLine>, 
+/**
+ * Everybody who has signed in with an identity provider, oldest first.
+ */
+logins: Array<LoginLine>, };
 
 export type SessionEnded = { 
 /**
@@ -2074,6 +2150,184 @@ request_id: string | null,
  * Reason why the decision failed.
  */
 error: WireError, };
+
+export type ReadSpending = { 
+/**
+ * Month such as `2026-11`; missing: this one.
+ */
+month?: string, };
+
+export type SetSpendingLimit = { 
+/**
+ * Calls of models that the limit is about.
+ */
+for: SpendingLimitKind, 
+/**
+ * Identifier of the person or document; missing with `server` and `everyone`.
+ */
+id?: string, 
+/**
+ * Limit of a month, from 0 to 1,000,000; `null` removes the limit.
+ */
+usd: number | null, };
+
+export type MonthSpending = { 
+/**
+ * Month, such as `2026-11`.
+ */
+month: string, 
+/**
+ * Time at which the next month begins, in RFC 3339: limits renew.
+ */
+renewsAt: string, 
+/**
+ * Cost of all calls.
+ */
+usd: number, 
+/**
+ * Limit of the whole server; `null`: none.
+ */
+limitUsd: number | null, 
+/**
+ * Limit of each person who has no limit of their own; `null`: none.
+ */
+personLimitUsd: number | null, 
+/**
+ * People, the highest sum first, at most 500 and those who have a limit.
+ */
+people: Array<SpendingLine>, 
+/**
+ * Documents, the highest sum first, at most 500 and those that have a limit.
+ */
+documents: Array<SpendingLine>, 
+/**
+ * Models whose price is not known: their calls are in no sum.
+ */
+unpriced: Array<UnpricedModel>, };
+
+export type SpendingLine = { 
+/**
+ * Identifier of the person or document; `null`: calls about no document.
+ */
+id: string | null, 
+/**
+ * Name of the person, or title of the document; `null` if it is not known.
+ */
+name: string | null, 
+/**
+ * Cost of the calls.
+ */
+usd: number, 
+/**
+ * Number of calls.
+ */
+calls: number, 
+/**
+ * Number of calls whose price is not known; they are not in `usd`.
+ */
+unpricedCalls: number, 
+/**
+ * Tokens sent and received.
+ */
+tokens: number, 
+/**
+ * Limit of this person or document; `null`: none of its own.
+ */
+limitUsd: number | null, };
+
+export type UnpricedModel = { 
+/**
+ * Name of the model, as its provider has it.
+ */
+model: string, 
+/**
+ * Number of calls whose price is not known.
+ */
+calls: number, 
+/**
+ * Tokens sent and received.
+ */
+tokens: number, };
+
+export type WorkInProgress = { 
+/**
+ * Runs that have not ended, oldest first, at most 500.
+ */
+runs: Array<UnfinishedRun>, 
+/**
+ * Number of runs beyond those.
+ */
+runsLeftOut: number, 
+/**
+ * Number of requests that wait for people.
+ */
+openRequests: number, };
+
+export type UnfinishedRun = { 
+/**
+ * Session that asked.
+ */
+sessionId: string, 
+/**
+ * Identifier of the run within its session.
+ */
+requestId: string, 
+/**
+ * Person who asked.
+ */
+by: Person, 
+/**
+ * Document that it is about; `null`: none.
+ */
+documentId: string | null, 
+/**
+ * Title of the document.
+ */
+title: string | null, 
+/**
+ * State of the run.
+ */
+state: WorkState, 
+/**
+ * Time at which it was asked for, in RFC 3339.
+ */
+createdAt: string, };
+
+export type StopRun = { 
+/**
+ * Session of the run.
+ */
+sessionId: string, 
+/**
+ * Identifier of the run within its session.
+ */
+requestId: string, };
+
+export type StoredSizes = { 
+/**
+ * Number of documents in lists.
+ */
+documents: number, 
+/**
+ * Number of documents in the trash.
+ */
+deletedDocuments: number, 
+/**
+ * Bytes of all stored texts: versions of documents from which others are computed.
+ */
+textBytes: number, 
+/**
+ * Number of updates of all documents.
+ */
+updates: number, 
+/**
+ * Bytes of their change sets.
+ */
+updateBytes: number, 
+/**
+ * Bytes of the whole database, its free space included.
+ */
+databaseBytes: number, };
 
 export type ListFiles = { 
 /**

@@ -5,6 +5,7 @@ import type {
   AgentEvent,
   ToolApprovalRequest,
   ToolApprovalResolved,
+  Trash,
   ToolApprovalResponse,
   ToolApprovalUpdate,
   DecisionResult,
@@ -26,11 +27,13 @@ import type {
   NameToken,
   IssueToken,
   ListRequests,
+  MonthSpending,
   Opened,
   PresenceChanges,
   PresencePeers,
   PresenceUpdate,
   ProvenanceSpan,
+  ReadSpending,
   ReopenRequest,
   RequestStatus,
   Rule,
@@ -39,11 +42,15 @@ import type {
   SessionEnded,
   SessionRegistered,
   SetSettings,
+  SetSpendingLimit,
   SettingsChanged,
   ShortUpdates,
+  StopRun,
+  StoredSizes,
   TokenLine,
   Told,
   WireError,
+  WorkInProgress,
   PermissionMode,
 } from './generated.ts'
 
@@ -92,6 +99,9 @@ export interface Calls {
   'document:close': [{ documentId: string }, object]
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
+  'trash:list': [object, Trash]
+  'trash:recover': [{ documentId: string }, object]
+  'trash:empty': [{ documentId?: string }, object]
   'document:settings': [ChangeSettings, { settings: DocumentSettings }]
   'document:history': [
     { documentId: string; before?: number; limit?: number },
@@ -145,6 +155,11 @@ export interface Calls {
   'token:list': [object, { tokens: TokenLine[] }]
   'token:name': [NameToken, NamedPerson]
   'token:revoke': [{ id: string }, object]
+  'spending:get': [ReadSpending, MonthSpending]
+  'spending:limit': [SetSpendingLimit, MonthSpending]
+  'server:work': [object, WorkInProgress]
+  'server:stop': [StopRun, object]
+  'server:storage': [object, StoredSizes]
   'transcript:clear': [{ sessionId: string; documentId?: string }, object]
   'transcript:fork': [
     { sessionId: string; documentId?: string; requestId: string; fromSessionId?: string },

@@ -38,7 +38,7 @@ interface Props {
 
 export function InboxDecisions({ request, scope }: Props) {
   const reviewer = useInboxReviewer()
-  const focus = useInbox((inbox) => inbox.focus[request.request_id])
+  const viewers = useInbox((inbox) => inbox.viewers[request.request_id])
   const decides = mayDecide(request, reviewer)
   return (
     <div className="inbox-decisions">
@@ -51,7 +51,7 @@ export function InboxDecisions({ request, scope }: Props) {
       )}
       <Countdown
         request={request}
-        others={onlookers(focus ?? [], reviewer.id)}
+        others={onlookers(viewers ?? [], reviewer.id)}
         mayDecide={decides}
       />
     </div>
@@ -71,7 +71,7 @@ function Ways({ request, scope }: Props) {
           {...kept}
           keptAs={draftOf(id, 'reason')}
           reasons={REASONS}
-          ways={[rejectForm(request, 'Reject', decideRequest, `Reject ${scope}`)]}
+          forms={[rejectForm(request, 'Reject', decideRequest, `Reject ${scope}`)]}
         />
       )
     case 'noting':
@@ -79,7 +79,7 @@ function Ways({ request, scope }: Props) {
         <ReasonForm
           {...kept}
           keptAs={draftOf(id, 'note')}
-          ways={[
+          forms={[
             approveForm(
               request,
               request.default_to_no ? confirm : verb,
@@ -94,7 +94,7 @@ function Ways({ request, scope }: Props) {
         <ReasonForm
           {...kept}
           keptAs={draftOf(id, 'answer')}
-          ways={[respondForm(request, 'Answer', decideRequest, `Answer instead of ${scope}`)]}
+          forms={[respondForm(request, 'Answer', decideRequest, `Answer instead of ${scope}`)]}
         />
       )
     case 'editing':

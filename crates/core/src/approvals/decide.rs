@@ -1,18 +1,21 @@
 //! Judgement of a decision: what it changes, or the reason why nothing is. The room applies it.
 
-use std::collections::HashMap;
+pub(super) mod carry_out;
+
+use std::collections::HashSet;
 
 use serde_json::Value;
 
+use self::carry_out::{JudgedDecision, JudgedEffect, JudgedHunk};
 use super::policy::cast;
 use super::{
     ApprovalRequest, ApprovalRequirement, ChangeExtent, Decision, DecisionError, DecisionOutcome,
-    DecisionRemark, DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
-    HunkVerdict, InvalidDecisionReason, NotAllowedReason, PeopleAsked, Person, PreviewKind,
-    RequestStatus, RequestVerdict, UpdatedPreview,
+    DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkStatus, HunkVerdict,
+    InvalidDecisionReason, NotAllowedReason, Person, PreviewKind, RequestStatus, RequestVerdict,
+    UpdatedPreview,
 };
 use crate::approvals::hunks::apply::{
-    AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order,
+    AcceptKind, DecidedBy, HunkEdit, change_of, hunk_edits, in_order,
 };
 use crate::document::Text;
 use crate::permissions::{Action, Principal};
@@ -31,27 +34,24 @@ type NamedHunk<'d> = (usize, &'d HunkVerdict);
 
 /// Planned outcome of a [`Decision`].
 enum DecisionPlan {
-    /// The tool without hunks runs, with this input and its preview if a person edited it.
-    Run(Option<Value>, Option<UpdatedPreview>),
-    /// The tool without hunks does not run.
-    Refuse,
+    /// A call without hunks is approved, with this input and its preview if a person edited it.
+    ApproveCall(Option<Value>, Option<UpdatedPreview>),
+    /// A call without hunks is refused.
+    RefuseCall,
     /// Each hunk has its own plan.
     Hunks(Vec<HunkPlan>),
 }
 
 impl ApprovalRequest {
-    /// Takes a decision by `who`. `text` is the current text of the document (any text, for a
-    /// request without hunks).
-    ///
-    /// The decision is judged as it will be applied: `requirements` says what that takes, beyond
-    /// what the request takes as it was proposed.
+    /// Judges a decision by `who` ([`Self::judge_decision`]) and carries it out
+    /// ([`Self::carry_out`]).
     ///
     /// On success the request is as decided, and [`DecisionOutcome::changes`] must be committed to
-    /// `text`. Keep a copy of the request to restore in case the change cannot be stored.
+    /// `text`. A refusal leaves the request as it was.
     ///
     /// # Errors
     /// [`DecisionError`] with the reason for the refusal.
-    pub fn decide(
+    pub fn judge_and_carry_out(
         &mut self,
         decision: &Decision,
         who: &Principal,
@@ -59,6 +59,26 @@ impl ApprovalRequest {
         now_ms: u64,
         requirements: &DecisionRequirements,
     ) -> Result<DecisionOutcome, DecisionError> {
+        let judged = self.judge_decision(decision, who, text, now_ms, requirements)?;
+        Ok(self.carry_out(judged, text, requirements))
+    }
+
+    /// Judges a decision by `who`, and changes nothing. `text` is the current text of the document
+    /// (any text, for a request without hunks).
+    ///
+    /// The decision is judged as it will be applied: `requirements` says what that takes, beyond
+    /// what the request takes as it was proposed.
+    ///
+    /// # Errors
+    /// [`DecisionError`] with the reason for the refusal.
+    pub fn judge_decision<'d>(
+        &self,
+        decision: &'d Decision,
+        who: &Principal,
+        text: &Text,
+        now_ms: u64,
+        requirements: &DecisionRequirements,
+    ) -> Result<JudgedDecision<'d>, DecisionError> {
         let named = self.named(decision)?;
         self.check_allowed(who)?;
         self.check_may_write(decision, who, &named)?;
@@ -70,7 +90,7 @@ impl ApprovalRequest {
         self.check_fresh(decision)?;
         self.check_shown(decision)?;
         let edits = match &plan {
-            DecisionPlan::Run(..) | DecisionPlan::Refuse => Vec::new(),
+            DecisionPlan::ApproveCall(..) | DecisionPlan::RefuseCall => Vec::new(),
             DecisionPlan::Hunks(plans) => self.edits(plans, text)?,
         };
         let requirement = match self.extent_of(&plan, &edits) {
@@ -82,28 +102,21 @@ impl ApprovalRequest {
         };
         let rule = decision.rule.clone();
         let decided_by = DecidedBy { by: Person::from(who), at_ms: now_ms, rule };
-        let mut outcome = match plan {
-            DecisionPlan::Run(input, revised) => self.run(input, revised, requirement, &decided_by),
-            DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &decided_by),
+        let effect = match plan {
+            DecisionPlan::ApproveCall(input, revised) => JudgedEffect::ApproveCall(input, revised),
+            DecisionPlan::RefuseCall => JudgedEffect::RefuseCall,
             DecisionPlan::Hunks(plans) => {
-                let taken = self.take(plans, edits, text, requirement, &decided_by)?;
-                self.note_reason(decision, &taken.decided);
-                taken
+                self.judge_hunks(plans, edits, text, requirement, &decided_by)?
             }
         };
-        self.update_required(requirements);
-        outcome.votes = self.votes();
-        self.remark(decision, &decided_by);
-        outcome.rule = decision.remember.clone().map(|wish| self.rule(wish, &decided_by));
-        Ok(outcome)
+        Ok(JudgedDecision { decision, decided_by, requirement, effect })
     }
 
     /// Returns the hunks that a decision names, by their index; those that were split or
     /// joined are left out.
     fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<NamedHunk<'d>>, DecisionError> {
         let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
-        let indices: HashMap<_, _> =
-            self.hunks.iter().enumerate().map(|(index, hunk)| (&hunk.id, index)).collect();
+        let indices = self.indices_of(verdicts.iter().map(|verdict| &verdict.id));
         let find = |verdict: &'d HunkVerdict| match indices.get(&verdict.id) {
             Some(&index) => Ok(Some((index, verdict))),
             None if self.was_replaced(&verdict.id) => Ok(None),
@@ -155,13 +168,20 @@ impl ApprovalRequest {
     /// Returns the extent of what the plan applies; `None`: it accepts nothing.
     fn extent_of(&self, plan: &DecisionPlan, edits: &[HunkEdit]) -> Option<ChangeExtent> {
         match plan {
-            DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.action.preview)),
-            DecisionPlan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
-            DecisionPlan::Refuse => None,
+            DecisionPlan::ApproveCall(None, _) => {
+                Some(ChangeExtent::from(&self.proposal.action.preview))
+            }
+            DecisionPlan::ApproveCall(Some(_), revised) => {
+                Some(self.revised_extent(revised.as_ref()))
+            }
+            DecisionPlan::RefuseCall => None,
             DecisionPlan::Hunks(plans) => {
-                let accepted = || plans.iter().filter(|plan| plan.choice == HunkChoice::Accept);
-                let with_text = |index| accepted().any(|it| it.index == index && it.text.is_some());
-                accepted().next().map(|_| self.extent_with(edits, with_text))
+                let is_accepted = |plan: &&HunkPlan| plan.choice == HunkChoice::Accept;
+                let accepted = plans.iter().filter(is_accepted);
+                let own_words: HashSet<_> =
+                    accepted.filter(|it| it.text.is_some()).map(|it| it.index).collect();
+                let accepts = plans.iter().any(|plan| is_accepted(&plan));
+                accepts.then(|| self.extent_with(edits, |index| own_words.contains(&index)))
             }
         }
     }
@@ -228,11 +248,13 @@ impl ApprovalRequest {
                 _ if decision.hunks.is_some() || decision.finish.is_some() => {
                     invalid(InvalidDecisionReason::NoChangesToDecide)
                 }
-                RequestVerdict::Approve => Ok(DecisionPlan::Run(None, None)),
+                RequestVerdict::Approve => Ok(DecisionPlan::ApproveCall(None, None)),
                 RequestVerdict::Edit { input } => {
-                    Ok(DecisionPlan::Run(Some(input.clone()), decision.revised.clone()))
+                    Ok(DecisionPlan::ApproveCall(Some(input.clone()), decision.revised.clone()))
                 }
-                RequestVerdict::Reject | RequestVerdict::Respond { .. } => Ok(DecisionPlan::Refuse),
+                RequestVerdict::Reject | RequestVerdict::Respond { .. } => {
+                    Ok(DecisionPlan::RefuseCall)
+                }
             };
         }
         let rest = match (&decision.verdict, &decision.hunks) {
@@ -353,102 +375,35 @@ impl ApprovalRequest {
         }
     }
 
-    fn run(
-        &mut self,
-        input: Option<Value>,
-        revised: Option<UpdatedPreview>,
-        requirement: ApprovalRequirement,
-        decided_by: &DecidedBy,
-    ) -> DecisionOutcome {
-        let policy = self.proposal.policy;
-        let stands = revised.as_ref().and_then(|fresh| fresh.touched.clone());
-        let text = input.as_ref().map(Value::to_string);
-        let vote = decided_by.vote(text, stands, requirement.beyond(policy));
-        let have = cast(&mut self.decisions.votes, &vote, policy);
-        if have < requirement.need() {
-            return self.outcome();
-        }
-        self.decisions.edited_input = input;
-        if let Some(fresh) = revised {
-            self.take_over(fresh);
-        }
-        self.close(RequestStatus::Approved, decided_by)
-    }
-
-    fn close(&mut self, status: RequestStatus, decided_by: &DecidedBy) -> DecisionOutcome {
-        self.status = status;
-        self.decisions.closed = Some(decided_by.closed());
-        DecisionOutcome { resolved: Some(status), ..self.outcome() }
-    }
-
-    /// Carries out a checked plan; votes that are not enough yet leave their hunks open.
-    fn take(
-        &mut self,
+    /// Counts the votes of a plan, and makes the change of what they decide. Votes that are not
+    /// enough yet leave their hunks open.
+    fn judge_hunks(
+        &self,
         plans: Vec<HunkPlan>,
         mut edits: Vec<HunkEdit>,
         text: &Text,
         requirement: ApprovalRequirement,
         decided_by: &DecidedBy,
-    ) -> Result<DecisionOutcome, DecisionError> {
+    ) -> Result<JudgedEffect, DecisionError> {
         let policy = self.proposal.policy;
         let under = requirement.beyond(policy);
-        let mut decided = Vec::new();
-        for plan in plans {
-            let hunk = &mut self.hunks[plan.index];
+        let judge = |plan: HunkPlan| {
+            if plan.choice == HunkChoice::Reject {
+                return JudgedHunk { plan, votes: None, is_decided: true };
+            }
+            let hunk = &self.hunks[plan.index];
             let forced_over = plan.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
-            let status = match plan.choice {
-                HunkChoice::Reject => HunkStatus::Rejected,
-                HunkChoice::Accept => {
-                    let vote = decided_by.vote(plan.text.clone(), forced_over.clone(), under);
-                    if cast(&mut hunk.votes, &vote, policy) < requirement.need() {
-                        edits.retain(|e| e.index != plan.index);
-                        continue;
-                    }
-                    HunkStatus::Accepted
-                }
-            };
-            hunk.status = status;
-            hunk.reason = None;
-            hunk.decided = Some(HunkDecision {
-                by: decided_by.by.clone(),
-                at_ms: decided_by.at_ms,
-                text: plan.text,
-                forced_over,
-                rule: decided_by.rule.clone(),
-                feedback: None,
-            });
-            decided.push(hunk.id.clone());
-        }
-        let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
-        let resolved = self.settle(decided_by.closed());
-        Ok(DecisionOutcome { changes, placed, decided, put, resolved, ..self.outcome() })
-    }
-
-    fn outcome(&self) -> DecisionOutcome {
-        DecisionOutcome {
-            changes: None,
-            placed: Vec::new(),
-            asked: PeopleAsked::People,
-            decided: Vec::new(),
-            put: Vec::new(),
-            resolved: None,
-            votes: self.votes(),
-            rule: None,
-        }
-    }
-
-    fn remark(&mut self, decision: &Decision, decided_by: &DecidedBy) {
-        if decision.feedback.is_some() || decision.note.is_some() {
-            self.decisions.remarks.push(DecisionRemark {
-                by: decided_by.by.clone(),
-                at_ms: decided_by.at_ms,
-                feedback: decision.feedback.clone(),
-                note: decision.note.clone(),
-            });
-        }
-        if let RequestVerdict::Respond { message } = &decision.verdict {
-            self.decisions.answer = Some(message.clone());
-        }
+            let vote = decided_by.vote(plan.text.clone(), forced_over, under);
+            let mut votes = hunk.votes.clone();
+            let is_decided = cast(&mut votes, &vote, policy) >= requirement.need();
+            JudgedHunk { plan, votes: Some(votes), is_decided }
+        };
+        let hunks: Vec<_> = plans.into_iter().map(judge).collect();
+        let waiting = hunks.iter().filter(|hunk| !hunk.is_decided);
+        let waiting: HashSet<_> = waiting.map(|hunk| hunk.plan.index).collect();
+        edits.retain(|edit| !waiting.contains(&edit.index));
+        let changes = change_of(&edits, text)?;
+        Ok(JudgedEffect::Hunks(hunks, edits, changes))
     }
 }
 

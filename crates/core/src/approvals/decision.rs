@@ -166,8 +166,12 @@ pub struct DecisionOutcome {
     pub asked: PeopleAsked,
     /// Hunks that are no longer open.
     pub decided: Vec<HunkId>,
+    /// Hunks that stay open with other votes than before.
+    pub voted: Vec<HunkId>,
     /// Open hunks whose place or state is not the one that mapping through `changes` gives.
     pub put: Vec<HunkId>,
+    /// The same of hunks that are neither open nor in `decided`.
+    pub displaced: Vec<HunkId>,
     /// New status of the request, if it is resolved now.
     pub resolved: Option<RequestStatus>,
     /// Votes on what is open, after this one.

@@ -26,6 +26,7 @@ impl ApprovalRequest {
 
     /// Takes over the preview in `fresh`; the details of the announced one stay stored.
     pub(super) fn take_over(&mut self, fresh: UpdatedPreview) {
+        self.forget_hash();
         let UpdatedPreview { preview, touched } = fresh;
         let extent =
             self.announced_for.is_none().then(|| ChangeExtent::from(&self.proposal.action.preview));
@@ -65,6 +66,6 @@ impl ApprovalRequest {
 
     /// Returns `true` if `who` may decide the request or asked for it.
     pub fn concerns(&self, who: &Principal) -> bool {
-        self.proposal.requester.user == who.user || self.check_allowed(who).is_ok()
+        who.is(&self.proposal.requester.user) || self.check_allowed(who).is_ok()
     }
 }

@@ -2,9 +2,10 @@
 //! output.
 //!
 //! An [`ApprovalRequest`] is one gated tool call that waits for people. A request that changes text
-//! has [`Hunk`]s, and a hunk is a list of word-level [`HunkPart`]s. `rebase` keeps hunks valid
-//! while people type, `decide` applies a decision, `requirements` computes what it requires, `rule`
-//! holds the approvals people give in advance, and `report` writes what the model is told.
+//! has [`Hunk`]s, and a hunk is a list of word-level [`HunkPart`]s. `hunks::rebase` keeps hunks
+//! valid while people type. `decide` judges a decision by what `requirements` computes, and
+//! `decide::carry_out` carries it out. `rule` holds the approvals people give in advance, and
+//! `report` writes what the model is told.
 
 mod authorship;
 mod decide;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use crate::document::diff::{DraftPart, HunkDraft, HunkKind};
 pub use authorship::{AiCredit, AuthorSpan, SpanAuthor};
+pub use decide::carry_out::JudgedDecision;
 pub use decision::{
     Decision, DecisionError, DecisionOutcome, FileNow, FinishRest, HunkChoice, HunkVerdict,
     PeopleAsked, RequestVerdict, TouchedSince,
@@ -50,6 +52,7 @@ pub use refusal_reason::{InvalidDecisionReason, NotAllowedReason};
 pub use report::tool_report::{ReportState, ToolReport};
 pub use request::aftermath::{ExecutionState, FileUndo, RequestAftermath};
 pub use request::source::RequestSource;
+pub use request::stored_request::{RequestHead, StoredPart, StoredRequest};
 pub use request::{
     ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
     RequestDecisions, RequestResolution, RequestStatus, RequestTimes, UnaskedReason,
@@ -60,4 +63,4 @@ pub use rule::{
     ruling,
 };
 pub use undo_file::{FileUndoOutcome, FoundFile, WrittenFile};
-pub use undo_text::{TouchedPolicy, UndoScope};
+pub use undo_text::{JudgedUndo, TouchedPolicy, UndoScope};

@@ -166,7 +166,7 @@ impl ApprovalRequirement {
     ) -> bool {
         who.may(Action::Decide, document)
             && who.may(self.action(), document)
-            && !(self.others_only && who.user == *requester)
+            && !(self.others_only && who.is(requester))
     }
 }
 

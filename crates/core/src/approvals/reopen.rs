@@ -40,6 +40,8 @@ impl ApprovalRequest {
         if !wanted.iter().any(|&index| is_refused(&self.hunks[index])) {
             return invalid(InvalidDecisionReason::NothingToReopen);
         }
+        // The parts of a moved hunk may come in another order.
+        self.forget_hash();
         let words = text.to_string();
         let mut again = Vec::new();
         for index in wanted {

@@ -83,7 +83,7 @@ impl ApprovalRequest {
         now_ms: u64,
     ) -> Result<(ToolReport, ReportState), DecisionError> {
         let mut copy = self.clone();
-        copy.decide(decision, who, text, now_ms, &DecisionRequirements::default())?;
+        copy.judge_and_carry_out(decision, who, text, now_ms, &DecisionRequirements::default())?;
         Ok((copy.report(), copy.report_state()))
     }
 

@@ -5,20 +5,25 @@ pub(super) mod aftermath;
 mod reasons;
 mod rules;
 pub(super) mod source;
+pub(super) mod stored_request;
 mod voting;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::source::RequestSource;
+use super::preview::preview_hash::CachedHash;
 use super::{
     AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate, Hunk,
     HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, ReturnedHunk, ToolReport, Vote,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
+
+/// Number of hunks up to which each is looked for on its own.
+const FEW: usize = 8;
 
 /// Status of an [`ApprovalRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -345,6 +350,9 @@ pub struct ApprovalRequest {
     /// Events after the decision.
     #[serde(flatten)]
     pub aftermath: RequestAftermath,
+    /// Hash of the preview as it is.
+    #[serde(skip)]
+    pub(super) shown: CachedHash,
 }
 
 impl ApprovalRequest {
@@ -367,8 +375,9 @@ impl ApprovalRequest {
             decisions: RequestDecisions::default(),
             announced_for: None,
             aftermath: RequestAftermath::default(),
+            shown: CachedHash::default(),
         };
-        request.announced = request.preview_hash();
+        request.announced = request.compute_hash();
         request
     }
 
@@ -384,11 +393,23 @@ impl ApprovalRequest {
 
     /// Returns the hunks with these ids, in the order of `ids`; unknown ids are left out.
     pub fn hunks_named(&self, ids: &[HunkId]) -> Vec<&Hunk> {
-        if let [id] = ids {
-            return self.hunk(id).into_iter().collect();
+        let indices = self.indices_of(ids.iter());
+        ids.iter().filter_map(|id| indices.get(id)).map(|&index| &self.hunks[index]).collect()
+    }
+
+    /// Returns the index of each hunk with one of these ids; unknown ids are left out.
+    pub(super) fn indices_of<'i>(
+        &self,
+        ids: impl ExactSizeIterator<Item = &'i HunkId>,
+    ) -> HashMap<&'i HunkId, usize> {
+        // Looking for a few is faster than a table of all.
+        if ids.len() <= FEW {
+            let find = |id: &'i HunkId| Some((id, self.hunks.iter().position(|it| it.id == *id)?));
+            return ids.filter_map(find).collect();
         }
-        let by_id: HashMap<_, _> = self.hunks.iter().map(|hunk| (&hunk.id, hunk)).collect();
-        ids.iter().filter_map(|id| by_id.get(id).copied()).collect()
+        let wanted: HashSet<_> = ids.collect();
+        let known = self.hunks.iter().enumerate();
+        known.filter_map(|(index, hunk)| Some((*wanted.get(&hunk.id)?, index))).collect()
     }
 
     /// Returns the size of the change in UTF-16 units: everything deleted plus everything inserted,

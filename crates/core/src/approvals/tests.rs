@@ -11,6 +11,7 @@ mod rebasing;
 mod remembering;
 mod reversing;
 mod ruling;
+mod storing;
 mod telling;
 mod undoing;
 
@@ -32,7 +33,13 @@ struct ReviewFixture {
 const START_MS: u64 = 1_000_000;
 
 fn person(name: &str, role: Role) -> Principal {
-    Principal { user: UserId::from(name), name: name.to_uppercase(), role, document: None }
+    Principal {
+        user: UserId::from(name),
+        name: name.to_uppercase(),
+        role,
+        document: None,
+        former: Vec::new(),
+    }
 }
 
 fn ann() -> Principal {
@@ -60,7 +67,7 @@ fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> ProposedC
             explanation: String::new(),
             preview,
             touched: None,
-            source: RequestSource::Sdk,
+            source: RequestSource::Ask,
         },
         document: Some("doc_1".into()),
         requester: Person::from(&ann()),
@@ -137,7 +144,8 @@ impl ReviewFixture {
         self.now_ms += 1;
         let before = self.request.clone();
         let nothing = DecisionRequirements::default();
-        let outcome = self.request.decide(decision, who, &self.text, self.now_ms, &nothing);
+        let outcome =
+            self.request.judge_and_carry_out(decision, who, &self.text, self.now_ms, &nothing);
         match &outcome {
             Ok(outcome) => self.commit(outcome),
             Err(_) => assert_eq!(self.request, before, "a refused decision changes nothing"),

@@ -6,9 +6,9 @@ use super::{
     ApprovalRequest, ClosedBy, DecisionError, DecisionOutcome, DecisionRequirements, Hunk,
     HunkPart, HunkStatus, InvalidDecisionReason, PeopleAsked, Person, RequestStatus, TouchedSince,
 };
-use crate::approvals::hunks::apply::{AppliedHunks, HunkEdit, in_order};
+use crate::approvals::hunks::apply::{AppliedHunks, HunkEdit, change_of, in_order};
 use crate::document::provenance::PlacementOrigin;
-use crate::document::{Text, TextEdit};
+use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::HunkId;
 use crate::permissions::Principal;
 
@@ -32,6 +32,23 @@ pub enum TouchedPolicy<'a> {
     OverwriteSeen(&'a BTreeMap<HunkId, String>),
 }
 
+/// Undo that may be carried out: [`ApprovalRequest::carry_out_undo`] cannot fail.
+pub struct JudgedUndo {
+    /// Hunks to undo.
+    indices: Vec<usize>,
+    edits: Vec<HunkEdit>,
+    changes: Option<ChangeSet>,
+    /// Text after the change.
+    after: Text,
+}
+
+impl JudgedUndo {
+    /// Returns the change of the text that the undo makes, if it makes one.
+    pub fn changes(&self) -> Option<&ChangeSet> {
+        self.changes.as_ref()
+    }
+}
+
 impl ApprovalRequest {
     /// Undoes accepted hunks; only those are pending again. No call waits for them any more.
     ///
@@ -51,6 +68,21 @@ impl ApprovalRequest {
         now_ms: u64,
         requirements: &DecisionRequirements,
     ) -> Result<DecisionOutcome, DecisionError> {
+        let judged = self.judge_undo(scope, who, text, requirements)?;
+        Ok(self.carry_out_undo(judged, who, text, now_ms, requirements))
+    }
+
+    /// Judges an undo as [`ApprovalRequest::undo`] does, and changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`ApprovalRequest::undo`].
+    pub fn judge_undo(
+        &self,
+        scope: UndoScope,
+        who: &Principal,
+        text: &Text,
+        requirements: &DecisionRequirements,
+    ) -> Result<JudgedUndo, DecisionError> {
         let indices = self.accepted(scope.hunks)?;
         self.check_allowed(who)?;
         let edits = self.inverse(&indices, scope.touched, text)?;
@@ -59,17 +91,30 @@ impl ApprovalRequest {
             self.check_not_denied(&extent, requirements)?;
         }
         self.requirement_for(&extent, who, requirements)?;
+        let changes = change_of(&edits, text)?;
+        let mut after = text.clone();
+        if let Some(change) = &changes {
+            change.apply(&mut after).map_err(|_| no_place())?;
+        }
+        Ok(JudgedUndo { indices, edits, changes, after })
+    }
+
+    /// Carries out an undo that was judged on this request and `text`, with nothing changed since.
+    pub fn carry_out_undo(
+        &mut self,
+        judged: JudgedUndo,
+        who: &Principal,
+        text: &Text,
+        now_ms: u64,
+        requirements: &DecisionRequirements,
+    ) -> DecisionOutcome {
+        let JudgedUndo { indices, edits, changes, after } = judged;
         let mut open_again: Vec<HunkId> = Vec::new();
         for &index in &indices {
             self.hunks[index].inverse.clear();
         }
-        let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
-        let mut after = text.clone();
-        if let Some(change) = &changes {
-            let misfit =
-                DecisionError::InvalidDecision { reason: InvalidDecisionReason::DoesNotFit };
-            change.apply(&mut after).map_err(|_| misfit)?;
-        }
+        let applied = self.apply(&edits, changes.as_ref(), text);
+        let AppliedHunks { put, displaced, placed } = applied;
         for &index in &indices {
             let hunk = &mut self.hunks[index];
             hunk.reopen(&after);
@@ -81,8 +126,18 @@ impl ApprovalRequest {
         // A hunk that was forced over deleted words has nothing to change once it is undone.
         let resolved = self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         let votes = self.votes();
-        let (put, decided, asked) = (open_again, Vec::new(), PeopleAsked::People);
-        Ok(DecisionOutcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
+        DecisionOutcome {
+            changes,
+            placed,
+            asked: PeopleAsked::People,
+            decided: Vec::new(),
+            voted: Vec::new(),
+            put: open_again,
+            displaced,
+            resolved,
+            votes,
+            rule: None,
+        }
     }
 
     /// Returns the edits that undo hunks, in order; or the hunks whose words changed since.

@@ -40,7 +40,7 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalR
             explanation: format!("{who} asked."),
             preview: Preview::generic(),
             touched: None,
-            source: RequestSource::Sdk,
+            source: RequestSource::Ask,
         },
         document: Some("doc_lamp".into()),
         requester: Person { user: UserId::from(who.to_lowercase()), name: who.to_owned() },

@@ -5,17 +5,20 @@
 //! [`run::executor`]. What is said is kept as a [`conversation::transcript`] before anything
 //! depends on it, so that a run goes on where it stood after a crash.
 
-mod agent_core;
+mod agent_shared;
 pub mod conversation;
 pub mod external_calls;
 mod mode_permission;
 mod models;
+mod node_runs;
 pub mod requests;
 pub mod run;
 mod run_queues;
 mod service;
+mod spending;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,10 +43,11 @@ pub use requests::reopen::ReopenOutcome;
 pub use run::state_machine::RunLimits;
 pub use run::status::RunStatus;
 pub use service::AgentService;
+pub use spending::{CallPayer, MeteredCall, ReachedLimit, dollars};
 
 /// Question of a person to the agent ([`AgentService::ask`]), or a call of an outside caller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct RunRequest {
+pub struct AgentQuestion {
     /// Session that asks; the caller has checked that it is the person's own.
     pub session: SessionId,
     /// Name of the run, unique within the session.
@@ -66,7 +70,7 @@ pub struct RunRequest {
     pub conversation: ConversationMode,
     /// Model to use; the default if missing.
     pub model: Option<String>,
-    /// Event that asked.
+    /// Event that asked; determines the kind of answer.
     pub kind: AskKind,
     /// Treatment of tools that only read.
     pub read_tools: ReadToolPolicy,
@@ -113,7 +117,7 @@ pub enum AskKind {
     Call(Box<ExternalCall>),
 }
 
-impl RunRequest {
+impl AgentQuestion {
     /// Returns the call of an outside caller, if the request is one.
     fn outside(&self) -> Option<&ExternalCall> {
         match &self.kind {
@@ -123,7 +127,7 @@ impl RunRequest {
     }
 }
 
-/// Permission for owners to run with [`PermissionMode::BypassPermissions`] (`--allow-bypass`).
+/// Permission for owners to run with [`PermissionMode::Bypass`] (`--allow-bypass`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassPolicy {
     /// Prohibition for everybody.
@@ -142,7 +146,7 @@ pub struct StopFilter {
     pub run: Option<RunId>,
 }
 
-/// Reason why a request was refused. Nothing was started.
+/// Reason why a question was refused. Nothing was started.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The person may not do that.

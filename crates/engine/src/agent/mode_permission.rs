@@ -3,7 +3,7 @@
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
 
-use super::agent_core::AgentCore;
+use super::agent_shared::AgentShared;
 use super::{AgentService, AskError, BypassPolicy, PermissionMode};
 
 impl AgentService {
@@ -27,20 +27,20 @@ impl AgentService {
     }
 
     /// Returns the permission mode of runs that name none: the server's, if the person may have it,
-    /// otherwise [`PermissionMode::Sdk`].
+    /// otherwise [`PermissionMode::Ask`].
     pub fn default_mode(&self, asker: &Principal, document: Option<&DocumentId>) -> PermissionMode {
         let mode = self.shared.rooms.settings().permission_mode;
         let may = self.check_mode(mode, asker, document).is_ok();
-        if may { mode } else { PermissionMode::Sdk }
+        if may { mode } else { PermissionMode::Ask }
     }
 }
 
-impl AgentCore {
+impl AgentShared {
     /// Checks if a person's runs may have this permission mode.
     ///
     /// # Errors
     /// [`AskError::BypassNotAllowed`] if approvals may not be skipped here or by this person,
-    /// [`AskError::NoCli`] for [`PermissionMode::McpProxy`] without a Claude CLI.
+    /// [`AskError::NoCli`] for [`PermissionMode::ClaudeCli`] without a Claude CLI.
     pub fn check_mode(
         &self,
         mode: PermissionMode,
@@ -48,8 +48,8 @@ impl AgentCore {
         document: Option<&DocumentId>,
     ) -> Result<(), AskError> {
         match mode {
-            PermissionMode::Sdk | PermissionMode::ToolApproval => Ok(()),
-            PermissionMode::BypassPermissions => {
+            PermissionMode::Ask | PermissionMode::PlanFirst => Ok(()),
+            PermissionMode::Bypass => {
                 let may = asker.may(Action::Bypass, document);
                 if may && self.bypass == BypassPolicy::Allowed {
                     Ok(())
@@ -57,8 +57,8 @@ impl AgentCore {
                     Err(AskError::BypassNotAllowed)
                 }
             }
-            PermissionMode::McpProxy if self.models.has_cli() => Ok(()),
-            PermissionMode::McpProxy => Err(AskError::NoCli),
+            PermissionMode::ClaudeCli if self.models.has_cli() => Ok(()),
+            PermissionMode::ClaudeCli => Err(AskError::NoCli),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::llm::Model;
 use crate::rooms::RoomHandle;
 use crate::rooms::settings::model_access::AskedModel;
 
-use super::{AskError, PermissionMode, RunRequest};
+use super::{AgentQuestion, AskError, PermissionMode};
 
 /// Time limit for a provider to list its models.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
@@ -99,7 +99,7 @@ impl ModelCatalog {
 
     /// Matches model and permission mode: `mcpProxy` selects the CLI, whatever model was named, and
     /// the CLI as a model selects `mcpProxy`.
-    pub(super) fn of_mode(&self, mut ask: RunRequest) -> RunRequest {
+    pub(super) fn of_mode(&self, mut ask: AgentQuestion) -> AgentQuestion {
         if ask.outside().is_some() {
             // No model takes part.
             return ask;
@@ -108,12 +108,12 @@ impl ModelCatalog {
         let named = ask.model.as_ref().or_else(|| self.asked.first().map(|(known, _)| known));
         let is_cli = named.is_some_and(|name| is_cli(name));
         match ask.permission_mode {
-            PermissionMode::McpProxy if !is_cli => ask.model = own.cloned(),
-            PermissionMode::Sdk if is_cli => ask.permission_mode = PermissionMode::McpProxy,
-            PermissionMode::Sdk
-            | PermissionMode::McpProxy
-            | PermissionMode::BypassPermissions
-            | PermissionMode::ToolApproval => {}
+            PermissionMode::ClaudeCli if !is_cli => ask.model = own.cloned(),
+            PermissionMode::Ask if is_cli => ask.permission_mode = PermissionMode::ClaudeCli,
+            PermissionMode::Ask
+            | PermissionMode::ClaudeCli
+            | PermissionMode::Bypass
+            | PermissionMode::PlanFirst => {}
         }
         ask
     }

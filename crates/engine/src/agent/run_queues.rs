@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{DocumentId, RunId, SessionId};
+use crate::metrics;
 use crate::permissions::Principal;
 
 use super::{AskError, StopFilter};
@@ -199,6 +200,12 @@ impl RunQueues {
         queue.working = job.is_some();
         self.tidy(key);
         job
+    }
+
+    /// Measures the runs that are not over, and those among them that wait.
+    pub fn measure(&self) {
+        metrics::RUNS.set_count(self.live.len());
+        metrics::RUN_QUEUE.set_count(self.queues.values().map(|queue| queue.waiting.len()).sum());
     }
 
     /// Removes a run that is over.

@@ -1,42 +1,33 @@
-//! Entry point of the agent: accepts questions, stores them, and works on them, one run at a time
-//! for each session and document.
+//! Entry point of the agent: accepts questions, stores them, and starts workers (`worker.rs`),
+//! which work on them one at a time for each session and document.
 
-use std::panic::AssertUnwindSafe;
+use async_recursion::async_recursion as boxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::approvals::ApprovalRequest;
-use crate::failpoint;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::clock::WallClock;
-use crate::rooms::event::{AgentObject, StreamingPreviewScope};
 use crate::rooms::settings::model_access::AskedModel;
 use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
-use crate::store::{QueryScope, RunEndKind, RunRecord, RunState, Store, WriteBatch};
+use crate::store::{QueryScope, RunRecord, RunState, Store};
 use crate::tools::ToolRegistry;
 
-use super::agent_core::AgentCore;
+use super::agent_shared::AgentShared;
 use super::models::{self, ChosenModel, ModelCatalog, check_model};
 use super::run_queues::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
-use super::{AskError, AskKind, BypassPolicy, RunRequest, SelectedRange, StopFilter};
-use crate::agent::conversation::history::ResultTexts;
-use crate::agent::conversation::response::response;
+use super::{AgentQuestion, AskError, BypassPolicy, SelectedRange, StopFilter};
 use crate::agent::conversation::shown_documents::ShownDocuments;
-use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
-use crate::agent::external_calls::call::called;
 use crate::agent::external_calls::waiters::CallWaiters;
-use crate::agent::run::end_reason::RunEndReason;
-use crate::agent::run::run_events::RunEvents;
+use crate::agent::run::run_events::RunEventPublisher;
 use crate::agent::run::run_record::Run;
 use crate::agent::run::selection::locate;
 use crate::agent::run::state_machine::{RunEnd, RunLimits};
-use crate::agent::run::{executor, run_record};
 
 /// Maximum size in bytes of a prompt, of the instructions, and of all earlier messages together.
 const WORDS_LIMIT: usize = 256 * 1024;
@@ -50,7 +41,7 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 /// Service that owns every run of the server. Clones share it.
 #[derive(Clone)]
 pub struct AgentService {
-    pub(super) shared: Arc<AgentCore>,
+    pub(super) shared: Arc<AgentShared>,
 }
 
 impl AgentService {
@@ -75,7 +66,7 @@ impl AgentService {
         bypass: BypassPolicy,
         clock: WallClock,
     ) -> Self {
-        let shared = AgentCore {
+        let shared = AgentShared {
             store,
             clock,
             rooms,
@@ -89,6 +80,7 @@ impl AgentService {
             recognising: tokio::sync::Mutex::default(),
             repeating: tokio::sync::Mutex::default(),
             private: tokio::sync::Mutex::default(),
+            resuming: tokio::sync::Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             ended: watch::Sender::new(0),
@@ -110,6 +102,16 @@ impl AgentService {
         self.shared.models.names()
     }
 
+    /// Returns the models that can be asked.
+    pub fn catalog(&self) -> &ModelCatalog {
+        &self.shared.models
+    }
+
+    /// Measures the runs that are not over.
+    pub fn measure(&self) {
+        self.shared.queues().measure();
+    }
+
     /// Returns the names of the models on this machine.
     pub fn local_models(&self) -> Vec<String> {
         self.shared.models.local_names()
@@ -121,6 +123,7 @@ impl AgentService {
     ///
     /// [`AskError::ModelNotAllowed`] if it may not, and errors of the room: a document whose
     /// settings cannot be read is shown to no model.
+    #[boxed]
     pub async fn check_model(
         &self,
         document: &DocumentId,
@@ -145,6 +148,7 @@ impl AgentService {
     }
 
     /// Asks the providers for their models; takes as long as they do.
+    #[boxed]
     pub async fn list_provider_models(&self) {
         self.shared.models.list_provider_models().await;
     }
@@ -156,7 +160,8 @@ impl AgentService {
     /// # Errors
     ///
     /// If the question is refused; nothing was started then.
-    pub async fn ask(&self, ask: RunRequest) -> Result<RunId, AskError> {
+    #[boxed]
+    pub async fn ask(&self, ask: AgentQuestion) -> Result<RunId, AskError> {
         let name = ask.run.clone();
         self.start(ask, CancellationToken::new()).await?;
         Ok(name)
@@ -164,9 +169,10 @@ impl AgentService {
 
     /// Accepts a question; `cancel` also stops the run. Returns a token that stops at most this
     /// run.
+    #[boxed]
     pub(super) async fn start(
         &self,
-        ask: RunRequest,
+        ask: AgentQuestion,
         cancel: CancellationToken,
     ) -> Result<CancellationToken, AskError> {
         if self.shared.stop.is_cancelled() {
@@ -194,6 +200,7 @@ impl AgentService {
     /// # Errors
     ///
     /// [`AskError::NoRun`] if a run is named that is not under way.
+    #[boxed]
     pub async fn cancel(&self, stop: StopFilter) -> Result<(), AskError> {
         let unbegun = self.shared.queues().stop(&stop)?;
         for job in unbegun {
@@ -202,39 +209,12 @@ impl AgentService {
         Ok(())
     }
 
-    /// Resumes the runs that a crash or a stop left behind; returns their number.
-    ///
-    /// # Errors
-    ///
-    /// If the store or the workspace inbox cannot be read.
-    pub async fn resume(&self) -> Result<usize, AskError> {
-        self.settle_undos().await?;
-        let mut records = self.shared.store.unfinished_runs().await?;
-        // Runs that have begun go first, so that no other run comes between their entries.
-        records.sort_by_key(|record| record.state == RunState::Queued);
-        let mut count = 0;
-        for record in records {
-            match Run::read(record) {
-                Ok(run) => {
-                    let key = QueueKey::of(&run);
-                    let worker = self.shared.queues().requeue(run);
-                    self.spawn_worker(worker, key);
-                    failpoint::pass("agent.resuming");
-                    count += 1;
-                }
-                Err(error) => {
-                    tracing::error!(%error, "cannot read a stored run; it is skipped");
-                }
-            }
-        }
-        Ok(count)
-    }
-
     /// Returns the requests of a conversation that have ended, newest first, as many as fit.
     ///
     /// # Errors
     /// [`AskError::Store`] if the document or its requests cannot be read. A damaged request is
     /// left out.
+    #[boxed]
     pub async fn decided(
         &self,
         session: &SessionId,
@@ -276,6 +256,7 @@ impl AgentService {
     }
 
     /// Leaves every run as it is, durable, and waits until all work has stopped.
+    #[boxed]
     pub async fn shutdown(&self) {
         self.shared.stop.cancel();
         self.shared.tasks.close();
@@ -298,106 +279,13 @@ impl AgentService {
     }
 }
 
-impl AgentCore {
-    async fn work(&self, key: &QueueKey) {
-        loop {
-            let Some(mut job) = self.queues().next(key) else { return };
-            let end = tokio::select! {
-                biased;
-                () = self.stop.cancelled() => None,
-                end = self.run(&mut job) => Some(end),
-            };
-            self.models.over(&job.run.full_name());
-            let Some(end) = end else { return };
-            // Not cancelled by a stop: a run whose end is stored must also be reported.
-            self.end(job, end).await;
-        }
-    }
-
-    async fn run(&self, job: &mut QueuedRun) -> RunEnd {
-        // A run that panics must not end the session's other runs, and still owes its answer.
-        let end = AssertUnwindSafe(executor::execute_run(self, job)).catch_unwind().await;
-        end.unwrap_or_else(|_| RunEnd::error(RunEndReason::Internal, "The run failed unexpectedly"))
-    }
-
-    /// Ends a run: stores the end first, then tells everyone, exactly once.
-    async fn end(&self, QueuedRun { run, .. }: QueuedRun, end: RunEnd) {
-        let ask = &run.ask;
-        let entry = TranscriptEntry {
-            session: ask.session.clone(),
-            run: ask.run.clone(),
-            at_ms: self.clock.now_ms(),
-            kind: EntryKind::End {
-                subtype: end.kind,
-                message: end.message.clone(),
-                code: end.reason.clone(),
-                spent: run.spent.clone(),
-            },
-        };
-        let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
-        let mut said = self.said_by(&run, texts).await.unwrap_or_default();
-        if let Err(error) = self.keep_end(&run, end.kind, &entry, &said).await {
-            tracing::error!(run = %ask.run, %error, "cannot store the end of a run; the run will be resumed after a restart");
-        }
-        failpoint::pass("agent.ended");
-        self.ended.send_modify(|count| *count += 1);
-        self.queues().done(&ask.session, &ask.run);
-        self.call_waiters.notify(ask, || called(&run, &said, end.message.clone()));
-        said.push(entry);
-        let room = match self.room(&run).await {
-            // The document is gone, but the session still waits for its answer.
-            Err(RoomError::NoDocument) => self.private_room(&ask.session, &ask.principal).await,
-            opened => opened,
-        };
-        match room {
-            Ok(room) => self.say_end(&self.run_events(&run, room), &run, &said, &end).await,
-            Err(error) => {
-                tracing::error!(run = %ask.run, %error, "cannot announce the end of a run");
-            }
-        }
-    }
-
-    /// Stores the end of a run. A run that never began (`said` is empty) is no part of the
-    /// conversation, which may be in the middle of another run.
-    async fn keep_end(
-        &self,
-        run: &Run,
-        kind: RunEndKind,
-        entry: &TranscriptEntry,
-        said: &[TranscriptEntry],
-    ) -> Result<(), AskError> {
-        let mut batch = WriteBatch::from(run.put_ended(kind, entry.at_ms)?);
-        if !said.is_empty() {
-            batch.push(run_record::append(run.ask.document.as_ref(), entry)?);
-        }
-        Ok(self.store.commit(batch).await?)
-    }
-
-    async fn say_end(
-        &self,
-        run_events: &RunEvents,
-        run: &Run,
-        said: &[TranscriptEntry],
-        end: &RunEnd,
-    ) {
-        let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
-        run_events.room.end_previews(StreamingPreviewScope::OfRun(session, name)).await;
-        let now = run_events.room.read().await.ok();
-        run_events
-            .show(AgentObject::result(end.kind, &end.message, end.reason.as_ref(), &run.spent))
-            .await;
-        match &run.ask.kind {
-            AskKind::Ask => run_events.respond(response(said, now.as_ref())).await,
-            AskKind::Run | AskKind::Call(_) => {}
-        }
-        run_events.over().await;
-    }
-
+impl AgentShared {
     /// Returns the room of a run's document, shared or private.
     ///
     /// # Errors
     /// Those of [`RoomRegistry::open`], or those of [`Self::private_room`] without a shared
     /// document.
+    #[boxed]
     pub async fn room(&self, run: &Run) -> Result<RoomHandle, RoomError> {
         match &run.ask.document {
             Some(document) => self.rooms.open(document).await,
@@ -414,13 +302,13 @@ impl AgentCore {
     }
 
     /// Returns the publisher of a run's events in `room`.
-    pub fn run_events(&self, run: &Run, room: RoomHandle) -> RunEvents {
-        let RunRequest { session, run, document, .. } = &run.ask;
+    pub fn run_events(&self, run: &Run, room: RoomHandle) -> RunEventPublisher {
+        let AgentQuestion { session, run, document, .. } = &run.ask;
         let (session, run, document) = (session.clone(), run.clone(), document.clone());
-        RunEvents { room, session, run, clock: self.clock.clone(), document }
+        RunEventPublisher { room, session, run, clock: self.clock.clone(), document }
     }
 
-    pub(super) fn check(&self, ask: &RunRequest) -> Result<(), AskError> {
+    pub(super) fn check(&self, ask: &AgentQuestion) -> Result<(), AskError> {
         if ask.prompt.trim().is_empty() {
             return Err(AskError::EmptyPrompt);
         }
@@ -446,7 +334,7 @@ impl AgentCore {
     }
 
     async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {
-        let RunRequest { session, run: name, document, .. } = &run.ask;
+        let AgentQuestion { session, run: name, document, .. } = &run.ask;
         if self.store.run(&RunRecord::key(session, name)).await?.is_some() {
             return Err(AskError::Duplicate { run: name.clone() });
         }
@@ -470,6 +358,10 @@ impl AgentCore {
                 }
             }
         }
+        if run.ask.document.is_none() && self.store.node().is_some() {
+            // The server that has it does the run.
+            self.private_room(&run.ask.session, &run.ask.principal).await?;
+        }
         let put = run.put(RunState::Queued)?;
         Ok(self.store.commit(put).await?)
     }
@@ -479,6 +371,7 @@ impl AgentCore {
     /// # Errors
     /// [`RoomError::Store`] if the document can be neither read nor created, [`RoomError::Closed`]
     /// while the server stops.
+    #[boxed]
     pub async fn private_room(
         &self,
         session: &SessionId,
@@ -487,8 +380,11 @@ impl AgentCore {
         // Two callers at once must not create two documents.
         let _making = self.private.lock().await;
         let known = self.store.private_document(session).await;
-        if let Some(record) = known.map_err(|error| RoomError::Store(Arc::new(error)))? {
-            return self.rooms.open(&record.id).await;
+        let known = known.map_err(|error| RoomError::Store(Arc::new(error)))?;
+        let known = known.map(|record| record.id);
+        self.check_private_place(known.as_ref()).await?;
+        if let Some(document) = known {
+            return self.rooms.open(&document).await;
         }
         let new = NewDocument {
             title: "Private".into(),

@@ -4,6 +4,7 @@
 use crate::auth::{AuthError, TokenSecret};
 use crate::ids::UserId;
 use crate::store::{AnswerRecord, Store, StoreOp, WriteBatch};
+use async_recursion::async_recursion as boxed;
 
 use super::ApiResult;
 
@@ -24,6 +25,7 @@ impl StoredAnswers {
     ///
     /// # Errors
     /// [`AuthError`] if the store cannot be used or holds no valid secret.
+    #[boxed]
     pub async fn secret(&self) -> Result<TokenSecret, AuthError> {
         if let Some(kept) = self.0.setting(SECRET).await? {
             return TokenSecret::chosen(&kept);
@@ -39,6 +41,7 @@ impl StoredAnswers {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the answers.
+    #[boxed]
     pub async fn find(
         &self,
         user: &UserId,
@@ -52,6 +55,7 @@ impl StoredAnswers {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
+    #[boxed]
     pub async fn put(&self, answer: AnswerRecord) -> ApiResult<()> {
         Ok(self.0.commit(StoreOp::PutAnswer(answer)).await?)
     }
@@ -63,6 +67,7 @@ impl StoredAnswers {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer; the
     /// earlier ones are not marked then.
+    #[boxed]
     pub async fn put_next(
         &self,
         answer: AnswerRecord,
@@ -83,6 +88,7 @@ impl StoredAnswers {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store fails. An answer that does not
     /// exist is no error.
+    #[boxed]
     pub async fn remove(&self, user: UserId, key: String) -> ApiResult<()> {
         Ok(self.0.commit(StoreOp::DropAnswer { user, key }).await?)
     }

@@ -1,5 +1,6 @@
 //! Audit log: of one document, and of the whole server.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 
 use crate::ids::{DocumentId, UserId};
@@ -25,6 +26,7 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to read the log,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
+    #[boxed]
     pub async fn audit_lines(
         &self,
         document: Option<&DocumentId>,

@@ -4,6 +4,7 @@ use crate::auth::{AccessGuard, AuthError, Authenticator, may_still};
 use crate::ids::{DocumentId, RequestId, SessionId, TokenId, UserId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::{RoomHandle, WORKSPACE_INBOX};
+use async_recursion::async_recursion as boxed;
 
 use super::{ApiError, ApiResult, Application};
 
@@ -30,6 +31,7 @@ impl Application {
     ///
     /// # Errors
     /// Those of [`Authenticator::verify`]; none without a secret.
+    #[boxed]
     pub async fn identify(&self, secret: Option<&str>) -> Result<Option<Caller>, AuthError> {
         let (principal, token) = match (&self.everyone, secret) {
             (Some(everyone), _) => {
@@ -50,6 +52,7 @@ impl Application {
     ///
     /// # Errors
     /// Those of [`Authenticator::admit`]; none without a secret.
+    #[boxed]
     pub async fn admit(&self, secret: Option<&str>) -> Result<Option<AccessGuard>, AuthError> {
         if let Some(everyone) = &self.everyone {
             return Ok(Some(Authenticator::everyone(everyone.clone())));
@@ -63,6 +66,7 @@ impl Application {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the tokens of the
     /// person.
+    #[boxed]
     pub async fn may_still(
         &self,
         user: &UserId,
@@ -79,6 +83,7 @@ impl Application {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown, deleted or private document,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
+    #[boxed]
     pub async fn listed_room(
         &self,
         person: &Principal,
@@ -124,17 +129,24 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document or another
     /// person's private one, [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
+    #[boxed]
     pub async fn room(&self, document: &DocumentId, action: Action) -> ApiResult<RoomHandle> {
         self.require_in(action, Some(document))?;
         let room = self.api.rooms.open(document).await?;
         let is_visible = match room.unlisted_owner() {
-            Some(owner) if self.session.as_ref() != Some(owner) => {
-                let session = self.api.store.session(owner).await?;
-                session.is_some_and(|session| session.user == self.principal.user)
-            }
-            Some(_) | None => true,
+            Some(owner) => self.is_own_session(owner).await?,
+            None => true,
         };
         if is_visible { Ok(room) } else { Err(ApiError::not_found("document")) }
+    }
+
+    /// Returns `true` if a session is one of the caller's.
+    pub(super) async fn is_own_session(&self, session: &SessionId) -> ApiResult<bool> {
+        if self.session.as_ref() == Some(session) {
+            return Ok(true);
+        }
+        let session = self.api.store.session(session).await?;
+        Ok(session.is_some_and(|session| self.principal.is(&session.user)))
     }
 
     /// Returns the workspace inbox, if the caller may do `action` there.
@@ -142,6 +154,7 @@ impl Caller {
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the inbox cannot be opened.
+    #[boxed]
     pub async fn inbox(&self, action: Action) -> ApiResult<RoomHandle> {
         self.require(action)?;
         Ok(self.api.rooms.workspace_inbox().await?)
@@ -149,6 +162,7 @@ impl Caller {
 
     /// Returns the room of a document, or the workspace inbox if that is named: no connection opens
     /// the inbox, but its owner sets its rules and policies.
+    #[boxed]
     pub(super) async fn room_or_inbox(
         &self,
         document: &DocumentId,
@@ -161,6 +175,7 @@ impl Caller {
     }
 
     /// Returns the room that owns a request, if the caller may do `action` there.
+    #[boxed]
     pub(super) async fn room_of_request(
         &self,
         request: &RequestId,

@@ -3,6 +3,7 @@
 use crate::agent::ConversationFork;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Action;
+use async_recursion::async_recursion as boxed;
 
 use super::{ApiResult, Caller};
 
@@ -32,6 +33,7 @@ impl Caller {
     ///
     /// # Errors
     /// Those of [`Self::own_session`], and those of [`Self::room`] for the document.
+    #[boxed]
     pub async fn conversation(
         &self,
         session: SessionId,
@@ -87,6 +89,7 @@ impl Caller {
     }
 
     /// Checks that the caller may ask the agent about a document, or about none.
+    #[boxed]
     pub(super) async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
             Some(document) => self.room(document, Action::Ask).await.map(drop),

@@ -6,6 +6,7 @@ use crate::rooms::command::{DocumentSnapshot, SettingsChange};
 use crate::rooms::settings::DocumentSettings;
 use crate::rooms::{NewDocument, RoomHandle};
 use crate::store::DocumentRecord;
+use async_recursion::async_recursion as boxed;
 
 use super::{ApiResult, Application, Caller, ListPage};
 
@@ -19,6 +20,7 @@ pub struct DocumentContent {
 }
 
 impl DocumentContent {
+    #[boxed]
     pub(super) async fn of(room: &RoomHandle) -> ApiResult<Self> {
         Ok(Self { id: room.document().clone(), snapshot: room.read().await? })
     }
@@ -29,6 +31,7 @@ impl Application {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
+    #[boxed]
     pub async fn documents(&self, person: &Principal) -> ApiResult<Vec<DocumentRecord>> {
         Ok(self.rooms.documents(person).await?)
     }
@@ -49,6 +52,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the page.
+    #[boxed]
     pub async fn document_page(
         &self,
         after: Option<&(u64, String)>,
@@ -80,6 +84,7 @@ impl Caller {
     ///
     /// # Errors
     /// Those of [`Self::room`]. A file that cannot be read is no error.
+    #[boxed]
     pub async fn read_document(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
         self.room(document, Action::Read).await?;
         self.api.settle_file(document).await;
@@ -90,6 +95,7 @@ impl Caller {
     ///
     /// # Errors
     /// Those of [`Self::room`].
+    #[boxed]
     pub async fn content(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
         DocumentContent::of(&self.room(document, Action::Read).await?).await
     }
@@ -110,21 +116,57 @@ impl Caller {
         Ok(room.rename(title, self.principal.clone()).await?)
     }
 
-    /// Deletes a document. Its file stays, with every acknowledged change.
+    /// Deletes a document. It can be recovered for 30 days; see [`Self::recover_document`]. Its
+    /// file stays, with every acknowledged change.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the deletion is not stored; those of
     /// [`Self::room`].
+    #[boxed]
     pub async fn delete_document(&self, document: &DocumentId) -> ApiResult<()> {
         let room = self.room(document, Action::Manage).await?;
         self.api.settle_file(document).await;
         Ok(room.delete(self.principal.clone()).await?)
     }
 
+    /// Returns the deleted documents that the caller can recover, last deleted first.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
+    pub async fn trash(&self) -> ApiResult<Vec<DocumentRecord>> {
+        self.require_in(Action::Manage, self.principal.document.as_ref())?;
+        Ok(self.api.rooms.trash(&self.principal).await?)
+    }
+
+    /// Recovers a deleted document. Requests that ended with it stay ended.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to manage the document,
+    /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
+    pub async fn recover_document(&self, document: &DocumentId) -> ApiResult<()> {
+        self.require_in(Action::Manage, Some(document))?;
+        Ok(self.api.rooms.recover(document, &self.principal).await?)
+    }
+
+    /// Removes a document from the trash, or all that the caller can recover: they cannot be
+    /// recovered any more. The update log stays in the database.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to manage the document,
+    /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
+    pub async fn purge_trash(&self, only: Option<&DocumentId>) -> ApiResult<()> {
+        self.require_in(Action::Manage, only.or(self.principal.document.as_ref()))?;
+        Ok(self.api.rooms.purge(only, &self.principal).await?)
+    }
+
     /// Returns the review settings in force in a document or in the workspace inbox.
     ///
     /// # Errors
     /// Those of [`Self::room`], or of [`Self::inbox`] if the inbox is named.
+    #[boxed]
     pub async fn document_settings(&self, document: &DocumentId) -> ApiResult<DocumentSettings> {
         let room = self.room_or_inbox(document, Action::Read).await?;
         Ok(room.read().await?.settings)

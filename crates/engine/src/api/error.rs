@@ -7,7 +7,7 @@ use crate::auth::{AccessEnd, AuthError};
 use crate::file_sync::FileSyncError;
 use crate::ids::Version;
 use crate::rooms::RoomError;
-use crate::store::StoreError;
+use crate::store::{NodeAddress, StoreError};
 use crate::workspace::WorkspaceError;
 
 use super::webhooks::{AddressError, SecretError};
@@ -23,6 +23,8 @@ pub enum ErrorCode {
     Busy,
     /// The text or the file changed meanwhile.
     Conflicted,
+    /// Another server of several has the document.
+    Elsewhere,
     /// The time for it is over.
     Expired,
     /// The server failed.
@@ -69,6 +71,7 @@ impl ErrorCode {
             Self::AlreadyResolved => "already_resolved",
             Self::Busy => "busy",
             Self::Conflicted => "conflicted",
+            Self::Elsewhere => "elsewhere",
             Self::Expired => "expired",
             Self::Internal => "internal",
             Self::Invalid | Self::Unprocessable => "invalid_payload",
@@ -126,6 +129,8 @@ pub enum ErrorDetails {
     Update(usize),
     /// Limit that was reached.
     Limit(usize),
+    /// The server that has the document.
+    Elsewhere(NodeAddress),
 }
 
 /// Result of an operation of a [`Caller`](super::Caller).
@@ -162,6 +167,14 @@ impl ApiError {
         Self::new(ErrorCode::Internal, "the server could not answer; nothing was changed")
     }
 
+    /// Returns the server that has the document, if that is why this one could do nothing.
+    pub fn elsewhere(&self) -> Option<&NodeAddress> {
+        match self.details.as_deref() {
+            Some(ErrorDetails::Elsewhere(node)) => Some(node),
+            _ => None,
+        }
+    }
+
     /// Adds facts for programs.
     pub(super) fn with(self, details: ErrorDetails) -> Self {
         Self { details: Some(Box::new(details)), ..self }
@@ -176,7 +189,11 @@ impl ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "the store failed");
-        Self::new(ErrorCode::Unavailable, "the store does not answer; nothing was changed")
+        let message = match error {
+            StoreError::OutcomeUnknown { .. } => error.in_plain_words(),
+            _ => "the store does not answer; nothing was changed",
+        };
+        Self::new(ErrorCode::Unavailable, message)
     }
 }
 
@@ -211,6 +228,9 @@ impl From<RoomError> for ApiError {
                 tracing::error!(%error, "the store failed");
                 Self::new(ErrorCode::Unavailable, message)
             }
+            RoomError::Elsewhere(node) => {
+                Self::new(ErrorCode::Elsewhere, message).with(ErrorDetails::Elsewhere(node))
+            }
             RoomError::Closed => Self::new(ErrorCode::Unavailable, message),
         }
     }
@@ -241,16 +261,23 @@ impl From<AuthError> for ApiError {
             AuthError::Unknown => Self::new(ErrorCode::Unauthorized, message),
             AuthError::Expired { at_ms } => AccessEnd::Expired { at_ms }.into(),
             AuthError::Revoked { at_ms } => AccessEnd::Revoked { at_ms }.into(),
+            AuthError::Changed { at_ms } => AccessEnd::Changed { at_ms }.into(),
             AuthError::NoDocument(_) => {
                 Self::new(ErrorCode::NotFound, message).with(ErrorDetails::Missing("document"))
             }
             AuthError::NoToken(_) => {
                 Self::new(ErrorCode::NotFound, message).with(ErrorDetails::Missing("token"))
             }
+            AuthError::NoLogin(_) => {
+                Self::new(ErrorCode::NotFound, message).with(ErrorDetails::Missing("login"))
+            }
+            AuthError::TiedElsewhere(_) => Self::new(ErrorCode::AlreadyExists, message),
             AuthError::BoundOwner | AuthError::Nameless | AuthError::Expiry(_) => {
                 Self::unprocessable(message)
             }
-            AuthError::OwnerStays => Self::new(ErrorCode::NotAllowed, message),
+            AuthError::OwnerStays | AuthError::NotAdmitted | AuthError::NotSignedIn => {
+                Self::new(ErrorCode::NotAllowed, message)
+            }
             AuthError::TooMany { limit } => {
                 Self::new(ErrorCode::TooManyTokens, message).with(ErrorDetails::Limit(limit))
             }

@@ -6,6 +6,7 @@ use crate::ids::DocumentId;
 use crate::permissions::Action;
 use crate::rooms::{ExportSnapshot, RoomError, author_spans};
 use crate::store::Store;
+use async_recursion::async_recursion as boxed;
 
 use super::{ApiError, ApiResult, Caller};
 
@@ -26,6 +27,7 @@ impl Caller {
     /// [`Internal`](super::ErrorCode::Internal) if the file cannot be made,
     /// [`Invalid`](super::ErrorCode::Invalid) if the document changes too fast to be read; those of
     /// [`Self::room`].
+    #[boxed]
     pub async fn export_document(
         &self,
         document: &DocumentId,

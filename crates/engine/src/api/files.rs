@@ -3,6 +3,7 @@
 use crate::file_sync::FileSync;
 use crate::ids::DocumentId;
 use crate::permissions::Action;
+use async_recursion::async_recursion as boxed;
 
 use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ListPage};
 
@@ -35,6 +36,7 @@ impl Caller {
     /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::NotAllowed`] without permission
     /// to create documents, [`ErrorCode::Unsupported`] without a workspace,
     /// [`ErrorCode::Unavailable`] if it cannot be read.
+    #[boxed]
     pub async fn list_files(
         &self,
         pattern: String,

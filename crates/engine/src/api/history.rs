@@ -1,5 +1,6 @@
 //! Earlier versions of documents: lists, texts, comparisons, authorship and restoration.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::approvals::AuthorSpan;
@@ -41,6 +42,7 @@ impl Application {
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
+    #[boxed]
     pub async fn older_text(
         &self,
         document: &DocumentId,
@@ -57,6 +59,7 @@ impl Caller {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the history cannot be read; those of
     /// [`Self::room`].
+    #[boxed]
     pub async fn versions(
         &self,
         document: &DocumentId,
@@ -78,6 +81,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`ApiError::is_no_version`] if the version does not exist yet.
+    #[boxed]
     pub async fn text_of_version(
         &self,
         document: &DocumentId,
@@ -94,6 +98,7 @@ impl Caller {
     /// [`ApiError::is_no_version`] if one of the versions does not exist yet,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read; those of
     /// [`Self::room`].
+    #[boxed]
     pub async fn compare_versions(
         &self,
         document: &DocumentId,
@@ -132,6 +137,7 @@ impl Caller {
     /// [`Invalid`](super::ErrorCode::Invalid) if the range is not within the text,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read; those of
     /// [`Self::room`].
+    #[boxed]
     pub async fn provenance(
         &self,
         document: &DocumentId,

@@ -1,6 +1,7 @@
 //! Writes that are not done again when they are sent again.
 
-use crate::store::{IdempotencyRecord, StoreOp, WriteBatch};
+use crate::store::{IdempotencyRecord, StoreError, StoreOp, WriteBatch};
+use async_recursion::async_recursion as boxed;
 
 use super::{ApiResult, Application};
 
@@ -14,6 +15,7 @@ impl Application {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store can neither read nor write the
     /// record; the write must not begin then.
+    #[boxed]
     pub async fn begin_keyed_write(
         &self,
         begun: &IdempotencyRecord,
@@ -23,7 +25,14 @@ impl Application {
         if known.is_none() {
             let before_ms = begun.at_ms.saturating_sub(LIFE_MS);
             let forget = WriteBatch::from(StoreOp::ForgetOldOnces { before_ms });
-            self.store.commit(forget.with(StoreOp::PutOnce(begun.clone()))).await?;
+            match self.store.commit(forget.with(StoreOp::BeginOnce(begun.clone()))).await {
+                Ok(()) => {}
+                // Another server of several began it at the same moment.
+                Err(StoreError::Exists { .. }) => {
+                    return Ok(self.store.once(&begun.user, &begun.key).await?);
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(known)
     }
@@ -33,6 +42,7 @@ impl Application {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
+    #[boxed]
     pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> ApiResult<()> {
         let op = match ended.answer {
             Some(_) => StoreOp::PutOnce(ended),

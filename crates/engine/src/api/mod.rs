@@ -6,6 +6,7 @@
 //! Some operations take their input as a future. They await it after they have found that the
 //! caller is allowed, so that the body of a request that is refused is not read first.
 
+mod administration;
 mod answers;
 mod audit;
 mod caller;
@@ -27,18 +28,24 @@ mod settings;
 mod tokens;
 pub mod webhooks;
 
+use std::sync::Arc;
+
 use crate::agent::AgentService;
-use crate::auth::Authenticator;
+use crate::auth::{Authenticator, SignInPolicy};
 use crate::file_sync::FileSync;
 use crate::permissions::Principal;
 use crate::rooms::RoomRegistry;
 use crate::rooms::clock::WallClock;
 use crate::store::Store;
+use async_recursion::async_recursion as boxed;
 
 pub use crate::store::{
-    AnswerRecord, AuditEntry, AuditRecord, DocumentRecord, HistoryRecord, IdempotencyRecord,
-    SessionRecord, TokenRecord, TranscriptCursor,
+    AnswerRecord, AuditEntry, AuditRecord, ClusterNode, DocumentRecord, HistoryRecord,
+    IdempotencyRecord, LoginRecord, NodeAddress, SessionRecord, SpendingLimit, SpendingMonth,
+    SpendingScope, SpendingSum, StorageSizes, TokenRecord, TranscriptCursor,
 };
+pub use administration::spending::{SpendingReport, WantedLimit};
+pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;
 pub use audit::AuditLines;
 pub use caller::Caller;
@@ -64,6 +71,7 @@ pub struct Application {
     files: Option<FileSync>,
     address_policy: AddressPolicy,
     readiness: Readiness,
+    sign_in: Option<SignInPolicy>,
     /// Authenticator of tokens.
     pub auth: Authenticator,
     /// Rooms of the documents.
@@ -83,6 +91,8 @@ pub struct ApplicationOptions {
     pub everyone: Option<Principal>,
     /// Policy for the addresses of webhooks.
     pub address_policy: AddressPolicy,
+    /// Rules for people who sign in with an identity provider; `None`: nobody can.
+    pub sign_in: Option<SignInPolicy>,
 }
 
 impl Application {
@@ -96,15 +106,32 @@ impl Application {
         clock: WallClock,
         options: ApplicationOptions,
     ) -> Self {
-        let ApplicationOptions { everyone, address_policy } = options;
+        let ApplicationOptions { everyone, address_policy, sign_in } = options;
         let readiness = Readiness::default();
-        Self { store, files, address_policy, readiness, auth, rooms, agents, clock, everyone }
+        Self {
+            store,
+            files,
+            address_policy,
+            readiness,
+            sign_in,
+            auth,
+            rooms,
+            agents,
+            clock,
+            everyone,
+        }
+    }
+
+    /// Returns this server as one of several; `None` if it is the only one.
+    pub fn node(&self) -> Option<&Arc<ClusterNode>> {
+        self.store.node()
     }
 
     /// Checks that a change can be stored and read, at most every 2 seconds.
     ///
     /// # Errors
     /// The failure, in words that tell nothing of the machine.
+    #[boxed]
     pub async fn check_readiness(&self) -> Result<(), &'static str> {
         self.readiness.check(&self.store).await
     }

@@ -1,5 +1,6 @@
 //! Requests for approval: lists, decisions, and what else people do with them.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +13,9 @@ use crate::permissions::Action;
 use crate::rooms::command::{ProposeAgain, UndoChange, ViewerChange};
 use crate::rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
 use crate::rooms::{RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
-use crate::store::QueryScope;
+use crate::store::{NodeAddress, QueryScope};
 
-use super::{ApiError, ApiResult, Caller, ErrorDetails};
+use super::{ApiError, ApiResult, Caller, ErrorDetails, ListPage};
 
 /// Place of the requests that are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,7 @@ impl Caller {
     /// # Errors
     /// Those of [`Self::room`], or of [`Self::inbox`]. With [`RequestScope::Everything`],
     /// [`Unavailable`](super::ErrorCode::Unavailable) if a list cannot be read.
+    #[boxed]
     pub async fn open_requests(
         &self,
         scope: &RequestScope,
@@ -68,33 +70,106 @@ impl Caller {
                 };
                 let mut requests = Vec::new();
                 for document in documents {
-                    // A document that the caller may not read is left out of the list.
-                    if let Ok(room) = self.room(&document, Action::Read).await {
-                        requests.extend(room.requests().await?);
-                    }
+                    requests.extend(self.open_requests_at(Some(&document)).await?);
                 }
-                if self.principal.may(Action::Read, None) {
-                    requests.extend(self.open_inbox_requests().await?);
-                }
+                requests.extend(self.open_requests_at(None).await?);
                 Ok(requests)
             }
         }
     }
 
-    /// Returns the number of changes that wait for a decision in each document that the caller may
-    /// read, and of those that wait for the caller; documents without any are left out. A request
-    /// without changes of a text counts as one.
+    /// Returns the open requests of a document that another server may have; none if the caller may
+    /// not read it. A list is no reason to take the document.
+    async fn requests_of(&self, document: &DocumentId) -> ApiResult<Vec<Arc<ApprovalRequest>>> {
+        if self.api.rooms.opened(document).is_some() {
+            let Ok(room) = self.room(document, Action::Read).await else { return Ok(Vec::new()) };
+            return Ok(room.requests().await?);
+        }
+        let record = self.api.store.document(document).await?.filter(|record| !record.deleted);
+        let Some(record) = record else { return Ok(Vec::new()) };
+        let is_visible = self.require_in(Action::Read, Some(document)).is_ok()
+            && match &record.unlisted_owner {
+                Some(owner) => self.is_own_session(owner).await?,
+                None => true,
+            };
+        let requests = self.api.rooms.stored_requests(document);
+        if is_visible { Ok(requests.await?) } else { Ok(Vec::new()) }
+    }
+
+    /// Returns a page of the requests that can still be decided, oldest first: up to `limit` of
+    /// those after `after`. Only the rooms of these requests are opened.
     ///
     /// # Errors
-    /// Those of [`Self::open_requests`] with [`RequestScope::Everything`].
-    pub async fn waiting_changes(&self) -> ApiResult<HashMap<DocumentId, WaitingChanges>> {
+    /// Those of [`Self::open_requests`].
+    #[boxed]
+    pub async fn open_requests_page(
+        &self,
+        scope: &RequestScope,
+        after: Option<&RequestId>,
+        limit: usize,
+    ) -> ApiResult<ListPage<Arc<ApprovalRequest>>> {
+        if *scope != RequestScope::Everything || self.principal.document.is_some() {
+            let mut open = self.open_requests(scope).await?;
+            open.retain(|request| after.is_none_or(|after| request.id() > after));
+            open.sort_by(|a, b| a.id().cmp(b.id()));
+            return Ok(ListPage::cut(open, limit));
+        }
+        let (mut found, mut reached) = (Vec::new(), after.cloned());
+        let mut read: HashMap<Option<DocumentId>, Vec<Arc<ApprovalRequest>>> = HashMap::new();
+        loop {
+            let piece = self.api.store.open_request_places(reached.as_ref(), limit + 1).await?;
+            let is_end = piece.len() <= limit;
+            for (id, document) in piece {
+                if !read.contains_key(&document) {
+                    let open = self.open_requests_at(document.as_ref()).await?;
+                    read.insert(document.clone(), open);
+                }
+                let open = read.get(&document).into_iter().flatten();
+                found.extend(open.filter(|request| *request.id() == id).map(Arc::clone));
+                reached = Some(id);
+            }
+            if is_end || found.len() > limit {
+                return Ok(ListPage::cut(found, limit));
+            }
+        }
+    }
+
+    /// Returns the open requests of a document, or of the workspace inbox, that the caller may see;
+    /// none if they may not read it.
+    async fn open_requests_at(
+        &self,
+        document: Option<&DocumentId>,
+    ) -> ApiResult<Vec<Arc<ApprovalRequest>>> {
+        match document {
+            Some(document) if self.api.store.node().is_some() => self.requests_of(document).await,
+            Some(document) => match self.room(document, Action::Read).await {
+                Ok(room) => Ok(room.requests().await?),
+                Err(_) => Ok(Vec::new()),
+            },
+            None if self.principal.may(Action::Read, None) => self.open_inbox_requests().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the number of changes that wait for a decision in each of these documents that the
+    /// caller may read, and of those that wait for the caller; documents without any are left out.
+    /// A request without changes of a text counts as one.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the requests cannot be read.
+    #[boxed]
+    pub async fn waiting_changes(
+        &self,
+        documents: &[DocumentId],
+    ) -> ApiResult<HashMap<DocumentId, WaitingChanges>> {
         let mut waiting: HashMap<DocumentId, WaitingChanges> = HashMap::new();
-        for request in self.open_requests(&RequestScope::Everything).await? {
-            let Some(document) = &request.proposal.document else { continue };
-            let count = waiting.entry(document.clone()).or_default();
-            let open = request.hunks.iter().filter(|hunk| hunk.status.is_open()).count();
-            count.all += open.max(1) as u64;
-            count.for_caller += request.waits_for(&self.principal) as u64;
+        for document in self.api.store.with_open_requests(documents).await? {
+            for request in self.open_requests_at(Some(&document)).await? {
+                let count = waiting.entry(document.clone()).or_default();
+                let open = request.hunks.iter().filter(|hunk| hunk.status.is_open()).count();
+                count.all += open.max(1) as u64;
+                count.for_caller += request.waits_for(&self.principal) as u64;
+            }
         }
         Ok(waiting)
     }
@@ -113,6 +188,7 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) or [`NotFound`](super::ErrorCode::NotFound) if
     /// the caller may not read the document or the inbox,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the page cannot be read.
+    #[boxed]
     pub async fn resolved_requests(
         &self,
         scope: &RequestScope,
@@ -152,6 +228,7 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request or one that does not concern
     /// the caller, [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to read it,
     /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
+    #[boxed]
     pub async fn request(
         &self,
         access: &AccessGuard,
@@ -190,10 +267,36 @@ impl Caller {
         Ok(request)
     }
 
+    /// Checks before several requests are decided that not all of them are in documents of one
+    /// other server, which then decides them all.
+    ///
+    /// # Errors
+    /// [`Elsewhere`](super::ErrorCode::Elsewhere) if they are.
+    pub async fn check_place(&self, requests: &[RequestId]) -> ApiResult<()> {
+        if self.api.store.node().is_none() {
+            return Ok(());
+        }
+        let mut elsewhere: Option<NodeAddress> = None;
+        for request in requests {
+            // Errors are found as each is decided.
+            let Ok(document) = self.api.rooms.document_of(request).await else { return Ok(()) };
+            let document = document.unwrap_or_else(|| WORKSPACE_INBOX.into());
+            let Err(RoomError::Elsewhere(node)) = self.api.rooms.lease(&document).await else {
+                return Ok(());
+            };
+            if elsewhere.as_ref().is_some_and(|known| *known != node) {
+                return Ok(());
+            }
+            elsewhere = Some(node);
+        }
+        elsewhere.map_or(Ok(()), |node| Err(RoomError::Elsewhere(node).into()))
+    }
+
     /// Decides a request.
     ///
     /// # Errors
     /// A refusal because of a stale preview has the fresh request in its details.
+    #[boxed]
     pub async fn decide_request(
         &self,
         id: RequestId,
@@ -226,6 +329,7 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) unless the request is open; a refusal such as
     /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) or
     /// [`StalePreview`](super::ErrorCode::StalePreview) if the decision would be refused.
+    #[boxed]
     pub async fn report_of_decision(
         &self,
         id: &RequestId,
@@ -244,6 +348,7 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request,
     /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for an ended one,
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) if the caller may not decide there.
+    #[boxed]
     pub async fn focus_request(
         &self,
         id: RequestId,

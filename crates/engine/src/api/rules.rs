@@ -1,5 +1,6 @@
 //! Rules: those that people remember for a tool, and those that owners make.
 
+use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use crate::approvals::ApprovalRule;
@@ -17,6 +18,7 @@ impl Caller {
     /// # Errors
     /// Those of [`Self::room`] for a named document; [`Unavailable`](super::ErrorCode::Unavailable)
     /// if the rules cannot be read.
+    #[boxed]
     pub async fn rules(&self, document: Option<&DocumentId>) -> ApiResult<Vec<Arc<ApprovalRule>>> {
         if let Some(document) = document {
             return Ok(self.room(document, Action::Read).await?.rules().await?);
@@ -66,6 +68,7 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown rule,
     /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for one that has ended,
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) if the caller neither made it nor is an owner.
+    #[boxed]
     pub async fn revoke_rule(&self, id: RuleId) -> ApiResult<()> {
         let known = self.api.store.rule(&id).await?;
         let room = match known.ok_or_else(|| ApiError::not_found("rule"))?.document {

@@ -1,5 +1,6 @@
 //! Runs of the agent: who may start, see and stop them.
 
+use async_recursion::async_recursion as boxed;
 use std::time::Duration;
 
 use crate::agent::{AskError, PermissionMode, RunStatus, StopFilter};
@@ -7,7 +8,7 @@ use crate::auth::AccessGuard;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Action;
 use crate::rooms::clock::WallClock;
-use crate::store::{Store, StoreOp};
+use crate::store::{NodeNews, Store, StoreOp};
 
 use super::{ApiError, ApiResult, Caller};
 
@@ -29,6 +30,7 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document or session,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if a new session is not stored.
+    #[boxed]
     pub async fn admit_run(
         &self,
         session: Option<SessionId>,
@@ -54,6 +56,7 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown session or run,
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for another person's,
     /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
+    #[boxed]
     pub async fn run_status(
         &self,
         access: &AccessGuard,
@@ -88,9 +91,20 @@ impl Caller {
         run: Option<RunId>,
         input: impl Future<Output = ApiResult<()>>,
     ) -> ApiResult<()> {
-        let session = Some(self.own_session(session).await?);
+        let session = self.own_session(session).await?;
         input.await?;
-        Ok(self.api.agents.cancel(StopFilter { session, run }).await?)
+        let stop = StopFilter { session: Some(session.clone()), run: run.clone() };
+        let stopped = self.api.agents.cancel(stop).await;
+        if let Some(node) = self.api.store.node() {
+            match (&stopped, run) {
+                (Err(AskError::NoRun), Some(run)) => {
+                    self.api.agents.find_elsewhere(&session, &run).await?;
+                }
+                (_, None) => node.tell(&NodeNews::Cancel(session)).await,
+                _ => {}
+            }
+        }
+        Ok(stopped?)
     }
 
     /// Stops a run of the caller's own session. An ended run stays as it is.
@@ -109,6 +123,9 @@ impl Caller {
         input.await?;
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
         let stopped = self.api.agents.cancel(stop).await;
+        if matches!(stopped, Err(AskError::NoRun)) && self.api.store.node().is_some() {
+            self.api.agents.find_elsewhere(&session, &run).await?;
+        }
         if matches!(stopped, Err(AskError::NoRun))
             && self.api.agents.look(&session, &run).await?.is_some()
         {
@@ -132,6 +149,7 @@ impl HeardRuns {
     }
 
     /// Stores that a session was told just now how one of its runs ended.
+    #[boxed]
     pub async fn add(&self, session: SessionId, run: RunId) {
         let op = StoreOp::RunHeard { session, run, at_ms: self.clock.now_ms() };
         if let Err(error) = self.store.commit(op).await {

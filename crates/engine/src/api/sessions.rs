@@ -1,5 +1,6 @@
 //! Sessions of people and of their programs.
 
+use async_recursion::async_recursion as boxed;
 use sha2::{Digest as _, Sha256};
 
 use crate::ids::{SessionId, UserId};
@@ -16,6 +17,7 @@ impl Application {
     ///
     /// # Errors
     /// [`NotAllowed`](ErrorCode::NotAllowed) for another person's session: it is not taken over.
+    #[boxed]
     pub async fn resume_session(
         &self,
         person: &Principal,
@@ -26,7 +28,7 @@ impl Application {
             None => None,
         };
         match known {
-            Some(session) if session.user != person.user => {
+            Some(session) if !person.is(&session.user) => {
                 Err(ApiError::new(ErrorCode::NotAllowed, "this session belongs to somebody else"))
             }
             Some(session) if !session.is_over(self.clock.now_ms()) => Ok(session),
@@ -35,6 +37,7 @@ impl Application {
     }
 
     /// Begins a session of a person.
+    #[boxed]
     pub(super) async fn begin_session(&self, user: &UserId) -> ApiResult<SessionRecord> {
         let session = SessionRecord::begin(user.clone(), self.clock.now_ms());
         self.store.commit(StoreOp::PutSession(session.clone())).await?;
@@ -46,6 +49,7 @@ impl Application {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
+    #[boxed]
     pub async fn use_session(&self, user: &UserId, id: &SessionId) -> ApiResult<()> {
         let now_ms = self.clock.now_ms();
         let session = match self.store.session(id).await? {
@@ -59,6 +63,7 @@ impl Application {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
+    #[boxed]
     pub async fn program_session(&self, user: &UserId, program: &str) -> ApiResult<SessionId> {
         let name = Sha256::digest(format!("mcp\n{user}\n{program}"));
         let name = uuid::Uuid::from_slice(&name[..16]).unwrap_or_default().simple();
@@ -88,12 +93,13 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown session, [`ErrorCode::NotAllowed`] for another
     /// person's, [`ErrorCode::Unavailable`] if it cannot be read.
+    #[boxed]
     pub async fn own_session(&self, id: SessionId) -> ApiResult<SessionId> {
         if self.session.as_ref() == Some(&id) {
             return Ok(id);
         }
         match self.api.store.session(&id).await? {
-            Some(session) if session.user == self.principal.user => Ok(id),
+            Some(session) if self.principal.is(&session.user) => Ok(id),
             Some(_) => Err(ApiError::not_allowed()),
             None => Err(ApiError::not_found("session")),
         }
@@ -103,6 +109,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store cannot read the page.
+    #[boxed]
     pub async fn sessions(
         &self,
         before: Option<&SessionId>,

@@ -1,11 +1,32 @@
 //! Tokens, for owners.
 
-use crate::auth::{NewToken, TokenGrant};
-use crate::ids::TokenId;
+use crate::auth::{LoginIdentity, NewToken, TokenGrant};
+use crate::ids::{TokenId, UserId};
 use crate::permissions::Action;
-use crate::store::TokenRecord;
+use crate::store::{LoginRecord, TokenRecord};
+use async_recursion::async_recursion as boxed;
 
-use super::{ApiResult, Caller};
+use super::{ApiError, ApiResult, Application, Caller, ErrorCode};
+
+impl Application {
+    /// Returns the address at which a browser signs in; `None`: there is no identity provider.
+    pub fn sign_in_url(&self) -> Option<&str> {
+        self.sign_in.as_ref().map(|policy| policy.url.as_str())
+    }
+
+    /// Issues a token to a person whom the identity provider has named.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people whom no role is meant for,
+    /// [`TooManyTokens`](super::ErrorCode::TooManyTokens) at the limit,
+    /// [`Unsupported`](super::ErrorCode::Unsupported) where nobody can sign in.
+    #[boxed]
+    pub async fn sign_in(&self, identity: &LoginIdentity) -> ApiResult<NewToken> {
+        let missing = || ApiError::new(ErrorCode::Unsupported, "nobody can sign in here");
+        let policy = self.sign_in.as_ref().ok_or_else(missing)?;
+        Ok(self.auth.sign_in(identity, policy, self.clock.now_ms()).await?)
+    }
+}
 
 impl Caller {
     /// Issues a token. The result is the only place that ever holds its secret.
@@ -28,9 +49,46 @@ impl Caller {
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the tokens cannot be read.
+    #[boxed]
     pub async fn tokens(&self) -> ApiResult<Vec<TokenRecord>> {
         self.require(Action::Administer)?;
         Ok(self.api.auth.tokens().await?)
+    }
+
+    /// Returns everybody who has signed in with an identity provider, oldest first.
+    ///
+    /// # Errors
+    /// As [`Caller::tokens`].
+    #[boxed]
+    pub async fn logins(&self) -> ApiResult<Vec<LoginRecord>> {
+        self.require(Action::Administer)?;
+        Ok(self.api.auth.logins().await?)
+    }
+
+    /// Ties a token to a login: both are one person from now on.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown token or login,
+    /// [`AlreadyExists`](super::ErrorCode::AlreadyExists) for a token of another login.
+    pub async fn tie_token(
+        &self,
+        tie: impl Future<Output = ApiResult<(TokenId, UserId)>>,
+    ) -> ApiResult<()> {
+        self.require(Action::Administer)?;
+        let ((token, login), by) = (tie.await?, &self.principal.user);
+        Ok(self.api.auth.tie(&token, &login, by, self.api.clock.now_ms()).await?)
+    }
+
+    /// Signs the caller out: revokes their token, if it came from signing in.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for a token that an owner has issued,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
+    #[boxed]
+    pub async fn sign_out(&self) -> ApiResult<()> {
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        Ok(self.api.auth.sign_out(&self.token, by, now_ms).await?)
     }
 
     /// Names the asking person, in their token; returns the name as it was kept.
@@ -39,6 +97,7 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
     /// [`Unprocessable`](super::ErrorCode::Unprocessable) for an empty or too long name,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored.
+    #[boxed]
     pub async fn name_token(&self, name: &str) -> ApiResult<String> {
         self.require(Action::Administer)?;
         let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
@@ -51,6 +110,7 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners and for the
     /// owner's own token, [`NotFound`](super::ErrorCode::NotFound) for an unknown one,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
+    #[boxed]
     pub async fn revoke_token(&self, token: &TokenId) -> ApiResult<()> {
         self.require(Action::Administer)?;
         Ok(self.api.auth.revoke(token, &self.principal.user, self.api.clock.now_ms()).await?)

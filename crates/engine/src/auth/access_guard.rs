@@ -23,6 +23,11 @@ pub enum AccessEnd {
         /// Time of revocation, in milliseconds since the epoch.
         at_ms: u64,
     },
+    /// The token is valid, but belongs to a login now: its holder has to come in again.
+    Changed {
+        /// Time of the change, in milliseconds since the epoch.
+        at_ms: u64,
+    },
 }
 
 impl From<AccessEnd> for AuthError {
@@ -30,6 +35,7 @@ impl From<AccessEnd> for AuthError {
         match ended {
             AccessEnd::Expired { at_ms } => Self::Expired { at_ms },
             AccessEnd::Revoked { at_ms } => Self::Revoked { at_ms },
+            AccessEnd::Changed { at_ms } => Self::Changed { at_ms },
         }
     }
 }
@@ -63,14 +69,16 @@ pub struct AccessGuard {
 struct TokenState {
     token: TokenId,
     expires_ms: Option<u64>,
+    /// Time of the last change of the person, when the first of the connections came in.
+    changed_ms: Option<u64>,
     why: OnceLock<AccessEnd>,
     over: CancellationToken,
 }
 
 impl TokenState {
-    fn new(token: TokenId, expires_ms: Option<u64>) -> Arc<Self> {
+    fn new(token: TokenId, expires_ms: Option<u64>, changed_ms: Option<u64>) -> Arc<Self> {
         let (why, over) = (OnceLock::new(), CancellationToken::new());
-        Arc::new(Self { token, expires_ms, why, over })
+        Arc::new(Self { token, expires_ms, changed_ms, why, over })
     }
 
     /// Ends the access; the first reason counts.
@@ -78,12 +86,22 @@ impl TokenState {
         self.why.set(why).ok();
         self.over.cancel();
     }
+
+    /// Ends the access if the person behind the token changed at `at_ms`, after the first of the
+    /// connections came in; returns `true` if so.
+    fn end_before_change(&self, at_ms: u64) -> bool {
+        let is_older = self.changed_ms.is_none_or(|known_ms| known_ms < at_ms);
+        if is_older {
+            self.end(AccessEnd::Changed { at_ms });
+        }
+        is_older
+    }
 }
 
 impl AccessGuard {
     /// Returns a guard that cannot be ended: for the owner of a server without tokens.
     pub fn lasting(principal: Principal, token: TokenId) -> Self {
-        Self { principal, standing: TokenState::new(token, None) }
+        Self { principal, standing: TokenState::new(token, None, None) }
     }
 
     /// Returns the person.
@@ -129,13 +147,28 @@ impl AccessGuards {
     /// Returns a guard for the holder of a token. The caller must verify the token once more after
     /// this: a revocation before the guard existed could not end it.
     pub(super) fn hand_out(&self, verified: VerifiedToken) -> AccessGuard {
-        let VerifiedToken { principal, token, expires_ms } = verified;
+        let VerifiedToken { principal, token, expires_ms, changed_ms } = verified;
         let mut out = self.out();
         let known = out.get(&token).and_then(Weak::upgrade);
-        let standing = known.unwrap_or_else(|| {
+        match (known.as_ref().map(|known| known.changed_ms), changed_ms) {
+            // Verified before a change that others have come in after.
+            (Some(Some(at_ms)), verified_ms) if Some(at_ms) > verified_ms => {
+                let standing = TokenState::new(token, expires_ms, changed_ms);
+                standing.end(AccessEnd::Changed { at_ms });
+                return AccessGuard { principal, standing };
+            }
+            (Some(known_ms), Some(at_ms)) if known_ms < Some(at_ms) => {
+                if let Some(known) = &known {
+                    known.end_before_change(at_ms);
+                }
+            }
+            _ => {}
+        }
+        let is_same = |known: &Arc<TokenState>| known.changed_ms == changed_ms;
+        let standing = known.filter(is_same).unwrap_or_else(|| {
             // Entries that no connection holds any more.
             out.retain(|_, standing| standing.strong_count() > 0);
-            let standing = TokenState::new(token.clone(), expires_ms);
+            let standing = TokenState::new(token.clone(), expires_ms, changed_ms);
             out.insert(token, Arc::downgrade(&standing));
             standing
         });
@@ -148,6 +181,13 @@ impl AccessGuards {
         if let Some(standing) = standing {
             standing.end(why);
         }
+    }
+
+    /// Ends the guards of a token that came in before the person behind it changed; returns `true`
+    /// if there were any.
+    pub(super) fn end_before_change(&self, token: &TokenId, at_ms: u64) -> bool {
+        let standing = self.out().get(token).and_then(Weak::upgrade);
+        standing.is_some_and(|standing| standing.end_before_change(at_ms))
     }
 
     /// Returns the tokens in use that have expired at `now_ms`.

@@ -8,12 +8,15 @@
 mod access_guard;
 mod expiry;
 mod grant;
+mod login_roles;
+mod logins;
 mod owner;
 mod people;
 #[cfg(test)]
 mod tests;
 mod token;
 
+use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -24,11 +27,13 @@ use tokio::sync::watch;
 
 use crate::ids::{DocumentId, TokenId, UserId};
 use crate::permissions::{Principal, Role, shown_name};
-use crate::store::{AuditEntry, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
+use crate::store::{AuditEntry, NodeNews, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
 
 pub use access_guard::{AccessEnd, AccessGuard, ended};
 pub use expiry::{ExpiryError, parse_expiry};
 pub use grant::TokenGrant;
+pub use login_roles::{LoginRoleError, LoginRoles};
+pub use logins::{LoginIdentity, SignInPolicy};
 pub use owner::{kept_owner_secret, owner_secret};
 pub use people::{deciders, holders, may_still};
 pub use token::TokenSecret;
@@ -65,6 +70,12 @@ pub enum AuthError {
         /// Time of revocation, in ms.
         at_ms: u64,
     },
+    /// The token belongs to a login since.
+    #[error("this token belongs to a login now; connect again")]
+    Changed {
+        /// Time of the change, in ms.
+        at_ms: u64,
+    },
     /// The document that the token shall reach does not exist.
     #[error("there is no document {0}")]
     NoDocument(DocumentId),
@@ -91,6 +102,18 @@ pub enum AuthError {
         "the owner's token is not revoked but replaced: delete owner.token, or give --token, and restart"
     )]
     OwnerStays,
+    /// The login to which a token shall be tied does not exist.
+    #[error("nobody with the login {0} has signed in")]
+    NoLogin(UserId),
+    /// The token belongs to a login already.
+    #[error("token {0} belongs to another login; revoke it and issue another")]
+    TiedElsewhere(TokenId),
+    /// The person is not among those who may sign in.
+    #[error("you may not sign in here; ask an owner")]
+    NotAdmitted,
+    /// The token did not come from signing in.
+    #[error("this token did not come from signing in; an owner can revoke it")]
+    NotSignedIn,
     /// The secret chosen for the owner belongs to another token, whose holder would become the
     /// owner.
     #[error("this secret belongs to token {0} already: choose another")]
@@ -136,6 +159,8 @@ pub struct VerifiedToken {
     pub token: TokenId,
     /// Time at which it expires, in milliseconds since the epoch; `None`: never.
     pub expires_ms: Option<u64>,
+    /// Time at which the person behind it changed last; `None`: never.
+    pub changed_ms: Option<u64>,
 }
 
 /// Authentication by token. Clones share the guards that are in use.
@@ -160,6 +185,7 @@ impl Authenticator {
             name: "Owner".to_owned(),
             role: Role::Owner,
             document: None,
+            former: Vec::new(),
         }
     }
 
@@ -172,6 +198,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Taken`] if the secret belongs to another token.
+    #[boxed]
     pub async fn set_owner(&self, secret: &TokenSecret, now_ms: u64) -> Result<(), AuthError> {
         let hash = token::hash(secret.expose());
         match self.store.token_by_hash(&hash).await? {
@@ -180,10 +207,15 @@ impl Authenticator {
             None => {}
         }
         let kept = self.store.tokens_named(&[OWNER_TOKEN.into()]).await?.pop();
-        let name = kept.map_or_else(|| Self::owner().name, |kept| kept.name);
-        let owner = Principal { name, ..Self::owner() };
-        let record = record(OWNER_TOKEN.into(), hash, &owner, now_ms, None);
-        let line = audit("token.owner_set", &owner.user, &record, now_ms);
+        let fresh = record(OWNER_TOKEN.into(), hash, &Self::owner(), now_ms, None);
+        // A name, and a login to which the token was tied, stay with it.
+        let record = match kept {
+            Some(TokenRecord { user, name, login, former_user, .. }) => {
+                TokenRecord { user, name, login, former_user, ..fresh }
+            }
+            None => fresh,
+        };
+        let line = audit("token.owner_set", &Self::owner().user, &record, now_ms);
         Ok(self.store.commit(WriteBatch::from(StoreOp::PutToken(record)).with(line)).await?)
     }
 
@@ -192,6 +224,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::TooMany`], [`AuthError::BoundOwner`] or [`AuthError::NoDocument`].
+    #[boxed]
     pub async fn issue(
         &self,
         grant: TokenGrant,
@@ -212,7 +245,7 @@ impl Authenticator {
             }
         }
         let user = user.unwrap_or_else(UserId::generate);
-        let principal = Principal { user, name, role, document };
+        let principal = Principal { user, name, role, document, former: Vec::new() };
         let (token, secret) = (TokenId::generate(), TokenSecret::generate()?);
         let hash = token::hash(secret.expose());
         let record = record(token.clone(), hash, &principal, now_ms, expires_ms);
@@ -226,6 +259,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Nameless`], or [`AuthError::NoToken`] for an unknown token.
+    #[boxed]
     pub async fn name(
         &self,
         token: &TokenId,
@@ -249,6 +283,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Unknown`], [`AuthError::Expired`] or [`AuthError::Revoked`].
+    #[boxed]
     pub async fn verify(&self, secret: &str, now_ms: u64) -> Result<VerifiedToken, AuthError> {
         let held = self.store.token_by_hash(&token::hash(secret)).await?;
         let held = held.ok_or(AuthError::Unknown)?;
@@ -257,11 +292,16 @@ impl Authenticator {
             return Err(ended.into());
         }
         self.note_use(&held, now_ms).await;
-        let TokenRecord { id, user, name, role, document, expires_ms, .. } = held;
+        let former = match &held.login {
+            Some(login) => self.former_of(login).await?,
+            None => Vec::new(),
+        };
+        let TokenRecord { id, user, name, role, document, expires_ms, changed_ms, .. } = held;
         Ok(VerifiedToken {
-            principal: Principal { user, name, role, document },
+            principal: Principal { user, name, role, document, former },
             token: id,
             expires_ms,
+            changed_ms,
         })
     }
 
@@ -269,6 +309,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// As [`Authenticator::verify`].
+    #[boxed]
     pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<AccessGuard, AuthError> {
         let pass = self.passes.hand_out(self.verify(secret, now_ms).await?);
         // A revocation between the first check and the new guard would have found no guard to end.
@@ -302,6 +343,7 @@ impl Authenticator {
     /// # Errors
     /// [`AuthError::Store`] if tokens cannot be read or an expiry cannot be recorded; what is left
     /// is ended by the next sweep.
+    #[boxed]
     pub async fn sweep(&self, now_ms: u64) -> Result<(), AuthError> {
         for token in self.store.tokens_run_out(now_ms).await? {
             self.keep_ended(&token).await?;
@@ -317,6 +359,10 @@ impl Authenticator {
         for token in self.store.tokens_named(&here).await? {
             if let Some(why) = access_guard::ended(&token, now_ms) {
                 self.end(&token.id, why);
+            } else if let Some(at_ms) = token.changed_ms
+                && self.passes.end_before_change(&token.id, at_ms)
+            {
+                self.changes.send_modify(|count| *count += 1);
             }
         }
         Ok(())
@@ -337,6 +383,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::NoToken`] for an unknown token, [`AuthError::OwnerStays`] for the owner's.
+    #[boxed]
     pub async fn revoke(&self, token: &TokenId, by: &UserId, now_ms: u64) -> Result<(), AuthError> {
         if token.as_str() == OWNER_TOKEN {
             return Err(AuthError::OwnerStays);
@@ -349,6 +396,9 @@ impl Authenticator {
             outcome => {
                 outcome?;
                 self.end(token, AccessEnd::Revoked { at_ms: now_ms });
+                if let Some(node) = self.store.node() {
+                    node.tell(&NodeNews::Tokens).await;
+                }
                 Ok(())
             }
         }
@@ -372,6 +422,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Store`] if the tokens cannot be read.
+    #[boxed]
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, AuthError> {
         Ok(self.store.tokens().await?)
     }
@@ -384,7 +435,7 @@ fn record(
     created_ms: u64,
     expires_ms: Option<u64>,
 ) -> TokenRecord {
-    let Principal { user, name, role, document } = holder.clone();
+    let Principal { user, name, role, document, .. } = holder.clone();
     TokenRecord {
         id,
         hash,
@@ -396,6 +447,9 @@ fn record(
         expires_ms,
         revoked_ms: None,
         used_ms: None,
+        login: None,
+        former_user: None,
+        changed_ms: None,
     }
 }
 

@@ -27,6 +27,7 @@ async fn with_document(id: &str) -> Authenticator {
         settings: json!({}),
         unlisted_owner: None,
         deleted: false,
+        purged: false,
     };
     auth.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await.unwrap();
     auth
@@ -285,6 +286,86 @@ async fn a_sweep_ends_what_ran_out_and_what_another_process_revoked() {
     assert_eq!(short.ended().await, AccessEnd::Expired { at_ms: NOW + 10 });
     assert_eq!(long.ended().await, AccessEnd::Revoked { at_ms: NOW + 5 });
     assert_eq!(other.check(NOW + 10), Ok(()));
+}
+
+fn policy(rules: &[&str]) -> SignInPolicy {
+    let texts: Vec<_> = rules.iter().map(ToString::to_string).collect();
+    SignInPolicy {
+        roles: LoginRoles::read(&texts).unwrap(),
+        lifetime_ms: 1_000,
+        url: String::new(),
+    }
+}
+
+fn identity(subject: &str) -> LoginIdentity {
+    LoginIdentity {
+        issuer: "https://id.example".into(),
+        subject: subject.into(),
+        name: Some("Ana".into()),
+        email: None,
+        groups: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_tied_token_is_the_person_of_the_login_and_who_came_in_before_comes_in_again() {
+    let auth = auth().await;
+    let owner = Authenticator::owner().user;
+    let (link, before) = admitted(&auth, None).await;
+    let signed_in = auth.sign_in(&identity("ana"), &policy(&["editor=anyone"]), NOW).await.unwrap();
+    let login = signed_in.principal.user.clone();
+    let elsewhere = Authenticator::new(auth.store.clone());
+    let far = elsewhere.admit(signed_in.secret.expose(), NOW).await.unwrap();
+    let stale = auth.verify(link.secret.expose(), NOW).await.unwrap();
+    auth.tie(&link.token, &login, &owner, NOW + 1).await.unwrap();
+    let changed = AccessEnd::Changed { at_ms: NOW + 1 };
+    assert_eq!(before.check(NOW + 1), Err(changed));
+    assert_eq!(far.check(NOW + 1), Ok(()), "nobody has looked yet");
+    elsewhere.sweep(NOW + 1).await.unwrap();
+    assert_eq!(far.check(NOW + 1), Err(changed));
+    let after = auth.admit(link.secret.expose(), NOW + 1).await.unwrap();
+    assert_eq!((after.check(NOW + 1), &after.principal().user), (Ok(()), &login));
+    assert!(after.principal().is(&link.principal.user), "she is still who she was");
+    // A connection that was verified before the change and comes late is none, and harms nobody.
+    assert_eq!(auth.passes.hand_out(stale).check(NOW + 1), Err(changed));
+    assert_eq!(after.check(NOW + 1), Ok(()));
+    auth.revoke(&link.token, &owner, NOW + 2).await.unwrap();
+    assert!(after.check(NOW + 2).is_err());
+    let holders = holders(&auth.store, NOW + 2).await.unwrap();
+    assert_eq!(holders.len(), 1);
+    assert!(holders[0].is(&link.principal.user), "also once the tied token has ended");
+}
+
+#[tokio::test]
+async fn a_person_has_few_sign_ins_and_ended_ones_are_not_kept() {
+    let auth = auth().await;
+    let sign_in = async |at_ms| {
+        auth.sign_in(&identity("ana"), &policy(&["viewer=anyone"]), at_ms).await.unwrap()
+    };
+    let first = sign_in(NOW).await;
+    for at_ms in 1..25 {
+        sign_in(NOW + at_ms).await;
+    }
+    let refused = auth.verify(first.secret.expose(), NOW + 25).await;
+    assert!(refused.is_err(), "the oldest has ended");
+    assert_eq!(auth.store.tokens_in_force(NOW + 25).await.unwrap().len(), 20);
+    sign_in(NOW + 2_000).await;
+    assert_eq!(auth.tokens().await.unwrap().len(), 1);
+    let nobody = auth.sign_in(&identity("bo"), &policy(&["owner=subject:ana"]), NOW).await;
+    assert!(matches!(nobody, Err(AuthError::NotAdmitted)));
+}
+
+#[tokio::test]
+async fn a_new_secret_of_the_owner_stays_with_the_login_it_was_tied_to() {
+    let auth = auth().await;
+    let owner = Authenticator::owner().user;
+    auth.set_owner(&TokenSecret::chosen("one").unwrap(), NOW).await.unwrap();
+    let login = auth.sign_in(&identity("ana"), &policy(&["editor=anyone"]), NOW).await.unwrap();
+    let login = login.principal.user;
+    auth.tie(&OWNER_TOKEN.into(), &login, &owner, NOW).await.unwrap();
+    auth.set_owner(&TokenSecret::chosen("two").unwrap(), NOW + 1).await.unwrap();
+    let verified = auth.verify("two", NOW + 1).await.unwrap();
+    assert_eq!((verified.principal.user, verified.principal.role), (login, Role::Owner));
 }
 
 #[tokio::test]

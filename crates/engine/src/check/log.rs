@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::approvals::ApprovalRequest;
+use crate::approvals::{ApprovalRequest, StoredRequest};
 use crate::document::{ChangeSet, Text};
 use crate::ids::{ClientId, RequestId, UserId, Version};
 use crate::store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord};
@@ -27,6 +27,8 @@ struct LogWalk<'a> {
     version: Version,
     /// Open requests, rebased along the log.
     open: Vec<ApprovalRequest>,
+    /// Requests stored in parts, from the version of the oldest to that of the newest.
+    arriving: Vec<StoredRequest>,
     authors: ProvenanceCheck,
 }
 
@@ -46,6 +48,7 @@ pub(super) async fn walk(
         text: None,
         version: Version(0),
         open: Vec::new(),
+        arriving: Vec::new(),
         authors: ProvenanceCheck::read(at, document, report).await?,
     };
     walk.begin(report);
@@ -146,6 +149,9 @@ impl LogWalk<'_> {
     }
 
     fn follow(&mut self, change: &ChangeSet, after: &Text, update: &UpdateRecord) {
+        for request in &mut self.arriving {
+            request.advance(|request| request.rebase(change, after, 0));
+        }
         let origin = update.origin.as_deref();
         for request in &mut self.open {
             if origin != Some(request.id().as_str()) {
@@ -173,9 +179,17 @@ impl LogWalk<'_> {
             }
         }
         let Some(text) = &self.text else { return };
-        let here = self.requests.of(&self.document.id).iter();
-        let here: Vec<_> = here.filter(|request| request.version == self.version).collect();
-        for request in here {
+        let in_parts = self.requests.in_parts_of(&self.document.id);
+        let begun = in_parts.iter().filter(|request| request.reached().version == self.version);
+        self.arriving.extend(begun.cloned());
+        let complete = |request: &mut StoredRequest| request.newest() <= self.version;
+        let complete = self.arriving.extract_if(.., complete).map(StoredRequest::finish);
+        let is_whole = |request: &&ApprovalRequest| {
+            in_parts.iter().all(|parts| parts.reached().id() != request.id())
+        };
+        let here = self.requests.of(&self.document.id).iter().filter(is_whole);
+        let here = here.filter(|request| request.version == self.version).cloned();
+        for request in complete.chain(here) {
             for message in request.misfits(text) {
                 report.find(
                     "request.fit",
@@ -184,7 +198,7 @@ impl LogWalk<'_> {
                 );
             }
             if request.status.is_open() {
-                self.open.push(request.clone());
+                self.open.push(request);
             }
         }
         self.frozen(report);

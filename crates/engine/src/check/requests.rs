@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::approvals::{ApprovalRequest, HunkDecision};
+use crate::approvals::{ApprovalRequest, HunkDecision, StoredRequest};
 use crate::document::Text;
 use crate::document::provenance::UpdatePlacements;
 use crate::ids::{DocumentId, RequestId};
@@ -15,6 +15,8 @@ use super::decisions::AuditLines;
 /// All requests that could be read, by the document that they would change.
 pub(super) struct CheckedRequests {
     by_document: HashMap<DocumentId, Vec<ApprovalRequest>>,
+    /// Those of them that are stored in parts, whose positions may be of different versions.
+    in_parts: HashMap<DocumentId, Vec<StoredRequest>>,
     known: HashSet<RequestId>,
     /// Numbers of actions on requests according to the audit log.
     accounted: AuditCounts,
@@ -30,6 +32,7 @@ impl CheckedRequests {
     ) -> Self {
         let mut requests = Self {
             by_document: HashMap::new(),
+            in_parts: HashMap::new(),
             known: HashSet::new(),
             accounted: AuditCounts::new(),
             lines: AuditLines::default(),
@@ -45,19 +48,22 @@ impl CheckedRequests {
             requests.known.insert(record.id.clone());
             let none = Vec::new();
             let taken = decisions.get(&record.id).unwrap_or(&none);
-            let Some(request) = one(&record, taken, report) else { continue };
+            let Some((stored, request)) = one(&record, taken, report) else { continue };
             if let Some((_, lines)) = &audit_facts {
                 lines.check(&request, report);
             }
             after.extend(AfterEnd::of(&request));
             if let Some(document) = record.document {
+                if !record.changed.is_empty() {
+                    requests.in_parts.entry(document.clone()).or_default().push(stored);
+                }
                 requests.by_document.entry(document).or_default().push(request);
             }
         }
         requests.check_aftermaths(&after, &undos, report);
         let Some((accounted, lines)) = audit_facts else { return requests };
         (requests.accounted, requests.lines) = (accounted, lines);
-        for AfterEnd { id, is_undone, .. } in after.iter().filter(|it| it.is_desks) {
+        for AfterEnd { id, is_undone, .. } in after.iter().filter(|it| it.is_in_inbox) {
             match (is_undone, requests.times(id.as_str(), "request.undo")) {
                 (true, 1) | (false, 0) => {}
                 (true, lines) => {
@@ -102,6 +108,11 @@ impl CheckedRequests {
         for id in undos.iter().filter(|id| after.iter().all(|it| it.id != **id)) {
             report.find("request.undo", id, "the list of undos has one that is not in progress");
         }
+    }
+
+    /// Returns the requests about a document that are stored in parts.
+    pub(super) fn in_parts_of(&self, document: &DocumentId) -> &[StoredRequest] {
+        self.in_parts.get(document).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn of(&self, document: &DocumentId) -> &[ApprovalRequest] {
@@ -150,8 +161,8 @@ impl CheckedRequests {
 /// Actions on a request after it had ended.
 struct AfterEnd {
     id: RequestId,
-    /// `true` if the request has no document.
-    is_desks: bool,
+    /// `true` if the request has no document, and so is in the workspace inbox.
+    is_in_inbox: bool,
     is_undone: bool,
     is_being_undone: bool,
     /// Requests that this one repeats, or that repeat it.
@@ -164,13 +175,13 @@ impl AfterEnd {
         let others = request.proposal.again_of.iter().chain(&request.aftermath.again_as).cloned();
         let aftermath = Self {
             id: request.id().clone(),
-            is_desks: request.proposal.document.is_none(),
+            is_in_inbox: request.proposal.document.is_none(),
             is_undone: request.undone().is_some(),
             is_being_undone: request.is_being_undone(),
             others: others.collect(),
         };
         let is_any = request.aftermath.reversal.is_some() || !aftermath.others.is_empty();
-        (is_any || aftermath.is_desks).then_some(aftermath)
+        (is_any || aftermath.is_in_inbox).then_some(aftermath)
     }
 }
 
@@ -189,19 +200,21 @@ async fn decisions(
     decisions
 }
 
-/// Checks one request by itself; returns it, if it could be read.
+/// Checks one request by itself; returns it as it is stored and with all its parts, if it could be
+/// read.
 fn one(
     record: &RequestRecord,
     taken: &[DecisionRecord],
     report: &mut CheckReport,
-) -> Option<ApprovalRequest> {
-    let request: ApprovalRequest = match serde_json::from_str(&record.body) {
-        Ok(request) => request,
+) -> Option<(StoredRequest, ApprovalRequest)> {
+    let stored = match StoredRequest::read(&record.body, record.parts()) {
+        Ok(stored) => stored,
         Err(error) => {
             report.find("request.row", &record.id, format!("cannot be read: {error}"));
             return None;
         }
     };
+    let request = stored.clone().finish();
     for (column, is_same) in columns(record, &request) {
         if !is_same {
             let message = format!("its row and the request itself do not have the same {column}");
@@ -218,7 +231,7 @@ fn one(
             report.find("request.decision", &format!("{} change {}", record.id, hunk.id), message);
         }
     }
-    Some(request)
+    Some((stored, request))
 }
 
 fn columns(record: &RequestRecord, request: &ApprovalRequest) -> [(&'static str, bool); 7] {

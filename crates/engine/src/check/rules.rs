@@ -228,15 +228,16 @@ fn wrongs(line: &AuditRecord, rule: &ApprovalRule, tokens: &[TokenRecord]) -> Ve
 
 /// Returns `true` if this token let the maker of a rule decide at that time.
 fn could_decide(token: &TokenRecord, rule: &ApprovalRule, at_ms: u64) -> bool {
-    let TokenRecord { user, name, role, document, .. } = token;
+    let TokenRecord { user, former_user, name, role, document, .. } = token;
     let holder = Principal {
         user: user.clone(),
         name: name.clone(),
         role: *role,
         document: document.clone(),
+        former: Vec::new(),
     };
     let before = |end: Option<u64>| end.is_none_or(|end| at_ms < end.saturating_add(MOMENT_MS));
-    *user == rule.by.user
+    (*user == rule.by.user || former_user.as_ref() == Some(&rule.by.user))
         && (token.created_ms <= at_ms || token.id.as_str() == OWNER_TOKEN)
         && before(token.revoked_ms)
         && before(token.expires_ms)

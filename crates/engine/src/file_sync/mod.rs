@@ -12,6 +12,7 @@ mod synced_file;
 mod tests;
 pub(crate) mod text_encoding;
 
+use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -86,6 +87,7 @@ impl FileSync {
     ///
     /// # Errors
     /// [`FileSyncError::Store`] when the store cannot be read.
+    #[boxed]
     pub async fn start(
         store: Store,
         rooms: RoomRegistry,
@@ -128,6 +130,7 @@ impl FileSync {
     /// # Errors
     /// [`WorkspaceError`]s if it is no writable text file; [`WorkspaceError::NotFound`] if it does
     /// not exist and never was opened.
+    #[boxed]
     pub async fn open(&self, path: &str, by: &Principal) -> SyncResult<DocumentId> {
         let shared = &self.0;
         let path = plain_path(path)?;
@@ -180,6 +183,7 @@ impl FileSync {
     /// # Errors
     /// [`FileSyncError::LongPattern`], and [`FileSyncError::Workspace`] when the workspace cannot
     /// be read.
+    #[boxed]
     pub async fn list(
         &self,
         pattern: String,
@@ -206,6 +210,7 @@ impl FileSync {
 
     /// Returns the room of a file whose text must be read and written there: people have it open,
     /// it has changes that the file lacks, or it has settings of its own.
+    #[boxed]
     pub async fn open_room(&self, path: &str) -> Option<RoomHandle> {
         let copy = self.0.copy_at(&plain_path(path).ok()?)?;
         let room = self.live_room(&copy).await?;
@@ -218,6 +223,7 @@ impl FileSync {
 
     /// Returns the paths of the files that are documents which the model may not see, or whose
     /// settings cannot be read.
+    #[boxed]
     pub async fn files_hidden_from(&self, model: &AskedModel) -> Vec<String> {
         let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
         let mut hidden = Vec::new();
@@ -235,6 +241,7 @@ impl FileSync {
 
     /// Synchronises all files with open rooms. Called before and after a command runs: changes of
     /// people are then in the files, and those of the command in the documents.
+    #[boxed]
     pub async fn agree(&self) {
         let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
         for copy in copies {
@@ -268,6 +275,7 @@ impl FileSync {
 
     /// Writes the changes that the file of a document lacks, if the document has a file and that is
     /// possible.
+    #[boxed]
     pub async fn settle(&self, document: &DocumentId) {
         let copy = self.0.copies().by_document.get(document).cloned();
         if let (Some(copy), Ok(room)) = (copy, self.0.rooms.open(document).await) {
@@ -276,6 +284,7 @@ impl FileSync {
     }
 
     /// Writes all remaining changes; the rooms must be closed.
+    #[boxed]
     pub async fn close(&self) {
         self.0.stopping.cancel();
         self.0.tasks.close();

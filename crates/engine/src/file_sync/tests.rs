@@ -75,7 +75,7 @@ async fn open(store: &Store, folder: &Path) -> (RoomRegistry, FileSync) {
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
         timeout_ms: Some(0),
-        permission_mode: PermissionMode::Sdk,
+        permission_mode: PermissionMode::Ask,
     };
     let rooms =
         RoomRegistry::new(store.clone(), Arc::new(SilentSink), settings, WallClock::system());

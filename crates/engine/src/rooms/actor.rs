@@ -5,6 +5,7 @@
 //! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
 pub(crate) mod commit;
+pub(crate) mod mirror;
 pub(crate) mod pool_work;
 pub(crate) mod queries;
 pub(crate) mod recovery;
@@ -61,7 +62,7 @@ pub(super) struct RoomActor {
 
 /// Reason for which the room acts.
 enum WakeReason {
-    Command(RoomCommand),
+    Command(Box<RoomCommand>),
     /// Deadline at which a request may have expired.
     Deadline,
     /// Close of the room, because nobody uses it or the server stops.
@@ -95,6 +96,8 @@ impl RoomActor {
         shared: &Arc<RoomDeps>,
         document: &DocumentId,
     ) -> RoomResult<(Self, RoomHandle)> {
+        // A batch of the room before may be stored later than anybody knew.
+        shared.store.settle().await?;
         let state = loading::load(&shared.store, document).await?;
         if state.is_workspace_inbox() {
             shared.put_inbox_policies(&state);
@@ -130,7 +133,7 @@ impl RoomActor {
         loop {
             match self.wake().await {
                 // Boxed: an idle room does not keep room for the work on a batch.
-                WakeReason::Command(command) => Box::pin(self.apply_batch(Some(command))).await,
+                WakeReason::Command(command) => Box::pin(self.apply_batch(Some(*command))).await,
                 WakeReason::Deadline => Box::pin(self.apply_batch(None)).await,
                 WakeReason::Close => {
                     if Box::pin(self.close()).await {
@@ -148,7 +151,7 @@ impl RoomActor {
         tokio::select! {
             biased;
             () = self.shared.stopping.cancelled() => WakeReason::Close,
-            command = self.commands.recv() => command.map_or(WakeReason::Close, |it| WakeReason::Command(*it)),
+            command = self.commands.recv() => command.map_or(WakeReason::Close, WakeReason::Command),
             () = tokio::time::sleep(deadline.unwrap_or(Duration::MAX)), if deadline.is_some() => {
                 WakeReason::Deadline
             }
@@ -313,6 +316,13 @@ impl RoomActor {
             // Saved while the room is still the only owner of the document.
             self.save().await;
         }
+        // Until the lease is given back, nobody loads the room again.
+        let loading_lock = self.shared.loading_lock(self.state.id());
+        let node = self.shared.store.node().filter(|_| !stops).cloned();
+        let _passed = match &node {
+            Some(_) => Some(loading_lock.lock().await),
+            None => None,
+        };
         {
             let mut open = self.shared.open();
             let in_use = self.commands.sender_strong_count() > 1 || !self.commands.is_empty();
@@ -327,6 +337,12 @@ impl RoomActor {
         }
         if stops {
             self.save().await;
+        }
+        // After the last commit: while one may still come, the document stays here.
+        if let Some(node) = node
+            && self.shared.store.settle().await.is_ok()
+        {
+            node.release(self.state.id()).await;
         }
         true
     }

@@ -56,6 +56,8 @@ pub enum RoomCommand {
     TellSettings(ReplySender<()>),
     /// Deletion of the document.
     Delete(Principal, ReplySender<()>),
+    /// Recovery of the document after its deletion.
+    Recover(Principal, ReplySender<()>),
     /// Query of the document as it is.
     Read(ReplySender<DocumentSnapshot>),
     /// Query of the document and its updates since a version.
@@ -169,6 +171,7 @@ impl RoomCommand {
             Self::ShowPreview(_, reply)
             | Self::Rename(.., reply)
             | Self::Delete(.., reply)
+            | Self::Recover(.., reply)
             | Self::Revoke(.., reply)
             | Self::TellSettings(reply) => {
                 reply.send(Err(error));
@@ -214,6 +217,9 @@ pub struct ClientCapabilities {
     pub peer_changes: bool,
     /// The client is told plain updates of the text in a short form, by the number of the room.
     pub short_updates: bool,
+    /// The client is told the hunks of a request that changed, and not the whole request, when
+    /// hunks of it are open again; answers to its decisions hold the hunks that it named.
+    pub hunk_changes: bool,
 }
 
 /// Updates from one connection; see [`RoomCommand::Push`].

@@ -7,14 +7,16 @@ use crate::approvals::Person;
 use crate::document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement};
 use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{DocumentId, RequestId, RuleId, Version};
-use crate::store::{AuditEntry, DocumentRecord, StoreError, StoreOp, UpdateRecord, WriteBatch};
+use crate::store::{
+    AuditEntry, DocumentRecord, NodeNews, StoreError, StoreOp, UpdateRecord, WriteBatch,
+};
 
 use super::event::ServerEvent;
 use super::{RoomError, RoomRegistry};
 use crate::rooms::state::requests::writer;
 use crate::rooms::state::text::check_length;
 
-/// Document that an approved request creates; see [`RoomRegistry::found`].
+/// Document that an approved request creates; see [`RoomRegistry::create_from_request`].
 #[derive(Clone, Debug)]
 pub struct NewDocumentFromRequest {
     /// Identifier, which follows from the request's, so that the document is created once.
@@ -36,12 +38,16 @@ pub struct NewDocumentFromRequest {
 }
 
 impl RoomRegistry {
-    /// Creates the document, in one transaction; one that was created before stays as it is.
+    /// Creates a document with its text in one transaction. If it was created before, it stays as
+    /// it is.
     ///
     /// # Errors
     /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if nothing could be
     /// stored.
-    pub async fn found(&self, new_document: NewDocumentFromRequest) -> Result<(), RoomError> {
+    pub async fn create_from_request(
+        &self,
+        new_document: NewDocumentFromRequest,
+    ) -> Result<(), RoomError> {
         let now_ms = self.now_ms();
         let text = Text::new(&new_document.text);
         check_length(text.len())?;
@@ -60,7 +66,8 @@ impl RoomRegistry {
         match self.store().commit(batch).await {
             Ok(()) => {
                 let NewDocumentFromRequest { id, title, .. } = new_document;
-                self.announce(&ServerEvent::Created { id, title, version });
+                self.announce(&ServerEvent::Created { id: id.clone(), title, version });
+                self.tell_nodes(NodeNews::Created(id)).await;
                 Ok(())
             }
             Err(StoreError::Exists { .. }) => Ok(()),

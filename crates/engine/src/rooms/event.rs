@@ -45,6 +45,9 @@ pub enum RoomEvent {
     Caret(MemberId, CaretPosition),
     /// Pending request, now durable.
     Requested(Arc<ApprovalRequest>),
+    /// Pending request some of whose hunks are open again, for connections that do not take these
+    /// hunks alone.
+    RequestedAgain(Arc<ApprovalRequest>),
     /// Change of a pending request.
     RequestUpdated(RequestUpdate),
     /// Resolution of a request.
@@ -76,6 +79,7 @@ impl RoomEvent {
             | Self::PeersChanged(_)
             | Self::Caret(..)
             | Self::Requested(_)
+            | Self::RequestedAgain(_)
             | Self::RequestUpdated(_)
             | Self::Resolved(_)
             | Self::Rules(_)
@@ -114,6 +118,8 @@ pub struct PeerInfo {
     pub is_listed: bool,
     /// Whether it takes [`RoomEvent::PeersChanged`].
     pub takes_changes: bool,
+    /// Whether it takes no [`RoomEvent::RequestedAgain`].
+    pub takes_hunk_changes: bool,
 }
 
 /// Change of the connections in a document; see [`RoomEvent::PeersChanged`].

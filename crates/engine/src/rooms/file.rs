@@ -24,7 +24,8 @@ pub const DISK: &str = "disk";
 /// Editor instance of these updates; clients cannot use it.
 const CLIENT: &str = "ai:disk";
 
-/// Merges the changes of the file, except where people changed the same words.
+/// Merges changes of the file into the document. Where people changed the same words in the
+/// document, theirs stay, and those of the file are logged.
 pub(super) fn merge(
     state: &mut RoomState,
     merge: FileMerge,
@@ -60,13 +61,13 @@ pub(super) fn merge(
     Ok(MergeOutcome { record, kept: woven.kept, is_changed })
 }
 
-/// Tells everyone the state of the document's file, if it changed; people who join later are told
-/// when they join.
-pub(super) fn notify(state: &mut RoomState, news: FileState, effects: &mut RoomEffects) {
+/// Adds an event with the state of the document's file, if it changed. People who join later are
+/// told when they join.
+pub(super) fn queue_file_event(state: &mut RoomState, news: FileState, effects: &mut RoomEffects) {
     let standing = Some(FileState { merged: None, ..news.clone() });
     if news.merged.is_some() || state.file != standing {
         state.file = standing;
-        effects.notify(RoomEvent::File(news));
+        effects.queue_event(RoomEvent::File(news));
     }
 }
 

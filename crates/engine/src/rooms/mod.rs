@@ -36,6 +36,7 @@ pub use event_sink::{EncodedEvent, EncodedForm, EventSink};
 pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};
 pub use persistence::provenance::{author_spans, placements};
+pub use persistence::trash::{TRASH_DAYS, recoverable_until_ms};
 pub use registry::{DocumentReaders, NewDocument, RoomRegistry};
 pub use room_error::{RequestResult, RoomError, RoomResult};
 pub use room_handle::{RoomHandle, RoomStatus, WeakRoomHandle};

@@ -1,5 +1,6 @@
 //! Registry of open rooms: finds, loads and creates them.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
@@ -8,18 +9,22 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::approvals::ApprovalRequest;
 use crate::auth;
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
+use crate::metrics;
 use crate::permissions::{Action, Principal};
 use crate::store::{
-    AuditEntry, DocumentRecord, FileRecord, Store, StoreError, StoreOp, WriteBatch,
+    AuditEntry, DocumentRecord, FileRecord, NodeNews, QueryScope, Store, StoreError, StoreOp,
+    WriteBatch,
 };
 
-use super::actor::RoomActor;
+use super::actor::{RoomActor, mirror};
 use super::clock::WallClock;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
+use super::persistence::restore;
 use super::room_deps::RoomDeps;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
 use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
@@ -34,7 +39,7 @@ const SETTINGS: &str = "settings";
 
 /// Registry of all rooms of this process. Cheap to clone.
 #[derive(Clone)]
-pub struct RoomRegistry(Arc<RoomDeps>);
+pub struct RoomRegistry(pub(super) Arc<RoomDeps>);
 
 /// Document that is to be created; see [`RoomRegistry::create`].
 #[derive(Clone, Debug, Default)]
@@ -93,6 +98,7 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::NoDocument`] for an unknown or deleted document, [`RoomError::Store`] if it
     /// cannot be read, [`RoomError::Closed`] while the server stops.
+    #[boxed]
     pub async fn open(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
@@ -102,7 +108,12 @@ impl RoomRegistry {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
-        let (actor, room) = RoomActor::load(&self.0, document).await?;
+        self.0.lease(document).await?;
+        let loaded = RoomActor::load(&self.0, document).await;
+        if let (Err(_), Some(node)) = (&loaded, self.0.store.node()) {
+            node.release(document).await;
+        }
+        let (actor, room) = loaded?;
         let mut open = self.0.open();
         if self.0.stopping.is_cancelled() {
             return Err(RoomError::Closed);
@@ -114,6 +125,18 @@ impl RoomRegistry {
             watcher.send(room.downgrade()).ok();
         }
         Ok(room)
+    }
+
+    /// Returns the room of a document. If another server of several has it, the handle only reads
+    /// what is stored, and refuses everything else as [`RoomError::Elsewhere`].
+    ///
+    /// # Errors
+    /// Those of [`Self::open`], but for a document elsewhere.
+    pub async fn open_to_read(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
+        match self.open(document).await {
+            Err(RoomError::Elsewhere(node)) => mirror::start(&self.0, document, node).await,
+            opened => opened,
+        }
     }
 
     /// Returns a receiver of a [`WeakRoomHandle`] of every room that opens from now on. There is
@@ -133,6 +156,7 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it cannot be read.
+    #[boxed]
     pub async fn document_of(&self, request: &RequestId) -> RoomResult<Option<DocumentId>> {
         if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
@@ -144,28 +168,58 @@ impl RoomRegistry {
     }
 
     /// Returns the workspace inbox, the room of requests without a document; creates it when it is
-    /// first needed.
+    /// first needed. If another server of several has it, the handle only reads.
     ///
     /// # Errors
     /// [`RoomError::Store`] if the inbox can be neither read nor created, [`RoomError::Closed`]
     /// while the server stops.
+    #[boxed]
     pub async fn workspace_inbox(&self) -> RoomResult<RoomHandle> {
-        match self.open(&workspace_inbox::id()).await {
+        match self.open_to_read(&workspace_inbox::id()).await {
             Err(RoomError::NoDocument) => {}
             opened => return opened,
         }
         let record = workspace_inbox::fresh(self.0.clock.now_ms());
         match self.0.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await {
             // Somebody else needed it at the same moment.
-            Ok(()) | Err(StoreError::Exists { .. }) => self.open(&workspace_inbox::id()).await,
+            Ok(()) | Err(StoreError::Exists { .. }) => {
+                self.open_to_read(&workspace_inbox::id()).await
+            }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Makes sure that no other server has the room of a document, without opening it.
+    ///
+    /// # Errors
+    /// [`RoomError::Elsewhere`] if another server has it, [`RoomError::NoDocument`] for an unknown
+    /// document, [`RoomError::Store`] if the lease cannot be asked for.
+    pub async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
+        if self.0.room(document).is_some() {
+            return Ok(());
+        }
+        let loading_lock = self.0.loading_lock(document);
+        let _passed = loading_lock.lock().await;
+        self.0.lease(document).await
+    }
+
+    /// Returns the open requests of a document as they are stored, whoever has its room.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if they cannot be read.
+    pub async fn stored_requests(
+        &self,
+        document: &DocumentId,
+    ) -> RoomResult<Vec<Arc<ApprovalRequest>>> {
+        let open = self.0.store.open_requests(QueryScope::Document(document)).await?;
+        open.iter().map(|record| restore::request(record).map(Arc::new)).collect()
     }
 
     /// Returns identifiers and titles of the documents that a person may open, last changed first.
     ///
     /// # Errors
     /// Those of [`Self::documents`].
+    #[boxed]
     pub async fn listed(&self, of: &Principal) -> RoomResult<Vec<(DocumentId, String)>> {
         let records = self.documents(of).await?;
         Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
@@ -176,6 +230,7 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if a piece of the list cannot be read.
+    #[boxed]
     pub async fn documents(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
         let (only, mut records) = (of.document.as_ref(), Vec::new());
         loop {
@@ -199,6 +254,7 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if the tokens in force cannot be read.
+    #[boxed]
     pub async fn readers(&self, of: &DocumentId) -> RoomResult<DocumentReaders> {
         let now_ms = self.0.clock.now_ms();
         let mut people = auth::holders(&self.0.store, now_ms).await?;
@@ -211,11 +267,20 @@ impl RoomRegistry {
         self.0.open().len()
     }
 
+    /// Measures the open rooms, the people in them, and the commands that wait for them.
+    pub fn measure(&self) {
+        let open = self.0.open();
+        metrics::ROOMS.set_count(open.len());
+        metrics::ROOM_MEMBERS.set_count(open.values().map(|room| room.room_status().people).sum());
+        metrics::ROOM_QUEUE.set_count(open.values().map(RoomHandle::waiting_commands).sum());
+    }
+
     /// Creates a document and opens its room.
     ///
     /// # Errors
     /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if the document cannot
     /// be stored, [`RoomError::Closed`] while the server stops.
+    #[boxed]
     pub async fn create(&self, new: NewDocument, by: &Principal) -> RoomResult<RoomHandle> {
         self.make(new, DocumentId::generate(), None, by).await
     }
@@ -225,6 +290,7 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if the document or its path cannot be stored, [`RoomError::Closed`]
     /// while the server stops.
+    #[boxed]
     pub async fn create_for(&self, file: FileRecord, by: &Principal) -> RoomResult<RoomHandle> {
         let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
         self.make(new, file.document.clone(), Some(file), by).await
@@ -253,9 +319,13 @@ impl RoomRegistry {
             .with(StoreOp::CreateDocument { record, text: text.to_string() })
             .with(StoreOp::Audit(audit));
         batch.extend(file.map(StoreOp::PutFile));
+        if let Some(node) = self.0.store.node() {
+            node.lease_new(&id).await?;
+        }
         self.0.store.commit(batch).await?;
         if is_listed {
             self.announce(&ServerEvent::Created { id: id.clone(), title, version: Version(0) });
+            self.tell_nodes(NodeNews::Created(id.clone())).await;
         }
         self.open(&id).await
     }
@@ -263,6 +333,26 @@ impl RoomRegistry {
     /// Tells every connection that may know of the event.
     pub(super) fn announce(&self, news: &ServerEvent) {
         self.0.sink.announce(news);
+    }
+
+    /// Tells the other servers that share the database.
+    pub(super) async fn tell_nodes(&self, news: NodeNews) {
+        if let Some(node) = self.0.store.node() {
+            node.tell(&news).await;
+        }
+    }
+
+    /// Announces a document that another server has created.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the document cannot be read.
+    pub async fn announce_created(&self, document: &DocumentId) -> RoomResult<()> {
+        if let Some(DocumentRecord { id, title, version, .. }) =
+            self.0.store.document(document).await?
+        {
+            self.announce(&ServerEvent::Created { id, title, version });
+        }
+        Ok(())
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -315,6 +405,7 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if the settings cannot be stored; those in force stay then.
+    #[boxed]
     pub async fn set_settings(&self, settings: ServerSettings, by: &Principal) -> RoomResult<()> {
         let chosen =
             ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };
@@ -324,18 +415,25 @@ impl RoomRegistry {
             StoreOp::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
         let batch = WriteBatch::new().with(kept).with(StoreOp::Audit(audit));
         self.0.store.commit(batch).await?;
-        self.0.put_settings(settings.clone());
-        self.announce(&ServerEvent::Settings(settings));
+        self.0.put_settings(settings);
+        self.tell_nodes(NodeNews::Settings).await;
+        self.announce_settings().await;
+        Ok(())
+    }
+
+    /// Tells everyone the settings in force, after they were changed.
+    pub async fn announce_settings(&self) {
+        self.announce(&ServerEvent::Settings(self.0.settings()));
         let rooms: Vec<_> = self.0.open().values().cloned().collect();
         for room in rooms {
             // A room that is closing has nobody to tell.
             room.notify_settings().await.ok();
         }
-        Ok(())
     }
 
     /// Takes back the votes of people who may no longer decide, because a token has ended, and
     /// tells people. Rooms that are not open do so when the votes are needed.
+    #[boxed]
     pub async fn recount(&self) {
         let open: Vec<_> = self.0.open().values().cloned().collect();
         for room in open {
@@ -344,6 +442,7 @@ impl RoomRegistry {
     }
 
     /// Finishes the commands that the rooms have, and closes them. Opening fails from now on.
+    #[boxed]
     pub async fn close(&self) {
         {
             // A room that is just being opened is tracked before the tracker is closed.
@@ -352,5 +451,11 @@ impl RoomRegistry {
             self.0.tasks.close();
         }
         self.0.tasks.wait().await;
+        // After the last commit: while one may still come, the documents stay here.
+        if let Some(node) = self.0.store.node()
+            && self.0.store.settle().await.is_ok()
+        {
+            node.release_all().await;
+        }
     }
 }

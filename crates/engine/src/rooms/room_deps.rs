@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::ids::DocumentId;
-use crate::store::Store;
+use crate::store::{LeaseHolder, Store};
 
 use super::clock::WallClock;
 use super::inbox_policies::InboxPolicies;
@@ -48,8 +48,8 @@ impl RoomDeps {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Requirements of the inbox before a file is changed. Rooms of files
-    /// [know](Self::load_inbox_policies) it.
+    /// Returns what the inbox requires before a file is changed; the defaults if
+    /// [`Self::load_inbox_policies`] has not loaded it.
     pub(super) fn inbox_policies(&self) -> Arc<InboxPolicies> {
         self.inbox_policies
             .read()
@@ -92,6 +92,17 @@ impl RoomDeps {
     /// Locks the index from requests to documents.
     pub(super) fn request_index(&self) -> MutexGuard<'_, RequestIndex> {
         self.request_index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes sure that no other server has the room of a document, before it is loaded. A server
+    /// that is the only one has all.
+    pub(super) async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
+        let Some(node) = self.store.node() else { return Ok(()) };
+        match node.lease_document(document).await? {
+            Some(LeaseHolder::Here) => Ok(()),
+            Some(LeaseHolder::Elsewhere(node)) => Err(RoomError::Elsewhere(node)),
+            None => Err(RoomError::NoDocument),
+        }
     }
 
     /// Returns the room of a document, if it is open and its task is alive.

@@ -6,7 +6,7 @@ use crate::approvals::{ApprovalRequest, DecisionError, RuleEnd};
 use crate::cpu_pool::JobLost;
 use crate::document::ChangeError;
 use crate::ids::Version;
-use crate::store::StoreError;
+use crate::store::{NodeAddress, StoreError};
 
 /// Error of a room that refuses a command.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +76,9 @@ pub enum RoomError {
     /// Failure of the store; nothing was changed.
     #[error("{}", .0.in_plain_words())]
     Store(#[source] Arc<StoreError>),
+    /// Document that another server of several has; nothing was changed.
+    #[error("another server has this document at the moment; try again")]
+    Elsewhere(NodeAddress),
     /// Command to a room that is closing.
     #[error("the server is stopping")]
     Closed,

@@ -26,7 +26,7 @@ use super::{RequestResult, RoomError, RoomResult};
 pub struct RoomHandle {
     pub(super) document: DocumentId,
     pub(super) unlisted_owner: Option<SessionId>,
-    /// Boxed, because a channel keeps places for many commands that never come.
+    /// Commands for the room. Boxed: the channel allocates places for many commands, and few wait.
     pub(super) commands: mpsc::Sender<Box<RoomCommand>>,
     pub(super) room_status: watch::Receiver<RoomStatus>,
 }
@@ -79,6 +79,11 @@ impl RoomHandle {
     /// Returns the room's status.
     pub fn room_status(&self) -> RoomStatus {
         *self.room_status.borrow()
+    }
+
+    /// Returns the number of commands that wait.
+    pub(super) fn waiting_commands(&self) -> usize {
+        self.commands.max_capacity() - self.commands.capacity()
     }
 
     /// Sends a command without waiting for the answer, which goes to the command's own
@@ -362,6 +367,11 @@ impl RoomHandle {
     /// stored, [`RoomError::Closed`] if the room has stopped.
     pub async fn delete(&self, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Delete(by, reply)).await
+    }
+
+    /// Recovers the document, if it is deleted.
+    pub(super) async fn recover(&self, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Recover(by, reply)).await
     }
 
     /// Returns a [`DocumentSnapshot`] of the document as it is.

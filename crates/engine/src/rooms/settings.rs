@@ -46,8 +46,8 @@ pub struct ChosenSettings {
 }
 
 impl ChosenSettings {
-    /// Returns the settings of a server that is started with `now`: an option that was changed
-    /// since is the newer choice.
+    /// Merges an owner's stored choices with the start options `now`: an option that differs from
+    /// the one at the time of the choice wins.
     pub fn over(self, now: &ServerSettings) -> ServerSettings {
         let Self { set, started_with } = self;
         let &ServerSettings { approvals, timeout_ms, permission_mode } = now;
@@ -71,25 +71,29 @@ fn newer_timeout(now: Option<u64>, started_with: Option<u64>, set: Option<u64>) 
     if is_as_before && set != started_with { set } else { now }
 }
 
-/// Permission mode: how the calls of a run are approved.
+/// Permission mode: how the calls of a run are approved. The names in the store and on the wire
+/// ([`Self::as_str`]) are those of older protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PermissionMode {
     /// Mode in which people are asked, as the document's settings say.
     #[default]
-    Sdk,
+    #[serde(rename = "Sdk")]
+    Ask,
     /// Mode in which everything is applied at once; for owners, on servers that allow it.
-    BypassPermissions,
+    #[serde(rename = "BypassPermissions")]
+    Bypass,
     /// Mode in which nothing is changed before people have approved a plan; then they are asked
     /// about every change.
-    ToolApproval,
+    #[serde(rename = "ToolApproval")]
+    PlanFirst,
     /// Mode in which the Claude CLI runs with this server's tools.
-    McpProxy,
+    #[serde(rename = "McpProxy")]
+    ClaudeCli,
 }
 
 impl PermissionMode {
     /// Every mode, in the order people are offered them.
-    pub const ALL: [Self; 4] =
-        [Self::BypassPermissions, Self::McpProxy, Self::ToolApproval, Self::Sdk];
+    pub const ALL: [Self; 4] = [Self::Bypass, Self::ClaudeCli, Self::PlanFirst, Self::Ask];
 
     /// Returns the mode with this name.
     pub fn named(name: &str) -> Option<Self> {
@@ -99,10 +103,10 @@ impl PermissionMode {
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Sdk => "sdk",
-            Self::BypassPermissions => "bypassPermissions",
-            Self::ToolApproval => "toolApproval",
-            Self::McpProxy => "mcpProxy",
+            Self::Ask => "sdk",
+            Self::Bypass => "bypassPermissions",
+            Self::PlanFirst => "toolApproval",
+            Self::ClaudeCli => "mcpProxy",
         }
     }
 }
@@ -110,10 +114,10 @@ impl PermissionMode {
 impl From<PermissionMode> for RequestSource {
     fn from(mode: PermissionMode) -> Self {
         match mode {
-            PermissionMode::Sdk => Self::Sdk,
-            PermissionMode::BypassPermissions => Self::BypassPermissions,
-            PermissionMode::ToolApproval => Self::ToolApproval,
-            PermissionMode::McpProxy => Self::McpProxy,
+            PermissionMode::Ask => Self::Ask,
+            PermissionMode::Bypass => Self::Bypass,
+            PermissionMode::PlanFirst => Self::PlanFirst,
+            PermissionMode::ClaudeCli => Self::ClaudeCli,
         }
     }
 }
@@ -306,7 +310,7 @@ mod tests {
         let with = |approvals, seconds: u64| ServerSettings {
             approvals,
             timeout_ms: Some(seconds * 1_000),
-            permission_mode: PermissionMode::Sdk,
+            permission_mode: PermissionMode::Ask,
         };
         let chosen = ChosenSettings {
             set: with(ApprovalSwitch::Off, 7),
@@ -317,6 +321,18 @@ mod tests {
             with(ApprovalSwitch::Off, 7)
         );
         assert_eq!(chosen.over(&with(ApprovalSwitch::On, 60)), with(ApprovalSwitch::Off, 60));
+    }
+
+    #[test]
+    fn the_names_of_modes_in_the_store_stay_those_of_older_versions() {
+        let stored = r#"["BypassPermissions","McpProxy","ToolApproval","Sdk"]"#;
+        assert_eq!(serde_json::to_string(&PermissionMode::ALL).unwrap(), stored);
+        let sources = PermissionMode::ALL.map(RequestSource::from);
+        let names = PermissionMode::ALL.map(PermissionMode::as_str);
+        assert_eq!(
+            serde_json::to_string(&sources).unwrap(),
+            serde_json::to_string(&names).unwrap()
+        );
     }
 
     #[test]
@@ -333,7 +349,7 @@ mod tests {
         let server = |timeout_ms| ServerSettings {
             approvals: ApprovalSwitch::On,
             timeout_ms,
-            permission_mode: PermissionMode::Sdk,
+            permission_mode: PermissionMode::Ask,
         };
         let own = |timeout_ms| OwnSettings { timeout_ms, ..OwnSettings::default() };
         let limits = |own: OwnSettings, server: &ServerSettings| {

@@ -62,7 +62,7 @@ impl SimulatedRoom {
         open: &[RequestRecord],
         rules: Vec<RuleRecord>,
     ) -> Result<Self, RoomError> {
-        let open = open.iter().map(restore::request).collect::<Result<_, _>>()?;
+        let open = open.iter().map(restore::stored_request).collect::<Result<_, _>>()?;
         let mut state = restore::room(kept, open)?;
         for rule in rules.into_iter().map(restore::rule) {
             let rule = rule?;
@@ -80,7 +80,7 @@ impl SimulatedRoom {
         open: &[RequestRecord],
         newest: Version,
     ) -> Result<Version, RoomError> {
-        let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
+        let open = open.iter().map(restore::stored_request).collect::<Result<Vec<_>, _>>()?;
         restore::floor(settings, &open, newest)
     }
 

@@ -110,7 +110,8 @@ pub(crate) struct RoomState {
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
     /// State of the document's file, as it was told last.
     pub(super) file: Option<FileState>,
-    /// The file that it is, from the workspace's top.
+    /// Path of the workspace file that this document is, relative to the workspace's root; `None`
+    /// if it is no file.
     pub(super) file_path: Option<String>,
     /// Updates committed since the newest snapshot.
     pub(super) unsnapshotted: SinceSnapshot,
@@ -206,7 +207,7 @@ impl RoomState {
             return effects.answer(reply, Err(error));
         }
         let id = member.id.clone();
-        let ClientCapabilities { peer_changes, short_updates } = member.capabilities;
+        let ClientCapabilities { peer_changes, short_updates, .. } = member.capabilities;
         self.presence.enter(member);
         effects.then(RoomEffect::Join(id.clone()));
         let requests: Vec<_> = self.open.values().cloned().collect();

@@ -5,15 +5,16 @@ use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId};
 
 use super::audit::AuditHead;
 use super::records::{
-    DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord, RunRecord,
-    SessionRecord, TokenRecord,
+    DecisionRecord, DocumentRecord, LoginRecord, MessageRecord, RequestRecord, RuleRecord,
+    RunRecord, SessionRecord, TokenRecord,
 };
 use super::updates::LogAppend;
 use super::{
-    StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live, provenance,
-    settings, updates, webhooks,
+    StoreError, StoreOp, WriteBatch, administration, answers, audit, file_undos, idempotency,
+    open_files, provenance, requests, settings, updates, webhooks,
 };
 use crate::store::database::connection::WriterConnection;
+use crate::store::database::postgres::session::FoundState;
 use crate::store::database::statement_batch::{
     BatchError, BatchFrame, RowExpectation, StatementBatch,
 };
@@ -25,11 +26,20 @@ pub(super) struct WriterCache {
     /// End of the audit log.
     pub head: AuditHead,
     /// `true` if there may be webhooks; only then requests are added to the outbox. The one server
-    /// of a data directory is the only process that writes webhooks.
+    /// of a data directory is the only process that writes webhooks; of several, each looks anew.
     pub webhooks: bool,
 }
 
 impl WriterCache {
+    /// Returns the state that a transaction of one of several servers has found.
+    fn found(FoundState { seq, hash, webhooks }: FoundState) -> Self {
+        let head = match (seq, hash) {
+            (Some(seq), Some(hash)) => AuditHead { seq: seq.unsigned_abs(), hash },
+            _ => AuditHead::default(),
+        };
+        Self { head, webhooks }
+    }
+
     /// Reads the state from the database.
     pub(super) async fn read(db: &mut WriterConnection) -> Result<Self, StoreError> {
         let head = audit::head(db).await?;
@@ -63,8 +73,13 @@ async fn framed(
     mut known: WriterCache,
 ) -> Result<WriterCache, BatchError> {
     let mut script = db.script();
-    let reached = known.head.seq;
     script.begin(frame);
+    if frame == BatchFrame::Transaction
+        && let Some(found) = script.found().await?
+    {
+        known = WriterCache::found(found);
+    }
+    let reached = known.head.seq;
     // Texts of a group grow by one pair of statements for all documents. What fails in a group is
     // tried again batch by batch, and then has an error of its own.
     let (is_group, mut appends) = (batches.len() > 1, Vec::new());
@@ -112,9 +127,10 @@ fn put_request_and_note<'a>(
     if known.webhooks {
         webhooks::note(script, record);
     }
-    put_request(script, record);
+    requests::put(script, record);
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm for each operation")]
 async fn one<'a>(
     script: &mut StatementBatch<'a>,
     known: &mut WriterCache,
@@ -139,6 +155,9 @@ async fn one<'a>(
             claim_client(script, document, client, user);
         }
         StoreOp::PutRequest(record) => put_request_and_note(script, known, record),
+        StoreOp::PutRequestParts { request, expires_ms, parts } => {
+            requests::put_parts(script, request, *expires_ms, parts);
+        }
         StoreOp::AppendDecision(record) => append_decision(script, record),
         StoreOp::BeginUndo(request) => file_undos::begin(script, request),
         StoreOp::EndUndo(request) => file_undos::end(script, request),
@@ -151,9 +170,15 @@ async fn one<'a>(
         StoreOp::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
         StoreOp::Audit(entry) => audit::append(script, &mut known.head, entry),
         StoreOp::PutToken(record) => put_token(script, record),
+        StoreOp::PutLogin(record) => put_login(script, record),
+        StoreOp::RemoveEndedSignIns { user, now_ms } => {
+            remove_ended_sign_ins(script, user, *now_ms);
+        }
+        StoreOp::ChangeTokensOf { user, at_ms } => change_tokens_of(script, user, *at_ms),
         StoreOp::RevokeToken { token, at_ms } => revoke_token(script, token, *at_ms),
         StoreOp::UseToken { token, at_ms } => use_token(script, token, *at_ms),
-        StoreOp::PutFile(record) => live::put(script, record),
+        StoreOp::PutFile(record) => open_files::put(script, record),
+        StoreOp::BeginOnce(record) => idempotency::begin(script, record),
         StoreOp::PutOnce(record) => idempotency::put(script, record),
         StoreOp::ForgetOnce { user, key } => idempotency::forget(script, user, key),
         StoreOp::ForgetOldOnces { before_ms } => idempotency::forget_old(script, *before_ms),
@@ -172,6 +197,7 @@ async fn one<'a>(
             webhooks::settle(script, *seq, hook, *at_ms, outcome);
         }
         StoreOp::PutSetting { key, value } => settings::put(script, key, value),
+        StoreOp::Administer(op) => administration::write(script, op),
     }
     Ok(())
 }
@@ -188,10 +214,11 @@ fn create_document<'a>(script: &mut StatementBatch<'a>, record: &'a DocumentReco
 }
 
 fn put_document<'a>(script: &mut StatementBatch<'a>, record: &'a DocumentRecord) {
-    let DocumentRecord { id, title, updated_ms, settings, deleted, .. } = record;
-    let sql = "UPDATE documents SET title = $2, updated_ms = $3, settings = $4, deleted = $5
+    let DocumentRecord { id, title, updated_ms, settings, deleted, purged, .. } = record;
+    let sql = "UPDATE documents SET title = $2, updated_ms = $3, settings = $4, deleted = $5,
+             purged = $6
          WHERE id = $1";
-    script.run(sql, &[id, title, updated_ms, settings, deleted]);
+    script.run(sql, &[id, title, updated_ms, settings, deleted, purged]);
     script.must(RowExpectation::BeThere { kind: "document", id: id.as_str() });
 }
 
@@ -206,17 +233,6 @@ fn claim_client<'a>(
          WHERE clients.user_id = excluded.user_id";
     script.run(sql, &[document, client, user]);
     script.must(RowExpectation::BeOwn { document, client });
-}
-
-fn put_request(script: &mut StatementBatch<'_>, record: &RequestRecord) {
-    let RequestRecord { id, document, session, run, status, open, body, .. } = record;
-    let RequestRecord { created_ms, expires_ms, .. } = record;
-    let sql = "INSERT INTO requests
-             (id, document, session, run, status, is_open, created_ms, expires_ms, body)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-         ON CONFLICT (id) DO UPDATE SET status = excluded.status, is_open = excluded.is_open,
-             expires_ms = excluded.expires_ms, body = excluded.body";
-    script.run(sql, &[id, document, session, run, status, open, created_ms, expires_ms, body]);
 }
 
 fn append_decision(script: &mut StatementBatch<'_>, record: &DecisionRecord) {
@@ -240,7 +256,9 @@ fn put_session(script: &mut StatementBatch<'_>, record: &SessionRecord) {
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms,
              permission_mode = excluded.permission_mode, body = excluded.body";
-    script.run(sql, &[id, user, created_ms, seen_ms, permission_mode, body]);
+    // The clock may have been set back since the session began, or be that of another server.
+    let seen_ms = (*seen_ms).max(*created_ms);
+    script.run(sql, &[id, user, created_ms, &seen_ms, permission_mode, body]);
 }
 
 fn append_messages(
@@ -276,13 +294,52 @@ fn put_run(script: &mut StatementBatch<'_>, record: &RunRecord) {
 fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
     let TokenRecord { id, hash, user, name, role, document, .. } = record;
     let TokenRecord { created_ms, expires_ms, revoked_ms, .. } = record;
+    let TokenRecord { login, former_user, changed_ms, .. } = record;
     let sql = "INSERT INTO tokens
-             (id, hash, user_id, name, role, document, created_ms, expires_ms, revoked_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+             (id, hash, user_id, name, role, document, created_ms, expires_ms, revoked_ms,
+              login, former_user, changed_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
          ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, user_id = excluded.user_id,
              name = excluded.name, role = excluded.role, document = excluded.document,
-             expires_ms = excluded.expires_ms, revoked_ms = excluded.revoked_ms";
-    script.run(sql, &[id, hash, user, name, role, document, created_ms, expires_ms, revoked_ms]);
+             expires_ms = excluded.expires_ms, revoked_ms = excluded.revoked_ms,
+             login = excluded.login, former_user = excluded.former_user,
+             changed_ms = excluded.changed_ms";
+    script.run(
+        sql,
+        &[
+            id,
+            hash,
+            user,
+            name,
+            role,
+            document,
+            created_ms,
+            expires_ms,
+            revoked_ms,
+            login,
+            former_user,
+            changed_ms,
+        ],
+    );
+}
+
+fn put_login(script: &mut StatementBatch<'_>, record: &LoginRecord) {
+    let LoginRecord { user, issuer, subject, name, email, created_ms, signed_in_ms } = record;
+    let sql = "INSERT INTO logins (user_id, issuer, subject, name, email, created_ms, signed_in_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (issuer, subject) DO UPDATE SET name = excluded.name, email = excluded.email,
+             signed_in_ms = excluded.signed_in_ms";
+    script.run(sql, &[user, issuer, subject, name, email, created_ms, signed_in_ms]);
+}
+
+fn remove_ended_sign_ins(script: &mut StatementBatch<'_>, user: &UserId, now_ms: u64) {
+    let sql = "DELETE FROM tokens WHERE user_id = $1 AND login IS NOT NULL AND former_user IS NULL
+         AND (revoked_ms IS NOT NULL OR expires_ms <= $2)";
+    script.run(sql, &[user, &now_ms]);
+}
+
+fn change_tokens_of(script: &mut StatementBatch<'_>, user: &UserId, at_ms: u64) {
+    script.run("UPDATE tokens SET changed_ms = $2 WHERE user_id = $1", &[user, &at_ms]);
 }
 
 fn revoke_token<'a>(script: &mut StatementBatch<'a>, token: &'a TokenId, at_ms: u64) {

@@ -120,7 +120,8 @@ impl AuditWalk {
         Ok(line.ok())
     }
 
-    /// Returns the last line and all flaws, after that line. `known` is the stored end of the log.
+    /// Returns the last line that was read, and all flaws. It is a flaw if that line is not
+    /// `known`, the end of the log as it is stored apart from it.
     pub(super) fn end(mut self, known: Option<&str>) -> (AuditHead, Vec<AuditFlaw>) {
         let AuditHead { seq, hash } = &self.head;
         let is_whole = match known {

@@ -6,11 +6,13 @@ use crate::ids::{
     ClientId, DocumentId, RequestId, RunId, SessionId, TokenId, UserId, Version, WebhookId,
 };
 
+use super::administration::records::AdministrationOp;
 use super::records::{
     AnswerRecord, AuditEntry, DecisionRecord, DocumentRecord, FileRecord, IdempotencyRecord,
-    MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    LoginRecord, MessageRecord, RequestPartRecord, RequestRecord, RuleRecord, RunRecord,
+    SessionRecord, TokenRecord, UpdateRecord,
 };
-use super::webhook_records::{DeliveryOutcome, WebhookRecord};
+use super::webhooks::records::{DeliveryOutcome, WebhookRecord};
 
 /// One write operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +24,8 @@ pub enum StoreOp {
         /// Text, with line ends normalised.
         text: String,
     },
-    /// Stores a changed title, settings, `updated_ms` or `deleted`; the version and the rest are
-    /// left alone.
+    /// Stores a changed title, settings, `updated_ms`, `deleted` or `purged`; the version and the
+    /// rest are left alone.
     PutDocument(DocumentRecord),
     /// Appends updates that lead on from version `from`; several are one statement.
     ///
@@ -80,8 +82,17 @@ pub enum StoreOp {
         /// Person who claims it.
         user: UserId,
     },
-    /// Stores a new request, or its new state.
+    /// Stores a new request, or its new state as a whole.
     PutRequest(RequestRecord),
+    /// Stores the parts of a request that changed, which stays open and keeps its other parts.
+    PutRequestParts {
+        /// The request.
+        request: RequestId,
+        /// Time at which it expires; `None`: never.
+        expires_ms: Option<u64>,
+        /// Parts of the request.
+        parts: Vec<RequestPartRecord>,
+    },
     /// Stores a decision or vote.
     AppendDecision(DecisionRecord),
     /// Records that a request's effect on a file is being taken back.
@@ -116,6 +127,23 @@ pub enum StoreOp {
     Audit(AuditEntry),
     /// Stores a new token, or its new state.
     PutToken(TokenRecord),
+    /// Stores a new login, or what its provider says of the person today. The first person of an
+    /// issuer's subject stays.
+    PutLogin(LoginRecord),
+    /// Removes the tokens of a person that came from signing in and have ended by `now_ms`.
+    RemoveEndedSignIns {
+        /// Person of the login.
+        user: UserId,
+        /// Time, in ms.
+        now_ms: u64,
+    },
+    /// Records that the person behind the tokens of a login is known by more names than before.
+    ChangeTokensOf {
+        /// Person of the login.
+        user: UserId,
+        /// Time, in ms.
+        at_ms: u64,
+    },
     /// Revokes a token; revoking twice keeps the first time.
     RevokeToken {
         /// Token; an unknown one fails as [`Missing`](super::StoreError::Missing).
@@ -132,6 +160,9 @@ pub enum StoreOp {
     },
     /// Stores how far a workspace file and its document agree.
     PutFile(FileRecord),
+    /// Stores that a write with an idempotency key begins; a key in use fails as
+    /// [`Exists`](super::StoreError::Exists).
+    BeginOnce(IdempotencyRecord),
     /// Stores a write with an idempotency key that was begun, or answered.
     PutOnce(IdempotencyRecord),
     /// Removes a write with an idempotency key that came to nothing.
@@ -155,7 +186,7 @@ pub enum StoreOp {
         /// The key.
         key: String,
     },
-    /// Records that the conversation of such answers went on.
+    /// Records that a conversation with answers of [`PutAnswer`](Self::PutAnswer) went on.
     UseAnswers {
         /// Person whose program was answered.
         user: UserId,
@@ -164,7 +195,8 @@ pub enum StoreOp {
         /// Time, in ms.
         at_ms: u64,
     },
-    /// Removes such answers that are too old, or too many.
+    /// Removes answers of [`PutAnswer`](Self::PutAnswer) that are too old, or that are more than
+    /// one person may have.
     ForgetAnswers {
         /// Person whose answers are limited to `most_bytes`.
         user: UserId,
@@ -195,6 +227,8 @@ pub enum StoreOp {
         /// The value.
         value: String,
     },
+    /// Operation of the administration.
+    Administer(AdministrationOp),
 }
 
 /// Writes ([`StoreOp`]) that take effect together or not at all, in order.
@@ -239,6 +273,7 @@ impl WriteBatch {
                 updates.iter().map(|update| update.changes.len()).sum()
             }
             StoreOp::PutRequest(record) => record.body.len(),
+            StoreOp::PutRequestParts { parts, .. } => parts.iter().map(|it| it.body.len()).sum(),
             StoreOp::PutProvenance { body, .. } => body.len(),
             _ => 0,
         };

@@ -64,6 +64,12 @@ pub enum StoreError {
         /// Description of the fault, without the address.
         reason: String,
     },
+    /// The address of Redis cannot be used.
+    #[error("the address of Redis is not valid: {reason}")]
+    RedisAddress {
+        /// Description of the fault, without the address.
+        reason: String,
+    },
     /// The server of the database does not answer.
     #[error("cannot reach the database {database}: {reason}")]
     Unreachable {
@@ -91,6 +97,22 @@ pub enum StoreError {
     Occupied {
         /// The data directory.
         path: PathBuf,
+    },
+    /// There is data where a copy was to be written.
+    #[error(
+        "there is already data in {place}; a copy is written only where there is none, or, by `copydesk restore --replace`, in its place"
+    )]
+    HasData {
+        /// Data directory, or address of the database.
+        place: String,
+    },
+    /// A copy was being written and was interrupted, so that nothing of it is there.
+    #[error(
+        "a copy into {place} was interrupted, so it is not complete: run the same `copydesk migrate` or `copydesk restore` again"
+    )]
+    Incomplete {
+        /// Data directory, or address of the database.
+        place: String,
     },
     /// A restore has put the database aside and was interrupted before another was in its place.
     #[error("a restore was interrupted: the data is in {}; restore again, or rename that file to {}",
@@ -130,7 +152,17 @@ pub enum StoreError {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// The database is newer than the program, or its migrations were edited.
+    /// The database has tables of a newer program.
+    #[error(
+        "the data is of a newer version of copydesk (format {found}; this one knows {known}): use that version, or restore a backup that was made before the upgrade"
+    )]
+    Newer {
+        /// Migration in the database that this program does not know.
+        found: i64,
+        /// Newest migration this program knows.
+        known: i64,
+    },
+    /// The migrations of the database were edited, or failed.
     #[error("cannot migrate the database: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
     /// Any other database error while reading: a damaged page, for example.

@@ -1,7 +1,7 @@
 //! Handle to the store: sends batches to the writer, and lends connections for reading.
 
 use std::fs::File;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -9,6 +9,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::batch::{StoreOp, WriteBatch};
 use super::database::reading::ReadPool;
 use super::error::StoreError;
+use super::nodes::ClusterNode;
+use crate::metrics;
 
 /// Bytes that [`Store::probe`] stores: more than are free on a disk that is as good as full.
 const TRIED_BYTES: usize = 16 * 1024;
@@ -28,12 +30,15 @@ struct StoreShared {
     news: watch::Sender<u64>,
     /// Lock of the data directory, held while this process serves it.
     lock: Mutex<Option<File>>,
+    /// This server as one of several that share a PostgreSQL database.
+    node: Option<Arc<ClusterNode>>,
 }
 
 /// Message to the writer.
 #[derive(Debug)]
 pub(super) enum WriterMessage {
     Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
+    Settle { answer: oneshot::Sender<CommitOutcome> },
     Close { answer: oneshot::Sender<()> },
 }
 
@@ -57,9 +62,16 @@ pub(super) struct CommitCounters {
     failed: AtomicU64,
     transactions: AtomicU64,
     split_groups: AtomicU64,
+    /// `true` while a transaction of which nobody knows may still be committed.
+    is_unsettled: AtomicBool,
 }
 
 impl CommitCounters {
+    /// Records that a transaction of which nobody knows may still be committed, or cannot.
+    pub(super) fn note_unsettled(&self, is_unsettled: bool) {
+        self.is_unsettled.store(is_unsettled, Ordering::Release);
+    }
+
     fn read(&self) -> CommitCounts {
         CommitCounts {
             batches: self.batches.load(Ordering::Relaxed),
@@ -69,20 +81,25 @@ impl CommitCounters {
         }
     }
 
-    /// Counts a transaction that is on the disk.
-    pub(super) fn count_transaction(&self) {
+    /// Counts a transaction that has put this number of batches on the disk.
+    pub(super) fn count_transaction(&self, batches: usize) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
+        metrics::COMMIT_BATCHES.had(batches);
     }
 
     /// Counts a group of batches that failed together.
     pub(super) fn count_split_group(&self) {
         self.split_groups.fetch_add(1, Ordering::Relaxed);
+        metrics::SPLIT_GROUPS.count();
     }
 
     /// Counts batches by their outcomes.
     pub(super) fn count(&self, outcomes: &[CommitOutcome]) {
         let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
         self.failed.fetch_add(failed as u64, Ordering::Relaxed);
+        if failed > 0 {
+            metrics::COMMITS_FAILED.count_many(failed);
+        }
         self.batches.fetch_add((outcomes.len() - failed) as u64, Ordering::Relaxed);
     }
 }
@@ -98,9 +115,15 @@ impl Store {
         counts: Arc<CommitCounters>,
         news: watch::Sender<u64>,
         lock: Option<File>,
+        node: Option<Arc<ClusterNode>>,
     ) -> Self {
         let lock = Mutex::new(lock);
-        Self { shared: Arc::new(StoreShared { messages, readers, counts, news, lock }) }
+        Self { shared: Arc::new(StoreShared { messages, readers, counts, news, lock, node }) }
+    }
+
+    /// Returns this server as one of several; `None` if it is the only one.
+    pub fn node(&self) -> Option<&Arc<ClusterNode>> {
+        self.shared.node.as_ref()
     }
 
     /// Writes `batch`. When this returns `Ok` the batch survives a crash of the process and a loss
@@ -124,6 +147,21 @@ impl Store {
         outcome.await.map_err(|_| StoreError::Closed)?.map_err(StoreError::while_writing)
     }
 
+    /// Makes sure that no transaction of this server is committed later whose outcome is unknown:
+    /// what is read from then on has all of them. Returns at once if there is none.
+    ///
+    /// # Errors
+    /// The reason why the database cannot say what became of the last one.
+    pub async fn settle(&self) -> Result<(), StoreError> {
+        if !self.shared.counts.is_unsettled.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let (answer, settled) = oneshot::channel();
+        let sent = self.shared.messages.send(WriterMessage::Settle { answer }).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        settled.await.map_err(|_| StoreError::Closed)?
+    }
+
     /// Stores a value that nothing needs and reads it again, to find out if the store works.
     ///
     /// # Errors
@@ -144,9 +182,20 @@ impl Store {
         self.shared.counts.read()
     }
 
+    /// Returns the number of batches that wait for the writer.
+    pub fn waiting_batches(&self) -> usize {
+        let messages = &self.shared.messages;
+        messages.max_capacity() - messages.capacity()
+    }
+
     /// Returns a receiver that changes when there may be something new in the outbox.
     pub fn outbox_changes(&self) -> watch::Receiver<u64> {
         self.shared.news.subscribe()
+    }
+
+    /// Records that another node may have put something into the outbox.
+    pub fn note_outbox(&self) {
+        self.shared.news.send_modify(|count| *count += 1);
     }
 
     /// Finishes queued batches, folds the write-ahead log into the database, and unlocks the
@@ -158,6 +207,9 @@ impl Store {
             done.await.ok();
         }
         self.shared.readers.close().await;
+        if let Some(node) = &self.shared.node {
+            node.leave().await;
+        }
         let lock = self.shared.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(lock);
     }

@@ -5,7 +5,7 @@ use crate::ids::UserId;
 
 use super::{IdempotencyRecord, Store, StoreResult};
 use crate::store::database::columns::{JsonColumn, NumberColumn};
-use crate::store::database::statement_batch::StatementBatch;
+use crate::store::database::statement_batch::{RowExpectation, StatementBatch};
 
 impl Store {
     /// Returns the record of a key, however old; the caller decides if it is too old to count.
@@ -25,6 +25,15 @@ impl Store {
             IdempotencyRecord { user, key, fingerprint, at_ms, answer }
         }))
     }
+}
+
+/// Stores a key that is not in use.
+pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, record: &'a IdempotencyRecord) {
+    let IdempotencyRecord { user, key, fingerprint, at_ms, answer } = record;
+    let sql = "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id, key) DO NOTHING";
+    script.run(sql, &[user, key, fingerprint, at_ms, answer]);
+    script.must(RowExpectation::BeNew { kind: "key", id: key });
 }
 
 /// Stores the new state of a key.

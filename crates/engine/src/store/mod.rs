@@ -8,47 +8,64 @@
 //! SQLite has a write-ahead log and `synchronous=FULL`, PostgreSQL `synchronous_commit`. There is
 //! one function per operation, whose statements both understand; `database` has what differs.
 
+mod administration;
 mod answers;
 mod apply;
 mod audit;
-mod backup;
 mod batch;
+mod copies;
+mod data_directory;
 mod database;
 mod error;
 mod file_undos;
-mod files;
 mod handle;
 mod idempotency;
-mod live;
+mod nodes;
+mod open_files;
 mod open_store;
 mod provenance;
 pub mod queries;
 mod records;
+mod requests;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod updates;
-mod webhook_records;
 mod webhooks;
 
+pub use administration::records::{
+    AdministrationOp, SpendingEntry, SpendingGroup, SpendingLimit, SpendingScope, SpendingSum,
+};
+pub use administration::spending_month::SpendingMonth;
+pub use administration::storage::StorageSizes;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
-pub use backup::{back_up, restore};
 pub use batch::{QueryScope, StoreOp, WriteBatch};
+pub use copies::backup::{back_up, restore};
+pub use copies::transfer::{
+    ExistingData, RestoredDatabase, TransferReport, back_up_postgres, restore_postgres, transfer,
+};
+pub use data_directory::create_data_directory;
 pub use database::postgres::address::DatabaseUrl;
+#[cfg(feature = "rehearsal")]
+pub use database::session_source;
+pub use database::transfer::TransferCounts;
 pub use error::{StoreError, StoreResult};
-pub use files::create_data_directory;
 pub use handle::{CommitCounts, Store};
+#[cfg(feature = "rehearsal")]
+pub use nodes::tables as node_tables;
+pub use nodes::{ClusterNode, LeaseHolder, NodeAddress, NodeNews, RedisUrl};
 pub use open_store::{StoreAccess, StorePlace};
 pub use provenance::VersionedText;
 pub use queries::inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};
 pub use queries::lists::ListPlace;
 pub use queries::log::LogPiece;
+pub use queries::logins::TokenTie;
 pub use queries::snapshots::{PERMANENT_BYTES, PERMANENT_UPDATES};
 pub use queries::transcripts::{MEASURED, TranscriptSince, fitting};
 pub use records::{
     AnswerRecord, AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, EntrySize,
-    FileRecord, HistoryRecord, IdempotencyRecord, LoadedDocument, MessageRecord, PAST,
-    RequestRecord, RuleRecord, RunEndKind, RunRecord, RunState, SessionRecord, StartingText,
-    TokenRecord, TranscriptCursor, UpdateRecord,
+    FileRecord, HistoryRecord, IdempotencyRecord, LoadedDocument, LoginRecord, MessageRecord, PAST,
+    RequestPartRecord, RequestRecord, RuleRecord, RunEndKind, RunRecord, RunState, SessionRecord,
+    StartingText, TokenRecord, TranscriptCursor, UpdateRecord,
 };
-pub use webhook_records::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};
+pub use webhooks::records::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};

@@ -1,11 +1,13 @@
 //! Opening of a store: a data directory with a SQLite database, or a PostgreSQL database.
 
+use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::copies::backup;
 use super::database::postgres::address::DatabaseUrl;
 use super::database::postgres::{self, server, server::PostgresWriter, session};
 use super::database::reading::ReadPool;
@@ -14,7 +16,8 @@ use super::database::writer;
 use super::database::writer_source::WriterSource;
 use super::error::StoreError;
 use super::handle::Store;
-use super::{StoreResult, backup, files};
+use super::nodes::{ClusterNode, RedisUrl};
+use super::{StoreResult, data_directory};
 
 /// Place where a store is.
 #[derive(Clone, Debug)]
@@ -23,6 +26,15 @@ pub enum StorePlace {
     Directory(PathBuf),
     /// PostgreSQL database.
     Postgres(DatabaseUrl),
+}
+
+impl fmt::Display for StorePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(path) => path.display().fmt(f),
+            Self::Postgres(url) => url.fmt(f),
+        }
+    }
 }
 
 impl From<&Path> for StorePlace {
@@ -55,7 +67,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::InUse`] when another process serves it, [`StoreError::Shape`] when a visitor
     /// is of another version than the running server, [`StoreError::Unreachable`] or
-    /// [`StoreError::Unsuitable`] if the PostgreSQL database cannot be used.
+    /// [`StoreError::Unsuitable`] if the PostgreSQL database cannot be used,
+    /// [`StoreError::Incomplete`] if a copy into it was interrupted.
     pub async fn open(place: impl Into<StorePlace>, access: StoreAccess) -> StoreResult<Self> {
         match place.into() {
             StorePlace::Directory(path) => Self::open_directory(&path, access).await,
@@ -63,23 +76,46 @@ impl Store {
         }
     }
 
+    /// Opens a PostgreSQL database as one of several servers. `address` is where the other ones
+    /// reach this one; with `redis`, that carries the messages between them.
+    /// [`ClusterNode::attend`] has to run while the store is open.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]; [`StoreError::InUse`] also if a server uses it alone.
+    pub async fn join(
+        url: DatabaseUrl,
+        redis: Option<RedisUrl>,
+        address: &str,
+    ) -> StoreResult<Self> {
+        let mut connection = session::connect(&url).await?;
+        server::enter(&url, &mut connection).await?;
+        postgres::check_complete(&url, &mut connection).await?;
+        let (writer, session, number) =
+            PostgresWriter::join(url.clone(), connection, address).await?;
+        let node = ClusterNode::start(url.clone(), redis, number, address).await?;
+        let readers = postgres::connect_readers(&url).await?;
+        let source = WriterSource::postgres(writer, session);
+        Ok(Self::start_node(source, ReadPool::Postgres(readers), None, Some(Arc::new(node))))
+    }
+
     async fn open_directory(path: &Path, access: StoreAccess) -> StoreResult<Self> {
-        let database = path.join(files::DATABASE);
+        let database = path.join(data_directory::DATABASE);
         if access == StoreAccess::Inspect {
             let only = sqlite::connect_onlooker(&database).await?;
             sqlite::check_shape(&only).await?;
             let source = WriterSource::sqlite(only.clone(), true);
             return Ok(Self::start(source, ReadPool::Sqlite(only), None));
         }
-        files::create_data_directory(path)?;
+        data_directory::create_data_directory(path)?;
         let lock = match access {
-            StoreAccess::Serve => Some(files::lock(path).await?),
-            StoreAccess::Visit | StoreAccess::Inspect => files::try_lock(path)?,
+            StoreAccess::Serve => Some(data_directory::lock(path).await?),
+            StoreAccess::Visit | StoreAccess::Inspect => data_directory::try_lock(path)?,
         };
+        data_directory::check_complete(path)?;
         if let Some(aside) = backup::interrupted_restore(&database) {
             return Err(StoreError::InterruptedRestore { aside, database });
         }
-        files::create_private(&database)?;
+        data_directory::create_private(&database)?;
         let writers = sqlite::connect_writer(&database).await?;
         if lock.is_some() {
             sqlite::migrate(&writers).await?;
@@ -103,16 +139,19 @@ impl Store {
             StoreAccess::Serve => {
                 server::lock(&url, &mut connection).await?;
                 postgres::migrate(&url, &mut connection).await?;
+                postgres::check_complete(&url, &mut connection).await?;
                 PostgresWriter::serve(url.clone(), connection).await?
             }
             // Like a visitor of a directory: it brings the tables up to date if no server runs.
             StoreAccess::Visit if server::try_lock(&mut connection).await? => {
                 postgres::migrate(&url, &mut connection).await?;
                 server::unlock(&mut connection).await?;
+                postgres::check_complete(&url, &mut connection).await?;
                 PostgresWriter::visit(url.clone(), connection)
             }
             StoreAccess::Visit | StoreAccess::Inspect => {
                 postgres::check_shape(&mut connection).await?;
+                postgres::check_complete(&url, &mut connection).await?;
                 PostgresWriter::visit(url.clone(), connection)
             }
         };
@@ -125,13 +164,20 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unreachable`] or [`StoreError::Unsuitable`] if a PostgreSQL database cannot be
-    /// asked.
+    /// asked, [`StoreError::Incomplete`] if a copy into it was interrupted.
     pub async fn is_at(place: &StorePlace) -> StoreResult<bool> {
         match place {
-            StorePlace::Directory(path) => Ok(path.join(files::DATABASE).is_file()),
+            StorePlace::Directory(path) => {
+                data_directory::check_complete(path)?;
+                Ok(path.join(data_directory::DATABASE).is_file())
+            }
             StorePlace::Postgres(url) => {
                 let mut connection = session::connect(url).await?;
-                Ok(postgres::shape(&mut connection).await? > 0)
+                let is_there = postgres::shape(&mut connection).await? > 0;
+                if is_there {
+                    postgres::check_complete(url, &mut connection).await?;
+                }
+                Ok(is_there)
             }
         }
     }
@@ -148,9 +194,18 @@ impl Store {
     }
 
     fn start(source: WriterSource, readers: ReadPool, lock: Option<File>) -> Self {
+        Self::start_node(source, readers, lock, None)
+    }
+
+    fn start_node(
+        source: WriterSource,
+        readers: ReadPool,
+        lock: Option<File>,
+        node: Option<Arc<ClusterNode>>,
+    ) -> Self {
         let counts = Arc::default();
         let news = watch::Sender::new(0);
         let messages = writer::start(source, Arc::clone(&counts), news.clone());
-        Self::new(messages, readers, counts, news, lock)
+        Self::new(messages, readers, counts, news, lock, node)
     }
 }

@@ -34,8 +34,11 @@ pub struct DocumentRecord {
     pub settings: Value,
     /// Session that owns this private document; such a document is never listed.
     pub unlisted_owner: Option<SessionId>,
-    /// `true` for a deleted document, which stays on disk and is neither listed nor loaded.
+    /// `true` for a deleted document, which stays on disk and is neither listed nor loaded; its
+    /// `updated_ms` is the time of the deletion.
     pub deleted: bool,
+    /// `true` for a deleted document that was removed from the trash: it cannot be recovered.
+    pub purged: bool,
 }
 
 impl DocumentRecord {
@@ -50,6 +53,7 @@ impl DocumentRecord {
             settings: serde_json::json!({}),
             unlisted_owner: None,
             deleted: false,
+            purged: false,
         }
     }
 }
@@ -110,7 +114,8 @@ pub struct HistoryRecord {
     pub origin: Option<Box<str>>,
 }
 
-/// Gated tool call; `body` is the whole request as `approvals` writes it.
+/// Gated tool call; `body` is the whole request as `approvals` writes it, when it was last written
+/// as a whole.
 #[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct RequestRecord {
     /// Identifier of the request.
@@ -133,6 +138,31 @@ pub struct RequestRecord {
     #[sqlx(try_from = "OptionalNumber")]
     pub expires_ms: Option<u64>,
     /// Request as JSON, written once because it can be long.
+    pub body: String,
+    /// Parts of an open request that were stored since its body was.
+    #[sqlx(skip)]
+    pub changed: Vec<RequestPartRecord>,
+}
+
+impl RequestRecord {
+    /// Returns the parts that were stored since the body was: the hunk, the version and the JSON of
+    /// each.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, Version, &str)> {
+        self.changed.iter().map(|it| (it.hunk.as_str(), it.version, it.body.as_str()))
+    }
+}
+
+/// Part of an open request; written by
+/// [`PutRequestParts`](super::StoreOp::PutRequestParts).
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+pub struct RequestPartRecord {
+    /// Identifier of the request.
+    pub request: RequestId,
+    /// Identifier of the hunk; empty: everything but the hunks.
+    pub hunk: String,
+    /// Version of the document that its positions are of.
+    pub version: Version,
+    /// The part as JSON, as `rooms` writes it.
     pub body: String,
 }
 
@@ -381,6 +411,14 @@ pub struct TokenRecord {
     /// Time of its last use, to the minute; `None`: it was never used.
     #[sqlx(try_from = "OptionalNumber")]
     pub used_ms: Option<u64>,
+    /// Login that it belongs to: by signing in, or because an owner tied it to the login. The
+    /// person of a login has the same identifier.
+    pub login: Option<UserId>,
+    /// Person who held it before it was tied to a login.
+    pub former_user: Option<UserId>,
+    /// Time at which the person behind it changed; connections that came in before end.
+    #[sqlx(try_from = "OptionalNumber")]
+    pub changed_ms: Option<u64>,
 }
 
 /// Open file: how far a workspace file and its document agree.
@@ -522,4 +560,26 @@ pub struct EntrySize {
     /// Bytes of its contents.
     #[sqlx(try_from = "i64")]
     pub bytes: u64,
+}
+
+/// Person who has signed in with an identity provider.
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+pub struct LoginRecord {
+    /// Person; all tokens of the login are theirs.
+    #[sqlx(rename = "user_id")]
+    pub user: UserId,
+    /// Address of the provider.
+    pub issuer: String,
+    /// Name by which the provider knows the person, for ever and never for anybody else.
+    pub subject: String,
+    /// Name that others see, as the provider said it last.
+    pub name: String,
+    /// Address that the provider has verified.
+    pub email: Option<String>,
+    /// Time of the first sign-in.
+    #[sqlx(try_from = "i64")]
+    pub created_ms: u64,
+    /// Time of the last sign-in.
+    #[sqlx(try_from = "i64")]
+    pub signed_in_ms: u64,
 }

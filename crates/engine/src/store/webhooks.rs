@@ -1,6 +1,8 @@
 //! Webhooks and their outbox: a delivery is written together with the request it is about, so
 //! neither a crash nor a slow receiver loses it.
 
+pub(super) mod records;
+
 use crate::ids::{DeliveryId, WebhookId};
 
 use super::records::RequestRecord;

@@ -1,4 +1,5 @@
-//! Tools that a model may call, one file for each, and the approval step that every call passes.
+//! Tools that a model may call, and the approval step that every call passes. Each tool has a file
+//! in [`document`], [`workspace`] or [`conversation`].
 //!
 //! A tool has two halves: [`Tool::prepare`] computes what a call would do, [`Tool::execute`] does
 //! it. The approval step ([`registry`]) stands between them, so that nothing happens before people

@@ -313,7 +313,7 @@ pub fn reading(text: &str) -> DocumentSnapshot {
     let server = ServerSettings {
         approvals: ApprovalSwitch::On,
         timeout_ms: Some(0),
-        permission_mode: PermissionMode::Sdk,
+        permission_mode: PermissionMode::Ask,
     };
     let settings = OwnSettings::default().in_force(&server);
     DocumentSnapshot {

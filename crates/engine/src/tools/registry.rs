@@ -41,7 +41,8 @@ use crate::tools::workspace::multi_edit::MultiEdit;
 use crate::tools::workspace::read::ReadTool;
 use crate::tools::workspace::write::WriteTool;
 
-/// Returns all tools, one line each.
+/// Returns the tools of every server. Those for commands are added by
+/// [`ToolRegistry::with_commands`].
 fn all() -> Vec<Box<dyn DynTool>> {
     vec![
         boxed(UpdateFullDocument),

@@ -16,7 +16,7 @@ use super::{PreparedCall, ToolContext, ToolError};
 
 /// Tool that a model may call.
 pub trait Tool: Send + Sync + 'static {
-    /// Name by which the model calls it; also the name of the file.
+    /// Name by which the model calls it; in snake case also the name of its file.
     const NAME: &'static str;
     /// Description for the model: purpose and use of the tool.
     const DESCRIPTION: &'static str;

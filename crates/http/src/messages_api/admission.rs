@@ -14,6 +14,7 @@ use crate::rest::http_state::HttpState;
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body::is_json;
 use crate::rest::middleware::body_quota::HeldBody;
+use crate::rest::middleware::request_id;
 use crate::rest::problem::Problem;
 use copydesk_connections::body_guard::BodyGuard;
 use copydesk_engine::api::Caller;
@@ -210,8 +211,9 @@ pub(crate) fn failure(problem: &Problem) -> ApiFailure {
 pub(crate) struct RequestName(String);
 
 impl RequestName {
-    pub(crate) fn generate() -> Self {
-        Self(format!("req_{}", copydesk_engine::ids::sortable_uuid().simple()))
+    /// Returns the identifier of the request that is handled.
+    pub(crate) fn current() -> Self {
+        Self(request_id::current())
     }
 
     /// Adds the request's identifier to the answer, or to the error in the API's shape.

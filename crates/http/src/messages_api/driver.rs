@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -17,15 +17,16 @@ use crate::messages_api::server_tool_loop::{
 };
 use crate::messages_api::sse_encoder::SseEncoder;
 use crate::rest::http_state::HttpState;
-use copydesk_engine::agent::ChosenModel;
-use copydesk_engine::api::Caller;
+use copydesk_engine::agent::{CallPayer, ChosenModel, MeteredCall, ReachedLimit};
+use copydesk_engine::api::{Application, Caller};
 use copydesk_engine::ids::{SessionId, Version};
 use copydesk_engine::llm::messages_api::{
     ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent,
 };
 use copydesk_engine::llm::{self, AnswerDelta, AssistantMessage, ModelError, RetryMode};
+use copydesk_engine::metrics;
 use copydesk_engine::permissions::Principal;
-use copydesk_engine::rooms::clock::WallClock;
+use copydesk_protocol::convert;
 
 use super::admission::AdmittedRequest;
 use super::conversations::{ConversationLifetime, Conversations};
@@ -41,8 +42,10 @@ const NO_PREFILL: &str = "messages: this model does not support assistant messag
 /// State of one answer that is being written, from [`AnswerWork::prepare`] to [`AnswerWork::go`].
 pub(crate) struct AnswerWork {
     conversations: Conversations,
-    clock: WallClock,
+    api: Application,
     principal: Principal,
+    /// Person and document for which the model is called.
+    payer: CallPayer,
     asked: CheckedRequest,
     chosen: ChosenModel,
     /// Conversation from which the key of the next answer is computed.
@@ -71,7 +74,8 @@ impl AnswerWork {
         chosen: ChosenModel,
         mut tools: Option<ServerTools>,
     ) -> Result<Self, ApiFailure> {
-        let AdmittedRequest { caller: Caller { principal, .. }, permit, .. } = entered;
+        let AdmittedRequest { caller: Caller { principal, .. }, document, permit, .. } = entered;
+        let payer = CallPayer { user: principal.user.clone(), document };
         let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
         let scope = [principal.user.as_str(), family(&chosen), &about];
         let begun = app.conversations.begin(&scope);
@@ -108,8 +112,9 @@ impl AnswerWork {
         }
         Ok(Self {
             conversations,
-            clock: app.api.clock.clone(),
+            api: app.api.clone(),
             principal,
+            payer,
             asked,
             chosen,
             conversation,
@@ -210,28 +215,21 @@ impl AnswerWork {
             tools.check_model(&self.chosen.asked()).await?;
             request.document = tools.view(self.chosen.model.name()).await;
         }
+        let agents = &self.api.agents;
+        let reached = agents.reached_limit(&self.payer, &self.chosen).await;
+        if let Some(reached) = reached.map_err(|_| server_tools::unavailable())? {
+            return Err(over_limit(&reached));
+        }
         let cancel = CancellationToken::new();
         let _hang_up = cancel.clone().drop_guard();
-        let mut stream = self.chosen.model.stream(request, cancel);
-        let mut size = 0;
-        while let Some(delta) = stream.next().await {
-            match delta.map_err(|error| ApiFailure::of_model(&error))? {
-                AnswerDelta::Done(answer) => return Ok(answer),
-                AnswerDelta::Reset => telling.begin_again(sender.is_some())?,
-                delta => {
-                    size += match &delta {
-                        AnswerDelta::Text(text) | AnswerDelta::NextText(text) => text.len(),
-                        AnswerDelta::ToolInput { partial_json, .. } => partial_json.len(),
-                        _ => 0,
-                    };
-                    if size > ANSWER_LIMIT {
-                        return Err(ApiFailure::new(500, "the model's answer was too long"));
-                    }
-                    tell(sender, telling.encode(delta)).await;
-                }
-            }
-        }
-        Err(ApiFailure::of_model(&ModelError::CutOff))
+        let _timer = metrics::MODEL_CALL_SECONDS.start();
+        // Lasts until it is dropped.
+        let _span = tracing::debug_span!("model_call", model = self.chosen.model.name());
+        let mut call = agents.call_model(self.payer.clone(), &self.chosen, request, cancel);
+        let answered = receive(&mut call, telling, sender).await;
+        // Stored before the answer is used: the client may ask again at once.
+        call.settle().await.map_err(|_| server_tools::unavailable())?;
+        answered
     }
 
     /// Runs the calls of this server's tools, in the model's order. Progress is stored before the
@@ -245,7 +243,7 @@ impl AnswerWork {
         let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
         let read = self.tools.as_ref().and_then(ServerTools::read);
         if let Some(resumable) = &mut self.resumable {
-            resumable.keep(&self.session, read, paused, self.clock.now_ms()).await;
+            resumable.keep(&self.session, read, paused, self.api.clock.now_ms()).await;
         }
         for (place, call) in calls.iter().enumerate() {
             if let Some(tools) = &mut self.tools {
@@ -266,10 +264,46 @@ impl AnswerWork {
         self.conversation.say(&ChatMessage::assistant(content.to_vec()));
         let read = self.tools.as_ref().and_then(ServerTools::read);
         let known = KnownConversation { session: self.session.clone(), hidden, read };
-        let (key, now_ms) = (self.conversation.key(), self.clock.now_ms());
+        let (key, now_ms) = (self.conversation.key(), self.api.clock.now_ms());
         let (user, before) = (&self.principal.user, &self.answers);
         self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
     }
+}
+
+/// Receives an answer of the model, and sends its events as they arrive.
+async fn receive(
+    call: &mut MeteredCall,
+    telling: &mut SseEncoder,
+    sender: Option<&mpsc::Sender<StreamEvent>>,
+) -> Result<AssistantMessage, ApiFailure> {
+    let mut size = 0;
+    while let Some(delta) = call.next().await {
+        match delta.map_err(|error| failed(&error))? {
+            AnswerDelta::Done(answer) => return Ok(answer),
+            AnswerDelta::Reset => telling.begin_again(sender.is_some())?,
+            delta => {
+                size += match &delta {
+                    AnswerDelta::Text(text) | AnswerDelta::NextText(text) => text.len(),
+                    AnswerDelta::ToolInput { partial_json, .. } => partial_json.len(),
+                    _ => 0,
+                };
+                if size > ANSWER_LIMIT {
+                    return Err(ApiFailure::new(500, "the model's answer was too long"));
+                }
+                tell(sender, telling.encode(delta)).await;
+            }
+        }
+    }
+    Err(failed(&ModelError::CutOff))
+}
+
+/// Returns the refusal of a call by a spending limit. Clients do not try again after this status.
+fn over_limit(reached: &ReachedLimit) -> ApiFailure {
+    let mut failure = ApiFailure::new(402, reached.to_string());
+    let (limit, renews_at) = (reached.limit.scope.kind(), convert::time(reached.month.end_ms()));
+    let details = json!({"error_code": "spending_limit", "limit": limit, "renews_at": renews_at});
+    failure.error.details = Some(details);
+    failure
 }
 
 /// Adds messages to a conversation; returns its key after each answer among them.
@@ -332,4 +366,10 @@ async fn tell(sender: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEven
     for event in events {
         sender.send(event).await.ok();
     }
+}
+
+/// Counts a failed call of a model; returns how it is told.
+fn failed(error: &ModelError) -> ApiFailure {
+    metrics::MODEL_CALLS_FAILED.count();
+    ApiFailure::of_model(error)
 }

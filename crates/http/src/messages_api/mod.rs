@@ -29,9 +29,11 @@ use crate::messages_api::failure::ApiFailure;
 use crate::messages_api::request::{CheckedRequest, RequestPurpose};
 use copydesk_engine::agent::ChosenModel;
 use copydesk_engine::llm;
+use copydesk_engine::rooms::RoomError;
 
 use crate::rest::http_state::HttpState;
-use admission::{RequestName, come_in};
+use crate::rest::problem::Problem;
+use admission::{AdmittedRequest, RequestName, come_in};
 pub use conversations::Conversations;
 use driver::AnswerWork;
 use server_tools::{ServerTools, check_model};
@@ -42,9 +44,12 @@ const TOKEN_BYTES: usize = 4;
 
 /// Answers a request, as events or as one message.
 pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Response {
-    let name = RequestName::generate();
+    let name = RequestName::current();
     let answered = async {
         let (entered, mut asked) = come_in(&app, request, RequestPurpose::Answer).await?;
+        if let Some(elsewhere) = elsewhere(&app, &entered).await {
+            return Ok(elsewhere);
+        }
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&app, &mut asked)?;
@@ -60,11 +65,26 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
     name.sign(answered.await)
 }
 
+/// Returns the answer to a request about a document that another server of several has, for
+/// [`relay::pass_on`](crate::rest::middleware::relay::pass_on).
+async fn elsewhere(app: &HttpState, entered: &AdmittedRequest) -> Option<Response> {
+    let document = entered.document.as_ref()?;
+    app.api.node()?;
+    match app.api.rooms.lease(document).await {
+        Err(error @ RoomError::Elsewhere(_)) => Some(Problem::from(error).into_response()),
+        // What else is wrong is found by the check of the request.
+        Ok(()) | Err(_) => None,
+    }
+}
+
 /// Counts the tokens of a request; estimates them if the provider does not count.
 pub(crate) async fn count(State(app): State<HttpState>, request: Request) -> Response {
-    let name = RequestName::generate();
+    let name = RequestName::current();
     let counted = async {
         let (entered, mut asked) = come_in(&app, request, RequestPurpose::Count).await?;
+        if let Some(elsewhere) = elsewhere(&app, &entered).await {
+            return Ok(elsewhere);
+        }
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&app, &mut asked)?;
@@ -84,7 +104,7 @@ pub(crate) async fn list_models(
     page: Result<Query<models::ModelPageQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let name = RequestName::generate();
+    let name = RequestName::current();
     let listed = async {
         admission::let_in(&app, &headers).await?;
         let Ok(Query(page)) = page else {
@@ -101,7 +121,7 @@ pub(crate) async fn one_model(
     Path(model): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    let name = RequestName::generate();
+    let name = RequestName::current();
     let found = async {
         admission::let_in(&app, &headers).await?;
         models::choose(&app.api.agents, &model)?;
@@ -117,12 +137,12 @@ pub(crate) async fn hello() -> StatusCode {
 
 /// Answers a request for a route that does not exist below `/v1`, in the API's format.
 pub(crate) async fn no_route() -> Response {
-    RequestName::generate().sign(Err(ApiFailure::new(404, "there is no such route")))
+    RequestName::current().sign(Err(ApiFailure::new(404, "there is no such route")))
 }
 
 /// Answers a request with a method that the route does not have.
 pub(crate) async fn no_method() -> Response {
-    RequestName::generate().sign(Err(ApiFailure::new(405, "this route does not take that method")))
+    RequestName::current().sign(Err(ApiFailure::new(405, "this route does not take that method")))
 }
 
 /// Returns the [`ChosenModel`], if it can do what is asked.

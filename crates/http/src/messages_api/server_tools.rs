@@ -321,7 +321,8 @@ fn lost(error: ApiError, id: &DocumentId) -> ApiFailure {
     }
 }
 
-fn unavailable() -> ApiFailure {
+/// Returns the failure of a request while the store does not answer.
+pub(crate) fn unavailable() -> ApiFailure {
     ApiFailure::new(529, "the store does not answer; nothing was changed")
 }
 

@@ -21,8 +21,8 @@ use hyper::body::{Frame, SizeHint};
 use serde::Deserialize;
 
 use copydesk_connections::{
-    CarriedConnection, ConnectionArrival, ConnectionRegistry, HeldBytes, HeldFor, NoRoom,
-    RequestOwner, SocketClient,
+    CarriedConnection, ConnectionArrival, ConnectionRegistry, HeldBytes, HeldPurpose,
+    MemoryExhausted, RequestOwner, SocketClient,
 };
 
 use super::problem::{Problem, RestResult};
@@ -81,7 +81,7 @@ pub async fn count(
     let response = next.run(request).await;
     let length = response.body().size_hint().exact().unwrap_or_default() as usize;
     let reserved = match owner.account().filter(|_| length > SMALL_PIECE_BYTES) {
-        Some(account) => match account.hold(HeldFor::Outgoing, length) {
+        Some(account) => match account.hold(HeldPurpose::Outgoing, length) {
             Ok(held) => Some(held),
             Err(full) => return too_much(full).into_response(),
         },
@@ -92,10 +92,10 @@ pub async fn count(
 }
 
 /// Returns the [`Problem`] of an answer for which there is no memory.
-fn too_much(full: NoRoom) -> Problem {
+fn too_much(full: MemoryExhausted) -> Problem {
     match full {
-        NoRoom::Person => Problem::too_many(BUSY_S),
-        NoRoom::Server => Problem::overloaded(full.to_string()),
+        MemoryExhausted::Person => Problem::too_many(BUSY_S),
+        MemoryExhausted::Server => Problem::overloaded(full.to_string()),
     }
 }
 
@@ -243,7 +243,7 @@ enum PostError {
     #[error("messages come too fast")]
     Flood,
     #[error(transparent)]
-    NoRoom(#[from] NoRoom),
+    MemoryExhausted(#[from] MemoryExhausted),
 }
 
 impl PostedMessage {
@@ -288,7 +288,7 @@ impl PostedMessage {
         }
         match (&mut self.held, session.person()) {
             (Some(held), _) => held.grow(passed)?,
-            (None, Some(person)) => self.held = Some(person.hold(HeldFor::Arriving, passed)?),
+            (None, Some(person)) => self.held = Some(person.hold(HeldPurpose::Arriving, passed)?),
             (None, None) => {
                 let hold = |bytes| self.connections.hold_unknown(bytes);
                 session.hold_early(passed, hold)?;
@@ -347,7 +347,7 @@ enum CountedBytes {
 }
 
 impl CountedBytes {
-    fn piece(&mut self, bytes: Bytes) -> Result<Bytes, NoRoom> {
+    fn piece(&mut self, bytes: Bytes) -> Result<Bytes, MemoryExhausted> {
         match self {
             Self::Owner { owner, reserved } => {
                 if bytes.len() <= SMALL_PIECE_BYTES {
@@ -356,7 +356,7 @@ impl CountedBytes {
                 let reserved = reserved.take().filter(|held| held.bytes() == bytes.len());
                 let held = match (reserved, owner.account()) {
                     (Some(held), _) => held,
-                    (None, Some(account)) => account.hold(HeldFor::Outgoing, bytes.len())?,
+                    (None, Some(account)) => account.hold(HeldPurpose::Outgoing, bytes.len())?,
                     (None, None) => return Ok(bytes),
                 };
                 Ok(Bytes::from_owner(OwnedBytes { bytes, _kept: held }))

@@ -19,7 +19,7 @@ use copydesk_protocol::rest::{
     Comparison, DocumentPage, EditDocument, NewVersion, Rename, RestoreText, VersionPage,
     VersionText,
 };
-use copydesk_protocol::server::DocumentSettings;
+use copydesk_protocol::server::{DocumentSettings, Trash};
 
 /// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 const SHORT_TEXT: usize = 128 * 1024;
@@ -36,7 +36,8 @@ pub async fn list(
 ) -> RestResult<Json<DocumentPage>> {
     let wanted = part.read::<(u64, String)>()?;
     let page = caller.document_page(wanted.after.as_ref(), wanted.limit).await?;
-    let waiting = caller.waiting_changes().await?;
+    let ids: Vec<_> = page.items.iter().map(|record| record.id.clone()).collect();
+    let waiting = caller.waiting_changes(&ids).await?;
     let next = page.end().map(|last| next(&here, &(last.updated_ms, &last.id)));
     let line = |record: DocumentRecord| {
         let path = caller.api.file_of(&record.id);
@@ -97,7 +98,7 @@ pub async fn rename(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Deletes a document.
+/// Deletes a document, which can be recovered for 30 days.
 ///
 /// # Errors
 /// 404 `not_found` for an unknown document, 403 `not_allowed` without permission to manage it; see
@@ -107,6 +108,46 @@ pub async fn delete(
     PathId(document): PathId<DocumentId>,
 ) -> RestResult<StatusCode> {
     caller.delete_document(&document).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Lists the deleted documents that the caller can recover.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners; see [`Caller::trash`].
+pub async fn trash(caller: Caller) -> RestResult<Json<Trash>> {
+    Ok(Json(convert::trash(caller.trash().await?)))
+}
+
+/// Recovers a deleted document.
+///
+/// # Errors
+/// 404 `not_found` for a document that is not in the trash, 403 `not_allowed` without permission to
+/// manage it; see [`Caller::recover_document`].
+pub async fn recover(
+    caller: Caller,
+    PathId(document): PathId<DocumentId>,
+) -> RestResult<StatusCode> {
+    caller.recover_document(&document).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes all documents from the trash.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners; see [`Caller::purge_trash`].
+pub async fn empty_trash(caller: Caller) -> RestResult<StatusCode> {
+    caller.purge_trash(None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes a document from the trash.
+///
+/// # Errors
+/// 404 `not_found` for a document that is not in the trash, 403 `not_allowed` without permission to
+/// manage it; see [`Caller::purge_trash`].
+pub async fn purge(caller: Caller, PathId(document): PathId<DocumentId>) -> RestResult<StatusCode> {
+    caller.purge_trash(Some(&document)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

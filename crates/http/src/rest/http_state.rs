@@ -3,6 +3,7 @@
 use crate::messages_api::Conversations;
 use copydesk_engine::api::Application;
 
+use super::metrics::MetricsAccess;
 use super::middleware::body_quota::BodyQuota;
 
 /// Shared state of the HTTP handlers, given to [`router`](super::router).
@@ -14,4 +15,6 @@ pub struct HttpState {
     pub conversations: Conversations,
     /// Memory quota of request bodies.
     pub reading: BodyQuota,
+    /// Measurements, and who may read them.
+    pub metrics: MetricsAccess,
 }

@@ -5,10 +5,12 @@ pub mod http_state;
 pub mod middleware;
 pub mod problem;
 
+mod administration;
 mod documents;
 mod export;
 mod files;
 mod history;
+mod metrics;
 mod openapi;
 mod requests;
 mod runs;
@@ -27,6 +29,7 @@ use copydesk_engine::permissions::Action;
 
 pub use crate::messages_api::Conversations;
 pub use http_state::HttpState;
+pub use metrics::{MeasureServer, MetricsAccess};
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
 pub use middleware::body_quota::BodyQuota;
 use openapi::BodyKind;
@@ -43,7 +46,7 @@ pub fn router(app: HttpState) -> Router {
     Router::new()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
-        .merge(openapi::routes(BodyKind::WithoutToken))
+        .merge(openapi::routes(BodyKind::NoBodyNoToken))
         .merge(api(&app))
         .route("/v1/messages", post(messages_api::answer).fallback(messages_api::no_method))
         .route(
@@ -54,8 +57,7 @@ pub fn router(app: HttpState) -> Router {
         .route("/v1/models/{*id}", get(messages_api::one_model).fallback(messages_api::no_method))
         .route("/api/hello", get(messages_api::hello))
         .route("/api/{*rest}", any(no_route))
-        // Reserved for Prometheus metrics. Until they are built, programs get an error of the API.
-        .route("/metrics", any(no_route))
+        .route("/metrics", get(metrics::show))
         .route("/v1/{*rest}", any(messages_api::no_route))
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
@@ -70,7 +72,7 @@ fn api(app: &HttpState) -> Router<HttpState> {
     let secret_body = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
     let short_body = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
     with_middleware
-        .to(openapi::routes(BodyKind::Short), short_body)
+        .to(openapi::routes(BodyKind::Usual), short_body)
         .merge(with_middleware.to(openapi::routes(BodyKind::Text), text_body))
         .merge(with_middleware.to(openapi::routes(BodyKind::Secret), secret_body))
 }

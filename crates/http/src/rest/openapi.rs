@@ -15,27 +15,30 @@ use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
-    documents, export, files, history, requests, runs, server_resources, tokens, transcripts,
-    webhooks,
+    administration, documents, export, files, history, requests, runs, server_resources, tokens,
+    transcripts, webhooks,
 };
 use crate::messages_api;
 use crate::rest::http_state::HttpState;
 use crate::rest::middleware::pagination;
+use copydesk_protocol::administration::{
+    MonthSpending, ReadSpending, SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
+};
 use copydesk_protocol::client::{
     ChangeSettings, ClearTranscript, CreateDocument, ForkTranscript, IssueToken, SetSettings,
-    ToolApprovalResponse, UseServerTools,
+    TieToken, ToolApprovalResponse, UseServerTools,
 };
 use copydesk_protocol::rest::{
     AuditPage, ChangeWebhook, Comparison, CreateWebhook, CreatedWebhook, DecisionResults,
     Decisions, DocumentPage, EditDocument, Empty, FilePage, FullDocument, Me, NewVersion, OpenFile,
     ProblemDocument, Provenance, Rename, Reopen, RequestPage, RequestState, RestoreText, RunState,
-    SessionPage, Split, StartRun, StartedRun, Transcript, Undo, VersionPage, VersionText, Webhook,
-    Webhooks,
+    SessionPage, SignInOffer, Split, StartRun, StartedRun, Transcript, Undo, VersionPage,
+    VersionText, Webhook, Webhooks,
 };
 use copydesk_protocol::rules::{AddRule, RuleAdded, Rules};
 use copydesk_protocol::server::{
     CreatedDocument, Decided, DocumentSettings, IssuedToken, Settings, TokenList, Told,
-    ToolApprovalRequest,
+    ToolApprovalRequest, Trash,
 };
 pub(super) use operation::BodyKind;
 use operation::{DELETE, GET, Operation, PATCH, POST, PUT};
@@ -60,6 +63,7 @@ pub(super) fn routes(body_kind: BodyKind) -> Router<HttpState> {
 
 /// Lists every operation.
 #[rustfmt::skip]
+#[expect(clippy::too_many_lines, reason = "a line for each route")]
 fn operations() -> Vec<Operation> {
     vec![
         GET.at("/openapi.json", document, "getOpenapi", "This document").gives::<Map<String, Value>>().without_token(),
@@ -74,7 +78,11 @@ fn operations() -> Vec<Operation> {
         POST.at("/documents", documents::create, "createDocument", "Create a document").body::<CreateDocument>().creates::<CreatedDocument>().text_body(),
         GET.at("/documents/{id}", documents::read, "getDocument", "A document with its text").gives::<FullDocument>(),
         PATCH.at("/documents/{id}", documents::rename, "renameDocument", "Change the title").body::<Rename>(),
-        DELETE.at("/documents/{id}", documents::delete, "deleteDocument", "Delete a document"),
+        DELETE.at("/documents/{id}", documents::delete, "deleteDocument", "Delete a document; it can be recovered for 30 days"),
+        GET.at("/trash", documents::trash, "listTrash", "Deleted documents that can be recovered, last deleted first").gives::<Trash>(),
+        DELETE.at("/trash", documents::empty_trash, "emptyTrash", "Remove all documents from the trash"),
+        DELETE.at("/trash/{id}", documents::purge, "purgeDocument", "Remove a document from the trash"),
+        POST.at("/trash/{id}/recover", documents::recover, "recoverDocument", "Recover a deleted document"),
         GET.at("/documents/{id}/settings", documents::settings, "getDocumentSettings", "The document's review settings in force").gives::<DocumentSettings>(),
         PATCH.at("/documents/{id}/settings", documents::configure, "setDocumentSettings", "Change the document's review settings; missing fields stay as they are").body_about::<ChangeSettings>("documentId").gives::<DocumentSettings>(),
         POST.at("/documents/{id}/edits", documents::edit, "editDocument", "Your own change: the new text, based on a version; what others wrote since stays").body::<EditDocument>().gives::<NewVersion>().text_body(),
@@ -108,6 +116,14 @@ fn operations() -> Vec<Operation> {
         GET.at("/tokens", tokens::list, "listTokens", "All tokens, without their secrets").gives::<TokenList>(),
         POST.at("/tokens", tokens::issue, "issueToken", "Issue a token; its secret is shown once").body::<IssueToken>().creates::<IssuedToken>().secret_body(),
         DELETE.at("/tokens/{id}", tokens::revoke, "revokeToken", "Revoke a token"),
+        POST.at("/tokens/{id}/tie", tokens::tie, "tieToken", "Tie a token to a login: both are one person").body_about::<TieToken>("id"),
+        GET.at("/sign-in", tokens::sign_in_offer, "getSignIn", "Where a browser can sign in").gives::<SignInOffer>().without_token(),
+        POST.at("/sign-out", tokens::sign_out, "signOut", "Revoke your own token, if it came from signing in").body::<Empty>(),
+        GET.at("/spending", administration::spending, "getSpending", "What models have cost in a month, by person and by document, with the limits").query::<ReadSpending>().gives::<MonthSpending>(),
+        PUT.at("/spending/limits", administration::set_spending_limit, "setSpendingLimit", "Set or remove a spending limit").body::<SetSpendingLimit>().gives::<MonthSpending>(),
+        GET.at("/server/work", administration::work, "getWork", "Runs that have not ended, anybody's, and the number of open requests").gives::<WorkInProgress>(),
+        GET.at("/server/storage", administration::storage, "getStorage", "Sizes of what is stored").gives::<StoredSizes>(),
+        POST.at("/server/stop", administration::stop_run, "stopRun", "Stop anybody's run").body::<StopRun>(),
         GET.at("/server-tools", messages_api::opted_in, "getServerTools", "Tools of this server that your programs may use over the Messages API").gives::<UseServerTools>(),
         PUT.at("/server-tools", messages_api::opt_in, "setServerTools", "Set the tools that your programs may use").body::<UseServerTools>().gives::<UseServerTools>(),
         GET.at("/webhooks", webhooks::list, "listWebhooks", "Webhooks and their delivery state").gives::<Webhooks>(),

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use copydesk_connections::body_guard::BodyEnd;
-use copydesk_engine::api::{ApiError, ErrorCode, ErrorDetails};
+use copydesk_engine::api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
 use copydesk_protocol::convert;
 use copydesk_protocol::rest::ProblemDocument;
 use copydesk_protocol::server::WireError;
@@ -28,9 +28,11 @@ pub struct Problem {
     detail: Box<str>,
     reason_code: Option<Box<str>>,
     details: Option<Box<Value>>,
-    challenge: Option<HeaderValue>,
+    challenge: Option<Box<HeaderValue>>,
     /// Seconds after which the request may be tried again.
     retry_after: Option<u64>,
+    /// Server of several that has the document.
+    node: Option<Box<NodeAddress>>,
 }
 
 /// Result of a route.
@@ -40,8 +42,8 @@ impl Problem {
     /// Returns a problem. `code` is stable, for programs; `detail` is for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         let (reason_code, details, challenge, retry_after) = (None, None, None, None);
-        let detail = detail.into().into();
-        Self { status, code, detail, reason_code, details, challenge, retry_after }
+        let (detail, node) = (detail.into().into(), None);
+        Self { status, code, detail, reason_code, details, challenge, retry_after, node }
     }
 
     /// Returns the HTTP status.
@@ -58,7 +60,7 @@ impl Problem {
     pub(crate) fn token_needed() -> Self {
         let detail = "a token is needed, as `Authorization: Bearer …` or `x-api-key: …`";
         Self {
-            challenge: Some(CHALLENGE),
+            challenge: Some(Box::new(CHALLENGE)),
             ..Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
         }
     }
@@ -147,8 +149,12 @@ impl IntoResponse for Problem {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(node) = self.node {
+            response.extensions_mut().insert(*node);
+        }
+        let headers = response.headers_mut();
         if let Some(challenge) = self.challenge {
-            headers.insert(header::WWW_AUTHENTICATE, challenge);
+            headers.insert(header::WWW_AUTHENTICATE, *challenge);
         }
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -172,8 +178,11 @@ impl<E: Into<ApiError>> From<E> for Problem {
                 problem.with(convert::error_details(details))
             }
             Some(ErrorDetails::Missing(what)) => Self::not_found(what),
+            Some(ErrorDetails::Elsewhere(node)) => {
+                Self { node: Some(Box::new(node.clone())), ..problem }
+            }
             _ if code == ErrorCode::Unauthorized => {
-                Self { challenge: Some(CHALLENGE_AGAIN), ..problem }
+                Self { challenge: Some(Box::new(CHALLENGE_AGAIN)), ..problem }
             }
             _ => problem,
         }
@@ -202,6 +211,6 @@ fn status(code: ErrorCode) -> StatusCode {
         ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ErrorCode::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::Elsewhere | ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

@@ -11,7 +11,7 @@ use super::problem::{Problem, RestResult};
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, WaitQuery, next};
-use copydesk_engine::api::{ApiError, Caller, ListPage, RequestScope};
+use copydesk_engine::api::{ApiError, Caller, RequestScope};
 use copydesk_engine::approvals::{ApprovalRequest, Decision};
 use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
 use copydesk_engine::rooms::WORKSPACE_INBOX;
@@ -47,7 +47,7 @@ pub(crate) struct RequestListQuery {
 ///
 /// # Errors
 /// 400 `invalid_request` for an unknown `state` or `status` or a wrong `limit` or `cursor`; those
-/// of [`Caller::open_requests`] and [`Caller::resolved_requests`].
+/// of [`Caller::open_requests_page`] and [`Caller::resolved_requests`].
 pub async fn list(
     caller: Caller,
     QueryParams(asked): QueryParams<RequestListQuery>,
@@ -61,10 +61,7 @@ pub async fn list(
     };
     match asked.state.as_deref().unwrap_or("open") {
         "open" => {
-            let mut open = caller.open_requests(&scope).await?;
-            open.retain(|request| page.after.as_ref().is_none_or(|after| request.id() > after));
-            open.sort_by(|a, b| a.id().cmp(b.id()));
-            let open = ListPage::cut(open, page.limit);
+            let open = caller.open_requests_page(&scope, page.after.as_ref(), page.limit).await?;
             let end = open.end().map(|last| last.id().clone());
             request_page(&here, open.items.iter().map(|request| &**request), end)
         }
@@ -131,6 +128,9 @@ pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<Decision
         let most = convert::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
     }
+    let named = responses.iter().filter_map(|it| it.get("request_id")?.as_str());
+    let named: Vec<_> = named.map(RequestId::from).collect();
+    caller.check_place(&named).await?;
     let mut results = Vec::with_capacity(responses.len());
     for response in responses {
         let request_id = response.get("request_id").and_then(Value::as_str).map(ToOwned::to_owned);

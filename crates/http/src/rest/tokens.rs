@@ -1,16 +1,18 @@
-//! Tokens: `POST`, `GET /api/v1/tokens` and `DELETE /api/v1/tokens/{id}`. For owners.
+//! Tokens, for owners; and signing in and out.
 
 use axum::Json;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::problem::RestResult;
+use crate::rest::http_state::HttpState;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::PathId;
 use copydesk_engine::api::Caller;
 use copydesk_engine::ids::TokenId;
 use copydesk_protocol::convert;
+use copydesk_protocol::rest::SignInOffer;
 use copydesk_protocol::server::TokenList;
 
 /// Maximum body of a request for a token, in bytes.
@@ -40,8 +42,8 @@ pub async fn issue(caller: Caller, request: Request) -> RestResult<Response> {
 /// # Errors
 /// 403 `not_allowed` for people other than owners; see [`Caller::tokens`].
 pub async fn list(caller: Caller) -> RestResult<Json<TokenList>> {
-    let tokens = caller.tokens().await?;
-    Ok(Json(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms())))
+    let (tokens, logins) = (caller.tokens().await?, caller.logins().await?);
+    Ok(Json(convert::token_list(tokens, logins, &caller.token, caller.api.clock.now_ms())))
 }
 
 /// Revokes a token, and closes the connections made with it before this is answered.
@@ -51,6 +53,37 @@ pub async fn list(caller: Caller) -> RestResult<Json<TokenList>> {
 /// other than owners; see [`Caller::revoke_token`].
 pub async fn revoke(caller: Caller, PathId(id): PathId<TokenId>) -> RestResult<StatusCode> {
     caller.revoke_token(&id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Ties a token to a login: both are one person from now on.
+///
+/// # Errors
+/// 404 `not_found` for an unknown token or login, 409 `already_exists` for a token of another
+/// login, 403 `not_allowed` for people other than owners; see [`Caller::tie_token`].
+pub async fn tie(
+    caller: Caller,
+    PathId(id): PathId<TokenId>,
+    request: Request,
+) -> RestResult<StatusCode> {
+    let wish = async { Ok(convert::tie(body::read_about(request, "id", id.as_str()).await?)) };
+    caller.tie_token(wish).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns where a browser can sign in; needs no token.
+pub async fn sign_in_offer(State(app): State<HttpState>) -> Json<SignInOffer> {
+    Json(SignInOffer { url: app.api.sign_in_url().map(str::to_owned) })
+}
+
+/// Signs the caller out.
+///
+/// # Errors
+/// 403 `not_allowed` for a token that an owner has issued; see [`Caller::sign_out`]; those of
+/// [`body::read_empty`].
+pub async fn sign_out(caller: Caller, request: Request) -> RestResult<StatusCode> {
+    body::read_empty(request).await?;
+    caller.sign_out().await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

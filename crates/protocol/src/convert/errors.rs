@@ -25,7 +25,7 @@ pub fn error_details(details: &ErrorDetails) -> Option<Value> {
         }
         ErrorDetails::Update(index) => Some(json!({ "update": index })),
         ErrorDetails::Limit(limit) => Some(json!({ "limit": limit })),
-        ErrorDetails::Missing(_) | ErrorDetails::NoVersion => None,
+        ErrorDetails::Missing(_) | ErrorDetails::NoVersion | ErrorDetails::Elsewhere(_) => None,
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use copydesk_engine::agent::{
-    AskKind, ConversationMode, PermissionMode, ReadToolPolicy, RunRequest, SelectedRange,
+    AgentQuestion, AskKind, ConversationMode, PermissionMode, ReadToolPolicy, SelectedRange,
 };
 use copydesk_engine::api::{ApiError, Caller, ForkStart, NewSettings};
 use copydesk_engine::approvals::{
@@ -217,14 +217,14 @@ pub fn server_settings(
     // To ask and not to ask exclude each other: whoever switches approvals on ends what skips them.
     if approvals.is_some()
         && settings.approvals == ApprovalSwitch::On
-        && settings.permission_mode == PermissionMode::BypassPermissions
+        && settings.permission_mode == PermissionMode::Bypass
     {
         if permission_mode.is_some() {
             let reason =
                 "`approvals: on` and `permission_mode: bypassPermissions` exclude each other";
             return Err(reason.to_owned());
         }
-        settings.permission_mode = PermissionMode::Sdk;
+        settings.permission_mode = PermissionMode::Ask;
     }
     Ok(NewSettings { settings, names_mode: permission_mode.is_some() })
 }
@@ -261,7 +261,11 @@ pub fn hunk_ids(names: Vec<String>) -> Vec<HunkId> {
 ///
 /// # Errors
 /// The refusal of the selection or of the caller.
-pub async fn question(caller: &Caller, wish: StartRun, run: RunId) -> Result<RunRequest, ApiError> {
+pub async fn question(
+    caller: &Caller,
+    wish: StartRun,
+    run: RunId,
+) -> Result<AgentQuestion, ApiError> {
     let StartRun {
         prompt,
         session_id,
@@ -283,7 +287,7 @@ pub async fn question(caller: &Caller, wish: StartRun, run: RunId) -> Result<Run
     let history = context.conversation_history.unwrap_or_default();
     let continues = keep_conversation.unwrap_or(kind == AskKind::Ask);
     let is_safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
-    Ok(RunRequest {
+    Ok(AgentQuestion {
         run,
         principal: caller.principal.clone(),
         prompt,

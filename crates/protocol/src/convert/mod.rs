@@ -1,6 +1,7 @@
 //! Conversion of values of the application to the wire. Full destructuring makes every new field a
 //! decision.
 
+mod administration;
 mod errors;
 mod files;
 mod from_client;
@@ -28,12 +29,13 @@ use copydesk_engine::rooms::event::{
 };
 use copydesk_engine::rooms::settings::model_access;
 use copydesk_engine::rooms::settings::{self, OUTSIDE_TIMEOUT_MS, ServerSettings};
-use copydesk_engine::rooms::{EncodedEvent, EncodedForm};
+use copydesk_engine::rooms::{EncodedEvent, EncodedForm, recoverable_until_ms};
 
 use super::client::{self, Range};
 use super::names::ModelAccessKind;
 use super::{rest, server};
 
+pub use administration::{spending, spending_month, storage, wanted_limit, work};
 pub use errors::{error_details, reason_code};
 pub use files::file_line;
 pub use from_client::{
@@ -42,8 +44,10 @@ pub use from_client::{
 };
 pub use history::{comparison, provenance};
 pub use lists::{audit_lines, created, request_page, versions};
-pub use people::{grant, issued, reached_at, session_ended, token_list};
-pub use request::{decision, decision_result, reopened, request, request_state, resolved, told};
+pub use people::{grant, issued, reached_at, session_ended, tie, token_list};
+pub use request::{
+    decision, decision_on, decision_result, reopened, request, request_state, resolved, told,
+};
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use run_events::{entry, response, said};
 
@@ -100,7 +104,9 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
             let caret = caret(*at);
             message("presence:update", &server::PresenceUpdate { document_id, id, caret })
         }
-        RoomEvent::Requested(asked) => message("tool_approval_request", &request(asked)),
+        RoomEvent::Requested(asked) | RoomEvent::RequestedAgain(asked) => {
+            message("tool_approval_request", &request(asked))
+        }
         RoomEvent::RequestUpdated(update) => {
             message("tool_approval_update", &request::update(update))
         }
@@ -291,6 +297,7 @@ pub fn document_line(
         settings: _,
         unlisted_owner: _,
         deleted: _,
+        purged: _,
     } = record;
     server::DocumentLine {
         id: id.to_string(),
@@ -302,6 +309,17 @@ pub fn document_line(
         waiting: waiting.all,
         waiting_for_you: waiting.for_caller,
     }
+}
+
+/// Returns the list of deleted documents.
+pub fn trash(records: Vec<DocumentRecord>) -> server::Trash {
+    let line = |record: DocumentRecord| server::DeletedDocument {
+        deleted_at: time(record.updated_ms),
+        recoverable_until: time(recoverable_until_ms(&record)),
+        id: record.id.to_string(),
+        title: record.title,
+    };
+    server::Trash { documents: records.into_iter().map(line).collect() }
 }
 
 /// Returns the settings of a document that are in force.

@@ -41,9 +41,9 @@ same_variants! {
     HunkChoice: approvals::HunkChoice { Accept, Reject }
     DecisionPolicy: approvals::DecisionPolicy { Any, NotRequester, Two, Owner }
     ApprovalSwitch: settings::ApprovalSwitch { On, Off }
-    PermissionMode: settings::PermissionMode { Sdk, BypassPermissions, ToolApproval, McpProxy }
+    PermissionMode: settings::PermissionMode { Ask, Bypass, PlanFirst, ClaudeCli }
     RequestSource: approvals::RequestSource {
-        Sdk, BypassPermissions, ToolApproval, McpProxy, Mcp, MessagesApi, Rest, WorkspaceInbox,
+        Ask, Bypass, PlanFirst, ClaudeCli, Mcp, MessagesApi, Rest, WorkspaceInbox,
         Unknown,
     }
     UnaskedReason: approvals::UnaskedReason { Bypass, ApprovalsOff }

@@ -1,11 +1,11 @@
 //! Tokens and the end of a session, on the wire.
 
-use crate::client::IssueToken;
+use crate::client::{IssueToken, TieToken};
 use crate::names::{SessionEndCode, TokenStatus};
 use crate::server;
-use copydesk_engine::api::TokenRecord;
+use copydesk_engine::api::{LoginRecord, TokenRecord};
 use copydesk_engine::auth::{self, AccessEnd, AuthError, NewToken, TokenGrant};
-use copydesk_engine::ids::TokenId;
+use copydesk_engine::ids::{TokenId, UserId};
 
 use super::time;
 
@@ -41,15 +41,41 @@ pub fn grant(wish: IssueToken, now_ms: u64) -> Result<TokenGrant, AuthError> {
     TokenGrant::read(role.into(), &name, document_id, expires_in.as_deref(), now_ms)
 }
 
-/// Returns all tokens, for a caller who used `current`.
-pub fn token_list(records: Vec<TokenRecord>, current: &TokenId, now_ms: u64) -> server::TokenList {
+/// Returns all tokens and logins, for a caller who used `current`.
+pub fn token_list(
+    records: Vec<TokenRecord>,
+    logins: Vec<LoginRecord>,
+    current: &TokenId,
+    now_ms: u64,
+) -> server::TokenList {
     let line = |record| token_line(record, current, now_ms);
-    server::TokenList { tokens: records.into_iter().map(line).collect() }
+    server::TokenList {
+        tokens: records.into_iter().map(line).collect(),
+        logins: logins.into_iter().map(login_line).collect(),
+    }
+}
+
+fn login_line(record: LoginRecord) -> server::LoginLine {
+    let LoginRecord { user, issuer, subject, name, email, created_ms, signed_in_ms } = record;
+    server::LoginLine {
+        id: user.to_string(),
+        name,
+        email,
+        issuer,
+        subject,
+        created_at: time(created_ms),
+        signed_in_at: time(signed_in_ms),
+    }
+}
+
+/// Returns the token and the login that are to be tied.
+pub fn tie(wish: TieToken) -> (TokenId, UserId) {
+    (wish.id.into(), wish.login.into())
 }
 
 fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::TokenLine {
     let status = match auth::ended(&record, now_ms) {
-        None => TokenStatus::Active,
+        None | Some(AccessEnd::Changed { .. }) => TokenStatus::Active,
         Some(AccessEnd::Expired { .. }) => TokenStatus::Expired,
         Some(AccessEnd::Revoked { .. }) => TokenStatus::Revoked,
     };
@@ -64,6 +90,9 @@ fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::To
         expires_ms,
         revoked_ms,
         used_ms,
+        login,
+        former_user,
+        changed_ms: _,
     } = record;
     server::TokenLine {
         current: id == *current,
@@ -76,6 +105,8 @@ fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::To
         created_at: time(created_ms),
         expires_at: expires_ms.map(time),
         last_used_at: used_ms.map(time),
+        login: login.map(|id| id.to_string()),
+        tied: former_user.is_some(),
         revoked_at: revoked_ms.filter(|_| status == TokenStatus::Revoked).map(time),
     }
 }
@@ -85,6 +116,7 @@ pub fn session_ended(ended: AccessEnd) -> server::SessionEnded {
     let (code, at_ms) = match ended {
         AccessEnd::Revoked { at_ms } => (SessionEndCode::TokenRevoked, at_ms),
         AccessEnd::Expired { at_ms } => (SessionEndCode::TokenExpired, at_ms),
+        AccessEnd::Changed { at_ms } => (SessionEndCode::TokenChanged, at_ms),
     };
     let message = AuthError::from(ended).to_string();
     server::SessionEnded { code, message, at: time(at_ms) }

@@ -352,11 +352,18 @@ pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
     }
 }
 
-/// Returns the answer to a decision.
+/// Returns the answer to a decision, with the states of all hunks.
 pub fn decision(request: &ApprovalRequest) -> server::Decided {
+    decision_on(request, None)
+}
+
+/// Returns the answer to a decision, with the states of the hunks that it named; `None`: of all.
+pub fn decision_on(request: &ApprovalRequest, named: Option<&[HunkId]>) -> server::Decided {
+    let state = |hunk: &approvals::Hunk| hunk_state(hunk, hunk.status);
+    let of = |ids| request.hunks_named(ids).into_iter().map(state).collect();
     server::Decided {
         status: request.status.into(),
-        hunks: hunk_states(request),
+        hunks: named.map_or_else(|| hunk_states(request), of),
         preview_hash: request.preview_hash(),
         approvals: approvals(request),
     }

@@ -58,6 +58,31 @@ pub struct TokenLine {
     pub revoked_at: Option<String>,
     /// `true`: the token of the asking connection.
     pub current: bool,
+    /// Login that it belongs to: an entry of `logins`; `null`: none.
+    pub login: Option<String>,
+    /// `true`: an owner issued it and tied it to the login; `false`: it came from signing in.
+    pub tied: bool,
+}
+
+/// Person who has signed in with an identity provider. All tokens of a login are one person.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct LoginLine {
+    /// Identifier of the login, and of its person.
+    pub id: String,
+    /// Name that others see.
+    pub name: String,
+    /// Mail address that the provider has verified; `null`: none.
+    pub email: Option<String>,
+    /// Address of the provider.
+    pub issuer: String,
+    /// Name by which the provider knows the person.
+    pub subject: String,
+    /// Time of the first sign-in, in RFC 3339.
+    pub created_at: String,
+    /// Time of the last sign-in, in RFC 3339.
+    pub signed_in_at: String,
 }
 
 /// Answer of `token:list` and `GET /api/v1/tokens`: all tokens, oldest first.
@@ -66,6 +91,9 @@ pub struct TokenLine {
 pub struct TokenList {
     /// All tokens.
     pub tokens: Vec<TokenLine>,
+    /// Everybody who has signed in with an identity provider, oldest first.
+    #[serde(default)]
+    pub logins: Vec<LoginLine>,
 }
 
 /// `sessionEnded`: the last event before a socket is disconnected.

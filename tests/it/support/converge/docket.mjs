@@ -171,6 +171,16 @@ export class Docket {
     for (const hunk of it.hunks.values()) hunk.votes = hunk.votes.filter(({ by }) => !voters.includes(by));
   }
 
+  /** An undo that comes after the change is open again takes the person's own vote back. */
+  "request.unvote"({ actor, detail: { hunks } }, it) {
+    for (const id of hunks) {
+      const hunk = it.hunks.get(id);
+      this.holds(hunk.votes.some(({ by }) => by === actor.id), `${actor.name} had no vote on ${id}`);
+      hunk.votes = hunk.votes.filter(({ by }) => by !== actor.id);
+    }
+    this.count.unvoted = (this.count.unvoted ?? 0) + 1;
+  }
+
   "request.undo"({ actor, detail: { hunks } }, it) {
     this.holds(this.admits(actor.id, it), `${actor.name} may not take this back under ${this.policy}`);
     const back = hunks.filter((id) => it.hunks.get(id).status === "accepted");
@@ -242,10 +252,11 @@ export class Docket {
       if (answer?.ok === false) this.wasRefusedTruly(answer.error, decision.request_id, by);
     }
     for (const { by, action, request, answer } of this.asked) {
-      const done = this.requests.get(request)?.lines.filter((line) => line.action === action && line.actor.id === by) ?? [];
+      const lines = this.requests.get(request)?.lines ?? [], actions = action === "request.undo" ? [action, "request.unvote"] : [action];
+      const done = lines.filter((line) => actions.includes(line.action) && line.actor.id === by);
       const alike = this.asked.filter((wish) => wish.by === by && wish.action === action && wish.request === request);
       this.at = `${action} of ${this.people.get(by)} on ${request}`;
-      this.holds(done.length >= alike.filter((wish) => wish.answer?.ok).length, "it was acknowledged and is not kept");
+      this.holds(done.length >= alike.filter((wish) => wish.answer?.ok).length, () => `it was acknowledged and is not kept: ${JSON.stringify(lines)}`);
       this.holds(done.length <= alike.filter((wish) => wish.answer?.ok !== false).length, () => `it was refused and done: ${JSON.stringify(answer)}`);
     }
   }

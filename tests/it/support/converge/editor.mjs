@@ -159,6 +159,10 @@ export class Editor {
     const { version, updates, made } = push;
     const answer = await line.call("document:push", { documentId, version, updates });
     if (answer.lost) return;
+    // A server that was stopped in good order keeps a text and not what led to it: whoever applied
+    // less than that applies what it heard, and sends again.
+    this.isBehind = this.mayBeBehind && answer.error?.code === "resync";
+    if (this.isBehind) return this.pull(this.inbox.length);
     must(answer.ok, () => `${this.name}: a push of ${updates.length} on version ${version} was refused: ${JSON.stringify(answer.error)}`);
     this.acked = Math.max(this.acked, made);
     return answer.version;

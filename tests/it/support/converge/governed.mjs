@@ -178,13 +178,21 @@ export class Governed extends Session {
     return { ...accept, force: true, seen: synced.doc.sliceString(parts[0].from, parts.at(-1).to) };
   }
 
+  /**
+   * While the database is away, or was since the number of faults was `cuts`, a server of several
+   * may say that it could not do something. The audit log then shows that it was not done.
+   */
+  wasAway(code, cuts) {
+    return this.desk.isSeveral && code === "internal" && (this.isCutting || cuts < this.count.cuts);
+  }
+
   async says(seat, decision) {
-    const { docket, count } = this, note = docket.sends(seat.id, decision);
+    const { docket, count } = this, { cuts } = count, note = docket.sends(seat.id, decision);
     const answer = await seat.line.call("tool_approval_response", { ...decision, note });
-    docket.sent.get(note).answer = answer.lost ? null : answer;
+    docket.sent.get(note).answer = answer.lost ? (answer.undone ?? null) : answer;
     if (answer.lost) return;
     const { code, message } = answer.error ?? {};
-    must(answer.ok || REFUSALS.includes(code), () => `a decision was answered ${JSON.stringify(answer.error)}`);
+    must(answer.ok || REFUSALS.includes(code) || this.wasAway(code, cuts), () => `a decision was answered ${JSON.stringify(answer.error)}`);
     must(seat.role !== "viewer" || !answer.ok, "a viewer decided");
     count.decisions += Number(answer.ok);
     count.remembered += Number(answer.ok && Boolean(decision.remember));
@@ -205,13 +213,13 @@ export class Governed extends Session {
 
   /** Something else that is done to a request, by a name of the audit log. */
   async does(seat, action, event, payload) {
-    const wish = this.docket.asks(seat.id, action, payload.request_id);
+    const wish = this.docket.asks(seat.id, action, payload.request_id), { cuts } = this.count;
     const answer = await seat.line.call(event, payload);
-    wish.answer = answer.lost ? null : answer;
+    wish.answer = answer.lost ? (answer.undone ?? null) : answer;
     if (answer.lost) return wish;
     const { code } = answer.error ?? {};
     // "The document has just changed": somebody typed between looking it up and doing it.
-    must(answer.ok || REFUSALS.includes(code) || code === "invalid_payload", () => `${event} was answered ${JSON.stringify(answer.error)}`);
+    must(answer.ok || REFUSALS.includes(code) || code === "invalid_payload" || this.wasAway(code, cuts), () => `${event} was answered ${JSON.stringify(answer.error)}`);
     must(seat.role !== "viewer" || !answer.ok, `a viewer could ${event}`);
     this.log(`${seat.name}: ${event} ${JSON.stringify(payload)}: ${code ?? answer.status}`);
     return wish;
@@ -248,9 +256,11 @@ export class Governed extends Session {
   async looks() {
     const seat = this.somebody(), request = this.dice.pick([...this.hearing.open.keys()]);
     if (!request || seat.role === "viewer") return;
+    // The server counts from the moment at which it heard, which may be long before the answer.
+    const to = Date.now() + LOOK_MS;
     const answer = await seat.line.call("approval:focus", { request_id: request, on: true });
     if (!answer.ok || seat.looks.has(request)) return;
-    const from = Date.now(), look = { request, from, to: from + LOOK_MS };
+    const look = { request, from: Date.now(), to };
     this.count.looked++;
     this.docket.looks.push(look);
     seat.looks.set(request, look);
@@ -298,9 +308,10 @@ export class Governed extends Session {
   }
 
   async configures(settings) {
+    const { cuts } = this.count;
     const told = this.owner.line.call("document:settings", { documentId: this.documentId, ...settings }).then((answer) => {
       // Somebody typed inside a character while its neighbours were being frozen.
-      must(answer.lost || answer.ok || (settings.frozen && answer.error.code === "invalid_payload"), () => `settings were answered ${JSON.stringify(answer.error)}`);
+      must(answer.lost || answer.ok || (settings.frozen && answer.error.code === "invalid_payload") || this.wasAway(answer.error.code, cuts), () => `settings were answered ${JSON.stringify(answer.error)}`);
       this.count.configured += Number(answer.ok === true);
       this.log(`settings: ${JSON.stringify(settings)}: ${answer.error?.code ?? "ok"}`);
     });
@@ -341,11 +352,21 @@ export class Governed extends Session {
     }));
   }
 
+  decideMeanwhile() {
+    const seat = this.somebody(), { line } = seat;
+    const deciding = this.request(seat).then((request) => request && seat.line === line && this.says(seat, this.decision(request)));
+    deciding.catch(this.fail);
+  }
+
   async cut() {
     this.seats.forEach((seat) => this.looksNoMore(seat));
-    const deciding = this.kind.racing ? [] : [this.decideAndMore()];
+    this.isCutting = true;
+    const deciding = this.kind.racing ? undefined : this.decideAndMore();
+    // It may fail long before anybody waits for it.
+    deciding?.catch(this.fail);
     await super.cut();
-    await Promise.all(deciding);
+    await deciding;
+    this.isCutting = false;
     for (const seat of this.seats) await this.leaves(seat);
   }
 

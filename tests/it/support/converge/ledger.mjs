@@ -39,6 +39,8 @@ export function rename(names, changes, inserted, gone = []) {
 export class Ledger {
   constructor(text) {
     this.doc = Text.of(text.split("\n"));
+    /** Texts by version; they share what they have in common. */
+    this.texts = [this.doc];
     this.next = 0;
     /** Names by version. */
     this.names = [this.fresh(text.length)];
@@ -101,6 +103,7 @@ export class Ledger {
       this.names.push(after);
     }
     this.doc = changes.apply(this.doc);
+    this.texts.push(this.doc);
     this.entries.push(entry);
   }
 

@@ -23,17 +23,25 @@ export function late(promise, what) {
   return Promise.race([promise, alarm]).finally(() => clearTimeout(timer));
 }
 
+/**
+ * A server that is being stopped, or cannot store anything, does nothing more; whoever asked asks
+ * again. Of the last it says that nothing was changed, or that nobody knows.
+ */
+const isStopping = (answer) => answer?.error?.code === "unavailable";
+const isUndone = (answer) => answer.error.message === "the change could not be stored; nothing was changed";
+
 export class Line {
   /**
    * A line with the `user` whose session the server has registered; without one if it was lost
    * before. Runs of which something comes are added to `runs`.
    */
-  static async connect({ url, token, sessionId, documentId, polling, runs, failed }) {
+  static async connect({ desk, token, sessionId, documentId, polling, runs, failed }) {
     const line = new Line();
     const transports = polling ? ["polling", "websocket"] : ["websocket"];
     const auth = { token, protocol: 1, ...(sessionId && { sessionId }) };
-    line.socket = io(url, { forceNew: true, reconnection: false, transports, auth });
+    line.socket = io(desk.url, { forceNew: true, reconnection: false, transports, auth });
     line.documentId = documentId;
+    line.isPatient = desk.isPatient;
     /** The version this connection has been told of; none before it joins. */
     line.at = null;
     /**
@@ -63,13 +71,19 @@ export class Line {
       // A server that is not there just now is tried again, as every client does; what it refuses
       // stays refused.
       line.socket.on("connect_error", (error) => {
-        if (error.type === "TransportError") setTimeout(() => line.socket.connect(), AGAIN_MS);
+        if (error.type === "TransportError") setTimeout(() => line.tryAgain(desk.url), AGAIN_MS);
         else refuse(error);
       });
     });
     const first = await late(Promise.race([registered, line.lost]), "sessionRegistered");
     if (!first.lost) Object.assign(line, { sessionId: first.sessionId, user: first.user });
     return line;
+  }
+
+  /** A server that was started again is elsewhere. */
+  tryAgain(url) {
+    this.socket.io.uri = url;
+    this.socket.connect();
   }
 
   told(message) {
@@ -80,9 +94,12 @@ export class Line {
     this.ear.mirror?.take("updates", message);
   }
 
-  /** The answer; `{lost: true, reason}` if the connection ended before it came. */
+  /**
+   * The answer; `{lost: true, reason}` if the connection ended before it came, or the server could
+   * do nothing: then, if it is sure of that, its answer is `undone`.
+   */
   call(event, payload) {
-    const answer = new Promise((resolve) => this.socket.emit(event, payload, resolve));
+    const answer = new Promise((resolve) => this.socket.emit(event, payload, (body) => resolve(this.isPatient && isStopping(body) ? { lost: true, reason: "it stops", ...(isUndone(body) && { undone: body }) } : body)));
     return late(Promise.race([answer, this.lost]), `the answer to ${event}`);
   }
 

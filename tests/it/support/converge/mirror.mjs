@@ -1,4 +1,4 @@
-// The server's side of a document as the browser keeps it: web/src/editor/sync/synced.ts itself,
+// The server's side of a document as the browser keeps it: editor/sync/confirmedDocument.ts itself,
 // fed from a line as liveDocument.ts feeds it.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,7 @@ function load(url) {
 }
 
 const source = new URL("../../../../web/src/", import.meta.url);
-const { Synced } = load(new URL("editor/sync/synced.ts", source));
+const { ConfirmedDocument } = load(new URL("editor/sync/confirmedDocument.ts", source));
 const { fits, inOrder, isOpen } = load(new URL("review/changes/hunk.ts", source));
 
 /** What can be seen of pending changes, in reading order. */
@@ -47,7 +47,7 @@ export class Mirror {
   joined({ document, from, updates, requests }, told) {
     const version = document?.version ?? from + updates.length, { waiting } = this;
     if (told && this.synced.version === version && waiting.every((it) => this.knows(it))) this.agrees(requests);
-    if (document) this.synced = new Synced(document.text, version);
+    if (document) this.synced = new ConfirmedDocument(document.text, version);
     else this.updates({ from, updates });
     const misfits = this.synced.replace(requests);
     must(misfits.length === 0, () => `at version ${version} a request of version ${misfits[0].version} does not fit ${JSON.stringify(this.synced.doc.toString())}: ${JSON.stringify(misfits[0].hunks.filter((hunk) => isOpen(hunk.status) && !fits(hunk, this.synced.doc)))}`);

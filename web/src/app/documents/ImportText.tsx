@@ -4,6 +4,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
 import { documentPath, navigate } from '../routes.ts'
+import { isWordDocument, wordDocument } from '../../convert/files.ts'
 import { KINDS, textIn } from './importText.ts'
 import { createDocument } from './library.ts'
 import { titleFor } from './title.ts'
@@ -31,7 +32,7 @@ export function ImportText() {
       <button
         type="button"
         className="button"
-        title="Markdown and plain text of your computer, as new documents"
+        title="Markdown, plain text and Word documents of your computer, as new documents"
         onClick={() => chooser.current?.click()}
       >
         <Icon name="download" size={14} /> Import
@@ -53,15 +54,20 @@ export function ImportText() {
   )
 }
 
+async function wordsOf(file: File): Promise<string | null> {
+  if (isWordDocument(file)) return wordDocument(file)
+  const text = textIn(await file.arrayBuffer())
+  if (text === null)
+    toast(`${file.name} holds no text. Markdown, plain text and Word documents can be imported.`)
+  return text
+}
+
 /** One is opened; of several it is said how many there are. */
 async function importAll(files: readonly File[]): Promise<void> {
   const made: string[] = []
   for (const file of files) {
-    const text = textIn(await file.arrayBuffer())
-    if (text === null) {
-      toast(`${file.name} holds no plain text. Save it as Markdown or plain text first.`)
-      continue
-    }
+    const text = await wordsOf(file)
+    if (text === null) continue
     const id = await createDocument({ title: titleFor(file.name, text), text })
     if (id) made.push(id)
   }

@@ -1,12 +1,13 @@
 /** All documents: open, make, rename and delete them. */
-import { useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { InboxButton } from '../../workspace-inbox/InboxButton.tsx'
 import { splitByWaiting, useInbox } from '../../workspace-inbox/state/store.ts'
 import { canWrite } from '../../editor/store.ts'
 import { mayDecide, useInboxReviewer } from '../../review/wording/permissions.ts'
-import { useSession, wire } from '../../session/store.ts'
+import { useCapability, useSession, wire } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { lazyPart } from '../../ui/lazyPart.tsx'
 import { plural, timeAgo } from '../../ui/timeFormat.ts'
 import type { DocumentLine } from '../../wire/generated.ts'
 import {
@@ -23,11 +24,15 @@ import { NameQuestion } from '../NameForm.tsx'
 import { ImportText } from './ImportText.tsx'
 import { OpenFile } from './OpenFile.tsx'
 import { tooLong } from './title.ts'
-import { documentPath, follow, navigate } from '../routes.ts'
+import { documentPath, follow, navigate, SERVER_PATH } from '../routes.ts'
 import { Skeleton } from '../Skeleton.tsx'
 import { Share } from '../share/Share.tsx'
 import { isNotifying } from '../notifications.ts'
 import { useTabTitle, type Waiting, waitingWords } from '../tabTitle.ts'
+
+const DeletedDocuments = lazyPart(() =>
+  import('./DeletedDocuments.tsx').then((all) => all.DeletedDocuments),
+)
 
 const create = async () => {
   const id = await createDocument()
@@ -44,6 +49,22 @@ const AT_A_GLANCE = 7
  */
 const REFRESH_MS = 20_000
 
+/** For owners: the page of the server. */
+function ServerLink() {
+  const isAble = useCapability('administration')
+  const isOwner = useSession((session) => session.me?.role === 'owner')
+  if (!isAble || !isOwner) return null
+  return (
+    <a
+      className="button is-quiet"
+      href={SERVER_PATH}
+      onClick={(event) => follow(event, SERVER_PATH)}
+    >
+      <Icon name="sliders" size={15} /> Server
+    </a>
+  )
+}
+
 export function Library() {
   const { documents, problem } = useLibrary()
   const [sought, setSought] = useState('')
@@ -51,6 +72,8 @@ export function Library() {
   const { link, me } = useSession()
   const [doomed, setDoomed] = useState<DocumentLine | null>(null)
   const [renaming, setRenaming] = useState<DocumentLine | null>(null)
+  const [deleted, setDeleted] = useState(false)
+  const hasTrash = useCapability('trash')
   useEffect(() => {
     if (link === 'online') void loadLibrary()
     const look = () =>
@@ -82,6 +105,7 @@ export function Library() {
           <div className="library-actions">
             <InboxButton />
             <Share documentId={null} />
+            <ServerLink />
             <AccountButton />
           </div>
         </div>
@@ -130,7 +154,22 @@ export function Library() {
             <Line key={line.id} line={line} onDelete={setDoomed} onRename={setRenaming} />
           ))}
         </ul>
+        {hasTrash && me?.role === 'owner' && (
+          <button
+            type="button"
+            className="link to-deleted"
+            aria-haspopup="dialog"
+            onClick={() => setDeleted(true)}
+          >
+            Deleted documents
+          </button>
+        )}
       </main>
+      {deleted && (
+        <Suspense fallback={null}>
+          <DeletedDocuments onClose={() => setDeleted(false)} />
+        </Suspense>
+      )}
       {doomed && <DeleteDialog line={doomed} onClose={() => setDoomed(null)} />}
       {renaming && <RenameDialog line={renaming} onClose={() => setRenaming(null)} />}
     </div>
@@ -218,7 +257,7 @@ function Welcome({ mayWrite }: { mayWrite: boolean }) {
 
 function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: () => void }) {
   const remove = () => {
-    void deleteDocument(line.id)
+    void deleteDocument(line)
     onClose()
   }
   const foot = (
@@ -236,7 +275,7 @@ function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: () => vo
       <p>
         {line.path
           ? `This deletes its history and all pending changes for everyone. The file ${line.path} stays. It can’t be undone.`
-          : 'This deletes the text, its history and all pending changes for everyone. It can’t be undone.'}
+          : 'It goes away for everyone, and all pending changes are cancelled. An owner can bring it back for 30 days.'}
         {line.waiting > 0 &&
           ` ${plural(line.waiting, 'change')} ${line.waiting === 1 ? 'waits' : 'wait'} for review now.`}
       </p>

@@ -1,6 +1,6 @@
 /** The list of documents, and what can be done to it. */
 import { create } from 'zustand'
-import { wire } from '../../session/store.ts'
+import { hasCapability, wire } from '../../session/store.ts'
 import { notifyOfMore } from '../notifications.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
@@ -64,8 +64,27 @@ export async function renameDocument(documentId: string, title: string): Promise
   return (await attempt(() => wire.call('document:rename', { documentId, title }))) !== undefined
 }
 
-export async function deleteDocument(documentId: string): Promise<void> {
-  if (await attempt(() => wire.call('document:delete', { documentId }))) await loadLibrary()
+export async function deleteDocument({ id: documentId, title, path }: DocumentLine): Promise<void> {
+  if (!(await attempt(() => wire.call('document:delete', { documentId })))) return
+  // A file of the workspace stays where it is, and is opened from there.
+  const undo = { label: 'Undo', run: () => void recoverDocument(documentId) }
+  toast(`“${title}” is deleted.`, {
+    about: 'deleted',
+    ...(!path && hasCapability('trash') && { action: undo }),
+  })
+  await loadLibrary()
+}
+
+/** Deleted documents go back to the list. */
+export async function recoverDocument(documentId: string): Promise<boolean> {
+  const done = await attempt(() => wire.call('trash:recover', { documentId }))
+  if (done) await loadLibrary()
+  return done !== undefined
+}
+
+/** Of one, or of all that can be brought back. */
+export async function purgeDocuments(documentId?: string): Promise<void> {
+  await attempt(() => wire.call('trash:empty', { ...(documentId && { documentId }) }))
 }
 
 async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {

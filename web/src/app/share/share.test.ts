@@ -17,6 +17,8 @@ const line = (name: string, more: Partial<TokenLine>): TokenLine => ({
   lastUsedAt: null,
   revokedAt: null,
   current: false,
+  login: null,
+  tied: false,
   ...more,
 })
 

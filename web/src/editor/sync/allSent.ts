@@ -1,12 +1,12 @@
 /** Waiting until the server has everything that was typed: only then its positions are ours. */
-import { getCurrent } from './currentDocument.ts'
+import { activeDocument } from './activeDocument.ts'
 
 const SETTLE_MS = 3_000
 
 /** `false`: not in time. */
 export async function allSent(): Promise<boolean> {
   const until = Date.now() + SETTLE_MS
-  while (getCurrent()?.settled === false && Date.now() < until)
+  while (activeDocument()?.settled === false && Date.now() < until)
     await new Promise((resume) => setTimeout(resume, 30))
-  return getCurrent()?.settled ?? false
+  return activeDocument()?.settled ?? false
 }

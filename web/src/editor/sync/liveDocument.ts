@@ -11,12 +11,13 @@ import { setFrozen } from '../../frozen/field.ts'
 import { notifyIfObsolete } from '../../review/state/reopen.ts'
 import { followDepth, forgetDecisions } from '../../review/state/undo.ts'
 import { followResolved } from '../../review/changes/resolved.ts'
-import { announceStreamingChange, endedAsRequest } from '../../review/changes/announcements.ts'
+import { announceWritingDone, announceWritingStopped } from '../../review/changes/announcements.ts'
 import { reviewField, setHunks } from '../../review/changes/reviewField.ts'
 import {
   applyRequest,
   applyResolved,
   applySnapshot,
+  applyUpdate,
   hunksPut,
   useReview,
 } from '../../review/state/store.ts'
@@ -24,20 +25,21 @@ import { CallError, type Wire } from '../../wire/socket.ts'
 import type {
   ToolApprovalRequest,
   ToolApprovalResolved,
+  ToolApprovalUpdate,
   DocumentSettings,
   DocumentUpdates,
   Opened,
   ShortUpdates,
   WholeDocument,
 } from '../../wire/generated.ts'
-import { setCurrent } from './currentDocument.ts'
+import { setActiveDocument } from './activeDocument.ts'
 import { showFailure, showGone, showOpen } from './phase.ts'
 import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
-import { stash, unstash } from './stash.ts'
+import { keepUnsent, takeUnsent } from './unsentStorage.ts'
 import { canWrite, useDocument } from '../store.ts'
-import { OutOfStep, Synced, isOutOfStep } from './synced.ts'
+import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
 import { sendable, unsentWords, guardUnsent } from './unsent.ts'
 import { TextWatcher } from '../textWatcher.ts'
 
@@ -50,7 +52,7 @@ const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'
 
 export class LiveDocument {
   readonly view = new EditorView()
-  synced: Synced | null = null
+  confirmed: ConfirmedDocument | null = null
   /**
    * False while an answer to `document:open` or `document:resync` is awaited; events wait in
    * `queue`.
@@ -99,35 +101,35 @@ export class LiveDocument {
       ),
       wire.on(
         'presence:changes',
-        ours((changes) => this.peers.change(changes, this.synced)),
+        ours((changes) => this.peers.change(changes, this.confirmed)),
       ),
       wire.on(
         'presence:update',
-        ours((moved) => this.peers.move(moved, this.synced)),
+        ours((moved) => this.peers.move(moved, this.confirmed)),
       ),
     ]
-    this.stops.push(guardUnsent(id, () => (this.synced ? unsentWords(this.unconfirmed()) : [])))
-    setCurrent(this)
+    this.stops.push(guardUnsent(id, () => (this.confirmed ? unsentWords(this.unconfirmed()) : [])))
+    setActiveDocument(this)
     forgetDecisions()
     if (wire.connected) void this.join()
   }
 
   get version(): number {
-    return this.synced?.version ?? 0
+    return this.confirmed?.version ?? 0
   }
 
-  inStep(): Synced | null {
-    return this.joined ? this.synced : null
+  inStep(): ConfirmedDocument | null {
+    return this.joined ? this.confirmed : null
   }
 
   get settled(): boolean {
-    return this.synced === null || sendableUpdates(this.view.state).length === 0
+    return this.confirmed === null || sendableUpdates(this.view.state).length === 0
   }
 
   close(): void {
     this.stops.forEach((stop) => stop())
     this.peers.stop()
-    setCurrent(null)
+    setActiveDocument(null)
     this.watch.stop()
     this.sendLastWords()
     if (this.wire.connected)
@@ -145,7 +147,7 @@ export class LiveDocument {
       this.opened(
         await this.wire.call('document:open', {
           documentId: this.id,
-          ...(this.synced && { since: this.synced.version }),
+          ...(this.confirmed && { since: this.confirmed.version }),
         }),
       )
     } catch (error) {
@@ -162,7 +164,7 @@ export class LiveDocument {
    */
   private sendLastWords(): void {
     if (this.settled) return
-    const keep = () => stash(localStorage, this.id, unsentWords(unsent))
+    const keep = () => keepUnsent(localStorage, this.id, unsentWords(unsent))
     const unsent = this.unconfirmed()
     if (!this.joined) return keep()
     this.wire
@@ -175,14 +177,8 @@ export class LiveDocument {
   }
 
   redraw(): void {
-    if (!this.synced) return
-    const unconfirmed = this.unconfirmed()
-    this.view.dispatch({
-      effects: [
-        setHunks.of(this.synced.project(unconfirmed)),
-        setFrozen.of(this.synced.projectFrozen(unconfirmed)),
-      ],
-    })
+    if (!this.confirmed) return
+    this.view.dispatch({ effects: projected(this.confirmed, this.unconfirmed()) })
   }
 
   private opened(opened: Opened): void {
@@ -191,10 +187,10 @@ export class LiveDocument {
     else
       this.apply({
         documentId: this.id,
-        from: opened.from ?? this.synced!.version,
+        from: opened.from ?? this.confirmed!.version,
         updates: opened.updates ?? [],
       })
-    const misfits = this.synced!.replace(
+    const misfits = this.confirmed!.replace(
       opened.requests,
       opened.streaming.flatMap(({ hunks }) => hunks),
     )
@@ -206,25 +202,27 @@ export class LiveDocument {
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
     useDocument.setState({ member: opened.member, file: opened.file ?? null })
-    this.peers.see(opened.peers, this.synced, opened.peerCount)
+    this.peers.see(opened.peers, this.confirmed, opened.peerCount)
     this.joined = true
     this.queue
       .splice(0)
-      .filter((message) => !isOlder(message, this.synced!.version))
+      .filter((message) => !isOlder(message, this.confirmed!.version))
       .forEach((message) => this.take(message))
     void this.push()
   }
 
   /** The ranges are of our version. */
   private configure(settings: DocumentSettings): void {
-    this.synced!.frozen = settings.frozen
+    this.confirmed!.frozen = settings.frozen
     useDocument.setState({ settings })
   }
 
   /** A fresh copy. What was typed and never arrived is kept aside and offered back. */
   private load(document: WholeDocument, { clientID, role }: Opened): void {
-    const lost = this.synced ? unsentWords(this.unconfirmed()) : unstash(localStorage, this.id)
-    this.synced = new Synced(document.text, document.version)
+    const lost = this.confirmed
+      ? unsentWords(this.unconfirmed())
+      : takeUnsent(localStorage, this.id)
+    this.confirmed = new ConfirmedDocument(document.text, document.version)
     this.view.setState(
       editorState({
         ...document,
@@ -248,7 +246,7 @@ export class LiveDocument {
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
       else if ('settings' in message) this.reconfigure(message)
-      else announceStreamingChange(this.view, message.update)
+      else this.receiveRequestUpdate(message.update)
       followResolved(this.view)
     } catch (error) {
       if (!isOutOfStep(error)) throw error
@@ -272,47 +270,46 @@ export class LiveDocument {
    * screen.
    */
   private apply({ from, updates, hunks }: DocumentUpdates): void {
-    const synced = this.synced!
-    const known = synced.version - from
+    const confirmed = this.confirmed!
+    const known = confirmed.version - from
     if (known < 0) return void this.join()
     if (known > updates.length || (known > 0 && known === updates.length)) return
     let state = this.view.state
     const steps: Transaction[] = []
     for (const update of updates.slice(known)) {
       const step = receiveUpdates(state, [
-        { changes: synced.commit(update), clientID: update.clientID },
+        { changes: confirmed.commit(update), clientID: update.clientID },
       ])
       steps.push(step)
       state = step.state
     }
     if (hunks) {
-      synced.change(hunks)
+      confirmed.change(hunks)
       useReview.setState((all) => hunksPut(all, hunks.put))
     }
     const unconfirmed = sendableUpdates(state).map((update) => update.changes)
-    steps.push(
-      state.update({
-        effects: [
-          setHunks.of(synced.project(unconfirmed)),
-          setFrozen.of(synced.projectFrozen(unconfirmed)),
-        ],
-      }),
-    )
+    steps.push(state.update({ effects: projected(confirmed, unconfirmed) }))
     this.view.dispatch(steps)
     this.showSaved()
   }
 
   private announce(request: ToolApprovalRequest): void {
-    this.synced!.add(request)
-    endedAsRequest(this.view, request)
+    this.confirmed!.add(request)
+    announceWritingDone(this.view, request)
     useReview.setState((state) => applyRequest(state, request))
     useChat.setState((chat) => requested(chat, request))
     this.redraw()
   }
 
+  /** A request changed, or a change that the AI is still writing. */
+  private receiveRequestUpdate(update: ToolApprovalUpdate): void {
+    announceWritingStopped(this.view, update)
+    useReview.setState((state) => applyUpdate(state, update))
+  }
+
   private reconfigure({ settings, version }: SettingsEvent): void {
-    if (version !== this.synced!.version)
-      throw new OutOfStep(`settings at version ${version}, we are at ${this.synced!.version}`)
+    if (version !== this.confirmed!.version)
+      throw new OutOfStep(`settings at version ${version}, we are at ${this.confirmed!.version}`)
     this.configure(settings)
     this.redraw()
   }
@@ -320,7 +317,7 @@ export class LiveDocument {
   private resolve(done: ToolApprovalResolved): void {
     notifyIfObsolete(useReview.getState().requests[done.request_id], done)
     useReview.setState((state) => applyResolved(state, done))
-    this.synced!.drop((hunk) => hunk.request_id === done.request_id)
+    this.confirmed!.drop((hunk) => hunk.request_id === done.request_id)
     this.redraw()
   }
 
@@ -337,7 +334,7 @@ export class LiveDocument {
   }
 
   private async push(): Promise<void> {
-    if (this.pushing || !this.joined || this.synced === null) return
+    if (this.pushing || !this.joined || this.confirmed === null) return
     const version = getSyncedVersion(this.view.state)
     const updates = sendable(this.view.state).slice(0, PUSH_AT_MOST)
     if (updates.length === 0) return
@@ -345,7 +342,7 @@ export class LiveDocument {
     try {
       await this.wire.call('document:push', { documentId: this.id, version, updates })
       this.peers.want()
-      if (this.synced.version === version)
+      if (this.confirmed.version === version)
         throw new CallError({ code: 'timeout', message: 'Sent, but not heard back.' })
     } catch (error) {
       await this.pushFailed(error)
@@ -376,19 +373,19 @@ export class LiveDocument {
 
   private leave(): void {
     this.joined = false
-    this.peers.leave(this.synced)
+    this.peers.leave(this.confirmed)
     this.showSaved()
   }
 
   private gone(): void {
-    showGone(this.synced ? unsentWords(this.unconfirmed()) : [])
+    showGone(this.confirmed ? unsentWords(this.unconfirmed()) : [])
   }
 
   private cannotOpen(error: unknown): void {
     if (!(error instanceof CallError)) throw error
     if (error.code === 'offline') return
     if (error.code === 'not_found') return this.gone()
-    if (this.synced === null) return showFailure(error)
+    if (this.confirmed === null) return showFailure(error)
     setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
   }
 
@@ -398,7 +395,13 @@ export class LiveDocument {
 
   private showSaved(): void {
     useDocument.setState({
-      saved: this.settled ? 'saved' : this.wire.connected ? 'saving' : 'apart',
+      saved: this.settled ? 'saved' : this.wire.connected ? 'saving' : 'offline',
     })
   }
 }
+
+/** Changes and frozen passages as they stand in the local text. */
+const projected = (confirmed: ConfirmedDocument, unconfirmed: readonly ChangeSet[]) => [
+  setHunks.of(confirmed.project(unconfirmed)),
+  setFrozen.of(confirmed.projectFrozen(unconfirmed)),
+]

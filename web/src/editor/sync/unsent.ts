@@ -2,7 +2,7 @@
 import { sendableUpdates } from '@codemirror/collab'
 import type { ChangeSet, EditorState } from '@codemirror/state'
 import { useDocument } from '../store.ts'
-import { stashOf } from './stash.ts'
+import { keepUnsentOfPage } from './unsentStorage.ts'
 
 /** As it is pushed. */
 export function sendable(state: EditorState): { clientID: string; changes: unknown }[] {
@@ -34,7 +34,7 @@ export function guardUnsent(documentId: string, words: () => readonly string[]):
   const page = crypto.getRandomValues(new Uint32Array(1)).join()
   const keep = (now: readonly string[]) => {
     try {
-      stashOf(localStorage, documentId, page, now)
+      keepUnsentOfPage(localStorage, documentId, page, now)
     } catch {
       // There is no room, or it is not allowed: the question before closing is left.
     }

@@ -1,5 +1,5 @@
 /** A person changed the very words the AI wanted to replace: three texts, four ways on. */
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { askAgain } from '../../chat/ask.ts'
 import { Icon } from '../../ui/icons.tsx'
 import type { Hunk } from '../../wire/generated.ts'
@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function Conflict({ hunk: shown, number, busy, types, children }: Props) {
-  const state = getCurrent()?.view.state
+  const state = activeDocument()?.view.state
   if (!state) return null
   const { doc } = state
   const hunk = asItIs(state, shown)

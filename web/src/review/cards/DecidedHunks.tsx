@@ -31,7 +31,7 @@ export function DecidedHunks({ label, hunks, open = false, whole = false }: Prop
       {isOpen && (
         <ol aria-label={label}>
           {hunks.map((hunk) => (
-            <Row key={hunk.id} hunk={hunk} single={single} />
+            <DecidedHunkRow key={hunk.id} hunk={hunk} single={single} />
           ))}
         </ol>
       )}
@@ -39,7 +39,7 @@ export function DecidedHunks({ label, hunks, open = false, whole = false }: Prop
   )
 }
 
-function Row({ hunk, single }: { hunk: Hunk; single: boolean }) {
+function DecidedHunkRow({ hunk, single }: { hunk: Hunk; single: boolean }) {
   const me = useSession((session) => session.me?.user.id)
   const mayDecide = canDecide(useDocument((state) => state.role))
   const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'

@@ -1,11 +1,11 @@
 /** The proposed words, to be changed in their own place before they are accepted. */
 import { useState } from 'react'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { toast } from '../../ui/toasts.ts'
 import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { useBusy } from '../state/busy.ts'
-import { acceptHunk, seen } from '../state/decide.ts'
+import { acceptHunk, seenText } from '../state/decide.ts'
 import { draftOf, useDraft } from '../state/drafts.ts'
 import { asItIs } from '../changes/reviewField.ts'
 import { editableText } from '../changes/hunk.ts'
@@ -16,7 +16,7 @@ import { ModelFeedback } from './ModelFeedback.tsx'
 
 export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
   const [proposed] = useState(() => {
-    const state = getCurrent()?.view.state
+    const state = activeDocument()?.view.state
     return state
       ? editableText(asItIs(state, hunk), state.doc)
       : hunk.parts.map((part) => part.insert).join('')
@@ -66,7 +66,7 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
         onInput={(event) => write(event.currentTarget.value)}
       />
       <ModelFeedback
-        response={acceptance(hunk, { text }, seen(hunk))}
+        response={acceptance(hunk, { text }, seenText(hunk))}
         otherwise="What was applied, with your words"
       />
       <div className="hunk-actions">

@@ -1,6 +1,6 @@
 /** One change in the panel: quoted, numbered, and with its buttons while it is the active one. */
 import { memo, useEffect, useRef } from 'react'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { useDocument } from '../../editor/store.ts'
 import { hunkTouchesFrozen } from '../../frozen/field.ts'
 import { useSession } from '../../session/store.ts'
@@ -17,8 +17,8 @@ import { asItIs, hunksOf } from '../changes/reviewField.ts'
 import { alike, inParagraph } from '../changes/similar.ts'
 import { usePanel } from '../state/panel.ts'
 import { Quotation } from './Quotation.tsx'
-import { ReasonForm, type Way } from './ReasonForm.tsx'
-import type { Row } from './rows.ts'
+import { ReasonForm, type DecisionForm } from './ReasonForm.tsx'
+import type { HunkSummary } from './hunkSummaries.ts'
 import { acceptance, rejection } from '../state/responses.ts'
 import { wordChange } from '../changes/snippet.ts'
 import { tally } from '../state/store.ts'
@@ -27,15 +27,17 @@ import { feedbackOnAcceptOne, feedbackOnRejectOne } from '../wording/modelFeedba
 import { mayType, useReviewer } from '../wording/permissions.ts'
 
 interface RowProps {
-  row: Row
-  number: number
+  row: HunkSummary
   active: boolean
   /** What is shown of the active change only. */
   children?: React.ReactNode
 }
 
-/** Drawn anew only when it shows something else: there may be hundreds. */
-export const HunkRow = memo(function HunkRow({ row, number, active, children }: RowProps) {
+/**
+ * Drawn anew only when it shows something else: there may be hundreds. Its number is written by
+ * {@link writeNumbers}.
+ */
+export const HunkRow = memo(function HunkRow({ row, active, children }: RowProps) {
   const { id, isConflict, isMoved, approvedBy } = row
   return (
     <li className={`hunk-row ${active ? 'is-active' : ''}`} data-row={id}>
@@ -45,10 +47,9 @@ export const HunkRow = memo(function HunkRow({ row, number, active, children }: 
         aria-current={active ? 'true' : undefined}
         onClick={() => show(id)}
       >
-        <span aria-hidden="true">{number}</span>
+        <span aria-hidden="true" data-number="" />
         <span className="hidden-label">
-          {`Change ${number}. `}
-          {row.label}
+          Change <span data-number="" />. {row.label}
         </span>
         <span className="words" aria-hidden="true">
           <Quotation pieces={row.pieces} />
@@ -62,9 +63,18 @@ export const HunkRow = memo(function HunkRow({ row, number, active, children }: 
   )
 })
 
+/** Writes the numbers of the rows: one change less would else draw all rows behind it anew. */
+export function writeNumbers(list: HTMLElement, numberOf: (id: string) => number): void {
+  for (const row of list.querySelectorAll<HTMLElement>('[data-row]')) {
+    const number = String(numberOf(row.dataset.row!))
+    for (const place of row.querySelectorAll('[data-number]'))
+      if (place.textContent !== number) place.textContent = number
+  }
+}
+
 /** Goes to a change where it is now. */
 function show(id: string): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   const hunk = view && hunksOf(view.state).find((other) => other.id === id)
   if (hunk) activate(view, hunk)
 }
@@ -85,7 +95,7 @@ export function HunkBody({ hunk, number, total, mayDecide, request }: Props) {
     body.current?.closest('li')?.scrollIntoView({ block: 'nearest' })
   }, [hunk.id, writing])
   const approved = useApproved(hunk, request)
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view) return null
   return (
     <div ref={body} className="hunk-body">
@@ -116,7 +126,7 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'mayDecide'>) {
   if (reasoning === hunk.id)
     return (
       <ReasonForm
-        ways={waysFor(hunk, number, request)}
+        forms={decisionForms(hunk, number, request)}
         keptAs={draftOf(hunk.id, 'reason')}
         others={tally(request.hunks).open - 1}
       />
@@ -131,7 +141,7 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'mayDecide'>) {
   return (
     <div className="hunk-actions">
       {/* Elsewhere the bar has these; here the panel lies over it. */}
-      <InSheet number={number} total={total} off={busy || offline} types={types} />
+      <SheetButtons number={number} total={total} off={busy || offline} types={types} />
       <button
         type="button"
         className="button is-quiet"
@@ -193,15 +203,15 @@ function Split({ hunk, number, total, off }: SplitProps) {
   )
 }
 
-interface InSheetProps {
+interface SheetButtonsProps {
   number: number
   total: number
   off: boolean
   types: boolean
 }
 
-function InSheet({ number, total, off, types }: InSheetProps) {
-  const view = getCurrent()?.view
+function SheetButtons({ number, total, off, types }: SheetButtonsProps) {
+  const view = activeDocument()?.view
   if (!view) return null
   return (
     <span className="in-sheet">
@@ -241,7 +251,7 @@ function InSheet({ number, total, off, types }: InSheetProps) {
 /** The ways to decide a change together with others like it. */
 function Together({ hunk }: { hunk: Hunk }) {
   const hunks = useDocument((state) => state.hunks)
-  const state = getCurrent()?.view.state
+  const state = activeDocument()?.view.state
   if (!state) return null
   const list = (title: string, all: readonly Hunk[]) => ({ title, ids: all.map(({ id }) => id) })
   const same = alike(hunks, hunk)
@@ -277,15 +287,19 @@ function Size({ hunk }: { hunk: Hunk }) {
  * A change in conflict is accepted only where its three texts are in view, so here it can only be
  * rejected.
  */
-function waysFor(hunk: Hunk, number: number, request: ToolApprovalRequest): [Way, ...Way[]] {
-  const reject: Way = {
+function decisionForms(
+  hunk: Hunk,
+  number: number,
+  request: ToolApprovalRequest,
+): [DecisionForm, ...DecisionForm[]] {
+  const reject: DecisionForm = {
     verdict: 'reject',
     label: `Reject change ${number}`,
     draft: (words, rest) => rejection(hunk, { words, rest }),
     told: (words) => feedbackOnRejectOne(request, words),
     send: (words, rest) => rejectHunk(hunk, { words, rest }),
   }
-  const accept: Way = {
+  const accept: DecisionForm = {
     verdict: 'accept',
     label: `Accept change ${number}`,
     draft: (words, rest) => acceptance(hunk, { words, rest }),

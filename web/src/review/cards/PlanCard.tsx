@@ -40,8 +40,8 @@ export function PlanCard({ request }: { request: ToolApprovalRequest }) {
   const held = reasonCannotDecide(request, reviewer)
   const mayDecide = canDecide(reviewer.role) && held === null
   const me = useSession((session) => session.me?.user.id)
-  const focus = useReview((state) => state.focus[request.request_id])
-  const others = focus?.filter((person) => person.id !== me).map((person) => person.name) ?? []
+  const viewers = useReview((state) => state.viewers[request.request_id])
+  const others = viewers?.filter((person) => person.id !== me).map((person) => person.name) ?? []
   const editing = usePanel((panel) => panel.editing) === request.request_id && mayType(reviewer)
   const [draft = planOf(request), keep] = useDraft(draftOf(request.request_id, 'input'))
   const edited = editing ? draft : null
@@ -108,7 +108,7 @@ function Decisions({ request, edited, types, onForget }: Deciding) {
       <ReasonForm
         keptAs={draftOf(request.request_id, 'reason')}
         reasons={reasons}
-        ways={[rejectForm(request, 'Reject the plan', decideRequest)]}
+        forms={[rejectForm(request, 'Reject the plan', decideRequest)]}
       />
     )
   }

@@ -1,7 +1,7 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
-import { useRef, useState } from 'react'
+import { useLayoutEffect, useRef, useState } from 'react'
 import { canDecide, useDocument, useDocumentParts } from '../../editor/store.ts'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { RememberOffer } from '../../rules/RememberOffer.tsx'
 import { useCapability, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
@@ -14,7 +14,7 @@ import { Countdown } from './Countdown.tsx'
 import { DecidedHunks } from './DecidedHunks.tsx'
 import { acceptAll, acceptHunk, rejectAll } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
-import { HunkBody, HunkRow } from './HunkRow.tsx'
+import { HunkBody, HunkRow, writeNumbers } from './HunkRow.tsx'
 import { usePanel } from '../state/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
@@ -23,7 +23,7 @@ import { hunksOf } from '../changes/reviewField.ts'
 import { wordChange } from '../changes/snippet.ts'
 import { onlookers, reasonCannotDecide, useReviewer } from '../wording/permissions.ts'
 import { approvedBy } from '../wording/votes.ts'
-import { type Row, rowsOf } from './rows.ts'
+import { type HunkSummary, hunkSummaries } from './hunkSummaries.ts'
 import { votesAsShown } from './useApproved.ts'
 import { isWaitingHunk, tally, useReview } from '../state/store.ts'
 import { feedbackOnAcceptAll, feedbackOnRejectAll } from '../wording/modelFeedback.ts'
@@ -32,17 +32,17 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
   const { hunks: all, active } = useDocumentParts('hunks', 'active')
   const reviewer = useReviewer()
   const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
-  const focus = useReview((state) => state.focus[request.request_id])
+  const viewers = useReview((state) => state.viewers[request.request_id])
   const me = useSession((session) => session.me?.user.id)
   const held = reasonCannotDecide(request, reviewer)
   const mayDecide = canDecide(reviewer.role) && held === null
-  const others = onlookers(focus ?? [], me)
+  const others = onlookers(viewers ?? [], me)
   const { open, total } = tally(request.hunks)
   // What is being written needs the room.
   const writing = usePanel(({ editing, reasoning }) =>
     hunks.some(({ id }) => id === editing || id === reasoning),
   )
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   const conflicts = hunks.filter((hunk) => hunk.status === 'conflict').length
   return (
     <div className="proposal">
@@ -120,19 +120,23 @@ function Rows({ request, hunks, all, active, mayDecide }: RowsProps) {
   // The quotations follow the text around them.
   useDocument((state) => state.revision)
   const me = useSession((session) => session.me?.user.id)
-  const kept = useRef<readonly Row[]>([])
-  const view = getCurrent()?.view
-  if (!view) return null
+  const kept = useRef<readonly HunkSummary[]>([])
+  const list = useRef<HTMLOListElement>(null)
   const numbers = new Map(all.map(({ id }, at) => [id, at + 1]))
+  useLayoutEffect(() => {
+    if (list.current) writeNumbers(list.current, (id) => numbers.get(id)!)
+  })
+  const view = activeDocument()?.view
+  if (!view) return null
   const now = new Map(hunksOf(view.state).map((hunk) => [hunk.id, hunk]))
   const approved = (hunk: Hunk) => approvedBy(votesAsShown(hunk), me)
   const shown = hunks.map((hunk) => now.get(hunk.id) ?? hunk)
-  const rows = rowsOf(shown, view.state.doc, approved, kept.current)
+  const rows = hunkSummaries(shown, view.state.doc, approved, kept.current)
   kept.current = rows
   return (
-    <ol aria-label="Changes">
+    <ol ref={list} aria-label="Changes">
       {rows.map((row, at) => (
-        <HunkRow key={row.id} row={row} number={numbers.get(row.id)!} active={row.id === active}>
+        <HunkRow key={row.id} row={row} active={row.id === active}>
           {row.id === active && (
             <HunkBody
               hunk={hunks[at]!}
@@ -201,7 +205,7 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
     return (
       <ReasonForm
         keptAs={draftOf(request.request_id, 'reason')}
-        ways={[
+        forms={[
           {
             verdict: 'reject',
             label: `Reject all ${open}`,
@@ -217,7 +221,7 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
     return (
       <ReasonForm
         keptAs={draftOf(request.request_id, 'note')}
-        ways={[
+        forms={[
           {
             verdict: 'accept',
             label: accept,

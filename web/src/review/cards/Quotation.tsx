@@ -1,8 +1,8 @@
 /** What goes and what comes, as marked words. */
 import { Fragment } from 'react'
-import type { Piece } from '../changes/snippet.ts'
+import type { SnippetPiece } from '../changes/snippet.ts'
 
-export function Quotation({ pieces }: { pieces: readonly Piece[] }) {
+export function Quotation({ pieces }: { pieces: readonly SnippetPiece[] }) {
   return (
     <>
       {pieces.map(({ kind, text }, index) => {

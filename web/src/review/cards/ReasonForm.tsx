@@ -8,7 +8,7 @@ import type { ToolApprovalResponse } from '../../wire/generated.ts'
 import { type DraftStore, useDraft, useDrafts } from '../state/drafts.ts'
 import { usePanel } from '../state/panel.ts'
 import { useReturnFocus } from '../changes/keyboardFocus.ts'
-import type { Rest } from '../state/responses.ts'
+import type { RestDecision } from '../state/responses.ts'
 import { ModelFeedback } from './ModelFeedback.tsx'
 
 /** Common reasons, at hand. */
@@ -21,25 +21,25 @@ const REASONS = [
 ]
 
 /** One of the decisions the words can go with. */
-export interface Way {
+export interface DecisionForm {
   verdict: 'accept' | 'reject' | 'answer'
   label: string
   /** What assistive technology calls the button, where several look the same. */
   name?: string
   /** The decision as it would be sent, and what can be said of it without the server. */
-  draft: (words: string, rest: Rest) => ToolApprovalResponse
+  draft: (words: string, rest: RestDecision) => ToolApprovalResponse
   told: (words: string) => string
-  send: (words: string, rest: Rest) => Promise<boolean>
+  send: (words: string, rest: RestDecision) => Promise<boolean>
 }
 
-const FIELDS: Record<Way['verdict'], { label: string; placeholder: string }> = {
+const FIELDS: Record<DecisionForm['verdict'], { label: string; placeholder: string }> = {
   accept: { label: 'Note for the AI', placeholder: 'Something the AI should know…' },
   reject: { label: 'Reason in your own words', placeholder: 'Tell the AI why…' },
   answer: { label: 'Answer to the AI', placeholder: 'What the AI is told instead…' },
 }
 
 interface Props {
-  ways: readonly [Way, ...Way[]]
+  forms: readonly [DecisionForm, ...DecisionForm[]]
   /** Under which name the words are kept until they are sent, and where. */
   keptAs: string
   store?: DraftStore
@@ -52,23 +52,23 @@ interface Props {
 const closePanel = () => usePanel.setState({ reasoning: null })
 
 export function ReasonForm({
-  ways,
+  forms,
   keptAs,
   store = useDrafts,
   others = 0,
   reasons = REASONS,
   onClose = closePanel,
 }: Props) {
-  const [verdict, setVerdict] = useState(ways[0].verdict)
+  const [verdict, setVerdict] = useState(forms[0].verdict)
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [own = '', setOwn] = useDraft(keptAs, store)
-  const [rest, setRest] = useState<Rest>(undefined)
+  const [rest, setRest] = useState<RestDecision>(undefined)
   const { leave, stay } = useReturnFocus()
   const field = useFocusOnce<HTMLTextAreaElement>()
-  const way = ways.find((other) => other.verdict === verdict) ?? ways[0]
-  const rejects = way.verdict === 'reject'
+  const form = forms.find((other) => other.verdict === verdict) ?? forms[0]
+  const rejects = form.verdict === 'reject'
   const words = [...(rejects ? chosen : []), own.trim()].filter(Boolean).join('. ')
-  const lacking = way.verdict === 'answer' && words === ''
+  const lacking = form.verdict === 'answer' && words === ''
   const forget = () => {
     leave()
     setOwn(null)
@@ -81,7 +81,7 @@ export function ReasonForm({
         event.preventDefault()
         if (lacking) return
         leave()
-        void way.send(words, rest).then((done) => (done ? forget() : stay()))
+        void form.send(words, rest).then((done) => (done ? forget() : stay()))
       }}
       onKeyDown={(event) => {
         event.stopPropagation()
@@ -95,12 +95,12 @@ export function ReasonForm({
           event.currentTarget.requestSubmit()
       }}
     >
-      {ways.length > 1 && (
+      {forms.length > 1 && (
         <Choice
           label="Decision"
           now={verdict}
           onChoose={setVerdict}
-          choices={ways.map(
+          choices={forms.map(
             (other) =>
               [other.verdict, other.verdict === 'accept' ? 'Accept it' : 'Reject it'] as const,
           )}
@@ -113,8 +113,8 @@ export function ReasonForm({
         ref={field}
         value={own}
         onInput={(event) => setOwn(event.currentTarget.value || null)}
-        aria-label={FIELDS[way.verdict].label}
-        placeholder={FIELDS[way.verdict].placeholder}
+        aria-label={FIELDS[form.verdict].label}
+        placeholder={FIELDS[form.verdict].placeholder}
       />
       {others > 0 && (
         <Choice
@@ -131,15 +131,17 @@ export function ReasonForm({
           shown
         />
       )}
-      {!lacking && <ModelFeedback response={way.draft(words, rest)} otherwise={way.told(words)} />}
+      {!lacking && (
+        <ModelFeedback response={form.draft(words, rest)} otherwise={form.told(words)} />
+      )}
       <div className="hunk-actions">
         <button
           type="submit"
-          className={`button ${rejects ? 'is-danger' : way.verdict === 'accept' ? 'is-accept' : 'is-primary'}`}
+          className={`button ${rejects ? 'is-danger' : form.verdict === 'accept' ? 'is-accept' : 'is-primary'}`}
           disabled={lacking}
-          aria-label={way.name}
+          aria-label={form.name}
         >
-          {way.label}
+          {form.label}
           {rest && ` and ${rest} the rest`}
         </button>
         <button type="button" className="button is-quiet" onClick={forget}>

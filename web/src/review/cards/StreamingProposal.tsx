@@ -1,7 +1,7 @@
 /** A change while the model writes it: what it has become so far, and a way to stop it. */
 import { Fragment } from 'react'
 import { cancelRun } from '../../chat/ask.ts'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { useDocument } from '../../editor/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
@@ -25,7 +25,7 @@ export function StreamingProposal({
   useDocument((state) => state.revision)
   const all = useDocument((state) => state.streaming)
   const hunks = all.filter((hunk) => hunk.request_id === writing.id)
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   const rows = hunks.slice(-ROWS)
   const hidden = hunks.length - rows.length
   return (

@@ -1,6 +1,6 @@
 /** A change that waits for more people, in words. */
 import { useSession } from '../../session/store.ts'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
 import { currentText } from '../changes/hunk.ts'
 import { asItIs } from '../changes/reviewField.ts'
@@ -11,7 +11,7 @@ import { approvedBy, votesWords } from '../wording/votes.ts'
 
 /** The words of others that stand where a conflict is. */
 function standing(hunk: Hunk): string | undefined {
-  const state = getCurrent()?.view.state
+  const state = activeDocument()?.view.state
   if (!state || hunk.status !== 'conflict') return undefined
   return currentText(asItIs(state, hunk), state.doc)
 }

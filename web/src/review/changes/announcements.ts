@@ -6,13 +6,13 @@ import { EditorView } from '@codemirror/view'
 import { plural } from '../../ui/timeFormat.ts'
 import { dismissAbout } from '../../ui/toasts.ts'
 import type { ToolApprovalRequest, ToolApprovalUpdate } from '../../wire/generated.ts'
-import { applyUpdate, useReview } from '../state/store.ts'
+import { useReview } from '../state/store.ts'
 
 /** What the toast is about that says why there is nothing to review. */
 export const NOTHING_YET = 'nothing to review'
 
-/** Before the store knows of it. */
-export function endedAsRequest(view: EditorView, request: ToolApprovalRequest): void {
+/** Called before the store knows of the request. */
+export function announceWritingDone(view: EditorView, request: ToolApprovalRequest): void {
   dismissAbout(NOTHING_YET)
   say(
     view,
@@ -21,11 +21,10 @@ export function endedAsRequest(view: EditorView, request: ToolApprovalRequest): 
   )
 }
 
-/** A request changed, or what is not one yet. */
-export function announceStreamingChange(view: EditorView, update: ToolApprovalUpdate): void {
+/** Called before the store knows of the update. */
+export function announceWritingStopped(view: EditorView, update: ToolApprovalUpdate): void {
   if (update.status !== 'streaming')
     say(view, update.request_id, 'The AI stopped writing. Nothing of it is left to review.')
-  useReview.setState((state) => applyUpdate(state, update))
 }
 
 function say(view: EditorView, id: string, words: string): void {

@@ -13,7 +13,7 @@ export interface HunkAction {
 }
 export const HUNK_ACTION = 'copydesk:hunk'
 
-interface Drawn {
+interface DecorationInput {
   hunks: readonly Hunk[]
   streaming: readonly Hunk[]
   active: string | null
@@ -24,7 +24,7 @@ interface Drawn {
 
 export function buildDecorations(
   doc: Text,
-  { hunks, streaming, active, resolved, shown, editing }: Drawn,
+  { hunks, streaming, active, resolved, shown, editing }: DecorationInput,
 ): DecorationSet {
   const deco: Range<Decoration>[] = []
   if (shown === 'original') return Decoration.none
@@ -159,7 +159,7 @@ function drawResolved(
   // Beside the words, where they were put in.
   const to = Math.min(isMoved(hunk) ? editRange(hunk).to : hunkTo(hunk), doc.length)
   if (outcome !== null)
-    deco.push(Decoration.widget({ widget: new Outcome(outcome), side: 1 }).range(to))
+    deco.push(Decoration.widget({ widget: new OutcomeWidget(outcome), side: 1 }).range(to))
 }
 
 function drawPart(
@@ -267,12 +267,12 @@ function lineBreak(): HTMLElement {
 }
 
 /** "Accepted by Bo, 14:02", behind the words it is about. */
-class Outcome extends WidgetType {
+class OutcomeWidget extends WidgetType {
   constructor(readonly words: string) {
     super()
   }
 
-  override eq(other: Outcome): boolean {
+  override eq(other: OutcomeWidget): boolean {
     return other.words === this.words
   }
 

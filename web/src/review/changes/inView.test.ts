@@ -2,7 +2,7 @@ import { Text } from '@codemirror/state'
 import { expect, it } from 'vitest'
 import type { Hunk } from '../../wire/generated.ts'
 import { isSeen } from './inView.ts'
-import { rowsOf } from './lineMarks.ts'
+import { markLines } from './lineMarks.ts'
 import { alike, corrections, inParagraph } from './similar.ts'
 
 const page = { top: 100, bottom: 600 }
@@ -35,12 +35,12 @@ const mark = (id: string, number: number, top: number, active = false) => ({
 })
 
 it('gives each line of the screen one mark, which leads on from change to change', () => {
-  const rows = rowsOf([mark('c', 3, 52, true), mark('a', 1, 10), mark('b', 2, 50)])
+  const rows = markLines([mark('c', 3, 52, true), mark('a', 1, 10), mark('b', 2, 50)])
   expect(rows.map(({ id, numbers, next, active }) => [id, numbers, next, active])).toEqual([
     ['a', [1], 'a', false],
     ['b', [2, 3], 'b', true],
   ])
-  expect(rowsOf([mark('b', 2, 50, true), mark('c', 3, 50)])[0]!.next).toBe('c')
+  expect(markLines([mark('b', 2, 50, true), mark('c', 3, 50)])[0]!.next).toBe('c')
 })
 
 const hunk = (id: string, from: number, base: string, insert: string, more: object = {}): Hunk => ({

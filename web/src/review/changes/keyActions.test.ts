@@ -13,7 +13,7 @@ const key = (name: string, more: object = {}) => ({
 it('reads letters and chords alike', () => {
   expect(
     ['j', 'k', 'a', 'R', 'e', 's', 'u', '?', 'Escape'].map((name) => actionOf(key(name), true)),
-  ).toEqual(['next', 'previous', 'accept', 'reject', 'edit', 'split', 'undo', 'sheet', 'text'])
+  ).toEqual(['next', 'previous', 'accept', 'reject', 'edit', 'split', 'undo', 'shortcuts', 'text'])
   expect([key('F8'), key('F8', { shiftKey: true })].map((press) => actionOf(press, false))).toEqual(
     ['next', 'previous'],
   )

@@ -1,7 +1,7 @@
 /** What keys mean where something is reviewed: in the bar below a text, and at the desk. Pure. */
 
 export type ReviewAction =
-  'next' | 'previous' | 'accept' | 'reject' | 'edit' | 'split' | 'undo' | 'sheet' | 'text'
+  'next' | 'previous' | 'accept' | 'reject' | 'edit' | 'split' | 'undo' | 'shortcuts' | 'text'
 export type KeyPress = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>
 
 /** `mayType`: whether they may also put in words of their own. */
@@ -18,7 +18,7 @@ export function actionOf(
   const letters: Record<string, ReviewAction> = {
     j: 'next',
     k: 'previous',
-    '?': 'sheet',
+    '?': 'shortcuts',
     Escape: 'text',
     ...(mayDecide && { a: 'accept', r: 'reject', s: 'split', u: 'undo' }),
     ...(mayDecide && mayType && { e: 'edit' }),

@@ -3,9 +3,9 @@
  * work.
  */
 import { EditorView, type KeyBinding } from '@codemirror/view'
-import { type Run, useChat } from '../../chat/store.ts'
+import { type ConversationRun, useChat } from '../../chat/store.ts'
 import { canWrite, useDocument } from '../../editor/store.ts'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { undoLastAct } from '../state/undo.ts'
@@ -35,7 +35,7 @@ export function go(view: EditorView, step: 1 | -1): boolean {
   return found !== undefined || resolved !== null
 }
 
-const isRunning = ({ status }: Run): boolean => status === 'running'
+const isRunning = ({ status }: ConversationRun): boolean => status === 'running'
 
 /** There is nothing to go to; what the AI is writing is shown where it stands. */
 function sayWhyNot(view: EditorView): void {
@@ -81,7 +81,7 @@ export const splitActive = (view: EditorView): boolean =>
 export function accept(hunk: Hunk): void {
   if (hunk.status !== 'conflict') return void acceptHunk(hunk)
   usePanel.setState({ open: true, editing: null })
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (view) activate(view, hunk)
   // Once the panel has been drawn with the card open, and has scrolled to it.
   requestAnimationFrame(() => requestAnimationFrame(() => showCard(hunk.id)))

@@ -1,6 +1,6 @@
 /** Where the keyboard is in a review, and where it goes when that place is gone. */
 import { useLayoutEffect, useRef, useState } from 'react'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { reviewBar } from './inView.ts'
 
 /** Who taps is not led into the text: a phone's keyboard would come up. */
@@ -14,7 +14,7 @@ window.addEventListener('pointerdown', () => (byKey = false), { capture: true, p
  */
 function giveBack(from: Element | null): void {
   queueMicrotask(() => {
-    for (const place of [from, reviewBar(), byKey ? getCurrent()?.view.contentDOM : null]) {
+    for (const place of [from, reviewBar(), byKey ? activeDocument()?.view.contentDOM : null]) {
       if (document.activeElement !== document.body) return
       enter(place)
     }
@@ -22,7 +22,7 @@ function giveBack(from: Element | null): void {
 }
 
 function enter(place: Element | null | undefined): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   // The editor puts its own caret back.
   if (view && place === view.contentDOM) view.focus()
   else if (place instanceof HTMLElement) place.focus({ preventScroll: true })

@@ -12,7 +12,7 @@ interface Mark {
   conflict: boolean
 }
 
-export interface Row {
+export interface MarkLine {
   /** The change whose mark stands for the row. */
   id: string
   numbers: readonly number[]
@@ -26,7 +26,7 @@ export interface Row {
 const LINE = 14
 
 /** What stands on one line is one mark. Pure. */
-export function rowsOf(marks: readonly Mark[]): Row[] {
+export function markLines(marks: readonly Mark[]): MarkLine[] {
   const rows: Mark[][] = []
   for (const mark of marks.toSorted((a, b) => a.top - b.top)) {
     const last = rows.at(-1)
@@ -60,7 +60,7 @@ export const lineMarks = ViewPlugin.define((view) => {
           conflict: anchor.classList.contains('is-conflict'),
         })),
       write(found) {
-        const rows = new Map(rowsOf(found).map((row) => [row.id, row]))
+        const rows = new Map(markLines(found).map((row) => [row.id, row]))
         for (const { anchor, id } of found) draw(anchor, rows.get(id))
       },
     })
@@ -75,7 +75,7 @@ export const lineMarks = ViewPlugin.define((view) => {
   }
 })
 
-function draw(anchor: HTMLElement, row: Row | undefined): void {
+function draw(anchor: HTMLElement, row: MarkLine | undefined): void {
   const mark = anchor.firstElementChild as HTMLElement
   mark.hidden = row === undefined
   if (!row) return

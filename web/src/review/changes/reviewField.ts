@@ -112,9 +112,9 @@ export const reviewField = StateField.define<ReviewState>({
 const isDrawnAfter = (tr: Transaction): boolean =>
   tr.annotation(Transaction.remote) === true && !tr.effects.some((effect) => effect.is(setHunks))
 
-type Drawn = Omit<ReviewState, 'deco'>
+type UndecoratedReview = Omit<ReviewState, 'deco'>
 
-const isSame = (a: Drawn, b: Drawn): boolean =>
+const isSame = (a: UndecoratedReview, b: UndecoratedReview): boolean =>
   a.hunks === b.hunks &&
   a.streaming === b.streaming &&
   a.active === b.active &&
@@ -123,7 +123,7 @@ const isSame = (a: Drawn, b: Drawn): boolean =>
   a.editing === b.editing
 
 /** The same changes in the same states, none of them touched: they went along with the text. */
-function isOnlyMoved(before: ReviewState, now: Drawn, tr: Transaction): boolean {
+function isOnlyMoved(before: ReviewState, now: UndecoratedReview, tr: Transaction): boolean {
   const are = (a: readonly Hunk[], b: readonly Hunk[]) =>
     a.length === b.length &&
     a.every((hunk, index) => hunk.id === b[index]!.id && hunk.status === b[index]!.status)
@@ -144,7 +144,7 @@ function isOnlyMoved(before: ReviewState, now: Drawn, tr: Transaction): boolean 
  */
 function activeAfter(
   before: ReviewState,
-  { hunks, active, resolved }: Drawn,
+  { hunks, active, resolved }: UndecoratedReview,
   tr: Transaction,
 ): Pick<ReviewState, 'active' | 'resolved'> {
   if (hunks.some((hunk) => hunk.id === active)) return { active, resolved: null }

@@ -7,7 +7,7 @@ import { countWords } from '../../editor/textStatistics.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { hunkFrom, hunkTo, isMoved } from './hunk.ts'
 
-export interface Piece {
+export interface SnippetPiece {
   /** `far`: words around the change that are shown only where there is room. */
   kind: 'same' | 'far' | 'gone' | 'new'
   text: string
@@ -19,11 +19,11 @@ const AFTER = 26
 const NEAR = 12
 const LONGEST = 90
 
-export function snippet(hunk: Hunk, doc: Text): Piece[] {
+export function snippet(hunk: Hunk, doc: Text): SnippetPiece[] {
   const from = Math.min(hunkFrom(hunk), doc.length)
   const before = wordsBefore(doc, from)
   const start = nearStart(before)
-  const pieces: Piece[] = [
+  const pieces: SnippetPiece[] = [
     { kind: 'far', text: before.slice(0, start) },
     { kind: 'same', text: before.slice(start) },
   ]
@@ -57,11 +57,23 @@ function nearEnd(after: string): number {
   return Math.max(0, after.lastIndexOf(' ', NEAR))
 }
 
+interface WordChange {
+  plus: number
+  minus: number
+}
+
+/** Counted once for each hunk: hunks are never changed, only replaced. */
+const counted = new WeakMap<Hunk, WordChange>()
+
 /** Words that come and go. */
-export function wordChange(hunk: Hunk): { plus: number; minus: number } {
+export function wordChange(hunk: Hunk): WordChange {
+  const known = counted.get(hunk)
+  if (known) return known
   const sum = (side: 'base' | 'insert') =>
     hunk.parts.reduce((total, part) => total + countWords(part[side]), 0)
-  return { plus: sum('insert'), minus: sum('base') }
+  const change = { plus: sum('insert'), minus: sum('base') }
+  counted.set(hunk, change)
+  return change
 }
 
 function wordsBefore(doc: Text, at: number): string {
@@ -82,7 +94,7 @@ function shorten(text: string): string {
 }
 
 /** A list row does not begin or end with the line breaks of an inserted paragraph. */
-function trimEnds(pieces: Piece[]): Piece[] {
+function trimEnds(pieces: SnippetPiece[]): SnippetPiece[] {
   return pieces.map(({ kind, text }, index) => {
     if (index === 0) return { kind, text: text.replace(/^\n+/, '') }
     return index === pieces.length - 1 ? { kind, text: text.replace(/\n+$/, '') } : { kind, text }

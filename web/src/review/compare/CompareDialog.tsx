@@ -3,13 +3,13 @@
  * changes.
  */
 import { useDocument } from '../../editor/store.ts'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { plural } from '../../ui/timeFormat.ts'
 import { asItIs } from '../changes/reviewField.ts'
 import { inParagraph } from '../changes/similar.ts'
 import { type Comparison, usePanel } from '../state/panel.ts'
-import { type Pair, type Piece, shortened, sideBySide } from './sideBySide.ts'
+import { type Pair, type ComparedText, shortened, sideBySide } from './sideBySide.ts'
 
 const AROUND = 1
 
@@ -17,7 +17,7 @@ export function CompareDialog({ of }: { of: Comparison }) {
   // The texts follow what is typed and decided meanwhile.
   useDocument((state) => state.revision)
   const all = useDocument((state) => state.hunks)
-  const state = getCurrent()?.view.state
+  const state = activeDocument()?.view.state
   if (!state) return null
   const request = all.filter((hunk) => hunk.request_id === of.request)
   const one = request.find(({ id }) => id === of.paragraphOf)
@@ -62,7 +62,7 @@ export function CompareDialog({ of }: { of: Comparison }) {
                 'skipped' in pair ? (
                   of.paragraphOf === null && <Gap key={index} count={pair.skipped} />
                 ) : (
-                  <Row key={index} pair={pair} />
+                  <ParagraphPair key={index} pair={pair} />
                 ),
               )}
             </tbody>
@@ -85,7 +85,7 @@ function Gap({ count }: { count: number }) {
   )
 }
 
-function Row({ pair: { original, proposed, changed } }: { pair: Pair }) {
+function ParagraphPair({ pair: { original, proposed, changed } }: { pair: Pair }) {
   return (
     <tr role="row" className={changed ? 'is-changed' : undefined}>
       <td role="cell">
@@ -98,7 +98,7 @@ function Row({ pair: { original, proposed, changed } }: { pair: Pair }) {
   )
 }
 
-function Words({ label, pieces }: { label: string; pieces: readonly Piece[] }) {
+function Words({ label, pieces }: { label: string; pieces: readonly ComparedText[] }) {
   return (
     <>
       <span className="compare-side" aria-hidden="true">

@@ -2,7 +2,7 @@
 import type { Text } from '@codemirror/state'
 import type { Hunk, Part } from '../../wire/generated.ts'
 
-export interface Piece {
+export interface ComparedText {
   kind: 'same' | 'gone' | 'new'
   text: string
 }
@@ -11,8 +11,8 @@ export interface Piece {
  * What stands beside each other: mostly one paragraph, several where they are joined or divided.
  */
 export interface Pair {
-  original: Piece[]
-  proposed: Piece[]
+  original: ComparedText[]
+  proposed: ComparedText[]
   changed: boolean
 }
 
@@ -30,7 +30,7 @@ export function sideBySide(doc: Text, hunks: readonly Hunk[]): Pair[] {
   const pairs: Pair[] = []
   let pair: Pair = { original: [], proposed: [], changed: false }
   const cut = () => {
-    const words = ({ text }: Piece) => text.trim() !== ''
+    const words = ({ text }: ComparedText) => text.trim() !== ''
     if (pair.changed || pair.original.some(words)) pairs.push(pair)
     pair = { original: [], proposed: [], changed: false }
   }

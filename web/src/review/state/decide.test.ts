@@ -1,7 +1,7 @@
 import { history, undo as undoWords } from '@codemirror/commands'
 import { EditorState, Transaction, type TransactionSpec } from '@codemirror/state'
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { Current } from '../../editor/sync/currentDocument.ts'
+import type { ActiveDocument } from '../../editor/sync/activeDocument.ts'
 import { reviewField } from '../changes/reviewField.ts'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 
@@ -38,7 +38,7 @@ const {
 } = await import('./undo.ts')
 const { useBusy } = await import('./busy.ts')
 const { useDrafts } = await import('./drafts.ts')
-const { setCurrent } = await import('../../editor/sync/currentDocument.ts')
+const { setActiveDocument } = await import('../../editor/sync/activeDocument.ts')
 const { acceptanceOfAll } = await import('./responses.ts')
 const { useReview } = await import('./store.ts')
 const { useToasts } = await import('../../ui/toasts.ts')
@@ -59,7 +59,7 @@ class Editor {
 
 function editor(): Editor {
   const view = new Editor()
-  setCurrent({ id: 'd', view, redraw: () => undefined } as unknown as Current)
+  setActiveDocument({ id: 'd', view, redraw: () => undefined } as unknown as ActiveDocument)
   return view
 }
 
@@ -82,7 +82,7 @@ beforeEach(() => {
   calls.length = 0
   forgetDecisions()
   useBusy.setState({ ids: new Set() })
-  setCurrent(null)
+  setActiveDocument(null)
   useToasts.setState({ toasts: [] })
 })
 

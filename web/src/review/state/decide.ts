@@ -3,7 +3,7 @@
  * explained.
  */
 import { EditorView } from '@codemirror/view'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
@@ -32,18 +32,25 @@ import {
   type DecisionExtras,
   rejection,
   rejectionOfAll,
-  type Seen,
+  type SeenText,
 } from './responses.ts'
 import { useReview } from './store.ts'
-import { DECISION, type Landed, landed, offerUndo, rememberAct, rememberDecision } from './undo.ts'
+import {
+  DECISION,
+  type DecisionEffect,
+  effectOf,
+  offerUndo,
+  rememberAct,
+  rememberDecision,
+} from './undo.ts'
 
 export function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {
-  return decide(namedBy(hunk, more), acceptance(hunk, more, seen(hunk)))
+  return decide(namedBy(hunk, more), acceptance(hunk, more, seenText(hunk)))
 }
 
 /** A conflicted change is only applied over words that the person has in view. */
-export function seen(shown: Hunk): Seen {
-  const state = getCurrent()?.view.state
+export function seenText(shown: Hunk): SeenText {
+  const state = activeDocument()?.view.state
   if (!state || shown.status !== 'conflict') return {}
   return { force: true, seen: currentText(asItIs(state, shown), state.doc) }
 }
@@ -86,7 +93,7 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
   const keys = ids.length > 0 ? ids : [response.request_id]
   if (!markBusy(keys)) return false
   const answer = wire.call('tool_approval_response', asShown(response))
-  const took = answer.then(({ hunks }) => landed(response, ids, hunks, myself()))
+  const took = answer.then(({ hunks }) => effectOf(response, ids, hunks, myself()))
   rememberDecision(took.catch(() => []))
   try {
     const [decided, done] = [await answer, await took]
@@ -104,13 +111,13 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
 
 /** Who decided what they look at goes on to the next change. */
 function went(ids: readonly string[], said: string): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (view) decidedHere(view, ids, said)
 }
 
 /** Somebody else was first: what they look at stays, and says so. */
 function refused(ids: readonly string[]): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view) return
   wasTold(ids)
   followResolved(view)
@@ -120,11 +127,15 @@ function refused(ids: readonly string[]): void {
 const isVote = ({ approvals, hunks }: Decided, asked: readonly string[]): boolean =>
   approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
 
-function approved({ approvals }: Decided, ids: readonly string[], done: readonly Landed[]): void {
+function approved(
+  { approvals }: Decided,
+  ids: readonly string[],
+  done: readonly DecisionEffect[],
+): void {
   // A request that is no change of the text has no rows to say it.
   const said = offerUndo(done, approvals) || votedWords(approvals)
   if (done.length === 0) toast(said, { about: DECISION })
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (view) leaveApproved(view, ids, said)
 }
 
@@ -168,7 +179,7 @@ const whyWhole = (hunk: Hunk): string =>
  * told.
  */
 function goToPart(whole: Hunk, said: string): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   if (!view) return
   const active = activeHunk(view.state)
   if (active && isPartOf(active, whole)) activate(view, active, { after: said })
@@ -220,7 +231,7 @@ async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
   const took = answer.then(({ results }) =>
     results.flatMap((result) => {
       const one = asked.find(({ response }) => response.request_id === result.request_id)
-      return result.ok && one ? landed(one.response, one.ids, result.hunks, myself()) : []
+      return result.ok && one ? effectOf(one.response, one.ids, result.hunks, myself()) : []
     }),
   )
   rememberDecision(took.catch(() => []))
@@ -229,7 +240,7 @@ async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
     clearBusy(keys)
     const said = offerUndo(done, neediest(results))
     went(keys, said)
-    const view = getCurrent()?.view
+    const view = activeDocument()?.view
     if (view && done.some(({ voted }) => voted.length > 0)) leaveApproved(view, keys, said)
     const lost = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
     if (lost.length > 0)

@@ -1,5 +1,5 @@
 /** Why the server refused something, said in words of ours. */
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import { freshRequest, wordsFor } from '../wording/decisionErrors.ts'
@@ -15,5 +15,5 @@ export function explain(error: unknown): void {
     return toast('The suggestion changed while you looked. Check it again.')
   }
   toast(wordsFor(error))
-  getCurrent()?.redraw()
+  activeDocument()?.redraw()
 }

@@ -10,7 +10,7 @@ import type {
  * What happens to the changes of the same request that a decision does not name; missing: they stay
  * open.
  */
-export type Rest = 'accept' | 'reject' | undefined
+export type RestDecision = 'accept' | 'reject' | undefined
 
 /** What else a decision about one change can carry. */
 export interface DecisionExtras {
@@ -18,16 +18,16 @@ export interface DecisionExtras {
   words?: string
   /** The text to put there instead of the proposed one. */
   text?: string
-  rest?: Rest
+  rest?: RestDecision
 }
 
 /** The words a conflicted change would overwrite, as the person has them in view. */
-export type Seen = Pick<HunkResponse, 'force' | 'seen'>
+export type SeenText = Pick<HunkResponse, 'force' | 'seen'>
 
 export function acceptance(
   hunk: Hunk,
   { words = '', text, rest }: DecisionExtras = {},
-  seen: Seen = {},
+  seen: SeenText = {},
 ): ToolApprovalResponse {
   const response: HunkResponse = {
     id: hunk.id,

@@ -1,5 +1,5 @@
 /** A document's review settings: changed by its owner, told to everyone by the server. */
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
@@ -51,7 +51,7 @@ export function timeLimits(now: number): { seconds: number; name: string }[] {
 
 /** Answers what the server said against it, if it did. */
 export async function configure(wish: Omit<ChangeSettings, 'documentId'>): Promise<string | null> {
-  const current = getCurrent()
+  const current = activeDocument()
   if (!current) return null
   try {
     await wire.call('document:settings', { documentId: current.id, ...wish })

@@ -54,7 +54,7 @@ it('shows decisions of others on single changes', () => {
     update({ hunks: [{ id: '2', status: 'accepted' }], focused_by: [{ id: 'u', name: 'Bo' }] }),
   )
   expect(tally(state.requests.r!.hunks)).toMatchObject({ accepted: 1, open: 1, total: 2 })
-  expect(state.focus.r).toHaveLength(1)
+  expect(state.viewers.r).toHaveLength(1)
 })
 
 it('knows who voted on a change and why one was rejected, until the server says otherwise', () => {

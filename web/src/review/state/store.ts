@@ -15,7 +15,7 @@ export interface Requests {
   /** By id, open and resolved. */
   requests: Readonly<Record<string, ToolApprovalRequest>>
   /** Who has a request open just now. */
-  focus: Readonly<Record<string, readonly Person[]>>
+  viewers: Readonly<Record<string, readonly Person[]>>
   /** What the model is still writing, by the id its request will have. */
   writing: Readonly<Record<string, StreamingProposalState>>
 }
@@ -29,7 +29,7 @@ export interface StreamingProposalState {
   paragraphs: number
 }
 
-export const NO_REQUESTS: Requests = { requests: {}, focus: {}, writing: {} }
+export const NO_REQUESTS: Requests = { requests: {}, viewers: {}, writing: {} }
 export const useReview = create<Requests>()(() => NO_REQUESTS)
 
 export const isWaiting = (request: ToolApprovalRequest): boolean =>
@@ -57,7 +57,7 @@ export function applySnapshot(
     streaming.map(({ update }) => [update.request_id, written(update)]),
   )
   return {
-    focus: {},
+    viewers: {},
     writing,
     requests: Object.fromEntries(
       [...resolved, ...open].map((request) => [request.request_id, request]),
@@ -67,7 +67,7 @@ export function applySnapshot(
 
 export function applyUpdate(state: Requests, update: ToolApprovalUpdate): Requests {
   const known = state.requests[update.request_id]
-  const focus = { ...state.focus, [update.request_id]: update.focused_by }
+  const viewers = { ...state.viewers, [update.request_id]: update.focused_by }
   if (!known) {
     const writing = without(state.writing, update.request_id)
     // Anything else than more of it is its end: nothing is left.
@@ -82,7 +82,7 @@ export function applyUpdate(state: Requests, update: ToolApprovalUpdate): Reques
   if (update.status === 'streaming') return state
   // It would do something else by now: all of it is told anew.
   if (update.fresh)
-    return { ...state, focus, requests: { ...state.requests, [known.request_id]: update.fresh } }
+    return { ...state, viewers, requests: { ...state.requests, [known.request_id]: update.fresh } }
   const {
     status,
     expires_at = null,
@@ -105,7 +105,7 @@ export function applyUpdate(state: Requests, update: ToolApprovalUpdate): Reques
     approvals,
     hunks: withStates(known.hunks, update.hunks),
   }
-  return { ...state, focus, requests: { ...state.requests, [known.request_id]: request } }
+  return { ...state, viewers, requests: { ...state.requests, [known.request_id]: request } }
 }
 
 export function applyResolved(

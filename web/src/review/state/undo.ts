@@ -5,7 +5,7 @@
 import { isolateHistory, undoDepth } from '@codemirror/commands'
 import type { EditorState } from '@codemirror/state'
 import { create } from 'zustand'
-import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { hasCapability, wire } from '../../session/store.ts'
 import { dismissAbout, toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
@@ -23,7 +23,7 @@ import { isWaitingHunk, useReview } from './store.ts'
 export const DECISION = 'decision'
 
 /** What a decision about one request did. */
-export interface Landed {
+export interface DecisionEffect {
   request_id: string
   accepted: readonly string[]
   rejected: readonly string[]
@@ -43,13 +43,13 @@ interface Overwriting {
   seen?: SeenWords[]
 }
 
-/** The changes of a decision that it was the last word about. */
-export function landed(
+/** What a decision did, by the answer to it; nothing if others were first. */
+export function effectOf(
   { request_id, hunks: named = [] }: ToolApprovalResponse,
   asked: readonly string[],
   now: readonly HunkState[],
   me?: string,
-): Landed[] {
+): DecisionEffect[] {
   const having = (status: HunkState['status']) =>
     now.filter((hunk) => asked.includes(hunk.id) && hunk.status === status).map(({ id }) => id)
   const [accepted, rejected] = [having('accepted'), having('rejected')]
@@ -63,7 +63,7 @@ export function landed(
   return countOf(done) > 0 ? [done] : []
 }
 
-const countOf = ({ accepted, rejected, voted, split }: Landed): number =>
+const countOf = ({ accepted, rejected, voted, split }: DecisionEffect): number =>
   accepted.length + rejected.length + voted.length + (split === undefined ? 0 : 1)
 
 const isVoteOf = ({ status, votes = [] }: HunkState, me: string | undefined): boolean =>
@@ -99,9 +99,9 @@ export function touchedSince(details: unknown): Touched[] {
 interface Act {
   /** How much of one's own typing there was to undo when it was made. */
   depth: number
-  done: Promise<readonly Landed[]>
-  /** The same, once it is known. */
-  landed?: readonly Landed[]
+  done: Promise<readonly DecisionEffect[]>
+  /** What they did, once it is known. */
+  effects?: readonly DecisionEffect[]
 }
 
 /**
@@ -112,20 +112,20 @@ let acts: Act[] = []
 const MOST = 500
 
 const typed = (): number => {
-  const state = getCurrent()?.view.state
+  const state = activeDocument()?.view.state
   return state ? undoDepth(state) : 0
 }
 
 /** Keeps a decision for Ctrl+Z; one that came to nothing is passed over then. */
-export function rememberDecision(done: Promise<readonly Landed[]>): void {
+export function rememberDecision(done: Promise<readonly DecisionEffect[]>): void {
   const act: Act = { depth: typed(), done }
   acts = [...acts, act].slice(-MOST)
   void done.then((known) => {
-    act.landed = known
+    act.effects = known
     if (known.length === 0) acts = acts.filter((other) => other !== act)
   })
   // What is typed from now on is another step than what was typed before.
-  getCurrent()?.view.dispatch({ annotations: isolateHistory.of('full') })
+  activeDocument()?.view.dispatch({ annotations: isolateHistory.of('full') })
 }
 
 /**
@@ -160,14 +160,14 @@ export function undoLastAct(): boolean {
  * Says what a decision did, with the way back; answers the words. `approvals`: how many each of the
  * approved changes has and needs.
  */
-export function offerUndo(done: readonly Landed[], approvals?: Approvals): string {
+export function offerUndo(done: readonly DecisionEffect[], approvals?: Approvals): string {
   const said = [decidedWords(done), votedFor(done, approvals)].filter(Boolean).join(' ')
   if (said !== '') offer(said, done)
   return said
 }
 
 /** Says it, with the way back. */
-function offer(said: string, done: readonly Landed[]): void {
+function offer(said: string, done: readonly DecisionEffect[]): void {
   const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
   const others = done.length > 0 && accepted + rejected === 0
   const can =
@@ -177,7 +177,7 @@ function offer(said: string, done: readonly Landed[]): void {
   toast(said, { about: DECISION, ...(can && { action }) })
 }
 
-function decidedWords(done: readonly Landed[]): string {
+function decidedWords(done: readonly DecisionEffect[]): string {
   const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
   if (accepted + rejected === 0) return ''
   if (accepted + rejected === 1) return accepted === 1 ? 'Accepted.' : 'Rejected.'
@@ -185,7 +185,7 @@ function decidedWords(done: readonly Landed[]): string {
   return `${summary(accepted, rejected)}${where}.`
 }
 
-function votedFor(done: readonly Landed[], approvals: Approvals | undefined): string {
+function votedFor(done: readonly DecisionEffect[], approvals: Approvals | undefined): string {
   const voted = count(done, 'voted')
   if (voted === 0 || !approvals) return ''
   return votedWords(approvals, voted === 1 ? 'it' : `${voted} changes`)
@@ -197,7 +197,7 @@ function votedFor(done: readonly Landed[], approvals: Approvals | undefined): st
  */
 export function rememberAct(
   request_id: string,
-  act: Pick<Landed, 'split' | 'whole'>,
+  act: Pick<DecisionEffect, 'split' | 'whole'>,
   said: string,
 ): void {
   const done = [{ request_id, accepted: [], rejected: [], voted: [], texts: {}, ...act }]
@@ -205,7 +205,7 @@ export function rememberAct(
   offer(said, done)
 }
 
-const count = (done: readonly Landed[], which: 'accepted' | 'rejected' | 'voted'): number =>
+const count = (done: readonly DecisionEffect[], which: 'accepted' | 'rejected' | 'voted'): number =>
   done.reduce((sum, one) => sum + one[which].length, 0)
 
 function summary(accepted: number, rejected: number): string {
@@ -214,8 +214,8 @@ function summary(accepted: number, rejected: number): string {
   return `${accepted} accepted and ${rejected} rejected`
 }
 
-async function takeBack(done: readonly Landed[]): Promise<void> {
-  acts = acts.filter((act) => act.landed !== done)
+async function takeBack(done: readonly DecisionEffect[]): Promise<void> {
+  acts = acts.filter((act) => act.effects !== done)
   dismissAbout(DECISION)
   const ids = done.flatMap(({ accepted, rejected, voted, split }) => [
     ...accepted,
@@ -228,9 +228,9 @@ async function takeBack(done: readonly Landed[]): Promise<void> {
     for (const [id, text] of Object.entries(texts)) writeDraft(id, text)
     if (accepted.length > 0) await undo(request_id, accepted)
     if (rejected.length > 0) await bringBack(request_id, rejected)
-    if (voted.length > 0) await withdraw(request_id, voted)
+    if (voted.length > 0) await takeBackVotes(request_id, voted)
     if (split !== undefined) await undo(request_id, [split])
-    if (whole) await withdrawAll(request_id)
+    if (whole) await takeBackRequestVote(request_id)
   }
   showAgain(ids)
 }
@@ -239,19 +239,19 @@ async function takeBack(done: readonly Landed[]): Promise<void> {
  * Takes our approvals back, of what still waits for others. What somebody else has approved too
  * since is accepted: that is not ours alone to take back by a key.
  */
-async function withdraw(request_id: string, voted: readonly string[]): Promise<void> {
+async function takeBackVotes(request_id: string, voted: readonly string[]): Promise<void> {
   const hunks = useReview.getState().requests[request_id]?.hunks ?? []
   const open = hunks.filter((hunk) => voted.includes(hunk.id) && isWaitingHunk(hunk))
   if (open.length < voted.length) tooLate()
   const ids = open.map(({ id }) => id)
-  if (ids.length > 0) await withdrawOpen(request_id, ids)
+  if (ids.length > 0) await takeBackOpenVotes(request_id, ids)
 }
 
 const tooLate = (): void =>
   toast('Others have decided it since, so your approval can’t be taken back.')
 
 /** Those that the server knows as decided are left out: we may not have seen that yet. */
-async function withdrawOpen(request_id: string, hunks: readonly string[]): Promise<void> {
+async function takeBackOpenVotes(request_id: string, hunks: readonly string[]): Promise<void> {
   try {
     await wire.call('approval:undo', { request_id, hunks: [...hunks], votes_only: true })
   } catch (error) {
@@ -260,11 +260,11 @@ async function withdrawOpen(request_id: string, hunks: readonly string[]): Promi
     const decided = decidedHunk(error.details)
     const rest = hunks.filter((id) => id !== decided)
     if (decided !== undefined && rest.length > 0 && rest.length < hunks.length)
-      await withdrawOpen(request_id, rest)
+      await takeBackOpenVotes(request_id, rest)
   }
 }
 
-async function withdrawAll(request_id: string): Promise<void> {
+async function takeBackRequestVote(request_id: string): Promise<void> {
   try {
     await wire.call('approval:undo', { request_id, votes_only: true })
   } catch (error) {
@@ -281,7 +281,7 @@ function decidedHunk(details: unknown): string | undefined {
 
 /** The first of the changes that are open again. */
 function showAgain(ids: readonly string[]): void {
-  const view = getCurrent()?.view
+  const view = activeDocument()?.view
   const hunk = view && hunksOf(view.state).find(({ id }) => ids.includes(id))
   if (hunk) activate(view, hunk, { after: 'Taken back.' })
 }

@@ -3,7 +3,7 @@
  * told. Pure; sending is handed in.
  */
 import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/generated.ts'
-import type { Way } from '../cards/ReasonForm.tsx'
+import type { DecisionForm } from '../cards/ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
 import { feedbackOnApprove, feedbackOnRejectAll } from './modelFeedback.ts'
 
@@ -17,7 +17,7 @@ export function rejectForm(
   label: string,
   send: Send,
   name?: string,
-): Way {
+): DecisionForm {
   return {
     verdict: 'reject',
     label,
@@ -33,7 +33,7 @@ export function approveForm(
   label: string,
   send: Send,
   name?: string,
-): Way {
+): DecisionForm {
   return {
     verdict: 'accept',
     label,
@@ -50,7 +50,7 @@ export function respondForm(
   label: string,
   send: Send,
   name?: string,
-): Way {
+): DecisionForm {
   const answer = (message: string): ToolApprovalResponse => ({
     request_id: request.request_id,
     decision: 'respond',

@@ -2,7 +2,7 @@
 import { whoseRule } from '../../rules/wording.ts'
 import type { ToolApprovalRequest, Hunk, HunkDecided } from '../../wire/generated.ts'
 import { clockTime, plural } from '../../ui/timeFormat.ts'
-import { type Piece } from '../changes/snippet.ts'
+import { type SnippetPiece } from '../changes/snippet.ts'
 import { tally } from '../state/store.ts'
 
 const DONE: Partial<Record<Hunk['status'], string>> = {
@@ -29,9 +29,9 @@ const nameOf = ({ by, rule }: HunkDecided, me: string | undefined): string =>
   rule === undefined ? by.name : whoseRule(by, me)
 
 /** A decided change as it was, without the words around it: those may be others by now. */
-export function decidedHunkText({ parts, status, decided }: Hunk): Piece[] {
+export function decidedHunkText({ parts, status, decided }: Hunk): SnippetPiece[] {
   const own = status === 'accepted' ? decided?.text : undefined
-  const gone = (text: string): Piece => ({ kind: 'gone', text })
+  const gone = (text: string): SnippetPiece => ({ kind: 'gone', text })
   if (own !== undefined)
     return [
       gone(
@@ -42,7 +42,7 @@ export function decidedHunkText({ parts, status, decided }: Hunk): Piece[] {
       ),
       { kind: 'new' as const, text: own },
     ].filter(({ text }) => text !== '')
-  return parts.flatMap((part, index): Piece[] => [
+  return parts.flatMap((part, index): SnippetPiece[] => [
     ...(index > 0 ? [{ kind: 'same' as const, text: ' … ' }] : []),
     ...(part.base ? [gone(part.base)] : []),
     ...(part.insert ? [{ kind: 'new' as const, text: part.insert }] : []),

@@ -90,8 +90,8 @@ const stillNeeded = (more: number): string =>
   more === 1 ? 'One more approval needed.' : `${more} more approvals needed.`
 
 /** The others who look, each once, in however many tabs they do. */
-export function onlookers(focus: readonly Person[], me: string | undefined): string[] {
-  const others = focus.filter((person) => person.id !== me)
+export function onlookers(viewers: readonly Person[], me: string | undefined): string[] {
+  const others = viewers.filter((person) => person.id !== me)
   return [...new Map(others.map(({ id, name }) => [id + name, name])).values()]
 }
 

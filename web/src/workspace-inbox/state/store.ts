@@ -85,7 +85,7 @@ export function splitByWaiting(requests: Requests['requests']): {
 export function watchInbox(wire: Wire): void {
   wire.on('sessionRegistered', () =>
     useInbox.setState(({ requests }) => ({
-      focus: {},
+      viewers: {},
       requests: Object.fromEntries(
         Object.entries(requests).filter(([, request]) => !isWaiting(request)),
       ),

@@ -51,7 +51,7 @@ export function outcomeOf({
   return decided ? `${what} by ${by.name}` : what
 }
 
-type Outcome = Parameters<typeof outcomeOf>[0] & Pick<ToolApprovalRequest, 'aftermath'>
+type EndedRequest = Parameters<typeof outcomeOf>[0] & Pick<ToolApprovalRequest, 'aftermath'>
 
 /** "Undone by Bo, 5 min ago"; nothing where nobody has. */
 export function undoneWords(
@@ -67,7 +67,7 @@ export function undoneWords(
  * "Again: rejected by Bo before": what became of the one that was proposed again with this, as far
  * as it is known.
  */
-export function againWords(earlier: Outcome | undefined): string {
+export function againWords(earlier: EndedRequest | undefined): string {
   if (!earlier) return 'Again: proposed before'
   const undone = earlier.aftermath?.undone
   if (undone) return `Again: undone by ${undone.by.name} before`

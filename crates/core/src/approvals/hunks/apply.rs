@@ -63,11 +63,12 @@ pub(crate) struct HunkEdit {
 }
 
 /// Result of applying hunks.
+#[derive(Default)]
 pub(crate) struct AppliedHunks {
-    /// Change of the text, if there is one.
-    pub changes: Option<ChangeSet>,
-    /// Hunks whose place is not the one the general rule gives.
+    /// Open hunks whose place is not the one the general rule gives.
     pub put: Vec<HunkId>,
+    /// The same of hunks that are not open.
+    pub displaced: Vec<HunkId>,
     /// Words that the change puts into the text.
     pub placed: Vec<WordPlacement>,
 }
@@ -160,17 +161,34 @@ pub(crate) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
     indices
 }
 
+/// Returns the change that sorted edits make; `None` if they leave the text as it is.
+pub(crate) fn change_of(
+    edits: &[HunkEdit],
+    text: &Text,
+) -> Result<Option<ChangeSet>, DecisionError> {
+    let misfit = |_: ChangeError| DecisionError::InvalidDecision {
+        reason: InvalidDecisionReason::DoesNotFit,
+    };
+    let real = edits.iter().filter(|e| e.edit.insert != e.base);
+    let change = ChangeSet::of(text.len(), real.map(|e| &e.edit)).map_err(misfit)?;
+    Ok(Some(change).filter(|change| !change.is_empty()))
+}
+
 impl ApprovalRequest {
-    /// Makes one change of sorted edits, maps the other hunks over it and stores the parts that
-    /// would undo it.
+    /// Takes over sorted edits and their change ([`change_of`]): maps the other hunks over it and
+    /// stores the parts that would undo it. `text` is the text before the change.
     pub(crate) fn apply(
         &mut self,
         edits: &[HunkEdit],
+        changes: Option<&ChangeSet>,
         text: &Text,
-    ) -> Result<AppliedHunks, DecisionError> {
+    ) -> AppliedHunks {
         let before = self.version;
-        let (changes, put) = self.change_of(edits, text)?;
-        let mut placed = Vec::new();
+        let mut applied = AppliedHunks::default();
+        if let Some(change) = changes {
+            applied = self.rebase_siblings(edits, &CommittedUpdate::from(change, text));
+            self.version = self.version.next();
+        }
         // Total inserted and deleted so far, for the place of each edit in the new text.
         let (mut grown, mut shrunk) = (0, 0);
         for HunkEdit { index, rank, edit, base, origin } in edits {
@@ -182,7 +200,7 @@ impl ApprovalRequest {
                 let hunk = &self.hunks[*index];
                 let moved = hunk.is_moved().then(|| former_place(edits, *index, edit, before));
                 let id = Some(hunk.id.clone());
-                placed.push(match moved.flatten() {
+                applied.placed.push(match moved.flatten() {
                     Some((words, former)) => WordPlacement {
                         from: from + words.start,
                         to: from + words.end,
@@ -197,25 +215,7 @@ impl ApprovalRequest {
             let part = HunkPart { from, to, base, insert, conflict: false, stood, rank: *rank };
             self.hunks[*index].inverse.push(part);
         }
-        Ok(AppliedHunks { changes, put, placed })
-    }
-
-    fn change_of(
-        &mut self,
-        edits: &[HunkEdit],
-        text: &Text,
-    ) -> Result<(Option<ChangeSet>, Vec<HunkId>), DecisionError> {
-        let misfit = |_: ChangeError| DecisionError::InvalidDecision {
-            reason: InvalidDecisionReason::DoesNotFit,
-        };
-        let real = edits.iter().filter(|e| e.edit.insert != e.base);
-        let change = ChangeSet::of(text.len(), real.map(|e| &e.edit)).map_err(misfit)?;
-        if change.is_empty() {
-            return Ok((None, Vec::new()));
-        }
-        let put = self.rebase_siblings(edits, &CommittedUpdate::from(&change, text));
-        self.version = self.version.next();
-        Ok((Some(change), put))
+        applied
     }
 
     /// Maps the hunks that were not accepted now over a change made of accepted ones.
@@ -226,12 +226,12 @@ impl ApprovalRequest {
         &mut self,
         edits: &[HunkEdit],
         update: &CommittedUpdate,
-    ) -> Vec<HunkId> {
+    ) -> AppliedHunks {
         let mut accepted = vec![false; self.hunks.len()];
         for edit in edits {
             accepted[edit.index] = true;
         }
-        let mut put = Vec::new();
+        let mut applied = AppliedHunks::default();
         let others = self.hunks.iter_mut().enumerate().filter(|&(index, _)| !accepted[index]);
         for (index, hunk) in others {
             let parts = hunk.parts_to_map().iter().enumerate();
@@ -246,11 +246,13 @@ impl ApprovalRequest {
                 (part.from, part.to, part.conflict) = (at, at, conflict);
             }
             hunk.update_conflict_status();
-            if moved && hunk.status.is_open() {
-                put.push(hunk.id.clone());
+            if moved {
+                let is_open = hunk.status.is_open();
+                let list = if is_open { &mut applied.put } else { &mut applied.displaced };
+                list.push(hunk.id.clone());
             }
         }
-        put
+        applied
     }
 }
 

@@ -73,6 +73,7 @@ impl ApprovalRequest {
             return Err(DecisionError::InvalidDecision { reason });
         };
         let first = self.hunks.iter().position(is_part).unwrap_or_default();
+        self.forget_hash();
         self.hunks.retain(|hunk| !is_part(hunk));
         self.hunks.insert(first, hunk);
         self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));

@@ -43,6 +43,7 @@ impl ApprovalRequest {
         }
         let parts = self.hunks[index].split();
         let ids = parts.iter().map(|hunk| hunk.id.clone()).collect();
+        self.forget_hash();
         self.hunks.splice(index..=index, parts);
         self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         Ok(ids)

@@ -1,10 +1,23 @@
 //! Preview hash, to which an approval is bound: a hash over everything that was shown.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::approvals::{ApprovalRequest, Hunk};
 use crate::ids::{HunkId, hex};
+
+/// Preview hash of a request, computed when it is first needed. It is no part of what a request
+/// is, so it does not count when requests are compared.
+#[derive(Clone, Debug, Default)]
+pub(in crate::approvals) struct CachedHash(OnceLock<Box<str>>);
+
+impl PartialEq for CachedHash {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
 
 impl ApprovalRequest {
     /// Returns `sha256:` and the hash of the tool, its stored input (and with it a command), each
@@ -12,7 +25,19 @@ impl ApprovalRequest {
     /// Positions, versions and other decisions are not included, so people who type elsewhere never
     /// make a preview stale.
     pub fn preview_hash(&self) -> String {
+        let cached = self.shown.0.get_or_init(|| self.compute_hash().into_boxed_str());
+        debug_assert_eq!(**cached, *self.compute_hash(), "what is shown changed: `forget_hash`");
+        cached.to_string()
+    }
+
+    /// Computes what [`Self::preview_hash`] returns.
+    pub(in crate::approvals) fn compute_hash(&self) -> String {
         self.hash_of(|hunk| &hunk.id)
+    }
+
+    /// Forgets the computed hash, because something that is shown is about to change.
+    pub(in crate::approvals) fn forget_hash(&mut self) {
+        self.shown = CachedHash::default();
     }
 
     /// Returns the hash of the preview before any hunk was split.

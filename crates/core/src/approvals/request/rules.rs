@@ -103,9 +103,8 @@ impl ApprovalRequest {
             self.decisions.wishes.retain(|wish| wish.by.user != rule.by.user);
             self.decisions.wishes.push(rule.clone());
         }
-        let accepted = self.hunks.iter().filter(|hunk| {
-            hunk.status == HunkStatus::Accepted && outcome.decided.contains(&hunk.id)
-        });
+        let decided = self.hunks_named(&outcome.decided).into_iter();
+        let accepted = decided.filter(|hunk| hunk.status == HunkStatus::Accepted);
         let mut makers: Vec<UserId> = Vec::new();
         for hunk in accepted {
             let text = hunk.decided.as_ref().and_then(|decided| decided.text.as_ref());

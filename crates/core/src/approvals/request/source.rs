@@ -8,13 +8,17 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub enum RequestSource {
     /// Run whose changes people are asked about.
-    Sdk,
+    #[serde(rename = "sdk")]
+    Ask,
     /// Run whose changes are applied at once.
-    BypassPermissions,
+    #[serde(rename = "bypassPermissions")]
+    Bypass,
     /// Run that plans first.
-    ToolApproval,
+    #[serde(rename = "toolApproval")]
+    PlanFirst,
     /// Run of the Claude CLI.
-    McpProxy,
+    #[serde(rename = "mcpProxy")]
+    ClaudeCli,
     /// Client of the Model Context Protocol.
     Mcp,
     /// Client of the Messages API.

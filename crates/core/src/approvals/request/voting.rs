@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use super::{ApprovalRequest, ProposedCall};
 use crate::approvals::policy::agreeing;
 use crate::approvals::{
-    DecisionError, DecisionRequirements, Hunk, HunkStatus, InvalidDecisionReason, Vote, VoteCount,
+    ApprovalRequirement, DecisionError, DecisionRequirements, Hunk, HunkStatus,
+    InvalidDecisionReason, Vote, VoteCount,
 };
 use crate::ids::{HunkId, UserId};
 use crate::permissions::Principal;
@@ -48,15 +49,17 @@ impl ApprovalRequest {
         if !self.status.is_open() {
             return VoteCount { have: need, need };
         }
-        let open =
-            self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.counted_votes()));
-        let votes = if self.hunks.is_empty() {
-            vec![agreeing(&self.decisions.votes.iter().collect::<Vec<_>>())]
-        } else {
-            open.collect()
+        let (mut have, mut most) = (None, need);
+        let mut count = |(count, under): (u32, ApprovalRequirement)| {
+            have = Some(have.map_or(count, |fewest: u32| fewest.min(count)));
+            most = most.max(under.need());
         };
-        let need = votes.iter().map(|(_, under)| under.need()).fold(need, u32::max);
-        let have = votes.iter().map(|(count, _)| *count).min().unwrap_or(need);
+        if self.hunks.is_empty() {
+            count(agreeing(&self.decisions.votes.iter().collect::<Vec<_>>()));
+        }
+        let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
+        open.for_each(|hunk| count(agreeing(&hunk.counted_votes())));
+        let (have, need) = (have.unwrap_or(most), most);
         VoteCount { have: have.min(need), need }
     }
 

@@ -33,8 +33,13 @@ fn decides(
     decision: &Decision,
 ) -> Result<DecisionOutcome, &'static str> {
     let before = fixture.request.clone();
-    let decided =
-        fixture.request.decide(decision, who, &fixture.text, fixture.now_ms, &asking(policies));
+    let decided = fixture.request.judge_and_carry_out(
+        decision,
+        who,
+        &fixture.text,
+        fixture.now_ms,
+        &asking(policies),
+    );
     match &decided {
         Ok(outcome) => fixture.commit(outcome),
         Err(_) => assert_eq!(fixture.request, before, "a refused decision changes nothing"),
@@ -270,7 +275,7 @@ fn a_rule_that_denies_is_asked_about_the_whole_and_about_what_is_applied() {
         let rule = rule(limit);
         let requirements =
             DecisionRequirements { rules: vec![&rule], ..DecisionRequirements::default() };
-        let decided = fixture.request.decide(
+        let decided = fixture.request.judge_and_carry_out(
             decision,
             &owner(),
             &fixture.text,

@@ -210,6 +210,7 @@ fn a_preview_is_stale_once_tool_input_hunks_or_file_are_others() {
         let mut fixture = sentence();
         let seen = fixture.request.preview_hash();
         change(&mut fixture.request);
+        fixture.request.forget_hash();
         let current = fixture.request.preview_hash();
         assert_ne!(current, seen);
         let decision = Decision { preview_hash: Some(seen), ..approve() };

@@ -175,7 +175,9 @@ fn hunks_that_arrive_conflicted_go_back_to_the_agent_with_the_persons_text() {
     let request = proposal("update_full_document", json!({}), Preview::generic());
     let mut request =
         ApprovalRequest::open(request, arrival, Version(1), RequestTimes::start(0, 0));
-    request.decide(&approve(), &ann(), &text, 1, &DecisionRequirements::default()).unwrap();
+    request
+        .judge_and_carry_out(&approve(), &ann(), &text, 1, &DecisionRequirements::default())
+        .unwrap();
     assert_eq!(
         request.report().text,
         "Partly applied: 1 accepted, 1 conflicted.\n- accepted: \"Than\" → \"Then\"\n\

@@ -88,7 +88,7 @@ fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
     let sized = wish(RuleScope::Session, Some(1_000));
     let rule = fixture.request.clone();
     let rule = { rule }
-        .decide(
+        .judge_and_carry_out(
             &remembering(sized),
             &ann(),
             &fixture.text,
@@ -131,7 +131,7 @@ fn a_path_pattern_covers_files_below_the_workspace_only() {
         fixture.request.proposal.document = None;
         let wish = RememberWish { path: Some(pattern(glob)), ..wish(RuleScope::Session, None) };
         let mut decided = fixture.request.clone();
-        let outcome = decided.decide(
+        let outcome = decided.judge_and_carry_out(
             &remembering(wish),
             &ann(),
             &fixture.text,

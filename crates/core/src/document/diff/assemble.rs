@@ -96,6 +96,13 @@ fn lines_joined(hunks: Vec<ByteHunk>) -> Vec<ByteHunk> {
 /// Returns the two sides without the space they have in common at their ends.
 fn trimmed(old: &str, new: &str, change: &ByteChange) -> ByteChange {
     let (mut o, mut n) = (change.old.clone(), change.new.clone());
+    let (gone, come) = (&old[o.clone()], &new[n.clone()]);
+    let both = |is_space: fn(&str) -> bool| is_space(gone) && is_space(come);
+    if !both(|it| it.starts_with(char::is_whitespace))
+        && !both(|it| it.ends_with(char::is_whitespace))
+    {
+        return change.clone();
+    }
     let mut words = WordNumbers::default();
     let (old_tokens, new_tokens) = (words.tokens(old, o.clone()), words.tokens(new, n.clone()));
     let common = |(a, b): &(&super::words::WordToken, &super::words::WordToken)| {

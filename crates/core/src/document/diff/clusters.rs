@@ -15,6 +15,9 @@ const TAKEN: usize = 5;
 /// Fewest words of a phrase that stands for a whole sentence.
 const FEWEST_IN_PHRASE: usize = 2;
 
+/// Fewest words of a sentence that live on in another one; fewer can be alike by chance.
+const FEWEST_LIVING_ON: usize = 4;
+
 /// Most sentences that a swap may reach over.
 const REACH: usize = 4;
 
@@ -34,8 +37,11 @@ pub(super) fn clusters(sides: UnitLists, swaps: Vec<UnitSwap>) -> Vec<UnitSwap> 
         let near = clusters.iter().rev();
         let near = near.take_while(|it| swap.old.start - it.old.end <= REACH).take(REACH);
         let near = near.take_while(|it| is_one_paragraph(sides, &covering(it, &swap)));
-        let depends =
-            |it: &UnitSwap| takes_over(sides, it, &swap) || changes_place(sides, it, &swap);
+        let depends = |it: &UnitSwap| {
+            takes_over(sides, it, &swap)
+                || changes_place(sides, it, &swap)
+                || lives_on(sides, it, &swap)
+        };
         let reach = near.enumerate().filter(|(_, it)| depends(it)).last();
         if let Some((index, _)) = reach {
             let first = clusters.len() - 1 - index;
@@ -110,6 +116,23 @@ fn takes_over(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
         shared >= TAKEN && 2 * shared >= least || is_whole && shared > 0 && 2 * shared >= most
     };
     moves(&left.gone, &right.come) || moves(&right.gone, &left.come) || is_phrase(is_of_its_length)
+}
+
+/// Returns `true` if a sentence is removed and most of its words are put into another one that is
+/// rewritten, or the reverse, with other changes between them.
+fn lives_on(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
+    let replaces = |it: &UnitSwap| !it.old.is_empty() && !it.new.is_empty();
+    let (whole, rewritten) = match (replaces(left), replaces(right)) {
+        (false, true) => (left, right),
+        (true, false) => (right, left),
+        _ => return false,
+    };
+    let is_removed = whole.new.is_empty();
+    let (whole, other) = (ExchangedWords::of(sides, whole), ExchangedWords::of(sides, rewritten));
+    let (words, elsewhere) =
+        if is_removed { (whole.gone, other.come) } else { (whole.come, other.gone) };
+    let shared = shared(&words, &elsewhere);
+    shared.len() >= FEWEST_LIVING_ON && length(&shared) as f32 >= SAME * length(&words) as f32
 }
 
 /// Returns `true` if a phrase is about as long as the sentence that it stands for.

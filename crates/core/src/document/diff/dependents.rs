@@ -140,16 +140,52 @@ fn clash(old: &str, new: &str, left: &ByteHunk, right: &ByteHunk) -> bool {
     }
     let end = |piece: &str| {
         let before = tail(&old[..left.old.start], NEAR.saturating_sub(piece.len()));
-        format!("{before}{}", tail(piece, NEAR))
+        last_words(&format!("{before}{}", tail(piece, NEAR))).to_owned()
     };
     let start = |piece: &str| {
         let behind = head(&old[right.old.end..], NEAR.saturating_sub(piece.len()));
-        format!("{}{behind}", head(piece, NEAR))
+        first_words(&format!("{}{behind}", head(piece, NEAR))).to_owned()
     };
     let (left_old, left_new) = (end(&old[left.old.clone()]), end(&new[left.new.clone()]));
     let (right_old, right_new) = (start(&old[right.old.clone()]), start(&new[right.new.clone()]));
-    let good = flaws(&left_old, between, &right_old).max(flaws(&left_new, between, &right_new));
-    flaws(&left_new, between, &right_old) > good || flaws(&left_old, between, &right_new) > good
+    // Most neighbours read well whatever is accepted.
+    let (first, second) =
+        (flaws(&left_new, between, &right_old), flaws(&left_old, between, &right_new));
+    first.max(second) > 0
+        && first.max(second)
+            > flaws(&left_old, between, &right_old).max(flaws(&left_new, between, &right_new))
+}
+
+/// Words on either side of the place where two changes meet that can read badly there: one that is
+/// joined with a word of the other side, and the one beside it.
+const MEETING_WORDS: usize = 2;
+
+/// Returns the last [`MEETING_WORDS`] of a text, with the space before them.
+fn last_words(text: &str) -> &str {
+    let mut words = 0;
+    let mut is_word = false;
+    for (at, c) in text.char_indices().rev() {
+        words += usize::from(c.is_whitespace() && is_word);
+        is_word = !c.is_whitespace();
+        if words == MEETING_WORDS {
+            return &text[at..];
+        }
+    }
+    text
+}
+
+/// Returns the first [`MEETING_WORDS`] of a text, with the space behind them.
+fn first_words(text: &str) -> &str {
+    let mut words = 0;
+    let mut is_word = false;
+    for (at, c) in text.char_indices() {
+        words += usize::from(c.is_whitespace() && is_word);
+        is_word = !c.is_whitespace();
+        if words == MEETING_WORDS {
+            return &text[..at + c.len_utf8()];
+        }
+    }
+    text
 }
 
 /// Returns the end of a text, of about `length` bytes.

@@ -93,11 +93,13 @@ impl MoveHalves {
 /// Takes a first or last part that only removes words, or only puts them in, out of its hunk, if
 /// the same words are put in, or removed, by a hunk or such a part elsewhere.
 fn with_moved_ends_apart(hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
+    // A word has at least one byte.
+    let is_long = |text: &str| text.len() >= FEWEST_WORDS;
     let (mut removed, mut added) = (HashSet::new(), HashSet::new());
     for part in hunks.iter().flat_map(ends) {
-        if part.insert.is_empty() {
+        if part.insert.is_empty() && is_long(&part.base) {
             removed.insert(part.base.trim().to_owned());
-        } else if part.base.is_empty() {
+        } else if part.base.is_empty() && is_long(&part.insert) {
             added.insert(part.insert.trim().to_owned());
         }
     }

@@ -339,6 +339,19 @@ fn sentences_end_where_a_reader_ends_them() {
 }
 
 #[test]
+fn a_sentence_whose_words_live_on_two_changes_further_is_one_change_with_them() {
+    let old = "The shop closed on a Sunday. People cared about Halloran's a great deal. It had a \
+               bell above the door. The owner knew every name. Then it rained.";
+    let new = "The shop closed on a Sunday. Above its door hung a bell. The owner, whom people \
+               cared about a great deal, knew every name. Then it rained.";
+    assert_eq!(told(old, new).len(), 1, "{:#?}", told(old, new));
+    assert_eq!(told(new, old).len(), 1, "{:#?}", told(new, old));
+    // A few words in common do not make one change of two.
+    let other = new.replace(", whom people cared about a great deal,", ", a great talker,");
+    assert!(told(old, &other).len() > 1, "{:#?}", told(old, &other));
+}
+
+#[test]
 fn hunks_name_their_paragraph() {
     let old = "Teh cat sat. It were old.\n\nA paragraph stays.\n\nHe recieved it. She slept.\n";
     let new = "The cat sat. It was old.\n\nA paragraph stays.\n\nA new one comes in.\n\nHe received it. She slept. So did he.\n";

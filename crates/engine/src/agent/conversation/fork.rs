@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod stories;
 
+use async_recursion::async_recursion as boxed;
 use std::time::Duration;
 
 use serde_json::json;
@@ -19,15 +20,15 @@ use crate::store::{
 use super::history::ResultTexts;
 use super::response::{end, how_it_ended};
 use super::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
-use crate::agent::agent_core::AgentCore;
-use crate::agent::run::run_events::RunEvents;
+use crate::agent::agent_shared::AgentShared;
+use crate::agent::run::run_events::RunEventPublisher;
 use crate::agent::run::run_record::{self, Run};
 use crate::agent::run_queues::{ConversationLock, QueueKey, WorkerNeed};
 use crate::agent::service::AgentService;
 use crate::agent::{AskError, AskKind, AskResult};
 
 /// Interval between checks for the report of a run's end.
-const A_MOMENT: Duration = Duration::from_millis(5);
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// Maximum number of run ends that a returning session is told at once.
 const MOST_UNHEARD: u32 = 100;
 
@@ -54,6 +55,7 @@ impl AgentService {
     ///
     /// # Errors
     /// [`AskError::Store`] if the entries cannot be read. A damaged entry is `None` instead.
+    #[boxed]
     pub async fn said_from(
         &self,
         session: &SessionId,
@@ -79,6 +81,7 @@ impl AgentService {
     ///
     /// # Errors
     /// [`AskError::Busy`] while a run of the conversation is at work or waits.
+    #[boxed]
     pub async fn clear(
         &self,
         session: &SessionId,
@@ -95,6 +98,7 @@ impl AgentService {
     /// # Errors
     /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it,
     /// or a run of the conversation that would be replaced, is at work or waits.
+    #[boxed]
     pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> AskResult<()> {
         let ConversationFork { session, document, from, run } = fork;
         let store = &self.shared.store;
@@ -124,7 +128,7 @@ impl AgentService {
         }
         let key = QueueKey::conversation(of.0.clone(), of.1.clone());
         while self.shared.queues().lock_idle(&key)? == ConversationLock::NotYet {
-            sleep(A_MOMENT).await;
+            sleep(END_CHECK_INTERVAL).await;
         }
         let begun = self.shared.begin_anew(of, by, from, past).await;
         // Runs that were asked for meanwhile begin now.
@@ -138,6 +142,7 @@ impl AgentService {
     /// # Errors
     /// [`AskError::Store`] if the runs or their transcripts cannot be read. A damaged run is left
     /// out.
+    #[boxed]
     pub async fn unheard(&self, session: &SessionId) -> AskResult<Vec<RunEvent>> {
         let mut unheard = Vec::new();
         for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
@@ -153,7 +158,7 @@ impl AgentService {
     }
 }
 
-impl AgentCore {
+impl AgentShared {
     async fn begin_anew(
         &self,
         (session, document): &ConversationKey,
@@ -179,7 +184,7 @@ impl AgentCore {
         self.store.commit(batch).await?;
         let clock = self.clock.clone();
         let (session, run, document) = (session.clone(), entry.run.clone(), document.clone());
-        let run_events = RunEvents { room, session, run, clock, document };
+        let run_events = RunEventPublisher { room, session, run, clock, document };
         for shown in entry.shown() {
             run_events.show(shown).await;
         }

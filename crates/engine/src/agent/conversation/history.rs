@@ -12,11 +12,11 @@ use crate::store::{
 };
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
-use crate::agent::agent_core::AgentCore;
+use crate::agent::agent_shared::AgentShared;
 use crate::agent::models::{ChosenModel, check_model};
 use crate::agent::run::run_record::{self, Run};
 use crate::agent::service::AgentService;
-use crate::agent::{AskError, RunRequest};
+use crate::agent::{AgentQuestion, AskError};
 
 /// Size of one page of a conversation for people, in bytes; a single entry may be longer.
 const PAGE: u64 = 512 * 1024;
@@ -110,7 +110,7 @@ impl AgentService {
     }
 }
 
-impl AgentCore {
+impl AgentShared {
     /// Returns the entries with which a run continues: the newest of its conversation, as many as a
     /// model is sent; of older ones those with decisions; and all of the run itself.
     pub(crate) async fn remembered(&self, run: &Run) -> Result<Vec<TranscriptEntry>, AskError> {
@@ -144,7 +144,7 @@ impl AgentCore {
         entries: &mut [TranscriptEntry],
         room: &RoomHandle,
     ) -> Result<bool, AskError> {
-        let RunRequest { principal, run, .. } = &run.ask;
+        let AgentQuestion { principal, run, .. } = &run.ask;
         let of = transcript::elsewhere(entries, run);
         if of.is_empty() {
             return Ok(false);
@@ -171,7 +171,7 @@ impl AgentCore {
 
     /// Returns `true` if the document may be shown to the model, as far as that is known.
     async fn may_show(&self, document: &DocumentId, model: &AskedModel) -> bool {
-        match self.rooms.open(document).await {
+        match self.rooms.open_to_read(document).await {
             Ok(room) => check_model(&room, model).await.is_ok(),
             Err(_) => false,
         }

@@ -11,7 +11,7 @@ use crate::llm;
 use crate::store::RunRecord;
 
 use super::transcript::{EntryKind, TranscriptEntry};
-use crate::agent::agent_core::AgentCore;
+use crate::agent::agent_shared::AgentShared;
 use crate::agent::models::ChosenModel;
 use crate::agent::run::run_record::{ProviderSession, Run};
 use crate::agent::{AskError, ConversationMode};
@@ -38,7 +38,7 @@ impl Run {
 /// # Errors
 /// [`AskError::Store`] if the previous run cannot be read; the run is unchanged then.
 pub async fn choose(
-    shared: &AgentCore,
+    shared: &AgentShared,
     run: &mut Run,
     chosen: &ChosenModel,
     said: &[TranscriptEntry],

@@ -14,7 +14,7 @@ pub enum CallSource {
     Messages,
     /// REST.
     Rest,
-    /// A person who proposes a request again.
+    /// The workspace inbox, where a person proposes a request again.
     #[serde(rename = "desk")]
     WorkspaceInbox,
 }

@@ -1,5 +1,6 @@
 //! Makes an external call: one that only reads at once, any other as a run of its own.
 
+use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ use crate::tools::{
 use super::call::{CallRequest, CallResult};
 use super::waiters::CallHandle;
 use crate::agent::{
-    AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode, RunRequest,
+    AgentQuestion, AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode,
 };
 
 impl AgentService {
@@ -28,21 +29,22 @@ impl AgentService {
 
     /// Makes a call. A tool that only reads answers at once, unless a rule applies to the call. One
     /// that proposes or acts is stored first, and people decide; [`CallHandle`] reports the
-    /// progress. `caller` fires when the caller gives up. A repeated call joins the earlier one, or
-    /// gets its result.
+    /// progress. `caller_gone` fires when the caller gives up. A repeated call joins the earlier
+    /// one, or gets its result.
     ///
     /// # Errors
     ///
     /// If the person may not make the call, or if it cannot be stored. Errors of the tool are part
     /// of the result.
+    #[boxed]
     pub async fn call(
         &self,
         calling: CallRequest,
-        caller: &CancellationToken,
+        caller_gone: &CancellationToken,
     ) -> AskResult<CallHandle> {
         let effect = self.shared.tools.effect(&calling.outside.call.name);
         if effect.is_none_or(ToolEffect::only_reads) && !self.is_ruled(effect, &calling).await? {
-            let finished = self.read_for(&calling, caller).await?;
+            let finished = self.read_for(&calling, caller_gone).await?;
             let read = finished.read.map(|(document, now)| (document, now.version));
             let over = CallResult { outcome: finished.outcome, read };
             return Ok(CallHandle::over(over, self.shared.stop.clone()));
@@ -54,7 +56,7 @@ impl AgentService {
             // The private document of a session does not exist for others.
             return Err(RoomError::NoDocument.into());
         }
-        let ask = RunRequest {
+        let ask = AgentQuestion {
             session,
             run: RunId::generate(),
             principal,
@@ -68,11 +70,11 @@ impl AgentService {
             model: None,
             kind: AskKind::Call(Box::new(outside)),
             read_tools: ReadToolPolicy::AtOnce,
-            permission_mode: PermissionMode::Sdk,
+            permission_mode: PermissionMode::Ask,
         };
         match key {
-            Some(key) => self.call_again(ask, &key, caller).await,
-            None => self.call_once(ask, caller).await,
+            Some(key) => self.call_again(ask, &key, caller_gone).await,
+            None => self.call_once(ask, caller_gone).await,
         }
     }
 
@@ -87,17 +89,18 @@ impl AgentService {
     }
 
     /// Makes a call under a name that no other call has.
+    #[boxed]
     pub(crate) async fn call_once(
         &self,
-        ask: RunRequest,
-        caller: &CancellationToken,
+        ask: AgentQuestion,
+        caller_gone: &CancellationToken,
     ) -> AskResult<CallHandle> {
         let cancel = CancellationToken::new();
-        if caller.is_cancelled() {
+        if caller_gone.is_cancelled() {
             cancel.cancel();
         }
         let (waiters, stop) = (&self.shared.call_waiters, &self.shared.stop);
-        let ongoing = waiters.open(&ask, None, cancel.clone(), caller, stop);
+        let ongoing = waiters.open(&ask, None, cancel.clone(), caller_gone, stop);
         if let Err(error) = self.start(ask.clone(), cancel).await {
             self.shared.call_waiters.close(&ask);
             return Err(error);

@@ -16,10 +16,10 @@ use crate::tools::ToolOutcome;
 
 use super::call::called;
 use super::waiters::CallHandle;
-use crate::agent::agent_core::AgentCore;
+use crate::agent::agent_shared::AgentShared;
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::run::run_record::Run;
-use crate::agent::{AgentService, AskError, RunRequest};
+use crate::agent::{AgentQuestion, AgentService, AskError};
 
 /// Time for which a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -41,9 +41,9 @@ impl AgentService {
     /// Makes a call that its caller may have made before, identified by `key`.
     pub(crate) async fn call_again(
         &self,
-        mut ask: RunRequest,
+        mut ask: AgentQuestion,
         key: &str,
-        caller: &CancellationToken,
+        caller_gone: &CancellationToken,
     ) -> Result<CallHandle, AskError> {
         // A person who may no longer ask is not told the result either.
         self.shared.check(&ask)?;
@@ -51,25 +51,25 @@ impl AgentService {
         let _passed = self.shared.recognising.lock().await;
         for attempt in 0..MOST_ATTEMPTS {
             ask.run = run_name(key, attempt);
-            match self.shared.earlier_call(&ask, caller).await? {
+            match self.shared.earlier_call(&ask, caller_gone).await? {
                 CallLookup::Call(ongoing) => return Ok(ongoing),
-                CallLookup::Nothing => return self.call_once(ask, caller).await,
+                CallLookup::Nothing => return self.call_once(ask, caller_gone).await,
                 CallLookup::Another => {}
             }
         }
         ask.run = RunId::generate();
-        self.call_once(ask, caller).await
+        self.call_once(ask, caller_gone).await
     }
 }
 
-impl AgentCore {
+impl AgentShared {
     /// Looks up the call that has the run name of `ask`.
     async fn earlier_call(
         &self,
-        ask: &RunRequest,
-        caller: &CancellationToken,
+        ask: &AgentQuestion,
+        caller_gone: &CancellationToken,
     ) -> Result<CallLookup, AskError> {
-        if let Some(ongoing) = self.call_waiters.join(ask, caller, &self.stop) {
+        if let Some(ongoing) = self.call_waiters.join(ask, caller_gone, &self.stop) {
             return Ok(CallLookup::Call(ongoing));
         }
         let Some((record, run)) = self.stored_run(ask).await? else {
@@ -84,7 +84,7 @@ impl AgentCore {
             return Ok(CallLookup::Another);
         }
         let waits = self.open_request(&run).await?;
-        let ongoing = self.call_waiters.open(ask, waits, cancel, caller, &self.stop);
+        let ongoing = self.call_waiters.open(ask, waits, cancel, caller_gone, &self.stop);
         // It may have ended since it was looked up, with no caller to be told.
         if let Ok(Some((record, run))) = self.stored_run(ask).await
             && record.finished_ms.is_some()
@@ -104,7 +104,7 @@ impl AgentCore {
         Ok(None)
     }
 
-    async fn stored_run(&self, ask: &RunRequest) -> Result<Option<(RunRecord, Run)>, AskError> {
+    async fn stored_run(&self, ask: &AgentQuestion) -> Result<Option<(RunRecord, Run)>, AskError> {
         let record = self.store.run(&RunRecord::key(&ask.session, &ask.run)).await?;
         let Some(record) = record else { return Ok(None) };
         let run = Run::read(record.clone())?;

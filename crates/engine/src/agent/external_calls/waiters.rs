@@ -15,7 +15,7 @@ use crate::ids::{RequestId, RunId, SessionId};
 use crate::tools::ApprovalWait;
 
 use super::call::{CallEvent, CallResult};
-use crate::agent::RunRequest;
+use crate::agent::AgentQuestion;
 
 /// Run, by its session and its name.
 type RunName = (SessionId, RunId);
@@ -49,7 +49,7 @@ pub struct CallHandle {
     over: watch::Receiver<Option<CallResult>>,
     stop: CancellationToken,
     /// Token that fires when the caller gives up.
-    caller: CancellationToken,
+    caller_gone: CancellationToken,
     /// Right to withdraw the call; `None` if nothing can be withdrawn any more.
     claim: Option<CancelOnDrop>,
 }
@@ -66,7 +66,7 @@ impl CallHandle {
     pub(crate) fn over(called: CallResult, stop: CancellationToken) -> Self {
         let (_, asking) = watch::channel(None);
         let (_, over) = watch::channel(Some(called));
-        Self { asking, over, stop, caller: CancellationToken::new(), claim: None }
+        Self { asking, over, stop, caller_gone: CancellationToken::new(), claim: None }
     }
 
     /// Gives up the right to withdraw the call, so that only people decide about it.
@@ -94,7 +94,7 @@ impl CallHandle {
                 }
                 () = self.stop.cancelled() => return CallEvent::Parked,
                 // The resulting end of the call is reported like any other.
-                () = self.caller.cancelled(), if self.claim.is_some() => self.claim = None,
+                () = self.caller_gone.cancelled(), if self.claim.is_some() => self.claim = None,
             }
         }
     }
@@ -114,17 +114,17 @@ impl CallWaiters {
     /// request, if that is already waiting.
     pub fn open(
         &self,
-        ask: &RunRequest,
+        ask: &AgentQuestion,
         waits: Option<RequestId>,
         cancel: CancellationToken,
-        caller: &CancellationToken,
+        caller_gone: &CancellationToken,
         stop: &CancellationToken,
     ) -> CallHandle {
         let owner = Arc::new(CallOwner { callers: Mutex::new(1), cancel });
         let claim = CancelOnDrop { owner: Arc::clone(&owner), place: 1 };
         let asking = watch::Sender::new(waits.map(ApprovalWait::Waits));
         let waiter = CallWaiter { asking, over: watch::Sender::new(None), owner };
-        let ongoing = waiter.handle(claim, caller, stop);
+        let ongoing = waiter.handle(claim, caller_gone, stop);
         self.call_waiters().insert(name(ask), waiter);
         ongoing
     }
@@ -133,23 +133,23 @@ impl CallWaiters {
     /// no caller waits for a call of this name, or it is being withdrawn.
     pub fn join(
         &self,
-        ask: &RunRequest,
-        caller: &CancellationToken,
+        ask: &AgentQuestion,
+        caller_gone: &CancellationToken,
         stop: &CancellationToken,
     ) -> Option<CallHandle> {
         let call_waiters = self.call_waiters();
         let waiter = call_waiters.get(&name(ask))?;
         let claim = waiter.claim()?;
-        Some(waiter.handle(claim, caller, stop))
+        Some(waiter.handle(claim, caller_gone, stop))
     }
 
     /// Returns the channel that reports the progress of a run's request, if a caller waits.
-    pub fn of(&self, ask: &RunRequest) -> Option<watch::Sender<Option<ApprovalWait>>> {
+    pub fn of(&self, ask: &AgentQuestion) -> Option<watch::Sender<Option<ApprovalWait>>> {
         self.call_waiters().get(&name(ask)).map(|waiter| waiter.asking.clone())
     }
 
     /// Tells the waiting caller the result of a call.
-    pub fn notify(&self, ask: &RunRequest, called: impl FnOnce() -> CallResult) {
+    pub fn notify(&self, ask: &AgentQuestion, called: impl FnOnce() -> CallResult) {
         let waiter = self.call_waiters().remove(&name(ask));
         if let Some(waiter) = waiter {
             waiter.over.send_replace(Some(called()));
@@ -157,7 +157,7 @@ impl CallWaiters {
     }
 
     /// Removes a call that did not begin.
-    pub fn close(&self, ask: &RunRequest) {
+    pub fn close(&self, ask: &AgentQuestion) {
         self.call_waiters().remove(&name(ask));
     }
 
@@ -180,18 +180,18 @@ impl CallWaiter {
     fn handle(
         &self,
         claim: CancelOnDrop,
-        caller: &CancellationToken,
+        caller_gone: &CancellationToken,
         stop: &CancellationToken,
     ) -> CallHandle {
         let mut asking = self.asking.subscribe();
         // Marked as changed, so that progress from before the subscription is also reported.
         asking.mark_changed();
         let (over, claim) = (self.over.subscribe(), Some(claim));
-        CallHandle { asking, over, stop: stop.clone(), caller: caller.clone(), claim }
+        CallHandle { asking, over, stop: stop.clone(), caller_gone: caller_gone.clone(), claim }
     }
 }
 
-fn name(ask: &RunRequest) -> RunName {
+fn name(ask: &AgentQuestion) -> RunName {
     (ask.session.clone(), ask.run.clone())
 }
 
@@ -218,7 +218,7 @@ impl StagedCall {
             asking: asking.subscribe(),
             over: over.subscribe(),
             stop: CancellationToken::new(),
-            caller: CancellationToken::new(),
+            caller_gone: CancellationToken::new(),
             claim: None,
         };
         (Self { asking, over }, ongoing)

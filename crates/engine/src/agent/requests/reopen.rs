@@ -5,6 +5,7 @@
 //! step, hooks and policies, with the person's own rights, and with people who decide, whatever
 //! rules or modes say. Each request is proposed again once; then the newer one can be.
 
+use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ use crate::rooms::{RoomError, RoomHandle, WORKSPACE_INBOX};
 use crate::store::{SessionRecord, StoreOp};
 use crate::tools::{ApprovalWait, ToolCall};
 
-use crate::agent::agent_core::AgentCore;
+use crate::agent::agent_shared::AgentShared;
 use crate::agent::external_calls::call::{CallEvent, CallRequest, ExternalCall};
 use crate::agent::external_calls::call_source::CallSource;
 use crate::agent::{AgentService, AskError, CallHandle};
@@ -56,6 +57,7 @@ impl AgentService {
     ///
     /// # Errors
     /// The errors of the call, and an error if the request cannot be proposed again.
+    #[boxed]
     pub async fn reopen_in(
         &self,
         room: &RoomHandle,
@@ -92,7 +94,7 @@ impl AgentService {
     }
 }
 
-impl AgentCore {
+impl AgentShared {
     async fn begin_session(&self, by: &Principal) -> Result<SessionId, AskError> {
         let session = SessionRecord::begin(by.user.clone(), self.clock.now_ms());
         let id = session.id.clone();

@@ -1,6 +1,7 @@
 //! Undoes changes of files by calls. After a crash in the middle of an undo, its result is found
 //! out, and the undo is never repeated.
 
+use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use crate::approvals::{
@@ -14,7 +15,7 @@ use crate::rooms::{RequestResult, RoomError, RoomHandle, RoomResult, WORKSPACE_I
 use crate::tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
 use crate::tools::{ToolError, ToolResult};
 
-use crate::agent::agent_core::AgentCore;
+use crate::agent::agent_shared::AgentShared;
 use crate::agent::{AgentService, AskError};
 
 impl AgentService {
@@ -24,6 +25,7 @@ impl AgentService {
     /// # Errors
     ///
     /// If the change cannot be undone; the person may force it if only the file has changed since.
+    #[boxed]
     pub async fn undo_in(
         &self,
         room: &RoomHandle,
@@ -45,6 +47,7 @@ impl AgentService {
 
     /// Finds out the results of undos that a crash interrupted. If a result cannot be found out,
     /// the undo stays open.
+    #[boxed]
     pub(crate) async fn settle_undos(&self) -> Result<(), AskError> {
         let shared = &self.shared;
         for id in shared.store.undos().await? {
@@ -62,7 +65,7 @@ impl AgentService {
     }
 }
 
-impl AgentCore {
+impl AgentShared {
     async fn undo(
         &self,
         workspace_inbox: &RoomHandle,
@@ -145,6 +148,7 @@ impl AgentCore {
     }
 
     /// Returns a stored request without a document.
+    #[boxed]
     pub(crate) async fn kept_request(&self, id: &RequestId) -> RoomResult<Option<ApprovalRequest>> {
         let kept = self.store.request(id).await;
         let kept = kept.map_err(|error| RoomError::Store(Arc::new(error)))?;

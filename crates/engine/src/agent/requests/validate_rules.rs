@@ -3,6 +3,7 @@
 
 use crate::rooms::command::{NewRule, SettingsChange};
 use crate::rooms::{RoomError, RoomHandle};
+use async_recursion::async_recursion as boxed;
 
 use crate::agent::AgentService;
 
@@ -21,6 +22,7 @@ impl AgentService {
     ///
     /// # Errors
     /// [`RoomError::Invalid`], with the available tools; errors of reading the room.
+    #[boxed]
     pub async fn check_policies(
         &self,
         configure: &SettingsChange,

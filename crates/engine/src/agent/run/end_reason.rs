@@ -33,13 +33,15 @@ pub enum RunEndReason {
     ModelIncomplete,
     /// The answer broke off when the server stopped.
     Interrupted,
+    /// A spending limit is reached.
+    SpendingLimit,
     /// Failure of the model, by its code: `model_overloaded`, `claude_not_found`, …
     Model(String),
 }
 
 impl RunEndReason {
     /// Reasons with a fixed code.
-    const KNOWN: [Self; 11] = [
+    const KNOWN: [Self; 12] = [
         Self::InvalidSelection,
         Self::UnknownModel,
         Self::ModelNotAllowed,
@@ -51,6 +53,7 @@ impl RunEndReason {
         Self::ModelSilent,
         Self::ModelIncomplete,
         Self::Interrupted,
+        Self::SpendingLimit,
     ];
 
     /// Returns the code for programs.
@@ -68,6 +71,7 @@ impl RunEndReason {
             Self::ModelSilent => "model_silent",
             Self::ModelIncomplete => "model_incomplete",
             Self::Interrupted => "interrupted",
+            Self::SpendingLimit => "spending_limit",
             Self::Model(code) => code,
         }
     }

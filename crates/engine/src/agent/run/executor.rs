@@ -11,6 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::failpoint;
 use crate::ids::{RequestId, RunId};
@@ -24,10 +25,10 @@ use crate::tools::{ActivityLine, ReadDocuments, ToolCall, ToolScope, UnreadRange
 
 use self::failure::{RunFailure, RunResult};
 use super::end_reason::RunEndReason;
-use super::run_events::RunEvents;
+use super::run_events::RunEventPublisher;
 use super::run_record::{self, Run};
 use super::state_machine::{RunAction, RunEnd, RunInput, RunMachine};
-use crate::agent::agent_core::AgentCore;
+use crate::agent::agent_shared::AgentShared;
 use crate::agent::conversation::prompt::{DOCUMENT_LIMIT, PromptContext};
 use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
@@ -37,13 +38,18 @@ use crate::agent::run_queues::QueuedRun;
 use crate::agent::{AskError, ConversationMode, PermissionMode};
 
 /// Works on a run until it is over; the caller reports the end.
-pub async fn execute_run(shared: &AgentCore, job: &mut QueuedRun) -> RunEnd {
+pub async fn execute_run(shared: &AgentShared, job: &mut QueuedRun) -> RunEnd {
     let QueuedRun { run, cancel } = job;
+    // What is logged meanwhile names the run.
+    let span = tracing::info_span!("run", id = %run.ask.run);
     let worked = async {
         let mut executor = RunExecutor::begin(shared, run, cancel.clone()).await?;
         executor.run_actions().await
     };
-    worked.await.unwrap_or_else(|failure: RunFailure| failure.into())
+    let worked = worked.instrument(span.clone()).await;
+    let end: RunEnd = worked.unwrap_or_else(|failure: RunFailure| failure.into());
+    span.in_scope(|| tracing::debug!(end = ?end.kind, "ended"));
+    end
 }
 
 /// Minimum number of UTF-16 units of a document that are shown, even if the question is too long
@@ -87,10 +93,10 @@ struct TurnProgress {
 }
 
 struct RunExecutor<'a> {
-    shared: &'a AgentCore,
+    shared: &'a AgentShared,
     run: &'a mut Run,
     cancel: CancellationToken,
-    run_events: RunEvents,
+    run_events: RunEventPublisher,
     chosen: ChosenModel,
     /// Conversation as far as the model may be sent it, this run's entries last.
     entries: Vec<TranscriptEntry>,
@@ -107,7 +113,7 @@ struct RunExecutor<'a> {
 /// Chooses the model that began to answer, if it is still available. Another model must not be sent
 /// its reasoning.
 fn choose(
-    shared: &AgentCore,
+    shared: &AgentShared,
     run: &mut Run,
     mut entries: Vec<TranscriptEntry>,
 ) -> RunResult<(ChosenModel, Vec<TranscriptEntry>)> {
@@ -130,7 +136,7 @@ fn choose(
 
 impl<'a> RunExecutor<'a> {
     async fn begin(
-        shared: &'a AgentCore,
+        shared: &'a AgentShared,
         run: &'a mut Run,
         cancel: CancellationToken,
     ) -> RunResult<Self> {
@@ -253,7 +259,7 @@ impl<'a> RunExecutor<'a> {
             history: &ask.history,
             news: &news,
             prompt: &ask.prompt,
-            planning: ask.permission_mode == PermissionMode::ToolApproval,
+            planning: ask.permission_mode == PermissionMode::PlanFirst,
             tools: &tools,
             tag: &self.prompt.tag,
         };

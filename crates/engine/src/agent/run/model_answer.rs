@@ -1,18 +1,18 @@
 //! Receives a model's answer and passes it on while it is being written.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::llm::{AnswerDelta, AnswerStream, FailedTryUsage, ModelError};
+use crate::llm::{AnswerDelta, FailedTryUsage, ModelError};
 
 use super::call_previews::CallPreviews;
 use super::end_reason::RunEndReason;
-use super::run_events::RunEvents;
+use super::run_events::RunEventPublisher;
 use super::state_machine::{RunEnd, RunInput};
+use crate::agent::MeteredCall;
 
 /// Maximum delay before received text is passed on.
 const CHUNK_DELAY: Duration = Duration::from_millis(30);
@@ -36,8 +36,8 @@ struct ModelProgress {
 /// Receives an answer. Returns its result, and the usage of attempts that gave no answer. Ends at
 /// once when `cancel` fires, which the model was also given.
 pub async fn listen(
-    run_events: &RunEvents,
-    stream: AnswerStream,
+    run_events: &RunEventPublisher,
+    stream: &mut MeteredCall,
     cancel: &CancellationToken,
     sketching: &mut CallPreviews<'_>,
 ) -> (RunInput, Vec<FailedTryUsage>) {
@@ -56,13 +56,12 @@ pub async fn listen(
 }
 
 async fn until_end(
-    run_events: &RunEvents,
-    stream: AnswerStream,
+    run_events: &RunEventPublisher,
+    stream: &mut MeteredCall,
     cancel: &CancellationToken,
     progress: &mut ModelProgress,
     sketching: &mut CallPreviews<'_>,
 ) -> RunInput {
-    let mut stream = pin!(stream);
     loop {
         let due = progress.due;
         let delta = tokio::select! {
@@ -124,7 +123,7 @@ fn failed(error: &ModelError) -> RunEnd {
 }
 
 impl ModelProgress {
-    async fn text(&mut self, run_events: &RunEvents, text: &str) {
+    async fn text(&mut self, run_events: &RunEventPublisher, text: &str) {
         self.text.push_str(text);
         self.size += text.len();
         self.due.get_or_insert_with(|| Instant::now() + CHUNK_DELAY);
@@ -133,7 +132,7 @@ impl ModelProgress {
         }
     }
 
-    async fn notify(&mut self, run_events: &RunEvents) {
+    async fn notify(&mut self, run_events: &RunEventPublisher) {
         self.due = None;
         if self.passed_on < self.text.len() {
             let chunk = self.text[self.passed_on..].to_owned();

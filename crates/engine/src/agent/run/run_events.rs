@@ -7,7 +7,7 @@ use crate::rooms::event::{AgentObject, RunEvent, RunEventKind, RunResponse};
 
 /// Publisher of the events of one run.
 #[derive(Clone, Debug)]
-pub struct RunEvents {
+pub struct RunEventPublisher {
     /// Room in which the events are published.
     pub room: RoomHandle,
     /// Session that asked.
@@ -20,7 +20,7 @@ pub struct RunEvents {
     pub document: Option<DocumentId>,
 }
 
-impl RunEvents {
+impl RunEventPublisher {
     /// Publishes that the model begins to answer. An unfinished answer that was streamed before is
     /// void.
     pub async fn stream_start(&self) {

@@ -7,7 +7,7 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::store::{MessageRecord, PAST, RunEndKind, RunRecord, RunState, StoreOp};
 
 use super::usage::UsageTotals;
-use crate::agent::RunRequest;
+use crate::agent::AgentQuestion;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 
 /// Thread of a model that keeps conversations by itself.
@@ -22,17 +22,17 @@ pub struct ProviderSession {
 /// Run, in the form in which it can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// Request of the run. Its `content` is removed once the private document has it.
-    pub ask: RunRequest,
+    /// Question of the run. Its `content` is removed once the private document has it.
+    pub ask: AgentQuestion,
     /// Time of the request, in milliseconds since 1970.
     pub created_ms: u64,
     /// Version of the document that the model had read when it made its latest calls.
     #[serde(rename = "base")]
     pub read_version: Option<Version>,
-    /// Selection in that version.
+    /// Selection at `read_version`, from and to, in UTF-16 code units.
     #[serde(default)]
     pub selection: Option<(usize, usize)>,
-    /// Ids of the requests of those calls, in block order.
+    /// Ids of the requests of the model's latest calls, in the order of the calls in its answer.
     pub calls: Vec<RequestId>,
     /// Another document whose text the caller of an external call was told, such as one that the
     /// call created.
@@ -65,7 +65,7 @@ pub enum RunSubject {
 
 impl Run {
     /// Creates the record of a new run.
-    pub fn new(ask: RunRequest, created_ms: u64) -> Self {
+    pub fn new(ask: AgentQuestion, created_ms: u64) -> Self {
         let about = match (&ask.document, &ask.content) {
             (Some(_), _) => RunSubject::Document,
             (None, Some(_)) => RunSubject::Content,
@@ -75,7 +75,7 @@ impl Run {
         let content = ask.content.clone().filter(|_| about == RunSubject::Content);
         Self {
             read_version: ask.outside().and_then(|outside| outside.base),
-            ask: RunRequest { content, ..ask },
+            ask: AgentQuestion { content, ..ask },
             created_ms,
             selection: None,
             calls: Vec::new(),
@@ -108,7 +108,7 @@ impl Run {
         state: RunState,
         finished_ms: Option<u64>,
     ) -> Result<StoreOp, serde_json::Error> {
-        let RunRequest { session, run, document, principal, .. } = &self.ask;
+        let AgentQuestion { session, run, document, principal, .. } = &self.ask;
         Ok(StoreOp::PutRun(RunRecord {
             id: RunRecord::key(session, run),
             session: session.clone(),

@@ -135,6 +135,12 @@ impl RunEnd {
         Self::other(RunEndKind::Limit, message)
     }
 
+    /// Returns the end of a run whose next call of the model is refused by a spending limit.
+    pub fn spending_limit(message: impl Into<String>) -> Self {
+        let reason = Some(RunEndReason::SpendingLimit);
+        Self { reason, ..Self::limit(message) }
+    }
+
     fn other(kind: RunEndKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), reason: Some(RunEndReason::Kind(kind)) }
     }
@@ -146,7 +152,7 @@ pub struct RunMachine {
     limits: RunLimits,
     rounds: usize,
     /// `true` for an external call: no model continues after it.
-    is_call: bool,
+    is_external_call: bool,
     /// `true` if people have got anything from this run: words, a change or a request.
     has_output: bool,
     /// Number of calls in an answer during which the provider paused. They are lost unless the rest
@@ -158,9 +164,9 @@ pub struct RunMachine {
 #[derive(Debug)]
 enum MachineState {
     /// The model is being asked.
-    Calling,
+    AskingModel,
     /// The first call of `left` is being run.
-    Running { index: usize, left: VecDeque<ToolCall>, answers: Vec<ToolOutcome> },
+    RunningTool { index: usize, left: VecDeque<ToolCall>, answers: Vec<ToolOutcome> },
     /// The run is over.
     Over,
 }
@@ -172,9 +178,9 @@ impl RunMachine {
         let rounds =
             said.iter().filter(|entry| matches!(entry.kind, EntryKind::Answer { .. })).count();
         let has_output = said.iter().any(|entry| is_something(&entry.kind));
-        let (is_call, left_out, state) = (false, 0, MachineState::Calling);
-        let mut machine = Self { limits, rounds, is_call, has_output, left_out, state };
-        let effects = match said.last().map(|entry| &entry.kind) {
+        let (is_external_call, left_out, state) = (false, 0, MachineState::AskingModel);
+        let mut machine = Self { limits, rounds, is_external_call, has_output, left_out, state };
+        let actions = match said.last().map(|entry| &entry.kind) {
             Some(EntryKind::Answer { content, stop }) => machine.after_answer(content, stop),
             Some(EntryKind::End { .. }) => machine.over(Vec::new(), RunEnd::success()),
             Some(
@@ -182,7 +188,7 @@ impl RunMachine {
             )
             | None => machine.call_model_or_end(Vec::new()),
         };
-        (machine, effects)
+        (machine, actions)
     }
 
     /// Resumes an external call. The call is the run's only answer, as if a model had given it.
@@ -191,46 +197,52 @@ impl RunMachine {
         said: &[TranscriptEntry],
         call: &ToolCall,
     ) -> (Self, Vec<RunAction>) {
-        let state = MachineState::Calling;
-        let mut machine =
-            Self { limits, rounds: 0, is_call: true, has_output: true, left_out: 0, state };
+        let state = MachineState::AskingModel;
+        let mut machine = Self {
+            limits,
+            rounds: 0,
+            is_external_call: true,
+            has_output: true,
+            left_out: 0,
+            state,
+        };
         let ToolCall { id, name, input } = call.clone();
         let content = vec![ContentBlock::ToolUse { id, name, input }];
-        let effects = match said.last().map(|entry| &entry.kind) {
+        let actions = match said.last().map(|entry| &entry.kind) {
             Some(EntryKind::Answer { content, stop }) => machine.after_answer(content, stop),
             Some(EntryKind::Results { .. } | EntryKind::End { .. }) => {
                 machine.over(Vec::new(), RunEnd::called())
             }
             Some(EntryKind::Cleared { .. } | EntryKind::Prompt { .. }) | None => {
-                let mut effects = vec![RunAction::Append(EntryKind::Answer {
+                let mut actions = vec![RunAction::Append(EntryKind::Answer {
                     content: content.clone(),
                     stop: StopReason::ToolUse,
                 })];
-                effects.extend(machine.after_answer(&content, &StopReason::ToolUse));
-                effects
+                actions.extend(machine.after_answer(&content, &StopReason::ToolUse));
+                actions
             }
         };
-        (machine, effects)
+        (machine, actions)
     }
 
     /// Handles an event and returns the next actions. An event that does not fit the state (a late
     /// answer after a cancel) is ignored.
     pub fn on(&mut self, event: RunInput) -> Vec<RunAction> {
         match (std::mem::replace(&mut self.state, MachineState::Over), event) {
-            (MachineState::Calling, RunInput::Answered(answer)) => self.answered(answer),
-            (MachineState::Calling, RunInput::Failed { partial, end }) => {
+            (MachineState::AskingModel, RunInput::Answered(answer)) => self.answered(answer),
+            (MachineState::AskingModel, RunInput::Failed { partial, end }) => {
                 self.over(keep_text(partial), end)
             }
-            (MachineState::Calling, RunInput::Cancelled { partial }) => {
+            (MachineState::AskingModel, RunInput::Cancelled { partial }) => {
                 self.over(keep_text(partial), RunEnd::cancelled())
             }
-            (MachineState::Running { index, mut left, mut answers }, RunInput::Ran(answer)) => {
+            (MachineState::RunningTool { index, mut left, mut answers }, RunInput::Ran(answer)) => {
                 left.pop_front();
                 self.has_output |= is_outcome(&answer);
                 answers.push(answer);
                 self.next_call(index + 1, left, answers)
             }
-            (MachineState::Running { left, mut answers, .. }, RunInput::Cancelled { .. }) => {
+            (MachineState::RunningTool { left, mut answers, .. }, RunInput::Cancelled { .. }) => {
                 answers.extend(left.into_iter().map(|call| {
                     ToolOutcome::failed(
                         call.id,
@@ -253,33 +265,33 @@ impl RunMachine {
         self.rounds += 1;
         let stop = answer.stop_reason;
         let details = answer.stop_details.as_ref().map(why).unwrap_or_default();
-        let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
+        let is_tool_use = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
         let announced =
-            answer.calls_left_out + answer.content.iter().filter(|it| is_call(it)).count();
+            answer.calls_left_out + answer.content.iter().filter(|it| is_tool_use(it)).count();
         let content: Vec<_> =
             answer.content.into_iter().filter(|block| worth_keeping(block, &stop)).collect();
-        let made = content.iter().filter(|block| is_call(block)).count();
+        let made = content.iter().filter(|block| is_tool_use(block)).count();
         let paused = std::mem::take(&mut self.left_out);
         let left_out = announced - made + if made > 0 { 0 } else { paused };
         if stop == StopReason::PauseTurn {
             self.left_out = left_out;
         }
         self.has_output |= content.iter().any(is_words);
-        let mut effects = Vec::new();
+        let mut actions = Vec::new();
         if !content.is_empty() {
-            effects.push(RunAction::Append(EntryKind::Answer {
+            actions.push(RunAction::Append(EntryKind::Answer {
                 content: content.clone(),
                 stop: stop.clone(),
             }));
         }
-        effects.extend(self.after_answer(&content, &stop));
-        if let Some(RunAction::Finish(end)) = effects.last_mut() {
+        actions.extend(self.after_answer(&content, &stop));
+        if let Some(RunAction::Finish(end)) = actions.last_mut() {
             if end.kind == RunEndKind::Success {
                 *end = self.end_after_success(left_out);
             }
             end.message.push_str(&details);
         }
-        effects
+        actions
     }
 
     /// Returns the end of a run whose model says that it is done. It is an error if people got no
@@ -338,9 +350,9 @@ impl RunMachine {
     ) -> Vec<RunAction> {
         while let Some(call) = left.front() {
             if index < self.limits.calls_per_turn {
-                let effect = RunAction::RunTool(index, call.clone());
-                self.state = MachineState::Running { index, left, answers };
-                return vec![effect];
+                let action = RunAction::RunTool(index, call.clone());
+                self.state = MachineState::RunningTool { index, left, answers };
+                return vec![action];
             }
             let limit = self.limits.calls_per_turn;
             answers.push(ToolOutcome::failed(
@@ -353,23 +365,23 @@ impl RunMachine {
         self.call_model_or_end(vec![RunAction::Append(EntryKind::Results { answers })])
     }
 
-    fn call_model_or_end(&mut self, mut effects: Vec<RunAction>) -> Vec<RunAction> {
-        if self.is_call {
-            return self.over(effects, RunEnd::called());
+    fn call_model_or_end(&mut self, mut actions: Vec<RunAction>) -> Vec<RunAction> {
+        if self.is_external_call {
+            return self.over(actions, RunEnd::called());
         }
         if self.rounds >= self.limits.rounds {
             let message = format!("The run stopped after {} answers of the model", self.rounds);
-            return self.over(effects, RunEnd::limit(message));
+            return self.over(actions, RunEnd::limit(message));
         }
-        self.state = MachineState::Calling;
-        effects.push(RunAction::CallModel);
-        effects
+        self.state = MachineState::AskingModel;
+        actions.push(RunAction::CallModel);
+        actions
     }
 
-    fn over(&mut self, mut effects: Vec<RunAction>, end: RunEnd) -> Vec<RunAction> {
+    fn over(&mut self, mut actions: Vec<RunAction>, end: RunEnd) -> Vec<RunAction> {
         self.state = MachineState::Over;
-        effects.push(RunAction::Finish(end));
-        effects
+        actions.push(RunAction::Finish(end));
+        actions
     }
 }
 
@@ -458,8 +470,8 @@ mod tests {
     }
 
     fn began() -> RunMachine {
-        let (machine, effects) = RunMachine::resume_from(LIMITS, &asked());
-        assert_eq!(effects, [RunAction::CallModel]);
+        let (machine, actions) = RunMachine::resume_from(LIMITS, &asked());
+        assert_eq!(actions, [RunAction::CallModel]);
         machine
     }
 
@@ -487,8 +499,8 @@ mod tests {
         })
     }
 
-    fn results(effect: &RunAction) -> Vec<(&str, bool)> {
-        match effect {
+    fn results(action: &RunAction) -> Vec<(&str, bool)> {
+        match action {
             RunAction::Append(EntryKind::Results { answers }) => {
                 answers.iter().map(|it| (it.tool_use_id.as_str(), it.is_error)).collect()
             }
@@ -496,8 +508,8 @@ mod tests {
         }
     }
 
-    fn ends(effects: &[RunAction]) -> Option<RunEndKind> {
-        match effects.last() {
+    fn ends(actions: &[RunAction]) -> Option<RunEndKind> {
+        match actions.last() {
             Some(RunAction::Finish(end)) => Some(end.kind),
             _ => None,
         }
@@ -506,16 +518,16 @@ mod tests {
     #[test]
     fn calls_run_in_block_order_and_are_answered_in_one_message() {
         let mut machine = began();
-        let effects = machine.on(answer(2, StopReason::ToolUse));
+        let actions = machine.on(answer(2, StopReason::ToolUse));
         assert!(
-            matches!(&effects[0], RunAction::Append(EntryKind::Answer { content, .. }) if content.len() == 3)
+            matches!(&actions[0], RunAction::Append(EntryKind::Answer { content, .. }) if content.len() == 3)
         );
-        assert!(matches!(&effects[1], RunAction::RunTool(0, call) if call.id == "0"));
-        let effects = machine.on(ran("0"));
-        assert!(matches!(&effects[..], [RunAction::RunTool(1, call)] if call.id == "1"));
-        let effects = machine.on(ran("1"));
-        assert_eq!(results(&effects[0]), [("0", false), ("1", false)]);
-        assert_eq!(effects[1..], [RunAction::CallModel]);
+        assert!(matches!(&actions[1], RunAction::RunTool(0, call) if call.id == "0"));
+        let actions = machine.on(ran("0"));
+        assert!(matches!(&actions[..], [RunAction::RunTool(1, call)] if call.id == "1"));
+        let actions = machine.on(ran("1"));
+        assert_eq!(results(&actions[0]), [("0", false), ("1", false)]);
+        assert_eq!(actions[1..], [RunAction::CallModel]);
     }
 
     #[test]
@@ -523,9 +535,9 @@ mod tests {
         let mut machine = began();
         machine.on(answer(4, StopReason::ToolUse));
         machine.on(ran("0"));
-        let effects = machine.on(ran("1"));
+        let actions = machine.on(ran("1"));
         let expected = [("0", false), ("1", false), ("2", true), ("3", true)];
-        assert_eq!(results(&effects[0]), expected);
+        assert_eq!(results(&actions[0]), expected);
     }
 
     #[test]
@@ -539,10 +551,10 @@ mod tests {
             (StopReason::Refusal, RunEndKind::Refusal),
         ];
         for (stop, kind) in cases {
-            let effects = began().on(answer(1, stop.clone()));
-            assert_eq!((effects.len(), ends(&effects)), (2, Some(kind)), "{stop:?}");
+            let actions = began().on(answer(1, stop.clone()));
+            assert_eq!((actions.len(), ends(&actions)), (2, Some(kind)), "{stop:?}");
             assert!(
-                matches!(&effects[0], RunAction::Append(EntryKind::Answer { content, .. }) if content.len() == 1)
+                matches!(&actions[0], RunAction::Append(EntryKind::Answer { content, .. }) if content.len() == 1)
             );
         }
     }
@@ -589,8 +601,8 @@ mod tests {
     fn a_pause_is_followed_by_another_call_within_the_rounds() {
         let mut machine = began();
         for _ in 0..2 {
-            let effects = machine.on(answer(0, StopReason::PauseTurn));
-            assert_eq!(effects.last(), Some(&RunAction::CallModel));
+            let actions = machine.on(answer(0, StopReason::PauseTurn));
+            assert_eq!(actions.last(), Some(&RunAction::CallModel));
         }
         assert_eq!(ends(&machine.on(answer(0, StopReason::PauseTurn))), Some(RunEndKind::Limit));
     }
@@ -602,8 +614,8 @@ mod tests {
             machine.on(answer(1, StopReason::PauseTurn)).last(),
             Some(&RunAction::CallModel)
         );
-        let effects = machine.on(answer(0, StopReason::EndTurn));
-        let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+        let actions = machine.on(answer(0, StopReason::EndTurn));
+        let Some(RunAction::Finish(end)) = actions.last() else { panic!("{actions:?}") };
         assert_eq!(end.reason, Some(RunEndReason::ModelIncomplete));
         // The call is made again.
         let mut machine = began();
@@ -622,8 +634,8 @@ mod tests {
         ] {
             let RunInput::Answered(mut declined) = answer(0, StopReason::Refusal) else { panic!() };
             declined.stop_details = Some(details);
-            let effects = began().on(RunInput::Answered(declined));
-            let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+            let actions = began().on(RunInput::Answered(declined));
+            let Some(RunAction::Finish(end)) = actions.last() else { panic!("{actions:?}") };
             assert_eq!(end.message, format!("The model declined to answer{told}"));
         }
     }
@@ -654,9 +666,9 @@ mod tests {
             assert_eq!(machine.on(ran("0")).last(), Some(&RunAction::CallModel));
         }
         machine.on(answer(1, StopReason::ToolUse));
-        let effects = machine.on(ran("0"));
-        assert_eq!(results(&effects[0]), [("0", false)]);
-        assert_eq!(ends(&effects), Some(RunEndKind::Limit));
+        let actions = machine.on(ran("0"));
+        assert_eq!(results(&actions[0]), [("0", false)]);
+        assert_eq!(ends(&actions), Some(RunEndKind::Limit));
     }
 
     #[test]
@@ -664,19 +676,19 @@ mod tests {
         let mut machine = began();
         machine.on(answer(2, StopReason::ToolUse));
         machine.on(ran("0"));
-        let effects = machine.on(RunInput::Cancelled { partial: String::new() });
-        assert_eq!(results(&effects[0]), [("0", false), ("1", true)]);
-        assert_eq!(ends(&effects), Some(RunEndKind::Cancelled));
+        let actions = machine.on(RunInput::Cancelled { partial: String::new() });
+        assert_eq!(results(&actions[0]), [("0", false), ("1", true)]);
+        assert_eq!(ends(&actions), Some(RunEndKind::Cancelled));
         assert_eq!(machine.on(ran("1")), []);
     }
 
     #[test]
     fn what_people_have_read_is_kept_when_the_model_fails() {
         let end = RunEnd::error(RunEndReason::Model("model_error".to_owned()), "gone");
-        let effects = began().on(RunInput::Failed { partial: "Half".into(), end: end.clone() });
+        let actions = began().on(RunInput::Failed { partial: "Half".into(), end: end.clone() });
         let content = vec![ContentBlock::text("Half")];
         let kind = EntryKind::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };
-        assert_eq!(effects, [RunAction::Append(kind.clone()), RunAction::Finish(end.clone())]);
+        assert_eq!(actions, [RunAction::Append(kind.clone()), RunAction::Finish(end.clone())]);
         let mut said = asked();
         said.push(TranscriptEntry { kind, ..said[0].clone() });
         let resumed = RunMachine::resume_from(LIMITS, &said).1;
@@ -691,8 +703,8 @@ mod tests {
         let content = vec![ContentBlock::tool_use("7", "tool", json!({}))];
         let kind = EntryKind::Answer { content, stop: StopReason::ToolUse };
         said.push(TranscriptEntry { kind, ..said[0].clone() });
-        let (_, effects) = RunMachine::resume_from(LIMITS, &said);
-        assert!(matches!(&effects[..], [RunAction::RunTool(0, call)] if call.id == "7"));
+        let (_, actions) = RunMachine::resume_from(LIMITS, &said);
+        assert!(matches!(&actions[..], [RunAction::RunTool(0, call)] if call.id == "7"));
         let kind = EntryKind::Answer {
             content: vec![ContentBlock::text("Bye")],
             stop: StopReason::EndTurn,

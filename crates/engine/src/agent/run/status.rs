@@ -4,6 +4,7 @@ use crate::ids::{RequestId, RunId, SessionId};
 use crate::rooms::RoomError;
 use crate::rooms::event::RunResponse;
 use crate::store::RunRecord;
+use async_recursion::async_recursion as boxed;
 
 use super::run_record::Run;
 use crate::agent::conversation::history::ResultTexts;
@@ -29,6 +30,7 @@ impl AgentService {
     /// # Errors
     /// [`AskError::Store`] if the run or its transcript cannot be read, [`AskError::Unwritable`] if
     /// the record is damaged, [`AskError::Room`] if its document cannot be opened.
+    #[boxed]
     pub async fn look(&self, session: &SessionId, name: &RunId) -> AskResult<Option<RunStatus>> {
         let shared = &self.shared;
         let Some(record) = shared.store.run(&RunRecord::key(session, name)).await? else {
@@ -61,6 +63,7 @@ impl AgentService {
     /// # Errors
     ///
     /// [`AskError::Closed`] if the service is dropped, and errors of the store.
+    #[boxed]
     pub async fn over(&self, session: &SessionId, name: &RunId) -> AskResult<()> {
         let mut ended = self.shared.ended.subscribe();
         loop {

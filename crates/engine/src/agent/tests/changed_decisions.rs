@@ -8,7 +8,7 @@ use super::fixture::{TestAgent, owner, rewrites, says};
 
 fn ben() -> Principal {
     let (user, name) = ("usr_ben".into(), "Ben".into());
-    Principal { user, name, role: Role::Editor, document: None }
+    Principal { user, name, role: Role::Editor, document: None, former: Vec::new() }
 }
 
 /// Request, and the server on which people decide it.

@@ -13,7 +13,7 @@ use crate::rooms::settings::OwnSettings;
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
-use crate::agent::{AskError, ConversationMode, RunRequest, StopFilter};
+use crate::agent::{AgentQuestion, AskError, ConversationMode, StopFilter};
 
 fn full(response: &RunResponse) -> &str {
     match &response.update {
@@ -526,7 +526,7 @@ async fn runs_on_different_documents_overlap() {
     stage.request().await;
     let private = stage.agents.private_room(&stage.session, &owner()).await.unwrap();
     stage.enter(&private).await;
-    let ask = RunRequest { document: None, ..stage.question("Hello") };
+    let ask = AgentQuestion { document: None, ..stage.question("Hello") };
     stage.agents.ask(ask).await.unwrap();
     assert_eq!(stage.response().await.message, "No document here.");
 }
@@ -539,7 +539,7 @@ async fn a_private_text_is_edited_behind_the_same_gate() {
     stage.model.plays([rewrites("Corto."), says("Done."), rewrites("Más corto."), says("Done.")]);
     for (content, result) in [("A long text.", "Corto."), ("Another text.", "Más corto.")] {
         let content = Some(content.to_owned());
-        let ask = RunRequest { document: None, content, ..stage.question("Translate") };
+        let ask = AgentQuestion { document: None, content, ..stage.question("Translate") };
         stage.agents.ask(ask).await.unwrap();
         let request = stage.request().await;
         let approve = Decision::plain(RequestVerdict::Approve);
@@ -558,7 +558,7 @@ async fn the_conversation_goes_on_unless_it_is_to_begin_anew() {
     stage.response().await;
     stage.ask("Second").await;
     stage.response().await;
-    let fresh = RunRequest { conversation: ConversationMode::Fresh, ..stage.question("Third") };
+    let fresh = AgentQuestion { conversation: ConversationMode::Fresh, ..stage.question("Third") };
     stage.agents.ask(fresh).await.unwrap();
     stage.response().await;
     let lengths: Vec<_> = stage.model.asked().iter().map(|asked| asked.messages.len()).collect();

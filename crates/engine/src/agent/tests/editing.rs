@@ -10,7 +10,7 @@ use crate::rooms::event::{ResponseUpdate, RunEventKind};
 use crate::rooms::{NewDocument, RoomHandle};
 
 use super::fixture::{TestAgent, calls, owner, says};
-use crate::agent::RunRequest;
+use crate::agent::AgentQuestion;
 
 /// Lets the model make one call, and returns the result that the model was told.
 async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String, bool) {
@@ -223,7 +223,7 @@ async fn what_the_person_may_not_open_the_model_may_not_either() {
         ("list_documents", json!({})),
     ] {
         stage.model.plays([calls([(tool, input)]), says("Done.")]);
-        let ask = RunRequest { principal: guest.clone(), ..stage.question("Please") };
+        let ask = AgentQuestion { principal: guest.clone(), ..stage.question("Please") };
         stage.agents.ask(ask).await.unwrap();
         stage.response().await;
         let (told, is_error) = stage.model.tool_results().remove(0);

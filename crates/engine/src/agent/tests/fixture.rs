@@ -39,8 +39,8 @@ use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::run::run_record;
 use crate::agent::run::run_record::Run;
 use crate::agent::{
-    AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog, PermissionMode,
-    ReadToolPolicy, RunLimits, RunRequest, SelectedRange,
+    AgentQuestion, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
+    PermissionMode, ReadToolPolicy, RunLimits, SelectedRange,
 };
 
 /// Time limit for waiting for an event, after which the test fails.
@@ -331,9 +331,9 @@ impl TestAgent {
     }
 
     /// Returns a question without a document, not yet asked.
-    pub fn conversation_question(&mut self, prompt: &str) -> RunRequest {
+    pub fn conversation_question(&mut self, prompt: &str) -> AgentQuestion {
         let question = self.question(prompt);
-        RunRequest { document: None, kind: AskKind::Run, ..question }
+        AgentQuestion { document: None, kind: AskKind::Run, ..question }
     }
 
     /// Asks a question without a document.
@@ -442,9 +442,9 @@ impl TestAgent {
     }
 
     /// Returns a question about the document, not yet asked.
-    pub fn question(&mut self, prompt: &str) -> RunRequest {
+    pub fn question(&mut self, prompt: &str) -> AgentQuestion {
         self.runs += 1;
-        RunRequest {
+        AgentQuestion {
             session: self.session.clone(),
             run: RunId::from(format!("run_{}", self.runs)),
             principal: owner(),
@@ -458,7 +458,7 @@ impl TestAgent {
             model: None,
             kind: AskKind::Ask,
             read_tools: ReadToolPolicy::AtOnce,
-            permission_mode: PermissionMode::Sdk,
+            permission_mode: PermissionMode::Ask,
         }
     }
 
@@ -471,12 +471,12 @@ impl TestAgent {
     /// Asks a question about a selection.
     pub async fn ask_about(&mut self, start: usize, end: usize, prompt: &str) -> RunId {
         let selection = Some(SelectedRange { start, end, text: None });
-        let ask = RunRequest { selection, ..self.question(prompt) };
+        let ask = AgentQuestion { selection, ..self.question(prompt) };
         self.agents.ask(ask).await.unwrap()
     }
 
     /// Leaves a run in the store as a crash would right after the model's answer was stored.
-    pub async fn leave_behind(&self, ask: RunRequest, answer: ScriptedReply) {
+    pub async fn leave_behind(&self, ask: AgentQuestion, answer: ScriptedReply) {
         let ScriptedReply::Answer(content, stop) = answer else { panic!("no answer") };
         let mut run = Run::new(ask, self.clock.now_ms());
         run.read_version = Some(Version(0));
@@ -629,7 +629,13 @@ fn word(said: &RunEvent) -> String {
 
 /// Returns the owner of the server.
 pub fn owner() -> Principal {
-    Principal { user: "usr_owner".into(), name: "Ada".into(), role: Role::Owner, document: None }
+    Principal {
+        user: "usr_owner".into(),
+        name: "Ada".into(),
+        role: Role::Owner,
+        document: None,
+        former: Vec::new(),
+    }
 }
 
 fn open(
@@ -642,7 +648,7 @@ fn open(
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
         timeout_ms: Some(300_000),
-        permission_mode: PermissionMode::Sdk,
+        permission_mode: PermissionMode::Ask,
     };
     let rooms = RoomRegistry::new(
         store.clone(),

@@ -14,11 +14,17 @@ use crate::tools::pipeline::{HOOKS, HookDenial, HookLists};
 
 use super::fixture::{TestAgent, owner, rewrites, says, writes};
 use crate::agent::{
-    AgentService, AskError, BypassPolicy, PermissionMode, RunRequest, SelectedRange,
+    AgentQuestion, AgentService, AskError, BypassPolicy, PermissionMode, SelectedRange,
 };
 
 fn editor() -> Principal {
-    Principal { user: "usr_ed".into(), name: "Ed".into(), role: Role::Editor, document: None }
+    Principal {
+        user: "usr_ed".into(),
+        name: "Ed".into(),
+        role: Role::Editor,
+        document: None,
+        former: Vec::new(),
+    }
 }
 
 /// Creates another person with a token of their own.
@@ -35,8 +41,8 @@ async fn invited(stage: &TestAgent) -> (Authenticator, NewToken) {
 async fn an_owner_may_bypass_approvals_where_the_server_allows_it() {
     let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New."), says("Done.")]);
-    let permission_mode = PermissionMode::BypassPermissions;
-    let ask = RunRequest { permission_mode, ..stage.question("Rewrite") };
+    let permission_mode = PermissionMode::Bypass;
+    let ask = AgentQuestion { permission_mode, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
     assert_eq!(stage.text().await, "New.");
@@ -45,9 +51,9 @@ async fn an_owner_may_bypass_approvals_where_the_server_allows_it() {
 #[tokio::test]
 async fn nobody_else_may() {
     let mut stage = TestAgent::with("Old.").await;
-    let permission_mode = PermissionMode::BypassPermissions;
-    let ask = RunRequest { permission_mode, ..stage.question("Rewrite") };
-    let by_editor = RunRequest { principal: editor(), ..ask.clone() };
+    let permission_mode = PermissionMode::Bypass;
+    let ask = AgentQuestion { permission_mode, ..stage.question("Rewrite") };
+    let by_editor = AgentQuestion { principal: editor(), ..ask.clone() };
     let refused = stage.agents.ask(by_editor).await;
     assert!(matches!(refused, Err(AskError::BypassNotAllowed)), "{refused:?}");
     let strict = AgentService::new(
@@ -66,7 +72,7 @@ async fn a_run_ends_where_its_askers_token_does_and_what_waits_for_people_stays(
     let mut stage = TestAgent::with("Old.").await;
     let (auth, issued) = invited(&stage).await;
     stage.model.plays([rewrites("New."), says("And now for something else.")]);
-    let ask = RunRequest { principal: issued.principal, ..stage.question("Rewrite") };
+    let ask = AgentQuestion { principal: issued.principal, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
     auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
@@ -83,7 +89,7 @@ async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
     let (auth, issued) = invited(&stage).await;
     let go_on = Arc::new(Notify::new());
     stage.model.plays([writes("New.", &go_on, rewrites("New."))]);
-    let ask = RunRequest { principal: issued.principal, ..stage.question("Rewrite") };
+    let ask = AgentQuestion { principal: issued.principal, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     stage.streaming_preview().await;
     auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
@@ -105,8 +111,8 @@ async fn a_bypass_ends_where_its_askers_token_does() {
     let mut stage = TestAgent::with("Old.").await;
     stage.model.plays([rewrites("New.")]);
     let stranger = Principal { user: "usr_gone".into(), ..owner() };
-    let permission_mode = PermissionMode::BypassPermissions;
-    let ask = RunRequest { permission_mode, principal: stranger, ..stage.question("Rewrite") };
+    let permission_mode = PermissionMode::Bypass;
+    let ask = AgentQuestion { permission_mode, principal: stranger, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
     assert_eq!((stage.text().await.as_str(), stage.model.asked().len()), ("Old.", 0));
@@ -130,18 +136,21 @@ async fn what_cannot_be_done_is_refused_before_anything_is_kept() {
     let ask = stage.question("Rewrite");
     let viewer = Principal { role: Role::Viewer, ..editor() };
     let beyond = Some(SelectedRange { start: 2, end: 9, text: None });
-    let mcp = PermissionMode::McpProxy;
+    let mcp = PermissionMode::ClaudeCli;
     let cases = [
-        (RunRequest { prompt: " ".into(), ..ask.clone() }, "the prompt is empty"),
-        (RunRequest { prompt: "x".repeat(300_000), ..ask.clone() }, "the prompt is too long"),
-        (RunRequest { principal: viewer, ..ask.clone() }, "you may not do that"),
+        (AgentQuestion { prompt: " ".into(), ..ask.clone() }, "the prompt is empty"),
+        (AgentQuestion { prompt: "x".repeat(300_000), ..ask.clone() }, "the prompt is too long"),
+        (AgentQuestion { principal: viewer, ..ask.clone() }, "you may not do that"),
         (
-            RunRequest { model: Some("gpt".into()), ..ask.clone() },
+            AgentQuestion { model: Some("gpt".into()), ..ask.clone() },
             "there is no model gpt; available: actor",
         ),
-        (RunRequest { permission_mode: mcp, ..ask.clone() }, "mcpProxy needs the Claude CLI"),
-        (RunRequest { selection: beyond, ..ask.clone() }, "the selection does not fit"),
-        (RunRequest { document: Some("doc_x".into()), ..ask.clone() }, "there is no such document"),
+        (AgentQuestion { permission_mode: mcp, ..ask.clone() }, "mcpProxy needs the Claude CLI"),
+        (AgentQuestion { selection: beyond, ..ask.clone() }, "the selection does not fit"),
+        (
+            AgentQuestion { document: Some("doc_x".into()), ..ask.clone() },
+            "there is no such document",
+        ),
     ];
     for (ask, words) in cases {
         let error = stage.agents.ask(ask).await.unwrap_err().to_string();
@@ -162,7 +171,7 @@ async fn asking_again_with_the_same_name_while_it_runs_starts_nothing_new() {
     stage.agents.ask(ask.clone()).await.unwrap();
     stage.request().await;
     stage.agents.ask(ask.clone()).await.unwrap();
-    let other = RunRequest { prompt: "Something else".into(), ..ask };
+    let other = AgentQuestion { prompt: "Something else".into(), ..ask };
     assert!(matches!(stage.agents.ask(other).await, Err(AskError::Duplicate { .. })));
     assert_eq!(stage.store.unfinished_runs().await.unwrap().len(), 1);
 }
@@ -186,7 +195,7 @@ async fn a_caret_that_is_nowhere_does_no_harm() {
     let mut stage = TestAgent::with("Short.").await;
     stage.model.plays([says("Hello.")]);
     let selection = Some(SelectedRange { start: 90, end: 90, text: Some(String::new()) });
-    let ask = RunRequest { selection, ..stage.question("Hello") };
+    let ask = AgentQuestion { selection, ..stage.question("Hello") };
     stage.agents.ask(ask).await.unwrap();
     assert_eq!(stage.response().await.message, "Hello.");
     assert_eq!(stage.model.asked()[0].document.as_ref().unwrap().selection, None);

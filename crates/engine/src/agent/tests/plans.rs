@@ -14,7 +14,7 @@ use crate::rooms::command::SettingsChange;
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, rewrites, says};
-use crate::agent::{PermissionMode, RunRequest, StopFilter};
+use crate::agent::{AgentQuestion, PermissionMode, StopFilter};
 
 const PLAN: &str = "1. Rewrite it.";
 
@@ -27,7 +27,7 @@ async fn planning(part: impl IntoIterator<Item = ScriptedReply>) -> TestAgent {
     let mut stage = TestAgent::with("Old.").await;
     stage.model.plays(part);
     let ask =
-        RunRequest { permission_mode: PermissionMode::ToolApproval, ..stage.question("Rewrite") };
+        AgentQuestion { permission_mode: PermissionMode::PlanFirst, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     stage
 }
@@ -176,8 +176,13 @@ async fn a_plan_follows_the_policy_of_its_document_and_outlives_typing_there() {
     stage.types_first("Hello. ").await;
     let open = stage.room.requests().await.unwrap();
     assert_eq!((open.len(), open[0].id()), (1, request.id()));
-    let viewer =
-        Principal { user: "usr_v".into(), name: "V".into(), role: Role::Viewer, document: None };
+    let viewer = Principal {
+        user: "usr_v".into(),
+        name: "V".into(),
+        role: Role::Viewer,
+        document: None,
+        former: Vec::new(),
+    };
     let approve = Decision::plain(RequestVerdict::Approve);
     let refused = stage.agents.decide_in(&stage.room, request.id().clone(), approve, viewer).await;
     assert!(refused.is_err());
@@ -192,7 +197,7 @@ async fn people_see_a_plan_even_where_changes_land_unasked() {
     stage.room.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
     stage.model.plays([proposes(PLAN), rewrites("New."), says("Done.")]);
     let ask =
-        RunRequest { permission_mode: PermissionMode::ToolApproval, ..stage.question("Rewrite") };
+        AgentQuestion { permission_mode: PermissionMode::PlanFirst, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     let request = plan(&mut stage).await;
     assert!(request.status.is_open());
@@ -308,8 +313,8 @@ async fn in_the_workspace_a_plan_is_decided_at_the_desk() {
     let mut stage = TestAgent::in_workspace(&[("a.txt", "old")]).await;
     let write = || calls([("Write", json!({"file_path": "a.txt", "content": "new"}))]);
     stage.model.plays([write(), proposes(PLAN), write(), says("Done.")]);
-    let ask = RunRequest {
-        permission_mode: PermissionMode::ToolApproval,
+    let ask = AgentQuestion {
+        permission_mode: PermissionMode::PlanFirst,
         ..stage.conversation_question("Write it")
     };
     stage.agents.ask(ask).await.unwrap();
@@ -370,8 +375,13 @@ async fn an_approved_document_is_made_and_its_id_told() {
 async fn who_wrote_it_is_told_like_of_any_accepted_change() {
     use crate::approvals::SpanAuthor;
     let (mut stage, request) = new_document().await;
-    let rex =
-        Principal { user: "usr_r".into(), name: "R".into(), role: Role::Reviewer, document: None };
+    let rex = Principal {
+        user: "usr_r".into(),
+        name: "R".into(),
+        role: Role::Reviewer,
+        document: None,
+        former: Vec::new(),
+    };
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.decides_as(rex, &request, approve).await.unwrap();
     stage.response().await;
@@ -427,7 +437,7 @@ async fn stops_after(begins: bool, makes: bool) -> TestAgent {
             rule: None,
             edited: false,
         };
-        stage.rooms.found(new_document).await.unwrap();
+        stage.rooms.create_from_request(new_document).await.unwrap();
     }
     stage.restart().await;
     stage.response().await;
@@ -453,7 +463,7 @@ async fn whoever_may_not_create_documents_does_not_by_asking_the_agent() {
     let grant = crate::auth::TokenGrant { role, name, document, expires_ms: None, user: None };
     let guest = auth.issue(grant, &owner().user, 0).await.unwrap().principal;
     stage.model.plays([founds("Notes", "x"), says("I see.")]);
-    let ask = RunRequest { principal: guest, ..stage.question("Make notes") };
+    let ask = AgentQuestion { principal: guest, ..stage.question("Make notes") };
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
     assert_eq!(told(&stage), ("The person who asks may not create documents".into(), true));

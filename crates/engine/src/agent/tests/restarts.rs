@@ -6,7 +6,7 @@ use crate::approvals::{Decision, RequestVerdict};
 use crate::rooms::event::{AgentEventSubtype, AgentEventType, ResponseUpdate, RunEventKind};
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
-use crate::agent::{AskError, ConversationMode, RunRequest};
+use crate::agent::{AgentQuestion, AskError, ConversationMode};
 
 fn results(stage: &TestAgent) -> usize {
     let is_result = |saying: &RunEventKind| matches!(saying, RunEventKind::Agent(it) if it.kind == AgentEventType::Result);
@@ -174,7 +174,7 @@ async fn a_finished_run_stays_finished_and_the_conversation_goes_on() {
     stage.restart().await;
     let kept = stage.record().await;
     assert_eq!(kept, said);
-    let again = RunRequest { run, ..stage.question("First") };
+    let again = AgentQuestion { run, ..stage.question("First") };
     let refused = stage.agents.ask(again).await;
     assert!(matches!(refused, Err(AskError::Duplicate { .. })), "{refused:?}");
     stage.ask("Second").await;
@@ -190,7 +190,8 @@ async fn a_private_text_survives_with_its_run() {
     stage.model.plays([rewrites("Corto."), says("Done.")]);
     let content = Some("A long text.".to_owned());
     let conversation = ConversationMode::Fresh;
-    let ask = RunRequest { document: None, content, conversation, ..stage.question("Translate") };
+    let ask =
+        AgentQuestion { document: None, content, conversation, ..stage.question("Translate") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
     stage.restart().await;

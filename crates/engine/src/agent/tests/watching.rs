@@ -9,7 +9,7 @@ use crate::approvals::{Decision, RequestVerdict};
 use crate::llm::{AnswerDelta, ModelError};
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, rewrites, says, selection, writes};
-use crate::agent::{RunRequest, SelectedRange, StopFilter};
+use crate::agent::{AgentQuestion, SelectedRange, StopFilter};
 
 const OLD: &str = "Teh cat.\n\nIt sat.\n\nThe end.\n";
 const NEW: &str = "The cat.\n\nIt slept.\n\nThe end.\n";
@@ -84,7 +84,7 @@ async fn a_denial_leaves_nothing() {
     let go_on = Arc::new(Notify::new());
     stage.model.plays([writes(HALF, &go_on, rewrites(NEW)), says("Sorry.")]);
     let selection = Some(SelectedRange { start: 0, end: 3, text: None });
-    let ask = RunRequest { selection, ..stage.question("Fix this") };
+    let ask = AgentQuestion { selection, ..stage.question("Fix this") };
     stage.agents.ask(ask).await.unwrap();
     stage.streaming_preview().await;
     go_on.notify_one();

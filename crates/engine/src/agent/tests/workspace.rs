@@ -17,7 +17,7 @@ use crate::permissions::{Principal, Role};
 use crate::rooms::RoomError;
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, says};
-use crate::agent::{PermissionMode, ReadToolPolicy, RunRequest, StopFilter};
+use crate::agent::{AgentQuestion, PermissionMode, ReadToolPolicy, StopFilter};
 
 /// Returns replies that write a file and then end the run.
 fn writes(path: &str, content: &str) -> [ScriptedReply; 2] {
@@ -55,6 +55,7 @@ fn person(role: Role) -> Principal {
         name: "Eve".into(),
         role,
         document: None,
+        former: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! public one; the connection goes to an IP address that was checked, so a name that resolves
 //! differently the second time gains nothing.
 
+use async_recursion::async_recursion as boxed;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
@@ -76,6 +77,7 @@ impl WebhookAddress {
     /// [`AddressError::Unknown`] if the host name cannot be resolved, [`AddressError::Private`] if
     /// one of its addresses is in a private network, [`AddressError::NoUrl`] without a host or
     /// port.
+    #[boxed]
     pub async fn find(
         &self,
         address_policy: AddressPolicy,

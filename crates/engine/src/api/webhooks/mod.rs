@@ -3,6 +3,7 @@
 mod address;
 mod signature;
 
+use async_recursion::async_recursion as boxed;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -43,6 +44,7 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::NotAllowed`] for people other than owners, [`ErrorCode::Unavailable`] if the
     /// webhooks cannot be read.
+    #[boxed]
     pub async fn webhooks(&self) -> ApiResult<Vec<WebhookState>> {
         self.require(Action::Administer)?;
         Ok(self.api.store.webhooks().await?)
@@ -52,6 +54,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook; those of [`Self::webhooks`].
+    #[boxed]
     pub async fn webhook(&self, id: &WebhookId) -> ApiResult<WebhookState> {
         let mut all = self.webhooks().await?.into_iter();
         all.find(|state| state.hook.id == *id).ok_or_else(|| ApiError::not_found("webhook"))
@@ -119,6 +122,7 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unavailable`] if this is not
     /// stored; those of [`Self::webhooks`].
+    #[boxed]
     pub async fn remove_webhook(&self, id: &WebhookId) -> ApiResult<()> {
         let hook = self.webhook(id).await?.hook;
         let remove = StoreOp::RemoveWebhook(hook.id.clone());
@@ -161,6 +165,7 @@ impl WebhookOutbox {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store cannot read the outbox.
+    #[boxed]
     pub async fn deliveries(&self) -> ApiResult<Option<Vec<WebhookDelivery>>> {
         match self.0.deliveries().await {
             Err(StoreError::Closed) => Ok(None),
@@ -173,6 +178,7 @@ impl WebhookOutbox {
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the outcome is not stored; the delivery is then attempted
     /// again.
+    #[boxed]
     pub async fn settle(
         &self,
         seq: i64,

@@ -22,7 +22,8 @@ impl RoomActor {
         if self.broken.is_none() {
             self.snapshot(false, &mut effects).await;
         }
-        let (batch, outputs) = effects.into_parts();
+        let (batch, mut outputs) = effects.into_parts();
+        outputs.retain(|output| !self.is_untaken(output));
         failpoint::pass("room.keeping");
         let has_audience = !batch.is_empty() && !self.audience.is_empty();
         let (announced, unannounced) =
@@ -60,6 +61,17 @@ impl RoomActor {
         }
         self.publish_status();
         Ok(())
+    }
+
+    /// Returns `true` for an event that nobody here takes, which need not be encoded.
+    fn is_untaken(&self, output: &RoomEffect) -> bool {
+        match output {
+            RoomEffect::Tell(RoomEvent::RequestedAgain(request), _) => {
+                self.state.presence.all_take_hunk_changes()
+                    && !self.witnesses.contains_key(request.id())
+            }
+            _ => false,
+        }
     }
 
     /// Sends an event or an answer of a batch that is stored.

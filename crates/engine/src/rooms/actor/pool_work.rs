@@ -1,7 +1,8 @@
-//! Long work of a room, done away from the threads that serve connections.
+//! Pushes and other work of a room that can take long: short work is done at once, long work on the
+//! pool ([`cpu_pool`]), away from the threads that serve connections.
 //!
-//! A room's state is handed to the pool ([`cpu_pool`]) together with the work, and comes back with
-//! the result. Meanwhile this room waits, as it does while the store works; other rooms do not.
+//! A room's state is handed to the pool together with the work, and comes back with the result.
+//! Meanwhile this room waits, as it does while the store works; other rooms do not.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,9 +32,9 @@ fn is_long_event(event: &RoomEvent) -> bool {
             let bytes: usize = updates.iter().map(|update| update.changes.len()).sum();
             bytes > SHORT_BYTES || drop.len() + put.len() > SHORT_HUNKS
         }
-        RoomEvent::Requested(request) | RoomEvent::Resolved(request) => {
-            request.hunks.len() > SHORT_HUNKS
-        }
+        RoomEvent::Requested(request)
+        | RoomEvent::RequestedAgain(request)
+        | RoomEvent::Resolved(request) => request.hunks.len() > SHORT_HUNKS,
         RoomEvent::RequestUpdated(update) => update.changed.len() > SHORT_HUNKS,
         _ => false,
     }

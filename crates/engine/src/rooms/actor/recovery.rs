@@ -10,8 +10,8 @@ use super::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::actor::RoomActor;
 use crate::rooms::event::{DocumentChange, RoomEvent, RunEvent};
 use crate::rooms::persistence::loading;
-use crate::rooms::state::{deadlines, requests, streaming_previews};
-use crate::rooms::{EncodedEvent, RoomError};
+use crate::rooms::state::{RoomState, deadlines, requests, streaming_previews};
+use crate::rooms::{EncodedEvent, RoomError, RoomResult};
 
 impl RoomActor {
     /// Goes back to what is durable, because nothing of the batch was stored, then answers with the
@@ -45,10 +45,7 @@ impl RoomActor {
 
     /// Loads the state again from what is durable.
     pub(crate) async fn reload(&mut self) {
-        // Clients have sent updates that were made on recent versions.
-        match loading::load_recent(&self.shared.store, self.state.id(), self.announced_version)
-            .await
-        {
+        match self.load_again().await {
             Ok(fresh) => {
                 // Streaming previews are shown again with the model's next words.
                 for event in streaming_previews::forget(&mut self.state) {
@@ -76,6 +73,13 @@ impl RoomActor {
                 tracing::error!(%error, room.id = %self.state.id(), "cannot reload the document");
             }
         }
+    }
+
+    /// Loads what is durable, once nothing can be stored any more of which nobody knows.
+    async fn load_again(&mut self) -> RoomResult<RoomState> {
+        self.shared.store.settle().await?;
+        // Clients have sent updates that were made on recent versions.
+        loading::load_recent(&self.shared.store, self.state.id(), self.announced_version).await
     }
 
     /// Tells people the updates that somebody else wrote to the store, if there are any, and who is

@@ -79,8 +79,9 @@ impl RoomEffects {
         self.outputs.push(output);
     }
 
-    /// Tells everyone. Text updates that follow each other directly become one message.
-    pub(crate) fn notify(&mut self, event: RoomEvent) {
+    /// Adds an event for everyone, sent once the batch is stored. Text updates that follow each
+    /// other directly become one message.
+    pub(crate) fn queue_event(&mut self, event: RoomEvent) {
         if let RoomEvent::Updates { updates: more, drop, put, .. } = &event
             && drop.is_empty()
             && put.is_empty()

@@ -5,6 +5,7 @@ use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{ClientId, MemberId, Version};
 use crate::permissions::Principal;
 use crate::store::Store;
+use async_recursion::async_recursion as boxed;
 
 use super::history::{difference_in_one_update, text_at};
 use crate::rooms::command::{PushRequest, RoomCommand};
@@ -20,6 +21,7 @@ impl RoomHandle {
     ///
     /// # Errors
     /// [`RoomError::Resync`] if `base` is too old.
+    #[boxed]
     pub async fn edit(
         &self,
         store: &Store,

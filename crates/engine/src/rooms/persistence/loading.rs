@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::approvals::{ApprovalRequest, ApprovalRequirement};
+use crate::approvals::{ApprovalRequest, ApprovalRequirement, StoredRequest};
 use crate::document::Update;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::permissions::Action;
@@ -55,7 +55,7 @@ async fn load_from(store: &Store, id: &DocumentId, at_hand: Version) -> RoomResu
         QueryScope::Document(id)
     };
     let open = store.open_requests(scope).await?;
-    let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
+    let open = open.iter().map(restore::stored_request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&start.record.settings, &open, at_hand)?;
     if floor < start.snapshot {
         let older = store.starting_text(id, floor).await?;
@@ -79,10 +79,10 @@ async fn replay(
     store: &Store,
     id: &DocumentId,
     start: StartingText,
-    open: Vec<ApprovalRequest>,
+    open: Vec<StoredRequest>,
 ) -> RoomResult<RoomState> {
     let newest = start.record.version;
-    let hunks: usize = open.iter().map(|request| request.hunks.len()).sum();
+    let hunks: usize = open.iter().map(|request| request.reached().hunks.len()).sum();
     let long = is_long_answer(start.text.len(), hunks);
     let begin = move || RestoringState::new(start, open);
     let mut restoring = cpu_pool::run_if(long, id.as_str(), begin).await??;

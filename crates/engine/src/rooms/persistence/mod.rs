@@ -7,3 +7,4 @@ pub(crate) mod loading;
 pub(crate) mod provenance;
 pub mod resolved_requests;
 pub(crate) mod restore;
+pub(crate) mod trash;

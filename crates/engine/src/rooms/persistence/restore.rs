@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::approvals::{ApprovalRequest, ApprovalRule};
+use crate::approvals::{ApprovalRequest, ApprovalRule, StoredRequest};
 use crate::document::{ChangeLimits, ChangeSet, Document, Text, Update};
 use crate::ids::{DocumentId, Version};
 use crate::store::{
@@ -28,12 +28,12 @@ struct StoredSettings {
 /// Returns the oldest version that stored positions are of, or `at_hand` if none is older.
 pub(crate) fn floor(
     settings: &Value,
-    requests: &[ApprovalRequest],
+    requests: &[StoredRequest],
     at_hand: Version,
 ) -> Result<Version, RoomError> {
     let kept = kept_settings(settings)?;
     let frozen = if kept.own.frozen.is_empty() { at_hand } else { kept.version };
-    let oldest = requests.iter().map(|request| request.version).min();
+    let oldest = requests.iter().map(|request| request.reached().version).min();
     Ok(oldest.unwrap_or(at_hand).min(frozen).min(at_hand))
 }
 
@@ -44,13 +44,13 @@ pub(crate) struct RestoringState {
     /// Version that the frozen ranges are of.
     settings_of: Version,
     document: Document,
-    open: Vec<ApprovalRequest>,
+    open: Vec<StoredRequest>,
     unsnapshotted: SinceSnapshot,
 }
 
 impl RestoringState {
     /// Begins with a stored text and the open requests.
-    pub(crate) fn new(start: StartingText, open: Vec<ApprovalRequest>) -> Result<Self, RoomError> {
+    pub(crate) fn new(start: StartingText, open: Vec<StoredRequest>) -> Result<Self, RoomError> {
         let StartingText { record, snapshot, text } = start;
         let StoredSettings { own, version: settings_of } = kept_settings(&record.settings)?;
         let document = Document::new(Text::new(&text), snapshot);
@@ -72,8 +72,9 @@ impl RestoringState {
             let committed = self.document.commit(&change, &update.client, origin);
             committed.map_err(|error| corrupt(self.record.id.as_str(), &error))?;
             let (version, text) = (self.document.version(), self.document.text());
-            for request in self.open.iter_mut().filter(|request| request.version < version) {
-                requests::advance(request, &change, text, self.record.updated_ms);
+            let updated_ms = self.record.updated_ms;
+            for request in self.open.iter_mut().filter(|it| it.reached().version < version) {
+                request.advance(|it| requests::advance(it, &change, text, updated_ms));
             }
             if self.settings_of < version {
                 self.own.follow(&change);
@@ -86,7 +87,8 @@ impl RestoringState {
     /// Returns the room, once all updates are followed.
     pub(crate) fn finish(self) -> RoomState {
         let Self { record, own, settings_of: _, document, open, unsnapshotted } = self;
-        let open = open.into_iter().map(|request| (request.id().clone(), Arc::new(request)));
+        let open = open.into_iter().map(StoredRequest::finish);
+        let open = open.map(|request| (request.id().clone(), Arc::new(request)));
         RoomState::new(record, own, document, open.collect(), unsnapshotted)
     }
 }
@@ -95,7 +97,7 @@ impl RestoringState {
 #[cfg(feature = "rehearsal")]
 pub(crate) fn room(
     loaded: crate::store::LoadedDocument,
-    open: Vec<ApprovalRequest>,
+    open: Vec<StoredRequest>,
 ) -> Result<RoomState, RoomError> {
     let crate::store::LoadedDocument { record, snapshot, text, updates } = loaded;
     let mut restoring = RestoringState::new(StartingText { record, snapshot, text }, open)?;
@@ -131,9 +133,15 @@ pub(crate) fn follow(
     Ok(())
 }
 
-/// Parses a stored request.
+/// Parses a stored request that is not mapped along the log, such as one that has ended.
 pub(crate) fn request(record: &RequestRecord) -> Result<ApprovalRequest, RoomError> {
-    serde_json::from_str(&record.body).map_err(|error| corrupt(record.id.as_str(), &error))
+    stored_request(record).map(StoredRequest::finish)
+}
+
+/// Parses a stored request, whose parts may be of different versions.
+pub(crate) fn stored_request(record: &RequestRecord) -> Result<StoredRequest, RoomError> {
+    let read = StoredRequest::read(&record.body, record.parts());
+    read.map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
 /// Parses a stored rule.

@@ -1,5 +1,5 @@
-//! Administration of a document: title, settings, deletion, and the text of private documents.
-//! Pure.
+//! Administration of a document: title, settings, deletion and recovery, and the text of private
+//! documents. Pure.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl RoomState {
                 effects.answer(reply, result);
             }
             RoomCommand::TellSettings(reply) => {
-                effects.notify(RoomEvent::Changed(DocumentChange::Settings(
+                effects.queue_event(RoomEvent::Changed(DocumentChange::Settings(
                     self.in_force(now),
                     self.version(),
                 )));
@@ -54,6 +54,10 @@ impl RoomState {
             RoomCommand::Delete(by, reply) => {
                 let result = self.delete(&by, now, effects);
                 effects.answer(reply, result);
+            }
+            RoomCommand::Recover(by, reply) => {
+                self.recover(&by, now, effects);
+                effects.answer(reply, Ok(()));
             }
             RoomCommand::Replace(text, by, reply) => {
                 let result = self.replace(&text, &by, now, effects);
@@ -84,7 +88,7 @@ impl RoomState {
         effects.keep(StoreOp::PutDocument(self.record.clone()));
         let detail = json!({ "title": title });
         effects.keep(self.audit("document.rename", by.user.as_str(), None, detail, now));
-        effects.notify(RoomEvent::Changed(DocumentChange::Title(title)));
+        effects.queue_event(RoomEvent::Changed(DocumentChange::Title(title)));
         Ok(())
     }
 
@@ -116,8 +120,10 @@ impl RoomState {
         let detail = self.record.settings.clone();
         effects.keep(self.audit("document.configure", by.user.as_str(), None, detail, now));
         let settings = self.in_force(now);
-        effects
-            .notify(RoomEvent::Changed(DocumentChange::Settings(settings.clone(), self.version())));
+        effects.queue_event(RoomEvent::Changed(DocumentChange::Settings(
+            settings.clone(),
+            self.version(),
+        )));
         locked_ranges::update_lock_reasons(self, effects);
         self.apply_policies(&settings, by, now, effects);
         Ok(settings)
@@ -145,7 +151,7 @@ impl RoomState {
         let others: Vec<_> = others.into_iter().map(follow).collect();
         for (request, changed) in others {
             requests::place(self, Arc::clone(&request), effects);
-            requests::notify(self, &request, &changed, Some(by), now, effects);
+            requests::queue_request_event(self, &request, &changed, Some(by), now, effects);
         }
     }
 
@@ -194,8 +200,19 @@ impl RoomState {
         self.record.updated_ms = now.ms;
         effects.keep(StoreOp::PutDocument(self.record.clone()));
         effects.keep(self.audit("document.delete", by.user.as_str(), None, json!({}), now));
-        effects.notify(RoomEvent::Changed(DocumentChange::Deleted));
+        effects.queue_event(RoomEvent::Changed(DocumentChange::Deleted));
         Ok(())
+    }
+
+    /// Makes a deleted document one of the others again.
+    fn recover(&mut self, by: &Principal, now: &ApplyContext, effects: &mut RoomEffects) {
+        if !self.is_deleted() {
+            return;
+        }
+        self.record.deleted = false;
+        self.record.updated_ms = now.ms;
+        effects.keep(StoreOp::PutDocument(self.record.clone()));
+        effects.keep(self.audit("document.recover", by.user.as_str(), None, json!({}), now));
     }
 
     /// Replaces the text of a private document by the smallest single edit.

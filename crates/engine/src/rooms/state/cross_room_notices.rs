@@ -43,7 +43,9 @@ impl RoomActor {
     /// Tells the witnesses of a request of each event about it.
     pub(crate) fn notify_witnesses(&mut self, event: &RoomEvent, encoded: Option<&EncodedEvent>) {
         let (request, is_over) = match event {
-            RoomEvent::Requested(request) => (request.id(), false),
+            RoomEvent::Requested(request) | RoomEvent::RequestedAgain(request) => {
+                (request.id(), false)
+            }
             RoomEvent::RequestUpdated(update) => (update.request.id(), false),
             RoomEvent::Resolved(request) => (request.id(), true),
             _ => return,

@@ -10,7 +10,7 @@ use crate::ids::{MemberId, RequestId};
 use crate::permissions::Principal;
 
 use super::decisions;
-use super::requests::{notify, open_request, place, record};
+use super::requests::{changed_record, is_open, open_request, place, queue_request_event};
 use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::ViewerChange;
 use crate::rooms::state::{ApplyContext, RoomState};
@@ -64,8 +64,8 @@ pub(crate) fn look(
     now: &ApplyContext,
     effects: &mut RoomEffects,
 ) -> RequestResult {
-    let request = open_request(state, id)?;
-    if !is_shown(&request, state.principal_of(member).as_ref()) {
+    let request = is_open(state, id)?;
+    if !is_shown(request, state.principal_of(member).as_ref()) {
         return Err(RoomError::NotAllowed);
     }
     let is_news = match focus {
@@ -109,9 +109,9 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &ApplyContext, effects: &m
     }
     let request = Arc::clone(request);
     if anybody != stood_still {
-        effects.keep(record(state, &request));
+        effects.keep(changed_record(state, &request, None));
     }
-    notify(state, &request, &[], None, now, effects);
+    queue_request_event(state, &request, &[], None, now, effects);
 }
 
 /// Pauses the countdown of viewed requests, if that could not be stored. Other countdowns resume at
@@ -161,6 +161,6 @@ pub(crate) fn extend(
     let detail = json!({ "by_ms": by_ms });
     effects.keep(state.audit("request.extend", by.user.as_str(), Some(id), detail, now));
     place(state, Arc::clone(&request), effects);
-    notify(state, &request, &[], Some(by), now, effects);
+    queue_request_event(state, &request, &[], Some(by), now, effects);
     Ok(request)
 }

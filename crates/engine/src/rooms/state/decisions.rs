@@ -8,6 +8,7 @@ use crate::approvals::{
     ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, InvalidDecisionReason,
     Person,
 };
+use crate::document::ChangeSet;
 use crate::document::provenance::ServerAct;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
@@ -15,7 +16,8 @@ use crate::permissions::{Action, Principal};
 use crate::store::{DecisionRecord, StoreOp};
 
 use super::requests::{
-    move_scope, notify, notify_hunks, notify_news, open_request, place, placements, put, writer,
+    move_scope, open_request, place, place_changed, placements, put, queue_hunk_changes,
+    queue_request_event, queue_request_news, writer,
 };
 use super::text::check_length;
 use super::{locked_ranges, rules, streaming_previews};
@@ -34,25 +36,36 @@ pub(crate) fn decide(
     now: &ApplyContext,
     effects: &mut RoomEffects,
 ) -> RequestResult {
-    let known = state.request(id).ok_or(RoomError::NoRequest)?;
-    let mut request = ApprovalRequest::clone(known);
-    let held = locked_ranges::exclude_locked(state, &mut request, decision);
+    let mut request = Arc::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    // A request is long: it is copied only where something has to be changed before the decision
+    // is judged, or where others still hold it.
+    let held = if decision.accepts_the_rest() && !state.own.frozen.is_empty() {
+        locked_ranges::exclude_locked(state, Arc::make_mut(&mut request), decision)
+    } else {
+        Vec::new()
+    };
     let settings = state.in_force(now);
     let requirements = state.requirements(&settings, now);
     let text = state.document.text();
-    let mut outcome = request.decide(decision, by, text, now.ms, &requirements)?;
-    locked_ranges::release_locked(&mut request, &held, &mut outcome);
-    check(state, &outcome)?;
-    rules::check(state, &outcome)?;
+    let judged = request.judge_decision(decision, by, text, now.ms, &requirements)?;
+    check(state, judged.changes())?;
+    rules::check(state, decision)?;
+    let text = text.clone();
+    // From here on nothing is refused.
+    state.open.remove(id);
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings, now);
+    let known = Arc::make_mut(&mut request);
+    let mut outcome = known.carry_out(judged, &text, &requirements);
+    locked_ranges::release_locked(known, &held, &mut outcome);
     apply_decision(state, request, &outcome, decision, by, now, effects)
 }
 
-/// Checks what the request itself cannot know: the length of the text, and frozen ranges.
-pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
-    let Some(changes) = &outcome.changes else { return Ok(()) };
-    if changes.new_len() > changes.len() {
-        check_length(changes.new_len())?;
-    }
+/// Checks what the request itself cannot know: the length of the text, and frozen ranges. A change
+/// that is not refused here can be committed.
+pub(crate) fn check(state: &RoomState, changes: Option<&ChangeSet>) -> Result<(), RoomError> {
+    let Some(changes) = changes else { return Ok(()) };
+    check_fits(state, changes)?;
     let frozen = |range: crate::document::ChangedRange<'_>| {
         frozen_by(&state.own.frozen, (range.from_a, range.to_a)).is_some()
     };
@@ -64,11 +77,23 @@ pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), 
     Ok(())
 }
 
+/// Refuses a change that cannot be committed.
+pub(super) fn check_fits(state: &RoomState, changes: &ChangeSet) -> Result<(), RoomError> {
+    if changes.new_len() > changes.len() {
+        check_length(changes.new_len())?;
+    }
+    if changes.apply(&mut state.document.text().clone()).is_err() {
+        let reason = InvalidDecisionReason::DoesNotFit;
+        return Err(DecisionError::InvalidDecision { reason }.into());
+    }
+    Ok(())
+}
+
 /// Carries out a decision that was checked: `request` is as decided, and nothing else has changed
 /// yet.
 pub(crate) fn apply_decision(
     state: &mut RoomState,
-    mut request: ApprovalRequest,
+    mut request: Arc<ApprovalRequest>,
     outcome: &DecisionOutcome,
     decision: &Decision,
     by: &Principal,
@@ -78,7 +103,7 @@ pub(crate) fn apply_decision(
     let id = request.id().clone();
     let mut changed = outcome.decided.clone();
     // People see in their own window who approved and who is still needed.
-    changed.extend(state.request(&id).map(|it| request.voted_otherwise(it)).unwrap_or_default());
+    changed.extend(outcome.voted.iter().cloned());
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(text_changes) => {
@@ -87,17 +112,17 @@ pub(crate) fn apply_decision(
             let author =
                 ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
             state.apply_server_change(text_changes, &author, hunks, now, effects)?;
-            move_scope(&mut request, text_changes);
+            move_scope(Arc::make_mut(&mut request), text_changes);
         }
-        None => notify_hunks(state, hunks, effects),
+        None => queue_hunk_changes(state, hunks, effects),
     }
     keep_decision(state, &request, outcome, decision, by, now, effects);
-    for rule in request.granted(outcome) {
+    for rule in Arc::make_mut(&mut request).granted(outcome) {
         rules::remember(state, &ApprovalRule { at_ms: now.ms, ..rule }, now, effects);
     }
-    let request = Arc::new(request);
-    place(state, Arc::clone(&request), effects);
-    notify(state, &request, &changed, Some(by), now, effects);
+    let moved = outcome.put.iter().chain(&outcome.displaced);
+    place_changed(state, Arc::clone(&request), changed.iter().chain(moved), effects);
+    queue_request_event(state, &request, &changed, Some(by), now, effects);
     failpoint::pass("room.decided");
     Ok(request)
 }
@@ -142,26 +167,26 @@ pub(crate) fn split(
     let parts = request.split(hunk, by, now.ms)?;
     let detail = json!({ "hunk": hunk, "parts": parts });
     effects.keep(state.audit("request.split", by.user.as_str(), Some(id), detail, now));
+    let request = Arc::new(request);
     Ok(replace_hunks(state, request, vec![hunk.clone()], &parts, by, now, effects))
 }
 
 /// Stores a request some of whose hunks were replaced by others, and announces the new preview.
 pub(super) fn replace_hunks(
     state: &mut RoomState,
-    request: ApprovalRequest,
+    request: Arc<ApprovalRequest>,
     drop: Vec<HunkId>,
     new: &[HunkId],
     by: &Principal,
     now: &ApplyContext,
     effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
-    notify_hunks(state, HunkChanges { drop, put: put(&request, new) }, effects);
-    let request = Arc::new(request);
+    queue_hunk_changes(state, HunkChanges { drop, put: put(&request, new) }, effects);
     place(state, Arc::clone(&request), effects);
     if request.status.is_open() {
-        notify_news(state, &request, RequestNews::Preview, effects);
+        queue_request_news(state, &request, RequestNews::Preview, effects);
     } else {
-        notify(state, &request, new, Some(by), now, effects);
+        queue_request_event(state, &request, new, Some(by), now, effects);
     }
     request
 }
@@ -177,7 +202,7 @@ pub(crate) fn withdraw(
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
     let document = Some(state.id());
-    if !by.is_none_or(|by| by.user == *requester || by.may(Action::Overrule, document)) {
+    if !by.is_none_or(|by| by.is(requester) || by.may(Action::Overrule, document)) {
         return Err(RoomError::NotAllowed);
     }
     let dropped = request.cancel(by.map(Person::from), now.ms).unwrap_or_default();
@@ -192,7 +217,7 @@ pub(crate) fn end_all(
     effects: &mut RoomEffects,
 ) {
     for event in streaming_previews::forget(state) {
-        effects.notify(event);
+        effects.queue_event(event);
     }
     for request in std::mem::take(&mut state.open).into_values() {
         let mut request = Arc::unwrap_or_clone(request);
@@ -216,7 +241,7 @@ pub(crate) fn end(
     let detail = json!({ "status": request.status.as_str(), "hunks": dropped });
     effects.keep(state.audit(action, actor, Some(request.id()), detail, now));
     place(state, Arc::clone(&request), effects);
-    notify_hunks(state, HunkChanges { drop: dropped, put: Vec::new() }, effects);
-    notify(state, &request, &[], by, now, effects);
+    queue_hunk_changes(state, HunkChanges { drop: dropped, put: Vec::new() }, effects);
+    queue_request_event(state, &request, &[], by, now, effects);
     request
 }

@@ -42,7 +42,7 @@ impl RoomState {
             RoomCommand::Leave(member) => self.leave(&member, now, effects),
             RoomCommand::Move(member, caret) => self.place(&member, caret, effects),
             RoomCommand::EndPreviews(scope) => streaming_previews::end(self, &scope, effects),
-            RoomCommand::TellFile(news) => file::notify(self, *news, effects),
+            RoomCommand::TellFile(news) => file::queue_file_event(self, *news, effects),
             RoomCommand::Merge(merge, reply) => {
                 let result = file::merge(self, *merge, now, effects);
                 effects.answer(reply, result);
@@ -77,6 +77,7 @@ impl RoomState {
             | RoomCommand::Configure(..)
             | RoomCommand::TellSettings(..)
             | RoomCommand::Delete(..)
+            | RoomCommand::Recover(..)
             | RoomCommand::Replace(..)
             | RoomCommand::Restore(..) => self.administer(command, now, effects),
             RoomCommand::About(id, command, reply) => {
@@ -112,7 +113,7 @@ impl RoomState {
         for PeerAnnouncement { event, except } in self.presence.announcements(now_ms) {
             match except {
                 Some(member) => effects.then(RoomEffect::TellOthers(member, event)),
-                None => effects.notify(event),
+                None => effects.queue_event(event),
             }
         }
     }

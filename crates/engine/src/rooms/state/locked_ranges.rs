@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::approvals::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkReason, HunkStatus};
 use crate::ids::HunkId;
 
-use super::requests::{notify_hunks, place, put};
+use super::requests::{place, put, queue_hunk_changes};
 use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{HunkChanges, RoomState};
@@ -78,7 +78,11 @@ pub(crate) fn update_lock_reasons(state: &mut RoomState, effects: &mut RoomEffec
             let before = hunk.reason.take();
             hunk.reason = before.is_none().then_some(HunkReason::FrozenSince);
         }
-        notify_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &ids) }, effects);
+        queue_hunk_changes(
+            state,
+            HunkChanges { drop: Vec::new(), put: put(&request, &ids) },
+            effects,
+        );
         place(state, request, effects);
     }
 }

@@ -93,6 +93,7 @@ impl RoomPresence {
             let is_news = peer.principal != member.principal;
             peer.principal = member.principal;
             peer.takes_changes = member.capabilities.peer_changes;
+            peer.takes_hunk_changes = member.capabilities.hunk_changes;
             if is_news {
                 self.note(at, None);
             }
@@ -109,8 +110,14 @@ impl RoomPresence {
             caret: None,
             is_listed,
             takes_changes: capabilities.peer_changes,
+            takes_hunk_changes: capabilities.hunk_changes,
         });
         self.note(self.peers.len() - 1, Some(&id));
+    }
+
+    /// Returns `true` if everybody takes changed hunks, without the whole request.
+    pub fn all_take_hunk_changes(&self) -> bool {
+        self.peers.iter().all(|peer| peer.takes_hunk_changes)
     }
 
     /// Lets a connection out. Where one that was listed leaves, the next reader is listed.
@@ -306,8 +313,13 @@ mod tests {
     use crate::rooms::command::ClientCapabilities;
 
     fn member(id: &str, user: &str) -> JoiningMember {
-        let principal =
-            Principal { user: user.into(), name: user.into(), role: Role::Editor, document: None };
+        let principal = Principal {
+            user: user.into(),
+            name: user.into(),
+            role: Role::Editor,
+            document: None,
+            former: Vec::new(),
+        };
         let capabilities = ClientCapabilities { peer_changes: true, ..Default::default() };
         JoiningMember { id: id.into(), principal, capabilities }
     }

@@ -39,7 +39,7 @@ pub(crate) fn propose(
         // decided meanwhile.
         return Ok(proposed(state, Arc::clone(known), now));
     }
-    check_room(state, &new.requester)?;
+    check_capacity(state, &new.requester)?;
     let missed = requests::missed(state, new.action.base_version, older)?;
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
@@ -88,7 +88,7 @@ pub(crate) fn propose(
 }
 
 /// Refuses if the document, or this person, has as many open requests as allowed.
-fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
+fn check_capacity(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
     let of = |request: &&Arc<ApprovalRequest>| request.proposal.requester.user == requester.user;
     if state.open.values().filter(of).count() >= requests::MOST_OPEN_EACH {
         return Err(RoomError::TooManyRequests { limit: requests::MOST_OPEN_EACH });
@@ -124,7 +124,7 @@ fn announce(
     effects.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
     effects.keep(requests::record(state, request));
     state.open.insert(request.id().clone(), Arc::clone(request));
-    effects.notify(RoomEvent::Requested(Arc::clone(request)));
+    effects.queue_event(RoomEvent::Requested(Arc::clone(request)));
     streaming_previews::become_request(state, request.id(), effects);
     failpoint::pass("room.proposed");
 }
@@ -220,7 +220,15 @@ fn apply_at_once(
     if let Some(closed) = &mut approved.decisions.closed {
         closed.unasked = Some(why);
     }
-    let ended = decisions::apply_decision(state, approved, &outcome, &decision, &by, now, effects)?;
+    let ended = decisions::apply_decision(
+        state,
+        Arc::new(approved),
+        &outcome,
+        &decision,
+        &by,
+        now,
+        effects,
+    )?;
     Ok(proposed(state, ended, now))
 }
 
@@ -232,8 +240,9 @@ fn check_at_once(
     now: &ApplyContext,
 ) -> Result<DecisionOutcome, RoomError> {
     let nothing = DecisionRequirements::default();
-    let outcome = request.decide(decision, by, state.document.text(), now.ms, &nothing)?;
-    decisions::check(state, &outcome)?;
+    let outcome =
+        request.judge_and_carry_out(decision, by, state.document.text(), now.ms, &nothing)?;
+    decisions::check(state, outcome.changes.as_ref())?;
     Ok(DecisionOutcome { asked: PeopleAsked::Nobody, ..outcome })
 }
 
@@ -241,5 +250,5 @@ fn check_at_once(
 /// or the run gave.
 fn requester(request: &ApprovalRequest) -> Principal {
     let Person { user, name } = request.proposal.requester.clone();
-    Principal { user, name, role: Role::Owner, document: None }
+    Principal { user, name, role: Role::Owner, document: None, former: Vec::new() }
 }

@@ -1,5 +1,6 @@
 //! Requests in a room: where they are held, how they move, and what is announced of them. Pure.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::approvals::{ApprovalRequest, DecisionError, DecisionOutcome, Hunk, PeopleAsked};
@@ -7,7 +8,7 @@ use crate::document::provenance::{ServerAct, UpdatePlacements};
 use crate::document::{ChangeSet, InsertSide, Text, Update};
 use crate::ids::{ClientId, HunkId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
-use crate::store::{RequestRecord, StoreOp};
+use crate::store::{RequestPartRecord, RequestRecord, StoreOp};
 
 use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::command::ResolvedRequest;
@@ -20,6 +21,9 @@ pub(crate) const MOST_OPEN: usize = 128;
 /// Largest number of open requests of one person in a document, so that nobody blocks a document,
 /// or the workspace inbox, for the others.
 pub(crate) const MOST_OPEN_EACH: usize = 64;
+
+/// Largest number of hunks that are stored without the others of their request.
+const MOST_PARTS: usize = 256;
 
 /// Returns the operation that stores a request.
 pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
@@ -35,7 +39,41 @@ pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
         expires_ms: request.clock.expires_ms,
         // A request holds strings, numbers and JSON values: nothing that cannot be serialised.
         body: serde_json::to_string(request).unwrap_or_default(),
+        changed: Vec::new(),
     })
+}
+
+/// Returns the operation that stores the parts of a request that changed: these hunks, and
+/// everything but the hunks. The other hunks are as mapping their stored form along the log gives.
+///
+/// The whole request is stored if it has ended, if much of it changed, and if it has no hunks,
+/// because it may have another preview.
+pub(crate) fn changed_record<'h>(
+    state: &RoomState,
+    request: &ApprovalRequest,
+    hunks: impl IntoIterator<Item = &'h HunkId>,
+) -> StoreOp {
+    if !request.status.is_open() || request.hunks.is_empty() {
+        return record(state, request);
+    }
+    let part = |hunk: &str, body: serde_json::Result<String>| RequestPartRecord {
+        request: request.id().clone(),
+        hunk: hunk.to_owned(),
+        version: request.version,
+        // As in `record`.
+        body: body.unwrap_or_default(),
+    };
+    let ids: BTreeSet<HunkId> = hunks.into_iter().cloned().collect();
+    if ids.len() > MOST_PARTS {
+        return record(state, request);
+    }
+    let ids: Vec<HunkId> = ids.into_iter().collect();
+    let hunks = request.hunks_named(&ids).into_iter();
+    let mut parts: Vec<_> =
+        hunks.map(|hunk| part(hunk.id.as_str(), serde_json::to_string(hunk))).collect();
+    parts.push(part("", serde_json::to_string(&request.head())));
+    let expires_ms = request.clock.expires_ms;
+    StoreOp::PutRequestParts { request: request.id().clone(), expires_ms, parts }
 }
 
 /// Stores a request, and puts it among the open ones, or among the ended ones.
@@ -44,7 +82,29 @@ pub(crate) fn place(
     request: Arc<ApprovalRequest>,
     effects: &mut RoomEffects,
 ) {
-    effects.keep(record(state, &request));
+    let op = record(state, &request);
+    put_back(state, request, op, effects);
+}
+
+/// Stores an open request as [`place`] does, but writes only the given hunks and the request's
+/// other fields.
+pub(crate) fn place_changed<'h>(
+    state: &mut RoomState,
+    request: Arc<ApprovalRequest>,
+    hunks: impl IntoIterator<Item = &'h HunkId>,
+    effects: &mut RoomEffects,
+) {
+    let op = changed_record(state, &request, hunks);
+    put_back(state, request, op, effects);
+}
+
+fn put_back(
+    state: &mut RoomState,
+    request: Arc<ApprovalRequest>,
+    op: StoreOp,
+    effects: &mut RoomEffects,
+) {
+    effects.keep(op);
     if request.status.is_open() {
         state.ended.retain(|other| other.id() != request.id());
         state.open.insert(request.id().clone(), request);
@@ -101,18 +161,20 @@ pub(crate) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, 
     hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
 }
 
-/// Announces changes of hunks that leave the text unchanged.
-pub(crate) fn notify_hunks(state: &RoomState, hunks: HunkChanges, effects: &mut RoomEffects) {
+/// Adds an event about changes of hunks that leave the text unchanged, sent once the batch is
+/// stored.
+pub(crate) fn queue_hunk_changes(state: &RoomState, hunks: HunkChanges, effects: &mut RoomEffects) {
     let HunkChanges { drop, put } = hunks;
     if drop.is_empty() && put.is_empty() {
         return;
     }
     let (room, from) = (state.number, state.version());
-    effects.notify(RoomEvent::Updates { room, from, updates: Vec::new(), drop, put });
+    effects.queue_event(RoomEvent::Updates { room, from, updates: Vec::new(), drop, put });
 }
 
-/// Announces the new state of a request: it ended, or it changed.
-pub(crate) fn notify(
+/// Adds an event with the new state of a request, which ended or changed; sent once the batch is
+/// stored.
+pub(crate) fn queue_request_event(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     changed: &[HunkId],
@@ -121,13 +183,13 @@ pub(crate) fn notify(
     effects: &mut RoomEffects,
 ) {
     if let Some(settled) = settled(state, request, now) {
-        effects.notify(RoomEvent::Resolved(Arc::clone(request)));
+        effects.queue_event(RoomEvent::Resolved(Arc::clone(request)));
         effects.then(RoomEffect::Resolved(Box::new(settled)));
         return;
     }
     let changed = request.hunks_named(changed).into_iter();
     let looking = state.focuses.on(request.id());
-    effects.notify(RoomEvent::RequestUpdated(RequestUpdate {
+    effects.queue_event(RoomEvent::RequestUpdated(RequestUpdate {
         request: Arc::clone(request),
         changed: changed.map(|hunk| (hunk.id.clone(), hunk.status)).collect(),
         by: by.cloned(),
@@ -136,15 +198,15 @@ pub(crate) fn notify(
     }));
 }
 
-/// Announces news about a request besides its state.
-pub(crate) fn notify_news(
+/// Adds an event with news about a request besides its state, sent once the batch is stored.
+pub(crate) fn queue_request_news(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     news: RequestNews,
     effects: &mut RoomEffects,
 ) {
     let looking = state.focuses.on(request.id());
-    effects.notify(RoomEvent::RequestUpdated(RequestUpdate {
+    effects.queue_event(RoomEvent::RequestUpdated(RequestUpdate {
         request: Arc::clone(request),
         changed: Vec::new(),
         by: None,
@@ -169,10 +231,15 @@ pub(crate) fn settled(
 
 /// Returns a copy of a request that is open.
 pub(crate) fn open_request(state: &RoomState, id: &RequestId) -> RoomResult<ApprovalRequest> {
-    match state.open.get(id) {
-        Some(request) => Ok(ApprovalRequest::clone(request)),
-        None => Err(why_not_open(state, id)),
-    }
+    is_open(state, id).map(|request| ApprovalRequest::clone(request))
+}
+
+/// Returns a request that is open.
+pub(crate) fn is_open<'s>(
+    state: &'s RoomState,
+    id: &RequestId,
+) -> RoomResult<&'s Arc<ApprovalRequest>> {
+    state.open.get(id).ok_or_else(|| why_not_open(state, id))
 }
 
 fn why_not_open(state: &RoomState, id: &RequestId) -> RoomError {

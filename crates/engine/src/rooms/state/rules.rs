@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::approvals::{
-    self, ApprovalRequest, ApprovalRule, Decision, DecisionOutcome, EVERY_TOOL, PLAN_TOOL, Person,
-    RuleEffect, RuleEnd, RuleScope, RuleSubject,
+    self, ApprovalRequest, ApprovalRule, Decision, EVERY_TOOL, PLAN_TOOL, Person, RuleEffect,
+    RuleEnd, RuleScope, RuleSubject,
 };
 use crate::ids::{RuleId, SessionId};
 use crate::permissions::{Action, Principal};
@@ -38,11 +38,12 @@ pub(crate) fn record(rule: &ApprovalRule) -> RuleRecord {
 }
 
 /// Refuses a decision that would make one rule too many.
-pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
-    if outcome.rule.is_some() { check_room(state) } else { Ok(()) }
+pub(crate) fn check(state: &RoomState, decision: &Decision) -> Result<(), RoomError> {
+    if decision.remember.is_some() { check_capacity(state) } else { Ok(()) }
 }
 
-fn check_room(state: &RoomState) -> Result<(), RoomError> {
+/// Refuses a rule if the document has as many as it may have.
+fn check_capacity(state: &RoomState) -> Result<(), RoomError> {
     if state.rules.len() < MOST_RULES {
         return Ok(());
     }
@@ -139,13 +140,13 @@ pub(crate) fn add(
     if let Some(known) = state.rules.values().find(|known| known.repeats(&rule)) {
         return Ok(Arc::clone(known));
     }
-    check_room(state)?;
+    check_capacity(state)?;
     let record = record(&rule);
     effects.keep(state.audit("rule.create", rule.by.user.as_str(), None, record.body.clone(), now));
     effects.keep(StoreOp::PutRule(record));
     let rule = Arc::new(rule);
     state.rules.insert(rule.id().clone(), Arc::clone(&rule));
-    notify(state, effects);
+    queue_rules_event(state, effects);
     Ok(rule)
 }
 
@@ -165,7 +166,7 @@ pub(crate) fn remember(
     effects.keep(state.audit("rule.create", actor, request, record.body.clone(), now));
     effects.keep(StoreOp::PutRule(record));
     state.rules.insert(rule.id().clone(), Arc::new(rule.clone()));
-    notify(state, effects);
+    queue_rules_event(state, effects);
 }
 
 /// Lets the rules decide a request that has just been announced, each as its maker would by an
@@ -207,7 +208,7 @@ pub(crate) fn revoke(
         return Err(RoomError::NotAllowed);
     }
     end(state, id, Some(by), now, effects);
-    notify(state, effects);
+    queue_rules_event(state, effects);
     Ok(())
 }
 
@@ -225,7 +226,7 @@ pub(crate) fn end_with_sessions(
         end(state, id, None, now, effects);
     }
     if !ended.is_empty() {
-        notify(state, effects);
+        queue_rules_event(state, effects);
     }
 }
 
@@ -254,6 +255,6 @@ fn end(
     effects.keep(StoreOp::PutRule(record(&rule)));
 }
 
-fn notify(state: &RoomState, effects: &mut RoomEffects) {
-    effects.notify(RoomEvent::Rules(state.rules.values().cloned().collect()));
+fn queue_rules_event(state: &RoomState, effects: &mut RoomEffects) {
+    effects.queue_event(RoomEvent::Rules(state.rules.values().cloned().collect()));
 }

@@ -47,7 +47,7 @@ pub(crate) fn show(
         .0
         .insert(id.clone(), page)
         .map_or_else(Vec::new, |page| page.hunks);
-    effects.notify(RoomEvent::PreviewShown(streaming_preview));
+    effects.queue_event(RoomEvent::PreviewShown(streaming_preview));
     let now: HashSet<_> = hunks.iter().map(|hunk| &hunk.id).collect();
     let gone = before.iter().filter(|hunk| !now.contains(&hunk.id));
     let drop: Vec<_> = gone.map(|hunk| hunk.id.clone()).collect();
@@ -55,7 +55,7 @@ pub(crate) fn show(
     let put = hunks.iter().filter(|hunk| shown.get(&hunk.id) != Some(hunk));
     let put: Vec<_> = put.map(|hunk| (id.clone(), hunk.clone())).collect();
     if !drop.is_empty() || !put.is_empty() {
-        effects.notify(RoomEvent::Updates {
+        effects.queue_event(RoomEvent::Updates {
             room: state.number,
             from: state.version(),
             updates: Vec::new(),
@@ -104,7 +104,7 @@ pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, effects:
         .extract_if(.., |_, page| meant(&page.streaming_preview))
         .collect();
     for event in gone.into_iter().flat_map(|(_, page)| gone_events(state, page)) {
-        effects.notify(event);
+        effects.queue_event(event);
     }
 }
 
@@ -124,7 +124,7 @@ fn gone_events(state: &RoomState, page: PreviewPage) -> Vec<RoomEvent> {
 pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, effects: &mut RoomEffects) {
     let hunks = state.streaming_previews.0.remove(id).map_or_else(Vec::new, |page| page.hunks);
     if let Some(event) = dropped(state, hunks) {
-        effects.notify(event);
+        effects.queue_event(event);
     }
 }
 

@@ -91,7 +91,7 @@ impl RoomState {
         self.keep(from, &updates, &push.principal.user, now, effects);
         let touched = self.follow_all(before, from, &updates, now);
         let (drop, put) = (Vec::new(), Vec::new());
-        effects.notify(RoomEvent::Updates { room: self.number, from, updates, drop, put });
+        effects.queue_event(RoomEvent::Updates { room: self.number, from, updates, drop, put });
         self.notify_touched(touched, now, effects);
         failpoint::pass("room.pushed");
         Ok(self.version())
@@ -135,7 +135,7 @@ impl RoomState {
             let reason = format!("the updates of a push have at most {MOST_CLIENTS} clientIDs");
             return Err(RoomError::Invalid(reason));
         }
-        let foreign = |owner: &UserId| *owner != push.principal.user;
+        let foreign = |owner: &UserId| !push.principal.is(owner);
         let taken = clients
             .into_iter()
             .filter_map(|client| self.clients.get(client)?.as_ref())
@@ -189,7 +189,7 @@ impl RoomState {
             });
         }
         let HunkChanges { drop, put } = hunks;
-        effects.notify(RoomEvent::Updates { room: self.number, from, updates, drop, put });
+        effects.queue_event(RoomEvent::Updates { room: self.number, from, updates, drop, put });
         let mut touched = TouchedHunks::new();
         let after = self.document.text().clone();
         self.follow(change, &after, author.origin, now, &mut touched);
@@ -300,8 +300,8 @@ impl RoomState {
                 requests::place(self, Arc::clone(&request), effects);
             }
             let put = requests::put(&request, &done);
-            requests::notify_hunks(self, HunkChanges { drop: Vec::new(), put }, effects);
-            requests::notify(self, &request, &changed, None, now, effects);
+            requests::queue_hunk_changes(self, HunkChanges { drop: Vec::new(), put }, effects);
+            requests::queue_request_event(self, &request, &changed, None, now, effects);
         }
     }
 

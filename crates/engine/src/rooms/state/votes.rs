@@ -8,7 +8,7 @@ use crate::approvals::ApprovalRequest;
 use crate::ids::RequestId;
 use crate::permissions::Principal;
 
-use super::requests::{notify, place};
+use super::requests::{place, queue_request_event};
 use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::state::{ApplyContext, RoomState};
 
@@ -34,6 +34,6 @@ pub(crate) fn recount(
         effects.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
         place(state, Arc::clone(&request), effects);
         let changed = request.voted_otherwise(&before);
-        notify(state, &request, &changed, None, now, effects);
+        queue_request_event(state, &request, &changed, None, now, effects);
     }
 }

@@ -10,7 +10,7 @@ use crate::approvals::{ApprovalRequest, ToolReport, UpdatedPreview};
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId};
 use crate::store::{DocumentRecord, StoreOp};
 
-use super::requests::{notify_news, open_request, place};
+use super::requests::{open_request, place, queue_request_news};
 use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::event::{RequestNews, RoomEvent};
 use crate::rooms::inbox_policies::InboxPolicies;
@@ -33,7 +33,8 @@ pub(crate) fn fresh(now_ms: u64) -> DocumentRecord {
 }
 
 impl RoomState {
-    /// Requirements that hold here, as documents that are files are told them.
+    /// Returns this inbox's policy, tool policies and rules, which also apply to documents that are
+    /// workspace files.
     pub(crate) fn inbox_policies(&self) -> InboxPolicies {
         InboxPolicies {
             policy: self.own.policy.unwrap_or_default(),
@@ -64,7 +65,9 @@ impl RoomState {
             return Cow::Borrowed(members);
         }
         let request = match event {
-            RoomEvent::Requested(request) | RoomEvent::Resolved(request) => request,
+            RoomEvent::Requested(request)
+            | RoomEvent::RequestedAgain(request)
+            | RoomEvent::Resolved(request) => request,
             RoomEvent::RequestUpdated(update) => &update.request,
             RoomEvent::Said(_) => return Cow::Borrowed(members),
             RoomEvent::Updates { .. }
@@ -151,7 +154,7 @@ pub(crate) fn retell(
 ) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
     place(state, Arc::clone(&request), effects);
-    notify_news(state, &request, news, effects);
+    queue_request_news(state, &request, news, effects);
     request
 }
 

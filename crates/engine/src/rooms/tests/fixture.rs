@@ -21,6 +21,7 @@ use crate::rooms::command::{
     ResolvedRequest, UndoChange,
 };
 use crate::rooms::event::{DocumentChange, RoomEvent, StreamingPreview};
+use crate::rooms::persistence::restore;
 use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use crate::rooms::{EncodedEvent, EventSink, NewDocument, RoomError, RoomHandle, RoomRegistry};
 use crate::store::{Store, StoreOp, TokenRecord};
@@ -208,7 +209,7 @@ impl RoomFixture {
     /// Returns the request as the store has it.
     pub(super) async fn kept(&self, request: &ApprovalRequest) -> ApprovalRequest {
         let record = self.store.request(request.id()).await.unwrap().unwrap();
-        serde_json::from_str(&record.body).unwrap()
+        restore::request(&record).unwrap()
     }
 
     /// Waits for the resolution of a request.
@@ -273,7 +274,7 @@ fn open(store: &Store, clock: &WallClock) -> (RoomRegistry, Arc<RecordingSink>) 
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
         timeout_ms: Some(300_000),
-        permission_mode: PermissionMode::Sdk,
+        permission_mode: PermissionMode::Ask,
     };
     let rooms =
         RoomRegistry::new(store.clone(), Arc::clone(&call_waiters) as _, settings, clock.clone());
@@ -313,7 +314,7 @@ pub(super) fn new_request(
             explanation: String::new(),
             preview: Preview::generic(),
             touched: None,
-            source: RequestSource::Sdk,
+            source: RequestSource::Ask,
         },
         requester: who("bo"),
         base: read.text.clone(),
@@ -391,6 +392,7 @@ fn word(event: &RoomEvent) -> String {
         RoomEvent::PeersChanged(change) => format!("peers of {}", change.total),
         RoomEvent::Caret(member, caret) => format!("caret {member} {}", caret.head),
         RoomEvent::Requested(_) => "requested".into(),
+        RoomEvent::RequestedAgain(_) => "requested again".into(),
         RoomEvent::RequestUpdated(update) => {
             let changed = update.changed.iter().map(|(_, status)| format!(" {}", status.as_str()));
             format!("changed{}", changed.collect::<String>())
@@ -423,6 +425,9 @@ pub async fn issue_as(fixture: &RoomFixture, name: &str, role: Role, revoked_ms:
         expires_ms: None,
         revoked_ms,
         used_ms: None,
+        login: None,
+        former_user: None,
+        changed_ms: None,
     };
     fixture.store.commit(StoreOp::PutToken(token)).await.unwrap();
 }

@@ -20,7 +20,13 @@ use super::command::{ClientCapabilities, JoiningMember};
 
 /// Returns a person with a role.
 fn person(name: &str, role: Role) -> Principal {
-    Principal { user: name.into(), name: name.to_uppercase(), role, document: None }
+    Principal {
+        user: name.into(),
+        name: name.to_uppercase(),
+        role,
+        document: None,
+        former: Vec::new(),
+    }
 }
 
 /// Returns the person of this name. Ana is an owner, Rex a reviewer, Vic a viewer; all others are

@@ -48,6 +48,57 @@ async fn the_other_changes_of_a_request_and_of_other_requests_stay_on_their_word
     assert_eq!(fixture.text().await, "It was unbelievably warm. It was early. It was light.");
 }
 
+/// Text of so many paragraphs, each of which says this.
+fn paragraphs(word: &str) -> String {
+    let paragraphs: Vec<_> =
+        (0..60).map(|number| format!("Paragraph {number} is {word}.\n\n")).collect();
+    paragraphs.concat()
+}
+
+#[tokio::test]
+async fn a_decision_on_one_of_many_changes_stores_that_change_alone() {
+    let mut fixture = RoomFixture::with(&paragraphs("dark")).await;
+    let request = fixture.proposes(&paragraphs("bright")).await;
+    assert_eq!(request.hunks.len(), 60);
+    let whole = fixture.store.request(request.id()).await.unwrap().unwrap();
+    fixture.takes("ana", &request, 30).await.unwrap();
+    fixture.writes("bo", 0, 0, "Yes! ").await;
+    fixture.takes("ana", &request, 10).await.unwrap();
+    let stored = fixture.store.request(request.id()).await.unwrap().unwrap();
+    assert_eq!(stored.body, whole.body, "the other changes are not written again");
+    let mut parts: Vec<_> = stored.changed.iter().map(|part| part.hunk.clone()).collect();
+    parts.sort();
+    let decided = [10, 30].map(|number| hunk(&request, number).to_string());
+    assert_eq!(parts[0], "");
+    assert_eq!(parts[1..], decided);
+    let bytes: usize = stored.changed.iter().map(|part| part.body.len()).sum();
+    assert!(bytes * 4 < stored.body.len(), "{bytes} of {}", stored.body.len());
+
+    // After a crash everything is where it was.
+    let before = fixture.room.requests().await.unwrap();
+    fixture.starts().await;
+    assert_eq!(fixture.room.requests().await.unwrap(), before);
+    assert_eq!(before[0].hunks[29].status, HunkStatus::Accepted);
+    fixture.takes("ana", &request, 60).await.unwrap();
+    assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Approved);
+    assert_eq!(fixture.text().await, format!("Yes! {}", paragraphs("bright")));
+    let stored = fixture.store.request(request.id()).await.unwrap().unwrap();
+    assert_eq!(stored.changed, [], "what has ended is stored as a whole");
+}
+
+#[tokio::test]
+async fn a_refused_decision_leaves_the_request_where_it_was() {
+    let fixture = RoomFixture::with(OLD).await;
+    let request = fixture.proposes(NEW).await;
+    let before = fixture.room.requests().await.unwrap();
+    let stale = Decision { preview_hash: Some("sha256:0".into()), ..only(Vec::new()) };
+    let accept = HunkVerdict::plain(hunk(&request, 1), HunkChoice::Accept);
+    let stale = Decision { hunks: Some(vec![accept]), ..stale };
+    assert_eq!(code(fixture.decides("ana", &request, stale).await), "stale_preview");
+    assert_eq!(code(fixture.undoes("ana", &request).await), "invalid_decision");
+    assert_eq!(fixture.room.requests().await.unwrap(), before);
+}
+
 #[tokio::test]
 async fn the_first_decision_on_a_change_wins() {
     let fixture = RoomFixture::with(OLD).await;

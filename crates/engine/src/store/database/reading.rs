@@ -1,6 +1,7 @@
 //! Reading: connections that cannot write, and views of one moment.
 
-use sqlx::{Decode, Row as _, SqlSafeStr, Transaction, Type};
+use async_recursion::async_recursion as boxed;
+use sqlx::{Decode, Row as _, SqlSafeStr, SqlStr, Transaction, Type};
 use sqlx_postgres::{PgArguments, PgPool, PgRow, Postgres};
 use sqlx_sqlite::{Sqlite, SqliteArguments, SqlitePool, SqliteRow};
 
@@ -39,25 +40,38 @@ impl<T> ColumnRead for T where
 {
 }
 
-/// Runs a query with its values on the connection of either database; returns the rows. In a box:
-/// the futures of everything that reads hold this one.
+/// Rows of a query that are read.
+#[derive(Clone, Copy, Debug)]
+enum RowsWanted {
+    All,
+    First,
+}
+
+/// Runs a query with its values on the connection of either database; returns the rows.
 macro_rules! fetch {
-    ($on:expr, $sql:ident, $all:ident, |$db:ident| $connection:expr, $how:ident) => {
-        Box::pin(async move {
-            match $on {
-                Self::Sqlite($db) => {
-                    let query = sqlx::query_with($sql, values::<SqliteArguments>($all)?);
-                    let rows = query.$how($connection).await?;
-                    StoreResult::Ok(rows.into_iter().map(StoreRow::Sqlite).collect())
-                }
-                Self::Postgres($db) => {
-                    let query = sqlx::query_with($sql, values::<PgArguments>($all)?);
-                    let rows = postgres::answered(query.$how($connection)).await?;
-                    StoreResult::Ok(rows.into_iter().map(StoreRow::Postgres).collect())
-                }
+    ($on:expr, $sql:ident, $all:ident, $wanted:ident, |$db:ident| $connection:expr) => {
+        match $on {
+            Self::Sqlite($db) => {
+                let query = sqlx::query_with($sql, values::<SqliteArguments>($all)?);
+                let rows = match $wanted {
+                    RowsWanted::All => query.fetch_all($connection).await?,
+                    RowsWanted::First => Vec::from_iter(query.fetch_optional($connection).await?),
+                };
+                Ok(rows.into_iter().map(StoreRow::Sqlite).collect())
             }
-        })
-        .await
+            Self::Postgres($db) => {
+                let query = sqlx::query_with($sql, values::<PgArguments>($all)?);
+                let rows = postgres::answered(async {
+                    match $wanted {
+                        RowsWanted::All => query.fetch_all($connection).await,
+                        RowsWanted::First => {
+                            Ok(Vec::from_iter(query.fetch_optional($connection).await?))
+                        }
+                    }
+                });
+                Ok(rows.await?.into_iter().map(StoreRow::Postgres).collect())
+            }
+        }
     };
 }
 
@@ -68,7 +82,7 @@ impl ReadPool {
         sql: impl SqlSafeStr,
         all: &[&dyn ColumnValue],
     ) -> StoreResult<Vec<StoreRow>> {
-        fetch!(self, sql, all, |pool| pool, fetch_all)
+        self.fetch(sql.into_sql_str(), all, RowsWanted::All).await
     }
 
     /// Reads a record from the first row, if there is one.
@@ -77,7 +91,7 @@ impl ReadPool {
         sql: impl SqlSafeStr,
         all: &[&dyn ColumnValue],
     ) -> StoreResult<Option<T>> {
-        let row: Vec<StoreRow> = fetch!(self, sql, all, |pool| pool, fetch_optional)?;
+        let row = self.fetch(sql.into_sql_str(), all, RowsWanted::First).await?;
         Ok(records(&row)?.pop())
     }
 
@@ -90,20 +104,30 @@ impl ReadPool {
         records(&self.rows(sql, all).await?)
     }
 
+    #[boxed]
+    async fn fetch(
+        &self,
+        sql: SqlStr,
+        all: &[&dyn ColumnValue],
+        wanted: RowsWanted,
+    ) -> StoreResult<Vec<StoreRow>> {
+        fetch!(self, sql, all, wanted, |pool| pool)
+    }
+
     /// Begins a view of this moment.
+    #[boxed]
     pub(crate) async fn snapshot(&self) -> StoreResult<ReadSnapshot> {
-        // In boxes, as in `fetch`.
         Ok(match self {
-            Self::Sqlite(pool) => ReadSnapshot::Sqlite(Box::pin(pool.begin()).await?),
+            Self::Sqlite(pool) => ReadSnapshot::Sqlite(pool.begin().await?),
             Self::Postgres(pool) => {
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-                let moment = Box::pin(postgres::answered(pool.begin_with(begin))).await?;
-                ReadSnapshot::Postgres(moment)
+                ReadSnapshot::Postgres(postgres::answered(pool.begin_with(begin)).await?)
             }
         })
     }
 
     /// Closes the connections once they are not used any more; later queries fail.
+    #[boxed]
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(pool) => pool.close().await,
@@ -119,7 +143,7 @@ impl ReadSnapshot {
         sql: impl SqlSafeStr,
         all: &[&dyn ColumnValue],
     ) -> StoreResult<Vec<StoreRow>> {
-        fetch!(self, sql, all, |moment| &mut **moment, fetch_all)
+        self.fetch(sql.into_sql_str(), all, RowsWanted::All).await
     }
 
     /// Reads a record from each row.
@@ -137,14 +161,25 @@ impl ReadSnapshot {
         sql: impl SqlSafeStr,
         all: &[&dyn ColumnValue],
     ) -> StoreResult<Option<T>> {
-        let row: Vec<StoreRow> = fetch!(self, sql, all, |moment| &mut **moment, fetch_optional)?;
+        let row = self.fetch(sql.into_sql_str(), all, RowsWanted::First).await?;
         Ok(records(&row)?.pop())
+    }
+
+    #[boxed]
+    async fn fetch(
+        &mut self,
+        sql: SqlStr,
+        all: &[&dyn ColumnValue],
+        wanted: RowsWanted,
+    ) -> StoreResult<Vec<StoreRow>> {
+        fetch!(self, sql, all, wanted, |moment| &mut **moment)
     }
 }
 
 /// Questions of the checker to the database itself.
 impl ReadSnapshot {
     /// Returns what the database finds wrong with what it stores.
+    #[boxed]
     pub(crate) async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         match self {
             Self::Sqlite(moment) => sqlite::integrity(moment).await,
@@ -153,6 +188,7 @@ impl ReadSnapshot {
     }
 
     /// Returns the names of the triggers that are there.
+    #[boxed]
     pub(crate) async fn triggers(&mut self) -> StoreResult<Vec<String>> {
         match self {
             Self::Sqlite(moment) => sqlite::triggers(moment).await,

@@ -4,6 +4,7 @@ use crate::ids::{ClientId, DocumentId, Version};
 
 use super::columns::ColumnValue;
 use super::postgres::script::PostgresScript;
+use super::postgres::session::FoundState;
 use super::sqlite::script::SqliteScript;
 use crate::store::StoreError;
 
@@ -76,6 +77,18 @@ impl<'a> StatementBatch<'a> {
         match self {
             Self::Sqlite(script) => script.begin(frame),
             Self::Postgres(script) => script.begin(frame),
+        }
+    }
+
+    /// Begins the transaction now if several servers write; returns the state of the database that
+    /// it has found, which the writer cannot know otherwise.
+    ///
+    /// # Errors
+    /// Those of [`Self::send`].
+    pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
+        match self {
+            Self::Sqlite(_) => Ok(None),
+            Self::Postgres(script) => script.found().await,
         }
     }
 

@@ -1,14 +1,16 @@
 //! Task that writes: takes all batches that wait and commits them together.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::connection::WriterConnection;
+use super::session_source::{LossOutcome, TransactionAttempts};
 use super::statement_batch::{BatchError, BatchFrame};
-use super::writer_source::{LossOutcome, WriterSource};
+use super::writer_source::WriterSource;
 use crate::failpoint;
+use crate::metrics;
 use crate::store::apply::WriterCache;
 use crate::store::handle::{CommitCounters, CommitOutcome, WriterMessage};
 use crate::store::{StoreError, StoreResult, WriteBatch, apply};
@@ -47,7 +49,7 @@ struct StoreWriter {
 impl StoreWriter {
     async fn run(mut self, mut messages: mpsc::Receiver<WriterMessage>) {
         let mut waiting = Vec::with_capacity(GROUP);
-        let mut closers = Vec::new();
+        let (mut closers, mut settlers) = (Vec::new(), Vec::new());
         while self.wait(&mut messages, &mut waiting).await {
             let mut batches = Vec::with_capacity(waiting.len());
             let mut answers = Vec::with_capacity(waiting.len());
@@ -57,6 +59,7 @@ impl StoreWriter {
                         batches.push(batch);
                         answers.push(answer);
                     }
+                    WriterMessage::Settle { answer } => settlers.push(answer),
                     WriterMessage::Close { answer } => {
                         // Nothing new comes in; what is queued is still written by this loop.
                         messages.close();
@@ -69,6 +72,7 @@ impl StoreWriter {
                 let outcomes = self.write(group).await;
                 failpoint::pass("store.committed");
                 self.counters.count(&outcomes);
+                self.counters.note_unsettled(self.source.is_unsettled());
                 let nobody_is_told = self.known.as_ref().is_some_and(|known| !known.webhooks);
                 if !nobody_is_told && group.iter().any(WriteBatch::is_news) {
                     self.news.send_modify(|count| *count += 1);
@@ -77,6 +81,9 @@ impl StoreWriter {
                     // Whoever stopped waiting does not need the answer; the batch stands.
                     answer.send(outcome).ok();
                 }
+            }
+            if !settlers.is_empty() {
+                self.settle(&mut settlers).await;
             }
         }
         self.source.close().await;
@@ -96,8 +103,24 @@ impl StoreWriter {
             tokio::select! {
                 biased;
                 count = messages.recv_many(waiting, GROUP) => return count > 0,
-                () = self.source.next_look() => self.source.look_after().await,
+                () = self.source.next_look() => {
+                    self.source.look_after().await;
+                    self.counters.note_unsettled(self.source.is_unsettled());
+                }
             }
+        }
+    }
+
+    /// Makes sure that no transaction of which nobody knows is committed from now on.
+    async fn settle(&mut self, settlers: &mut Vec<oneshot::Sender<CommitOutcome>>) {
+        let settled = self.source.settle().await;
+        self.counters.note_unsettled(self.source.is_unsettled());
+        for answer in settlers.drain(..) {
+            let settled = settled.as_ref().copied().map_err(|error| {
+                let reason = error.to_string();
+                error.of_all_batches().unwrap_or(StoreError::OutcomeUnknown { reason })
+            });
+            answer.send(settled).ok();
         }
     }
 
@@ -139,25 +162,29 @@ impl StoreWriter {
     /// Writes all batches in one transaction, or nothing. A transaction that was lost with its
     /// connection is repeated once.
     async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
-        let mut is_repeated = false;
+        let mut attempts = TransactionAttempts::default();
         loop {
             let mut connection = self.source.take().await?;
             let limit = self.source.answer_limit();
+            let began = Instant::now();
+            // Lasts until it is dropped.
+            let _span = tracing::debug_span!("commit", batches = batches.len());
             let work = self.transact_with(&mut connection, batches);
             let error = match limited(limit, work).await {
                 Ok(()) => {
+                    metrics::COMMIT_SECONDS.took(began.elapsed());
                     self.source.hold(connection);
                     return Ok(());
                 }
                 Err(error) => error,
             };
-            match self.source.after_error(connection, error).await {
-                LossOutcome::Committed => {
-                    self.counters.count_transaction();
-                    return Ok(());
-                }
-                LossOutcome::NotCommitted if !is_repeated => is_repeated = true,
-                outcome => return Err(outcome.into()),
+            let outcome = self.source.after_error(connection, error).await;
+            if matches!(outcome, LossOutcome::Committed) {
+                self.counters.count_transaction(batches.len());
+            }
+            match attempts.conclude(outcome) {
+                Some(result) => return result,
+                None => metrics::COMMIT_RETRIES.count(),
             }
         }
     }
@@ -174,14 +201,14 @@ impl StoreWriter {
             };
             match apply::transaction(connection, batches, known).await {
                 Ok(known) => {
-                    self.is_committed(known);
+                    self.note_commit(known, batches.len());
                     return Ok(());
                 }
                 Err(refused) => {
                     connection.roll_back().await;
                     match refused {
                         // Another process has added to the audit log; its new end is looked up.
-                        BatchError::Outdated => {}
+                        BatchError::Outdated => metrics::COMMIT_RETRIES.count(),
                         BatchError::Error(error) => return Err(error),
                     }
                 }
@@ -202,7 +229,7 @@ impl StoreWriter {
         };
         let error = match ended {
             Ok(known) => {
-                self.is_committed(known);
+                self.note_commit(known, outcomes.iter().filter(|outcome| outcome.is_ok()).count());
                 self.source.hold(connection);
                 return Ok(outcomes);
             }
@@ -211,21 +238,23 @@ impl StoreWriter {
         connection.roll_back().await;
         match self.source.after_error(connection, error).await {
             LossOutcome::Committed => {
-                self.counters.count_transaction();
+                self.counters.count_transaction(outcomes.len());
                 Ok(outcomes)
             }
             outcome => Err(outcome.into()),
         }
     }
 
-    /// Stores the writer's knowledge of the database, which holds after a commit only.
-    fn is_committed(&mut self, known: WriterCache) {
-        self.counters.count_transaction();
+    /// Counts a transaction that was committed, and takes over what the writer knows of the
+    /// database since.
+    fn note_commit(&mut self, known: WriterCache, batches: usize) {
+        self.counters.count_transaction(batches);
         self.known = Some(known);
     }
 }
 
-/// Does the work of a transaction within a limit, after which nobody knows what becomes of it.
+/// Does the work of a transaction. Once `limit` is over it fails as
+/// [`StoreError::OutcomeUnknown`]: the database may still commit it.
 async fn limited<T>(
     limit: Option<Duration>,
     work: impl Future<Output = StoreResult<T>>,

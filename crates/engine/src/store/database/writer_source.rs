@@ -3,21 +3,16 @@
 use std::future;
 use std::time::Duration;
 
-use sqlx_sqlite::SqlitePool;
-use tokio::time::Instant;
-
 use super::connection::WriterConnection;
 use super::postgres::server::PostgresWriter;
 use super::postgres::session::PostgresSession;
+use super::session_source::{LossOutcome, SessionSource, WriterSessions};
 use super::{postgres, sqlite};
 use crate::store::{StoreError, StoreResult};
+use sqlx_sqlite::SqlitePool;
 
 /// Time between two looks at a connection that is not used.
 const LOOK: Duration = Duration::from_secs(5);
-
-/// Longest wait for a database that has just been lost: restarting it goes unnoticed.
-const PATIENCE: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// Source of the connection that writes.
 #[derive(Debug)]
@@ -38,33 +33,18 @@ pub(crate) struct SqliteSource {
 }
 
 /// The one writing session of a PostgreSQL database.
-#[derive(Debug)]
-pub(crate) struct PostgresSource {
-    writer: PostgresWriter,
-    held: Option<WriterConnection>,
-    /// `true` after a failed attempt to connect: nobody waits for the next one.
-    is_down: bool,
-}
+pub(crate) type PostgresSource = SessionSource<PostgresWriter>;
 
-/// State of a transaction after an error, as far as it is known.
-pub(crate) enum LossOutcome {
-    /// Committed before the connection was lost.
-    Committed,
-    /// The connection was lost before it was committed.
-    NotCommitted,
-    /// Failed, or of unknown outcome.
-    Failed(StoreError),
-}
+impl WriterSessions for PostgresWriter {
+    type Session = WriterConnection;
 
-impl From<LossOutcome> for StoreError {
-    fn from(outcome: LossOutcome) -> Self {
-        match outcome {
-            LossOutcome::Failed(error) => error,
-            LossOutcome::Committed | LossOutcome::NotCommitted => {
-                let reason = "the connection to the database was lost again".to_owned();
-                Self::OutcomeUnknown { reason }
-            }
-        }
+    async fn reconnect(&self) -> StoreResult<(WriterConnection, u64)> {
+        let (session, count) = self.open_again().await?;
+        Ok((WriterConnection::Postgres(session), count))
+    }
+
+    fn transactions(session: &WriterConnection) -> Option<u64> {
+        session.transactions()
     }
 }
 
@@ -76,8 +56,7 @@ impl WriterSource {
 
     /// Returns the source of a PostgreSQL database, with its first session.
     pub(crate) fn postgres(writer: PostgresWriter, session: PostgresSession) -> Self {
-        let held = Some(WriterConnection::Postgres(session));
-        Self::Postgres(PostgresSource { writer, held, is_down: false })
+        Self::Postgres(PostgresSource::new(writer, WriterConnection::Postgres(session)))
     }
 
     /// Returns the connection, which is opened again if it was lost.
@@ -87,10 +66,7 @@ impl WriterSource {
                 Some(held) => Ok(held),
                 None => Ok(WriterConnection::Sqlite(source.pool.acquire().await?)),
             },
-            Self::Postgres(source) => match source.held.take() {
-                Some(held) => Ok(held),
-                None => source.reconnect().await.map(|(session, _)| session),
-            },
+            Self::Postgres(source) => source.take().await,
         }
     }
 
@@ -98,7 +74,7 @@ impl WriterSource {
     pub(crate) fn hold(&mut self, connection: WriterConnection) {
         match self {
             Self::Sqlite(source) => source.held = (!source.is_shared).then_some(connection),
-            Self::Postgres(source) => source.held = Some(connection),
+            Self::Postgres(source) => source.hold(connection),
         }
     }
 
@@ -127,7 +103,9 @@ impl WriterSource {
     /// Waits until it is time to look at a connection that nobody uses.
     pub(crate) async fn next_look(&self) {
         match self {
-            Self::Postgres(source) if source.writer.is_server() => tokio::time::sleep(LOOK).await,
+            Self::Postgres(source) if source.sessions().is_server() => {
+                tokio::time::sleep(LOOK).await;
+            }
             Self::Sqlite(_) | Self::Postgres(_) => future::pending().await,
         }
     }
@@ -135,18 +113,31 @@ impl WriterSource {
     /// Opens the connection again if it was lost, because the lock of the server goes with it.
     pub(crate) async fn look_after(&mut self) {
         let Self::Postgres(source) = self else { return };
-        if let Some(WriterConnection::Postgres(mut session)) = source.held.take()
+        if let Some(WriterConnection::Postgres(mut session)) = source.release()
             && session.is_alive().await
         {
-            source.held = Some(WriterConnection::Postgres(session));
+            source.hold(WriterConnection::Postgres(session));
             return;
         }
-        match source.reconnect().await {
-            Ok((connection, _)) => {
-                tracing::info!("connected to the database again");
-                source.held = Some(connection);
-            }
+        match source.settle().await {
+            Ok(()) => tracing::info!("connected to the database again"),
             Err(error) => tracing::warn!(%error, "there is no connection to the database"),
+        }
+    }
+
+    /// Returns `true` if a transaction of which nobody knows may still be committed.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        matches!(self, Self::Postgres(source) if source.is_unsettled())
+    }
+
+    /// Makes sure that no transaction of which nobody knows is committed from now on.
+    ///
+    /// # Errors
+    /// The reason why the database cannot say what became of the last one.
+    pub(crate) async fn settle(&mut self) -> StoreResult<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(source) => source.settle().await,
         }
     }
 
@@ -159,59 +150,10 @@ impl WriterSource {
                 sqlite::checkpoint(&source.pool).await;
                 source.pool.close().await;
             }
-            Self::Postgres(source) => {
-                if let Some(WriterConnection::Postgres(session)) = source.held {
+            Self::Postgres(mut source) => {
+                if let Some(WriterConnection::Postgres(session)) = source.release() {
                     session.close().await;
                 }
-            }
-        }
-    }
-}
-
-impl PostgresSource {
-    async fn reconnect(&mut self) -> StoreResult<(WriterConnection, u64)> {
-        let connected = self.writer.reconnect().await;
-        self.is_down = connected.is_err();
-        connected.map(|(session, count)| (WriterConnection::Postgres(session), count))
-    }
-
-    async fn after_error(
-        &mut self,
-        connection: WriterConnection,
-        error: StoreError,
-    ) -> LossOutcome {
-        let is_unknown = matches!(error, StoreError::OutcomeUnknown { .. });
-        if !is_unknown && !error.is_loss() {
-            self.held = Some(connection);
-            return LossOutcome::Failed(error);
-        }
-        let before = connection.transactions();
-        // Ends the session, which has the lock of the server.
-        drop(connection);
-        tracing::warn!(%error, "the connection to the database was lost");
-        match (self.reconnect_patiently().await, before) {
-            (Ok(now), Some(before)) if now > before => LossOutcome::Committed,
-            (Ok(_), Some(_)) => LossOutcome::NotCommitted,
-            // A visitor's transactions are not counted.
-            (Ok(_), None) if !is_unknown => LossOutcome::NotCommitted,
-            (Err(failed), _) if !is_unknown => LossOutcome::Failed(failed),
-            _ => LossOutcome::Failed(error),
-        }
-    }
-
-    /// Opens a session again, with patience if the database was lost only now; returns the number
-    /// of transactions in the database.
-    async fn reconnect_patiently(&mut self) -> StoreResult<u64> {
-        let end = if self.is_down { Instant::now() } else { Instant::now() + PATIENCE };
-        loop {
-            match self.reconnect().await {
-                Ok((connection, count)) => {
-                    self.held = Some(connection);
-                    return Ok(count);
-                }
-                Err(error @ StoreError::Replaced) => return Err(error),
-                Err(error) if Instant::now() >= end => return Err(error),
-                Err(_) => tokio::time::sleep(PAUSE).await,
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
+use crate::store::requests::add_parts;
 use crate::store::{AuditHead, Store, StoreError, StoreResult, VersionedText, audit};
 
 /// Triggers that keep the logs append-only (`migrations`).
@@ -203,7 +204,10 @@ impl StoreInspection {
     /// [`StoreError::Database`] if the table cannot be read. A damaged request is an error in its
     /// own place.
     pub async fn requests(&mut self) -> StoreResult<Vec<InspectedRow<RequestRecord>>> {
-        self.every("SELECT * FROM requests ORDER BY id").await
+        let mut found = self.every("SELECT * FROM requests ORDER BY id").await?;
+        let sql = "SELECT * FROM request_parts";
+        add_parts(found.iter_mut().flatten(), self.moment.all(sql, &[]).await?);
+        Ok(found)
     }
 
     /// Returns all decisions, oldest first.

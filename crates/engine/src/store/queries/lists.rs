@@ -43,6 +43,21 @@ impl Store {
         self.all(sql, &[&at_ms, &id, &limit, &only]).await
     }
 
+    /// Returns the documents in the trash, last deleted first: deleted at `since_ms` or later, not
+    /// private, and not open again under their path. At most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a record cannot be decoded,
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the list cannot be read.
+    pub async fn trash(&self, since_ms: u64, limit: u32) -> StoreResult<Vec<DocumentRecord>> {
+        let sql = "SELECT * FROM documents
+             WHERE deleted AND NOT purged AND unlisted_owner IS NULL AND updated_ms >= $1
+             AND NOT EXISTS (SELECT 1 FROM live_files WHERE live_files.document = documents.id)
+             ORDER BY updated_ms DESC, id DESC LIMIT $2";
+        self.all(sql, &[&since_ms, &limit]).await
+    }
+
     /// Returns the documents with open requests, in order of their identifiers.
     ///
     /// # Errors
@@ -53,6 +68,53 @@ impl Store {
         let sql = "SELECT DISTINCT document FROM requests
              WHERE is_open AND document IS NOT NULL ORDER BY document";
         self.first_columns(sql, &[]).await
+    }
+
+    /// Returns the numbers of open requests and of deliveries of webhooks that wait.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if they cannot be counted.
+    pub async fn waiting_counts(&self) -> StoreResult<(usize, usize)> {
+        let sql = "SELECT (SELECT COUNT(*) FROM requests WHERE is_open),
+             (SELECT COUNT(*) FROM outbox)";
+        let counts: Vec<(i64, i64)> = self.all(sql, &[]).await?;
+        let (requests, deliveries) = counts.first().copied().unwrap_or_default();
+        let size = |count| usize::try_from(count).unwrap_or_default();
+        Ok((size(requests), size(deliveries)))
+    }
+
+    /// Returns those of these documents that have open requests, in order of their identifiers.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the open requests cannot be
+    /// read.
+    pub async fn with_open_requests(
+        &self,
+        documents: &[DocumentId],
+    ) -> StoreResult<Vec<DocumentId>> {
+        let sql = "SELECT DISTINCT document FROM requests
+             WHERE is_open AND document IN (SELECT value ->> 0 FROM json_each($1))
+             ORDER BY document";
+        self.first_columns(sql, &[&list(documents)]).await
+    }
+
+    /// Returns up to `limit` open requests and their documents, oldest first, after the request
+    /// `after`. `None` is the workspace inbox.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the open requests cannot be
+    /// read.
+    pub async fn open_request_places(
+        &self,
+        after: Option<&RequestId>,
+        limit: usize,
+    ) -> StoreResult<Vec<(RequestId, Option<DocumentId>)>> {
+        let sql =
+            "SELECT id, document FROM requests WHERE is_open AND id > $1 ORDER BY id LIMIT $2";
+        self.all(sql, &[&after.map_or("", RequestId::as_str), &(limit as u64)]).await
     }
 
     /// Returns the open requests of a run, oldest first.

@@ -4,6 +4,7 @@
 pub(crate) mod inspect;
 pub(crate) mod lists;
 pub(crate) mod log;
+pub(crate) mod logins;
 pub(crate) mod read;
 pub(crate) mod snapshots;
 pub(crate) mod tokens;

@@ -54,29 +54,6 @@ impl Store {
         self.all(sql, &[document, &before.unwrap_or(Version(u64::MAX)), &limit]).await
     }
 
-    /// Returns one request.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the request cannot be decoded,
-    /// [`StoreError::Database`](crate::store::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
-    pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
-        self.one("SELECT * FROM requests WHERE id = $1", &[id]).await
-    }
-
-    /// Returns the requests that somebody may still decide, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an open request cannot be
-    /// decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the requests cannot be read.
-    pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
-        let condition = scope.condition();
-        let sql = format!("SELECT * FROM requests WHERE is_open AND {condition} ORDER BY id");
-        // Consists of constants alone.
-        self.all(AssertSqlSafe(sql), &[&scope.document()]).await
-    }
-
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
     /// first. Identifiers sort by the time they were made.
     ///

@@ -109,10 +109,10 @@ async fn commits_until_it_is_killed() {
 #[tokio::test]
 async fn every_commit_waits_for_the_disk() {
     let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join(files::DATABASE);
+    let database = directory.path().join(data_directory::DATABASE);
     let pool = connect_writer(&database).await;
     assert!(pool.is_err(), "the database is never created with default permissions");
-    files::create_private(&database).unwrap();
+    data_directory::create_private(&database).unwrap();
     let pool = connect_writer(&database).await.unwrap();
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&pool).await.unwrap();
     let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(&pool).await.unwrap();
@@ -171,7 +171,7 @@ async fn a_visitor_does_not_keep_a_server_out(database: TestDatabase) {
 async fn a_visitor_changes_no_tables_under_a_running_server() {
     let directory = tempfile::tempdir().unwrap();
     // A server of another version: it has the lock, and no table that this program knows.
-    let _server = files::try_lock(directory.path()).unwrap().unwrap();
+    let _server = data_directory::try_lock(directory.path()).unwrap().unwrap();
     let refused = Store::open(directory.path(), StoreAccess::Visit).await.unwrap_err();
     assert!(matches!(refused, StoreError::Shape { found: 0, .. }), "{refused:?}");
 }

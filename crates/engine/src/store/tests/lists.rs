@@ -86,6 +86,9 @@ async fn only_the_tokens_that_are_asked_for_are_read(database: TestDatabase) {
         expires_ms,
         revoked_ms: None,
         used_ms: None,
+        login: None,
+        former_user: None,
+        changed_ms: None,
     };
     let mut batch = WriteBatch::new();
     batch.extend((0..6).map(|number| StoreOp::PutToken(token(number, None))));

@@ -7,9 +7,13 @@ mod commits;
 mod durability;
 mod fixture;
 mod lists;
+mod nodes;
 mod postgres;
 mod records;
+mod replacements;
 mod snapshots;
+mod spending;
+mod transfers;
 mod webhooks;
 
 use serde_json::json;
@@ -30,6 +34,7 @@ fn record(id: &str) -> DocumentRecord {
         settings: json!({"policy": "any"}),
         unlisted_owner: None,
         deleted: false,
+        purged: false,
     }
 }
 

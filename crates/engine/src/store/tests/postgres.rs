@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+use sqlx::{Connection as _, Executor as _};
+use sqlx_postgres::PgConnection;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -74,6 +76,8 @@ enum Cut {
     After,
     /// As `After`, and nobody is let in any more.
     ForGood,
+    /// The connection ends on this side, while the server has not answered yet.
+    Here,
 }
 
 /// Network between a store and PostgreSQL that loses connections when it is told to.
@@ -120,6 +124,13 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, armed: Arc<AtomicU8>
                     return;
                 }
                 server.write_all(message).await.unwrap();
+                if is_commit && cut == Cut::Here as u8 {
+                    armed.store(Cut::Nothing as u8, Ordering::SeqCst);
+                    drop(client);
+                    // Nobody is told what the database answers.
+                    drop(server.read(&mut from_server).await);
+                    return;
+                }
                 if is_commit && cut != Cut::Nothing as u8 {
                     let is_last = cut == Cut::ForGood as u8;
                     armed.store(if is_last { u8::MAX } else { 0 }, Ordering::SeqCst);
@@ -196,6 +207,37 @@ async fn what_nobody_can_know_is_told_as_that() {
     proxy.cuts(Cut::Nothing);
     store.commit(setting("again")).await.unwrap();
     assert_eq!(version(&store, "doc_a").await, 1, "it had been stored");
+}
+
+/// Lets commits wait for a lock, however long.
+const COMMITS_WAIT: &str = "CREATE FUNCTION wait_for_story() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM set_config('lock_timeout', '0', true);
+        PERFORM pg_advisory_xact_lock_shared(4711, 1);
+        RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER updates_wait AFTER INSERT ON updates
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait_for_story()";
+
+#[tokio::test]
+async fn what_may_still_be_committed_is_settled_before_anything_is_read() {
+    let database = postgres!();
+    let (store, proxy) = behind_a_proxy(&database).await;
+    store.commit(create("doc_a")).await.unwrap();
+    database.run(&store, COMMITS_WAIT).await.unwrap();
+    let TestDatabase::Postgres(there) = &database else { unreachable!() };
+    let mut shell = PgConnection::connect(&there.url()).await.unwrap();
+    shell.execute("SELECT pg_advisory_lock(4711, 1)").await.unwrap();
+    proxy.cuts(Cut::Here);
+    let unknown = store.commit(append("doc_a", 0, 1)).await.unwrap_err();
+    assert!(matches!(unknown, StoreError::OutcomeUnknown { .. }), "{unknown:?}");
+    // Nothing of it can be read yet, and it is going to be there.
+    assert_eq!(version(&store, "doc_a").await, 0);
+    assert!(store.settle().await.is_err(), "it is committing all the while");
+    shell.execute("SELECT pg_advisory_unlock(4711, 1)").await.unwrap();
+    while store.settle().await.is_err() {}
+    assert_eq!(version(&store, "doc_a").await, 1);
+    store.commit(append("doc_a", 1, 1)).await.unwrap();
 }
 
 #[tokio::test]

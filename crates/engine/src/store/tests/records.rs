@@ -133,6 +133,7 @@ fn request(id: &str, document: Option<&str>) -> RequestRecord {
         created_ms: 7,
         expires_ms: Some(u64::MAX >> 1),
         body: json!({"hunks": [{"base": "\u{1f600}"}]}).to_string(),
+        changed: Vec::new(),
     }
 }
 
@@ -164,6 +165,51 @@ async fn requests_are_found_by_document_by_desk_and_by_page(database: TestDataba
     assert_eq!(store.requests(QueryScope::WorkspaceInbox, None, 5).await.unwrap().len(), 1);
     assert_eq!(store.requests(QueryScope::Everything, None, 5).await.unwrap().len(), 3);
     assert_eq!(store.request(&"req_9".into()).await.unwrap(), None);
+}
+
+fn part(hunk: &str, version: u64, body: &str) -> RequestPartRecord {
+    let (hunk, body) = (hunk.to_owned(), body.to_owned());
+    RequestPartRecord { request: "req_1".into(), hunk, version: Version(version), body }
+}
+
+async fn parts_of_an_open_request_are_read_with_it_until_it_is_stored_as_a_whole(
+    database: TestDatabase,
+) {
+    let store = database.store().await;
+    let mut record = request("req_1", Some("doc_a"));
+    let other = request("req_2", Some("doc_a"));
+    let batch = WriteBatch::from(StoreOp::PutRequest(record.clone()));
+    store.commit(batch.with(StoreOp::PutRequest(other.clone()))).await.unwrap();
+    let put = |expires_ms, parts: &[RequestPartRecord]| StoreOp::PutRequestParts {
+        request: "req_1".into(),
+        expires_ms,
+        parts: parts.to_vec(),
+    };
+    let (head, first) = (part("", 2, "{}"), part("req_1.1", 2, "\"\u{1f600}\""));
+    store.commit(put(record.expires_ms, &[head.clone(), first])).await.unwrap();
+    let (head, first) = (part("", 3, "{\"a\":1}"), part("req_1.1", 3, "2"));
+    let second = part("req_1.2", 2, "3");
+    let parts = [head, first, second];
+    store.commit(put(None, &parts)).await.unwrap();
+    (record.expires_ms, record.changed) = (None, parts.to_vec());
+    let a = DocumentId::from("doc_a");
+    let sorted = |mut records: Vec<RequestRecord>| {
+        for record in &mut records {
+            record.changed.sort_by(|a, b| a.hunk.cmp(&b.hunk));
+        }
+        records
+    };
+    let open = store.open_requests(QueryScope::Document(&a)).await.unwrap();
+    assert_eq!(sorted(open), [record.clone(), other.clone()]);
+    let one = store.request(&"req_1".into()).await.unwrap();
+    assert_eq!(sorted(one.into_iter().collect()), [record.clone()]);
+    let places = [("req_1".into(), Some(a.clone())), ("req_2".into(), Some(a.clone()))];
+    assert_eq!(store.open_request_places(None, 9).await.unwrap(), places);
+    let after = store.open_request_places(Some(&"req_1".into()), 9).await.unwrap();
+    assert_eq!(after, places[1..]);
+    record.changed.clear();
+    store.commit(StoreOp::PutRequest(record.clone())).await.unwrap();
+    assert_eq!(store.open_requests(QueryScope::Document(&a)).await.unwrap(), [record, other]);
 }
 
 async fn decisions_are_kept_in_order_and_for_good(database: TestDatabase) {
@@ -337,6 +383,7 @@ on_both_databases! {
     a_document_is_created_once,
     an_editor_belongs_to_the_first_person_who_uses_it,
     requests_are_found_by_document_by_desk_and_by_page,
+    parts_of_an_open_request_are_read_with_it_until_it_is_stored_as_a_whole,
     decisions_are_kept_in_order_and_for_good,
     each_document_of_a_session_has_its_own_transcript,
     of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_before_that,

@@ -24,6 +24,7 @@ fn request(id: &str, open: bool) -> StoreOp {
         created_ms: 1_000,
         expires_ms: None,
         body: json!({"name": id}).to_string(),
+        changed: Vec::new(),
     })
 }
 

@@ -75,7 +75,7 @@ impl Tool for CreateNewDocument {
             rule: request.decisions.closed.as_ref().and_then(|closed| closed.rule.clone()),
             edited: request.decisions.edited_input.is_some(),
         };
-        let found = context.environment.rooms.found(new_document).await;
+        let found = context.environment.rooms.create_from_request(new_document).await;
         found.map_err(|error| ToolError::Failed(error.to_string()))?;
         // The model knows the words it wrote, so it may continue with them at once.
         let read = async { context.environment.rooms.open(&id).await?.read().await }.await.ok();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::approvals::RequestStatus;
 use crate::ids::DocumentId;
 use crate::permissions::Action;
+use crate::rooms::RoomError;
 use crate::rooms::event::{AgentObject, RunEvent, RunEventKind};
 
 use crate::tools::document::str_replace_based_edit_tool::{
@@ -65,7 +66,17 @@ pub(crate) async fn enter(
             "The person may not ask for changes of that document".into(),
         ));
     }
-    let room = context.environment.rooms.open(&id).await.map_err(|_| unknown())?;
+    let opened = match effect {
+        ToolEffect::Safe => context.environment.rooms.open_to_read(&id).await,
+        _ => context.environment.rooms.open(&id).await,
+    };
+    let room = match opened {
+        Err(RoomError::Elsewhere(_)) => {
+            let words = "That document is open on another server; ask for the change there";
+            return Err(ToolError::Denied(words.into()));
+        }
+        opened => opened.map_err(|_| unknown())?,
+    };
     if room.unlisted_owner().is_some() {
         return Err(unknown());
     }

@@ -62,7 +62,7 @@ impl FromRequestParts<HttpState> for AuthSession {
 }
 
 /// Returns the token's secret. Two headers of one name count as no secret.
-fn token(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
     let one = |name| {
         let mut values = headers.get_all(name).iter();
         match (values.next(), values.next()) {

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::body::Body;
 use futures_util::StreamExt as _;
 
-use copydesk_connections::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
+use copydesk_connections::{
+    HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount,
+};
 use copydesk_engine::ids::UserId;
 
 /// Quota for bodies while they are read and worked on. Clones share it.
@@ -53,12 +55,12 @@ impl HeldBody {
     /// Holds `more` bytes.
     ///
     /// # Errors
-    /// [`NoRoom`] if the quota of the person or of the server is used up.
-    pub(crate) fn hold(&self, more: usize) -> Result<(), NoRoom> {
+    /// [`MemoryExhausted`] if the quota of the person or of the server is used up.
+    pub(crate) fn hold(&self, more: usize) -> Result<(), MemoryExhausted> {
         let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let held = match &mut *bytes {
             Some(held) => held.grow(more),
-            None => self.0.account.hold(HeldFor::Body, more).map(|held| *bytes = Some(held)),
+            None => self.0.account.hold(HeldPurpose::Body, more).map(|held| *bytes = Some(held)),
         };
         if held.is_err() {
             self.0.refused.store(true, Ordering::Relaxed);
@@ -93,11 +95,11 @@ mod tests {
         let ana = UserId::from("ana");
         let (first, second) = (reading.begin(&ana), reading.begin(&ana));
         assert_eq!((first.hold(600), first.hold(400)), (Ok(()), Ok(())));
-        assert_eq!(second.hold(1), Err(NoRoom::Server));
+        assert_eq!(second.hold(1), Err(MemoryExhausted::Server));
         assert!(second.is_refused() && !first.is_refused());
         let again = first.clone();
         drop(first);
-        assert_eq!(second.hold(1), Err(NoRoom::Server));
+        assert_eq!(second.hold(1), Err(MemoryExhausted::Server));
         drop(again);
         assert_eq!((second.hold(1), accounts.held()), (Ok(()), 1));
         drop(second);

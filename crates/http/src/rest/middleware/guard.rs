@@ -21,6 +21,8 @@ pub struct AllowedHosts {
     /// True if the server is bound to every interface: then any IP address may be its own.
     /// Rebinding needs a name, so an address is safe.
     any_address: bool,
+    /// True if the server speaks TLS: then no page of it has come over anything else.
+    has_tls: bool,
 }
 
 impl AllowedHosts {
@@ -29,7 +31,13 @@ impl AllowedHosts {
         let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
         names.push(bound.ip().to_string());
         names.extend(more.iter().map(|name| name.trim().to_ascii_lowercase()));
-        Self { names: names.into(), any_address: bound.ip().is_unspecified() }
+        Self { names: names.into(), any_address: bound.ip().is_unspecified(), has_tls: false }
+    }
+
+    /// Returns the same names for a server with TLS.
+    #[must_use]
+    pub fn with_tls(self) -> Self {
+        Self { has_tls: true, ..self }
     }
 
     fn knows(&self, host: &str) -> bool {
@@ -66,7 +74,7 @@ fn verdict(hosts: &AllowedHosts, headers: &HeaderMap, uri: &Uri) -> Result<(), &
     let origin: Option<Uri> = origin.to_str().ok().and_then(|text| text.parse().ok());
     let origin = origin.ok_or("the Origin header cannot be read")?;
     let default_port = match origin.scheme_str() {
-        Some("http") => 80,
+        Some("http") if !hosts.has_tls => 80,
         Some("https") => 443,
         _ => return Err("this origin is not allowed"),
     };
@@ -99,6 +107,19 @@ mod tests {
         assert_eq!(ask("[::1]:4680", Some("http://[::1]:4680")), Ok(()));
         assert_eq!(ask("desk.example", Some("https://desk.example")), Ok(()));
         assert_eq!(ask("Desk.Example", Some("https://desk.example:443")), Ok(()));
+    }
+
+    #[test]
+    fn with_tls_no_page_without_tls_comes_in() {
+        let hosts = AllowedHosts::new("127.0.0.1:4680".parse().unwrap(), &[]).with_tls();
+        for (origin, is_allowed) in
+            [("https://127.0.0.1:4680", true), ("http://127.0.0.1:4680", false)]
+        {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, "127.0.0.1:4680".parse().unwrap());
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+            assert_eq!(verdict(&hosts, &headers, &Uri::from_static("/")).is_ok(), is_allowed);
+        }
     }
 
     #[test]

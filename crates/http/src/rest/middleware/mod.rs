@@ -1,4 +1,5 @@
-//! Middleware and extractors of HTTP requests: authentication, limits, idempotency, pagination.
+//! Middleware and extractors of HTTP requests: authentication, identifiers, limits, idempotency,
+//! pagination.
 
 pub(crate) mod api_middleware;
 pub(crate) mod auth_session;
@@ -7,3 +8,5 @@ pub(crate) mod body_quota;
 pub mod guard;
 pub(crate) mod idempotency;
 pub(crate) mod pagination;
+pub mod relay;
+pub mod request_id;

@@ -25,8 +25,8 @@ pub(crate) struct Operation {
     summary: &'static str,
     query: Option<fn() -> Value>,
     body: Option<fn() -> Value>,
-    /// Field of the body that the address has instead.
-    said: Option<&'static str>,
+    /// Field of the body's type that the path has in its place.
+    path_field: Option<&'static str>,
     status: &'static str,
     answer: ResponseSchema,
 }
@@ -34,13 +34,13 @@ pub(crate) struct Operation {
 /// Kind of the bodies that an operation takes, which decides how long they may be and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyKind {
-    /// None; the operation needs no token either.
-    WithoutToken,
+    /// No body; the operation needs no token either.
+    NoBodyNoToken,
     /// A body of the usual length, or none.
-    Short,
-    /// The text of a document.
+    Usual,
+    /// A body with the text of a document or a prompt.
     Text,
-    /// The wish for a new secret.
+    /// A request for a new token.
     Secret,
 }
 
@@ -72,12 +72,12 @@ impl RouteMethod {
             method: self.0,
             path,
             handler: on(self.1, handler),
-            body_kind: BodyKind::Short,
+            body_kind: BodyKind::Usual,
             id,
             summary,
             query: None,
             body: None,
-            said: None,
+            path_field: None,
             status: "204",
             answer: ResponseSchema::Nothing,
         }
@@ -93,9 +93,9 @@ impl Operation {
         Self { body: Some(taken::<T>), ..self }
     }
 
-    /// Sets a body with a field that the address has already.
+    /// Sets a body whose type has a field that the path has already.
     pub(crate) fn body_about<T: JsonSchema>(self, field: &'static str) -> Self {
-        Self { said: Some(field), ..self.body::<T>() }
+        Self { path_field: Some(field), ..self.body::<T>() }
     }
 
     pub(crate) fn gives<T: JsonSchema>(self) -> Self {
@@ -115,7 +115,7 @@ impl Operation {
     }
 
     pub(crate) fn without_token(self) -> Self {
-        Self { body_kind: BodyKind::WithoutToken, ..self }
+        Self { body_kind: BodyKind::NoBodyNoToken, ..self }
     }
 
     pub(crate) fn text_body(self) -> Self {
@@ -155,13 +155,13 @@ impl Operation {
         });
         if let Some(body) = self.body {
             let mut schema = body();
-            if let Some(field) = self.said {
+            if let Some(field) = self.path_field {
                 leave_out(&mut schema, field);
             }
             operation["requestBody"] =
                 json!({"required": true, "content": {"application/json": {"schema": schema}}});
         }
-        if self.body_kind == BodyKind::WithoutToken {
+        if self.body_kind == BodyKind::NoBodyNoToken {
             operation["security"] = json!([]);
         }
         operation

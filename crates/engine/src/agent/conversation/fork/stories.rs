@@ -2,7 +2,7 @@
 
 use crate::agent::conversation::transcript::EntryKind;
 use crate::agent::tests::fixture::{ScriptedReply, TestAgent, owner, rewrites, says};
-use crate::agent::{AskError, AskKind, ConversationFork, ConversationMode, RunRequest};
+use crate::agent::{AgentQuestion, AskError, AskKind, ConversationFork, ConversationMode};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::llm::messages_api::ContentBlock;
 use crate::permissions::{Principal, Role};
@@ -64,7 +64,7 @@ async fn a_conversation_that_is_begun_anew_forgets_and_the_record_stays() {
 async fn a_question_that_begins_anew_keeps_the_record_too() {
     let mut stage = asked(&["One"]).await;
     stage.model.plays([says("1")]);
-    let ask = RunRequest { conversation: ConversationMode::Fresh, ..stage.question("Two") };
+    let ask = AgentQuestion { conversation: ConversationMode::Fresh, ..stage.question("Two") };
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
     assert_eq!(remembered(&stage), [""; 0]);
@@ -109,7 +109,7 @@ async fn somebody_elses_run_can_be_gone_on_from_even_if_ours_has_its_name() {
     let fork = ConversationFork { session: bo.clone(), ..fork(&stage, "run_1") };
     stage.agents.fork(fork, &owner()).await.unwrap();
     stage.model.plays([says("1")]);
-    let ask = RunRequest { session: bo, run: "run_1".into(), ..stage.question("Two") };
+    let ask = AgentQuestion { session: bo, run: "run_1".into(), ..stage.question("Two") };
     stage.agents.ask(ask).await.unwrap();
     assert_eq!(stage.response().await.message, "1");
     assert_eq!(remembered(&stage), ["One", "0"]);
@@ -173,7 +173,7 @@ async fn unheard(stage: &TestAgent) -> Vec<(String, &'static str)> {
 async fn ends_that_nobody_heard_are_told_with_the_same_names_and_once() {
     let mut stage = asked(&["One"]).await;
     stage.model.plays([says("Hello.")]);
-    let ask = RunRequest { kind: AskKind::Run, ..stage.question("Two") };
+    let ask = AgentQuestion { kind: AskKind::Run, ..stage.question("Two") };
     stage.agents.ask(ask).await.unwrap();
     stage.result().await;
     stage.restart().await;

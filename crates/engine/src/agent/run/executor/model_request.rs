@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use crate::auth;
 use crate::ids::RequestId;
 use crate::llm::messages_api::ContentBlock;
-use crate::llm::{AnswerStream, FailedTryUsage, ModelDocument, ModelRequest, ModelSelection};
+use crate::llm::{FailedTryUsage, ModelDocument, ModelRequest, ModelSelection};
+use crate::metrics;
 use crate::permissions::Action;
 
 use super::super::call_previews::CallPreviews;
@@ -22,7 +23,7 @@ use crate::agent::conversation::transcript;
 use crate::agent::conversation::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::conversation::truncate::make_room;
 use crate::agent::models::check_model;
-use crate::agent::{AskError, PermissionMode, RunRequest};
+use crate::agent::{AgentQuestion, AskError, CallPayer, MeteredCall, PermissionMode};
 
 /// Minimum size in bytes of a request whose tokens are counted before it is sent. A smaller one
 /// cannot be too long.
@@ -34,6 +35,11 @@ impl RunExecutor<'_> {
     pub(crate) async fn call_model(&mut self) -> RunResult<RunInput> {
         self.check_asker().await?;
         if let Some(end) = self.shared.limits.passed(&self.run.spent) {
+            return Ok(RunInput::Failed { partial: String::new(), end });
+        }
+        let reached = self.shared.reached_limit(&self.payer(), &self.chosen).await;
+        if let Some(reached) = reached.map_err(AskError::from)? {
+            let end = RunEnd::spending_limit(reached.to_string());
             return Ok(RunInput::Failed { partial: String::new(), end });
         }
         // A room that was empty may have closed meanwhile.
@@ -57,16 +63,35 @@ impl RunExecutor<'_> {
 
     async fn answer_to(&mut self, request: ModelRequest, began: Instant) -> RunResult<RunInput> {
         let stop_model = self.cancel.child_token();
-        let stream = self.chosen.model.stream(request, stop_model.clone());
+        let (payer, chosen, stop) = (self.payer(), &self.chosen, stop_model.clone());
+        let mut call = self.shared.metered(payer, chosen, request, stop);
         // Each call is shown under a request id of its own.
         let context = self.context(RequestId::generate(), self.shared.workspace_inbox().await?);
         let mut sketching = CallPreviews::new(&self.shared.tools, context);
-        let (event, lost) = self.receive_answer(stream, &stop_model, &mut sketching, began).await;
+        // Lasts until it is dropped; nothing is logged in it.
+        let failed = tracing::field::Empty;
+        let span = tracing::debug_span!("model_call", model = self.chosen.model.name(), failed);
+        let timer = metrics::MODEL_CALL_SECONDS.start();
+        let (event, lost) =
+            self.receive_answer(&mut call, &stop_model, &mut sketching, began).await;
+        drop(timer);
+        if matches!(event, RunInput::Failed { .. }) {
+            metrics::MODEL_CALLS_FAILED.count();
+            span.record("failed", true);
+        }
+        drop(span);
         self.turn.request_ids = sketching.names();
         for lost in &lost {
             self.run.spent.lose(lost);
         }
+        call.settle().await.map_err(AskError::from)?;
         Ok(event)
+    }
+
+    /// Returns for whom the model is called.
+    fn payer(&self) -> CallPayer {
+        let AgentQuestion { principal, document, .. } = &self.run.ask;
+        CallPayer { user: principal.user.clone(), document: document.clone() }
     }
 
     /// Returns the milliseconds for which the run has waited for its model, including the present
@@ -79,7 +104,7 @@ impl RunExecutor<'_> {
     /// Checks that the person who asked could still ask: a run ends when their token does. Requests
     /// that already wait for people stay, because they belong to the document.
     pub(crate) async fn check_asker(&self) -> RunResult<()> {
-        let RunRequest { principal, document, .. } = &self.run.ask;
+        let AgentQuestion { principal, document, .. } = &self.run.ask;
         let (store, action, now_ms) = (&self.shared.store, self.action(), self.now_ms());
         let may = auth::may_still(store, &principal.user, action, document.as_ref(), now_ms).await;
         if may.map_err(AskError::from)? { Ok(()) } else { Err(RunFailure::NotAllowed) }
@@ -88,8 +113,8 @@ impl RunExecutor<'_> {
     /// Returns the action that the person who asked must be allowed.
     fn action(&self) -> Action {
         match self.run.ask.permission_mode {
-            PermissionMode::BypassPermissions => Action::Bypass,
-            PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+            PermissionMode::Bypass => Action::Bypass,
+            PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => {
                 Action::Ask
             }
         }
@@ -98,7 +123,7 @@ impl RunExecutor<'_> {
     /// Returns the document as the conversation was shown it before this question; `None` if the
     /// conversation begins with it.
     pub(crate) fn opening_document(&self) -> Option<ShownDocument> {
-        let RunRequest { session, document, run, .. } = &self.run.ask;
+        let AgentQuestion { session, document, run, .. } = &self.run.ask;
         let (key, now) = ((session.clone(), document.clone()), self.known.snapshot.as_ref()?);
         if self.entries.iter().any(|entry| entry.run != *run) {
             return self.shared.snapshots().of(&key, now, &self.prompt.tag);
@@ -110,14 +135,14 @@ impl RunExecutor<'_> {
     /// Receives an answer until the time limit of the run; `stop_model` stops the model.
     async fn receive_answer(
         &self,
-        stream: AnswerStream,
+        call: &mut MeteredCall,
         stop_model: &CancellationToken,
         sketching: &mut CallPreviews<'_>,
         began: Instant,
     ) -> (RunInput, Vec<FailedTryUsage>) {
         let limits = &self.shared.limits;
         let left = limits.model_ms.saturating_sub(self.waited_ms(began));
-        let mut listening = pin!(listen(&self.run_events, stream, stop_model, sketching));
+        let mut listening = pin!(listen(&self.run_events, call, stop_model, sketching));
         tokio::select! {
             input = &mut listening => return input,
             () = sleep(Duration::from_millis(left)) => stop_model.cancel(),

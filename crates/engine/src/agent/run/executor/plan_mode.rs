@@ -20,7 +20,7 @@ impl RunExecutor<'_> {
     /// not change it. A plan that was approved in the present turn counts from the next turn on,
     /// because the other calls of this turn were made without knowing of it.
     pub(crate) fn plan_mode(&self) -> PlanMode {
-        if self.run.ask.permission_mode != PermissionMode::ToolApproval {
+        if self.run.ask.permission_mode != PermissionMode::PlanFirst {
             return PlanMode::Off;
         }
         let said = self.entries.iter().filter(|entry| entry.run == self.run.ask.run);
@@ -30,7 +30,7 @@ impl RunExecutor<'_> {
     /// Returns the tool that proposes a plan, if this run needs one. It stays available for the
     /// whole run, because of the prompt cache.
     pub(crate) fn planning_tool(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
-        let plans = self.run.ask.permission_mode == PermissionMode::ToolApproval;
+        let plans = self.run.ask.permission_mode == PermissionMode::PlanFirst;
         self.shared.tools.planning().filter(|_| plans)
     }
 

@@ -61,8 +61,8 @@ impl RunExecutor<'_> {
         let ask = &self.run.ask;
         ApprovalTerms {
             mode: match ask.permission_mode {
-                PermissionMode::BypassPermissions => ApprovalMode::Bypass,
-                PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
+                PermissionMode::Bypass => ApprovalMode::Bypass,
+                PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => {
                     ApprovalMode::Ask
                 }
             },

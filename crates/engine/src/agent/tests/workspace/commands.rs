@@ -215,7 +215,8 @@ async fn switching_approvals_off_runs_no_command_of_anybody_but_an_owner() {
     };
     let issued =
         Authenticator::new(stage.store.clone()).issue(grant, &owner().user, 0).await.unwrap();
-    let ask = RunRequest { principal: issued.principal, ..stage.conversation_question("Run it") };
+    let ask =
+        AgentQuestion { principal: issued.principal, ..stage.conversation_question("Run it") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
     assert_eq!((request.status, stage.file("b.txt")), (RequestStatus::Pending, None));

@@ -246,8 +246,8 @@ async fn two_people_must_agree_where_the_desk_asks_for_two() {
 async fn a_run_that_bypasses_approvals_writes_at_once_and_it_is_seen() {
     let mut stage = TestAgent::in_workspace(&[]).await;
     stage.model.plays(writes("a.txt", "new"));
-    let ask = RunRequest {
-        permission_mode: PermissionMode::BypassPermissions,
+    let ask = AgentQuestion {
+        permission_mode: PermissionMode::Bypass,
         ..stage.conversation_question("Write")
     };
     stage.agents.ask(ask).await.unwrap();
@@ -265,7 +265,8 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     stage.result().await;
     assert_eq!(told(&stage), ("secret".into(), false));
     stage.model.plays(reads());
-    let ask = RunRequest { read_tools: ReadToolPolicy::Ask, ..stage.conversation_question("Read") };
+    let ask =
+        AgentQuestion { read_tools: ReadToolPolicy::Ask, ..stage.conversation_question("Read") };
     stage.agents.ask(ask.clone()).await.unwrap();
     let request = stage.settles(RequestVerdict::Reject).await;
     let preview = &request.proposal.action.preview;
@@ -278,7 +279,7 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     stage.result().await;
     assert_eq!(told(&stage), ("User rejected the operation".into(), true));
     stage.model.plays(reads());
-    stage.agents.ask(RunRequest { run: "again".into(), ..ask }).await.unwrap();
+    stage.agents.ask(AgentQuestion { run: "again".into(), ..ask }).await.unwrap();
     stage.settles(RequestVerdict::Approve).await;
     stage.result().await;
     assert_eq!(told(&stage), ("secret".into(), false));

@@ -1,6 +1,9 @@
 //! PostgreSQL: its address, connections and migrations.
 
 pub(crate) mod address;
+pub(crate) mod node_messages;
+pub(crate) mod nodes;
+pub(crate) mod replacement;
 pub(crate) mod script;
 pub(crate) mod server;
 pub(crate) mod session;
@@ -8,17 +11,18 @@ pub(crate) mod session;
 use std::io;
 use std::time::Duration;
 
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::{AssertSqlSafe, Row as _};
-use sqlx_postgres::{PgConnection, PgPool, PgPoolOptions};
+use sqlx_core::transaction::TransactionManager as _;
+use sqlx_postgres::{PgConnection, PgPool, PgPoolOptions, PgTransactionManager};
 
+use crate::failpoint;
+use crate::store::database::{migrations, transfer};
 use crate::store::{StoreError, StoreResult};
 use address::DatabaseUrl;
 
 /// Longest wait for an answer, after which the connection counts as lost.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
-
-static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/postgres");
 
 /// Number of reading connections, at most.
 const READERS: u32 = 8;
@@ -49,7 +53,7 @@ const NO_RIGHTS: &str = "42501";
 /// # Errors
 /// [`StoreError::Unsuitable`] if the user may not create tables.
 pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
-    MIGRATIONS.run(connection).await.map_err(|error| match &error {
+    migrations::POSTGRES.run(connection).await.map_err(|error| match &error {
         MigrateError::Execute(sqlx::Error::Database(cause))
         | MigrateError::ExecuteMigration(sqlx::Error::Database(cause), _)
             if cause.code().as_deref() == Some(NO_RIGHTS) =>
@@ -57,7 +61,7 @@ pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) ->
             let reason = format!("its user may not create tables: {}", cause.message());
             StoreError::Unsuitable { database: url.to_string(), reason }
         }
-        _ => StoreError::Migration(error),
+        _ => migrations::error(&migrations::POSTGRES, error),
     })
 }
 
@@ -67,9 +71,72 @@ pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) ->
 /// # Errors
 /// [`StoreError::Shape`] if they are of another version.
 pub(crate) async fn check_shape(connection: &mut PgConnection) -> StoreResult<()> {
-    let needed = super::newest(&MIGRATIONS);
+    let needed = migrations::newest(&migrations::POSTGRES);
     let found = shape(connection).await?;
     if found == needed { Ok(()) } else { Err(StoreError::Shape { found, needed }) }
+}
+
+/// Key of the setting that a database has while a transfer fills it.
+const INCOMPLETE: &str = "transfer.incomplete";
+
+/// Statement that takes the mark of a transfer away.
+pub(crate) const UNMARK: &str = "DELETE FROM settings WHERE key = 'transfer.incomplete'";
+
+/// Makes the tables in a database that a transfer is about to fill, or brings them up to date, and
+/// marks it. One transaction: there is no moment in which a server takes the tables for those of a
+/// new database.
+///
+/// # Errors
+/// Those of [`migrate`].
+pub(crate) async fn prepare_to_fill(
+    url: &DatabaseUrl,
+    connection: &mut PgConnection,
+) -> StoreResult<()> {
+    // Known to the library, so that each migration is a part of it.
+    PgTransactionManager::begin(connection, None).await?;
+    migrate(url, connection).await?;
+    failpoint::pass("transfer.tables");
+    let sql = "INSERT INTO settings (key, value) VALUES ($1, 'yes') ON CONFLICT DO NOTHING";
+    sqlx::query(sql).bind(INCOMPLETE).execute(&mut *connection).await?;
+    PgTransactionManager::commit(connection).await?;
+    failpoint::pass("transfer.marked");
+    Ok(())
+}
+
+/// Checks that no transfer into the database was interrupted, or is under way. Its tables are
+/// there.
+///
+/// # Errors
+/// [`StoreError::Incomplete`] if one was.
+pub(crate) async fn check_complete(
+    url: &DatabaseUrl,
+    connection: &mut PgConnection,
+) -> StoreResult<()> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM settings WHERE key = $1)";
+    let is_marked: bool = sqlx::query_scalar(sql).bind(INCOMPLETE).fetch_one(connection).await?;
+    if is_marked { Err(StoreError::Incomplete { place: url.to_string() }) } else { Ok(()) }
+}
+
+/// Returns `true` if something is stored, apart from the mark of a transfer and what is the
+/// database's own.
+pub(crate) async fn has_data(connection: &mut PgConnection) -> StoreResult<bool> {
+    for table in transfer::tables::COPIED {
+        let sql = "SELECT to_regclass($1) IS NOT NULL";
+        let is_there: bool =
+            sqlx::query_scalar(sql).bind(table).fetch_one(&mut *connection).await?;
+        if !is_there {
+            continue;
+        }
+        let but_own = match table {
+            "settings" => "WHERE key NOT IN ('transfer.incomplete', 'node_channel')",
+            _ => "",
+        };
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} {but_own})");
+        if sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut *connection).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the newest migration in the database; 0 if there is none.

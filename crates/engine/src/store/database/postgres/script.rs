@@ -3,7 +3,7 @@
 use sqlx::{AssertSqlSafe, Executor as _};
 use sqlx_postgres::PgArguments;
 
-use super::session::PostgresSession;
+use super::session::{FoundState, PostgresSession};
 use crate::ids::{DocumentId, Version};
 use crate::store::database::columns::{ColumnValue, values};
 use crate::store::database::statement_batch::{BatchError, BatchFrame, RowExpectation};
@@ -52,6 +52,19 @@ impl<'a> PostgresScript<'a> {
                 self.send().await
             }
         }
+    }
+
+    /// Sends what was not sent yet if this is a node; returns the state of the database that its
+    /// transaction has found.
+    ///
+    /// # Errors
+    /// Those of [`StatementBatch::send`](super::super::statement_batch::StatementBatch::send).
+    pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
+        if !self.session.is_node() {
+            return Ok(None);
+        }
+        self.send().await?;
+        Ok(self.session.found())
     }
 
     /// Adds a statement and its values.

@@ -34,24 +34,57 @@ pub(crate) struct PostgresSession {
     connection: PgConnection,
     /// Term of a server; `None`: a visitor.
     term: Option<ServerTerm>,
+    /// State of the database as the open transaction of a node has found it.
+    found: Option<FoundState>,
 }
 
 /// Time for which a server writes, and the number of transactions that it has written.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerTerm {
-    pub name: String,
+    pub name: TermName,
     pub transactions: u64,
+}
+
+/// Name of a term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TermName {
+    /// Name of the term of a server that uses the database alone.
+    Sole(String),
+    /// Number of the node, for one of several servers.
+    Node(i64),
+}
+
+/// State of the database that a node reads as it begins a transaction.
+#[derive(Clone, Debug, FromRow)]
+pub(crate) struct FoundState {
+    /// Number of the last line of the audit log, if there is one.
+    pub seq: Option<i64>,
+    /// Hash of that line.
+    pub hash: Option<String>,
+    /// `true` if there are webhooks.
+    pub webhooks: bool,
 }
 
 impl PostgresSession {
     /// Returns a session on a connection.
     pub(crate) fn new(connection: PgConnection, term: Option<ServerTerm>) -> Self {
-        Self { connection, term }
+        Self { connection, term, found: None }
     }
 
     /// Returns the connection.
     pub(crate) fn connection(&mut self) -> &mut PgConnection {
         &mut self.connection
+    }
+
+    /// Returns `true` if other servers write too: what the database had at the end of the last
+    /// transaction may be outdated when the next one begins.
+    pub(crate) fn is_node(&self) -> bool {
+        self.term.as_ref().is_some_and(|term| matches!(term.name, TermName::Node(_)))
+    }
+
+    /// Returns the state of the database that the open transaction of a node has found.
+    pub(crate) fn found(&mut self) -> Option<FoundState> {
+        self.found.take()
     }
 
     /// Returns the number of transactions that this server has committed; `None` for a visitor.
@@ -81,12 +114,28 @@ impl PostgresSession {
         };
         // One message for all of it.
         let ServerTerm { name, transactions } = term;
+        let number = match name {
+            TermName::Sole(name) => {
+                let sql = format!(
+                    "{begin}; UPDATE writer SET transactions = {transactions} + 1
+                     WHERE term = '{name}' AND transactions = {transactions}"
+                );
+                let counted = last_count(&mut self.connection, sql).await?;
+                return if counted == 1 { Ok(()) } else { Err(StoreError::Replaced) };
+            }
+            TermName::Node(number) => number,
+        };
+        // The lock is held by then, so that what is read cannot be outdated.
         let sql = format!(
-            "{begin}; UPDATE writer SET transactions = {transactions} + 1
-             WHERE term = '{name}' AND transactions = {transactions}"
+            "{begin}; UPDATE nodes SET transactions = {transactions} + 1
+             WHERE number = {number} AND transactions = {transactions}
+             RETURNING (SELECT seq FROM audit ORDER BY seq DESC LIMIT 1),
+                 (SELECT hash FROM audit ORDER BY seq DESC LIMIT 1),
+                 EXISTS (SELECT 1 FROM webhooks) AS webhooks"
         );
-        let counted = last_count(&mut self.connection, sql).await?;
-        if counted == 1 { Ok(()) } else { Err(StoreError::Replaced) }
+        let row = last_row(&mut self.connection, sql).await?.ok_or(StoreError::Replaced)?;
+        self.found = Some(FoundState::from_row(&row)?);
+        Ok(())
     }
 
     /// Commits the transaction.
@@ -122,6 +171,20 @@ async fn last_count(connection: &mut PgConnection, sql: String) -> StoreResult<u
     Ok(count)
 }
 
+/// Runs statements in one message; returns the row of the last one, if it touched one.
+async fn last_row(connection: &mut PgConnection, sql: String) -> StoreResult<Option<PgRow>> {
+    let mut results = connection.fetch_many(sqlx::raw_sql(AssertSqlSafe(sql)));
+    let (mut row, mut last) = (None, None);
+    while let Some(result) = results.try_next().await? {
+        let result: Either<PgQueryResult, PgRow> = result;
+        match result {
+            Either::Right(found) => row = Some(found),
+            Either::Left(_) => last = row.take(),
+        }
+    }
+    Ok(last)
+}
+
 /// Opens a connection and checks that this server can be used.
 ///
 /// # Errors
@@ -137,9 +200,14 @@ pub(crate) async fn connect(url: &DatabaseUrl) -> StoreResult<PgConnection> {
         Ok(Err(error)) => return Err(refused(url, &error)),
         Err(_) => return Err(unreachable(format!("no answer within {} s", TIMEOUT.as_secs()))),
     };
-    connection.execute(SETTINGS).await.map_err(|error| refused(url, &error))?;
+    configure(&mut connection).await.map_err(|error| refused(url, &error))?;
     check(url, &mut connection).await?;
     Ok(connection)
+}
+
+/// Sets what every session that writes needs.
+pub(crate) async fn configure(connection: &mut PgConnection) -> sqlx::Result<()> {
+    connection.execute(SETTINGS).await.map(drop)
 }
 
 /// Makes a session refuse to write.

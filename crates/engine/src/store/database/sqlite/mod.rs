@@ -5,16 +5,15 @@ pub(crate) mod script;
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::migrate::Migrator;
-use sqlx::{ConnectOptions, Row as _};
+use sqlx::{ConnectOptions, Connection as _, Row as _};
 use sqlx_sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
 
+use crate::store::database::migrations;
+use crate::store::database::transfer::side::TransferSide;
 use crate::store::{StoreError, StoreResult};
-
-static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 
 /// Number of reading connections. Reads are short and mostly come from the page cache.
 const READERS: u32 = 4;
@@ -60,7 +59,8 @@ pub(crate) async fn connect_memory() -> Result<SqlitePool, StoreError> {
 
 /// Creates the tables, or changes those of an older version.
 pub(crate) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
-    Ok(MIGRATIONS.run(pool).await?)
+    let migrated = migrations::SQLITE.run(pool).await;
+    migrated.map_err(|error| migrations::error(&migrations::SQLITE, error))
 }
 
 /// Checks that the tables are those this program knows: a visitor beside a running server changes
@@ -69,7 +69,7 @@ pub(crate) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
 /// # Errors
 /// [`StoreError::Shape`] if they are of another version.
 pub(crate) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
-    let needed = super::newest(&MIGRATIONS);
+    let needed = migrations::newest(&migrations::SQLITE);
     let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
         .fetch_one(pool)
         .await
@@ -107,6 +107,41 @@ pub(crate) async fn copy_any(database: &Path, to: &Path) -> Result<(), StoreErro
     let copied = vacuum_into(&only, to).await;
     only.close().await;
     copied
+}
+
+/// Opens a file of this program's version to be read by a transfer.
+///
+/// # Errors
+/// [`StoreError::Shape`] if it is of another version.
+pub(crate) async fn open_side(file: &Path) -> StoreResult<TransferSide> {
+    let options = options().filename(file).read_only(true);
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    let needed = migrations::newest(&migrations::SQLITE);
+    let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
+        .fetch_one(&mut connection)
+        .await?;
+    match found.unwrap_or(0) {
+        found if found == needed => Ok(TransferSide::Sqlite(connection)),
+        found => Err(StoreError::Shape { found, needed }),
+    }
+}
+
+/// Makes the tables in an empty file that a transfer fills. Nothing waits for the disk: an
+/// interrupted transfer begins anew.
+pub(crate) async fn create_side(file: &Path) -> StoreResult<TransferSide> {
+    let options = options()
+        .filename(file)
+        .journal_mode(SqliteJournalMode::Memory)
+        .synchronous(SqliteSynchronous::Off);
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    migrations::SQLITE.run(&mut connection).await?;
+    Ok(TransferSide::Sqlite(connection))
+}
+
+/// Brings the tables in a file of an older version up to date.
+pub(crate) async fn update_file(file: &Path) -> StoreResult<()> {
+    create_side(file).await?.close().await;
+    Ok(())
 }
 
 async fn vacuum_into(database: &SqlitePool, to: &Path) -> Result<(), StoreError> {
@@ -155,7 +190,7 @@ pub(crate) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
 }
 
 async fn look_at_copy(copy: &SqlitePool) -> Result<(), StoreError> {
-    let needed = super::newest(&MIGRATIONS);
+    let needed = migrations::newest(&migrations::SQLITE);
     let found: Option<i64> =
         sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(copy).await?;
     let found = found.unwrap_or(0);
@@ -189,4 +224,56 @@ fn pool(size: u32) -> SqlitePoolOptions {
         .max_lifetime(None)
         // An embedded database does not hang up.
         .test_before_acquire(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::migrate::Migrator;
+
+    use super::*;
+
+    type LogRow = (String, i64, String, String, String, i64, Option<String>);
+
+    async fn log(pool: &SqlitePool) -> Vec<LogRow> {
+        let sql = "SELECT document, version, client, changes, author, at_ms, origin FROM updates
+             ORDER BY document, version";
+        sqlx::query_as(sql).fetch_all(pool).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_log_of_an_older_database_reads_as_before_and_goes_on() {
+        let pool = connect_memory().await.unwrap();
+        let older = migrations::SQLITE.iter().filter(|it| it.version < 61).cloned();
+        Migrator::with_migrations(older.collect()).run(&pool).await.unwrap();
+        let run = async |sql: &'static str| sqlx::query(sql).execute(&pool).await;
+        for document in ["doc_a", "doc_b"] {
+            let sql = "INSERT INTO documents
+                     (id, title, created_ms, updated_ms, version, settings, deleted)
+                 VALUES ($1, '', 0, 0, 0, '{}', FALSE)";
+            sqlx::query(sql).bind(document).execute(&pool).await.unwrap();
+        }
+        // An editor, a person and a document may have one name.
+        run("INSERT INTO updates VALUES
+            ('doc_a', 1, 'c_1', '[1]', 'ana', 5, NULL), ('doc_a', 2, 'ana', '[[0,\"é\"]]', 'ana', 6, 'req_1'),
+            ('doc_b', 1, 'c_1', '[2]', 'doc_a', 7, NULL)")
+        .await
+        .unwrap();
+        let before = log(&pool).await;
+        assert_eq!(before.len(), 3);
+        migrate(&pool).await.unwrap();
+        assert_eq!(log(&pool).await, before);
+
+        run("INSERT INTO updates VALUES ('doc_a', 3, 'c_2', '[3]', 'bo', 8, NULL)").await.unwrap();
+        assert_eq!(log(&pool).await[2].4, "bo");
+        let taken =
+            run("INSERT INTO updates VALUES ('doc_a', 3, 'c_2', '[3]', 'bo', 8, NULL)").await;
+        assert!(taken.unwrap_err().to_string().contains("UNIQUE"));
+        for sql in [
+            "UPDATE update_log SET version = 9",
+            "DELETE FROM names",
+            "UPDATE names SET name = 'x'",
+        ] {
+            assert!(run(sql).await.unwrap_err().to_string().contains("append-only"), "{sql}");
+        }
+    }
 }

@@ -1,0 +1,181 @@
+//! Preparation of decisions, before the room that owns the request judges them: what the room does
+//! not know is looked up here. These are the rules of the workspace inbox for a file that is open
+//! as a document, and, for a call that is decided as a whole, what it would do now.
+
+use async_recursion::async_recursion as boxed;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::approvals::{
+    ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, RequestSource,
+    RequestVerdict, UpdatedPreview,
+};
+use crate::document::Text;
+use crate::ids::RequestId;
+use crate::metrics;
+use crate::permissions::Principal;
+use crate::rooms::command::ApprovalMode;
+use crate::rooms::{RequestResult, RoomError, RoomHandle};
+use crate::tools::{
+    ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, PlanMode, ReadToolPolicy,
+    ToolContext,
+};
+
+use crate::agent::AgentService;
+
+impl AgentService {
+    /// Returns the workspace inbox: the room of requests without a document.
+    ///
+    /// # Errors
+    /// Those of [`RoomRegistry::workspace_inbox`](crate::rooms::RoomRegistry::workspace_inbox).
+    #[boxed]
+    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
+        self.shared.workspace_inbox().await
+    }
+
+    /// Returns `true` if there is a folder for work without a document.
+    pub fn has_workspace(&self) -> bool {
+        self.shared.tools.workspace().is_some()
+    }
+
+    /// Decides a request in the room that owns it. Denials of the workspace inbox also apply to a
+    /// file that is open as a document. An approval of a call as a whole is refused as stale if the
+    /// call would now do something else than people were shown; an edited input must be one that
+    /// the tool accepts.
+    ///
+    /// # Errors
+    ///
+    /// If the decision is refused; [`RoomError::Input`] if the tool does not accept an edited
+    /// input.
+    #[boxed]
+    pub async fn decide_in(
+        &self,
+        room: &RoomHandle,
+        id: RequestId,
+        decision: Decision,
+        by: Principal,
+    ) -> RequestResult {
+        let began = Instant::now();
+        let decided = self.checked_decision(room, id, decision, by).await;
+        match &decided {
+            Ok(_) => metrics::DECISION_SECONDS.took(began.elapsed()),
+            Err(_) => metrics::DECISIONS_REFUSED.count(),
+        }
+        decided
+    }
+
+    async fn checked_decision(
+        &self,
+        room: &RoomHandle,
+        id: RequestId,
+        mut decision: Decision,
+        by: Principal,
+    ) -> RequestResult {
+        let open = room.requests().await?;
+        let approves =
+            matches!(decision.verdict, RequestVerdict::Approve | RequestVerdict::Edit { .. });
+        let request = open.into_iter().find(|request| *request.id() == id);
+        let sent_back = decision.sent_back.as_ref().zip(request.as_ref());
+        if sent_back.is_some_and(|(input, request)| *input != request.proposal.origin.input) {
+            let message =
+                "`updated_input` differs from the proposed input; use `decision: edit` to run it";
+            return Err(RoomError::Invalid(message.to_owned()));
+        }
+        // The room checks changes of a text, but does not know the rules for files.
+        if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {
+            let workspace_inbox = self.workspace_inbox().await?;
+            decision.most_units = self.shared.tools.most_units(request, &workspace_inbox).await?;
+        }
+        let whole = request.filter(|request| approves && request.hunks.is_empty());
+        if let Some(request) = whole {
+            self.check(&request, &decision, &by)?;
+            let context = self.context(&request, &self.workspace_inbox().await?, &by);
+            if let RequestVerdict::Edit { input } = &decision.verdict {
+                let revised = self.shared.tools.refresh_preview(&context, &request, input).await;
+                decision.revised =
+                    Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
+            }
+            let updated_preview = self.updated_preview(&context, &request).await;
+            room.refresh_preview(id.clone(), updated_preview).await?;
+        }
+        room.decide(id, decision, by).await
+    }
+
+    /// Refuses decisions that the room would refuse for every preview, before files are read.
+    fn check(
+        &self,
+        request: &ApprovalRequest,
+        decision: &Decision,
+        by: &Principal,
+    ) -> Result<(), RoomError> {
+        let now_ms = self.shared.clock.now_ms();
+        let nothing = DecisionRequirements::default();
+        match request.clone().judge_and_carry_out(decision, by, &Text::default(), now_ms, &nothing)
+        {
+            Ok(_) | Err(DecisionError::StalePreview { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Computes the present preview of a call.
+    async fn updated_preview(
+        &self,
+        context: &ToolContext,
+        request: &ApprovalRequest,
+    ) -> UpdatedPreview {
+        let proposal = &request.proposal;
+        let looked =
+            self.shared.tools.refresh_preview(context, request, &proposal.origin.input).await;
+        looked.unwrap_or_else(|error| {
+            // The call is no longer possible. People see why; another reason is another preview.
+            let text = error.to_string();
+            let mut preview = proposal.action.preview.clone();
+            preview.warnings.retain(|warning| warning.code != CANNOT_RUN);
+            preview
+                .warnings
+                .push(PreviewWarning { code: CANNOT_RUN.to_owned(), text: text.clone() });
+            UpdatedPreview { preview, touched: Some(text) }
+        })
+    }
+
+    /// Returns the context of a tool that only computes a preview.
+    fn context(
+        &self,
+        request: &ApprovalRequest,
+        workspace_inbox: &RoomHandle,
+        by: &Principal,
+    ) -> ToolContext {
+        let proposal = &request.proposal;
+        ToolContext {
+            room: workspace_inbox.clone(),
+            conversation_room: None,
+            open_file: None,
+            call: CallIdentity {
+                request: request.id().clone(),
+                session: proposal.origin.session.clone(),
+                run: proposal.origin.run.clone(),
+                requester: by.clone(),
+                prompt: proposal.action.prompt.as_str().into(),
+                source: RequestSource::Unknown,
+                after_restart: false,
+                again_of: None,
+            },
+            view: DocumentView::default(),
+            approval: ApprovalTerms { mode: ApprovalMode::Ask, deadline_ms: None, progress: None },
+            environment: CallEnvironment {
+                rooms: self.shared.rooms.clone(),
+                workspace_inbox: workspace_inbox.clone(),
+                workspace: self.shared.tools.workspace().cloned(),
+                model: None,
+                unseen_files: Arc::default(),
+                read_tools: ReadToolPolicy::AtOnce,
+                plan: PlanMode::Off,
+                tag: "".into(),
+                clock: self.shared.clock.clone(),
+            },
+        }
+    }
+}
+
+/// Code of the warning that a call would fail.
+const CANNOT_RUN: &str = "cannot_run";

@@ -1,0 +1,133 @@
+//! Workers: each takes the runs of one queue, one after the other, executes them, and stores and
+//! announces their ends.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+
+use crate::failpoint;
+use crate::rooms::RoomError;
+use crate::rooms::event::{AgentObject, StreamingPreviewScope};
+use crate::store::{NodeNews, RunEndKind, WriteBatch};
+
+use super::agent_shared::AgentShared;
+use super::run_queues::{QueueKey, QueuedRun};
+use super::{AskError, AskKind};
+use crate::agent::conversation::history::ResultTexts;
+use crate::agent::conversation::response::response;
+use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
+use crate::agent::external_calls::call::called;
+use crate::agent::run::end_reason::RunEndReason;
+use crate::agent::run::run_events::RunEventPublisher;
+use crate::agent::run::run_record::Run;
+use crate::agent::run::state_machine::RunEnd;
+use crate::agent::run::{executor, run_record};
+
+impl AgentShared {
+    /// Works on the runs of a queue until it is empty or the server stops.
+    pub(super) async fn work(&self, key: &QueueKey) {
+        loop {
+            let Some(mut job) = self.queues().next(key) else { return };
+            // Of several servers, the one that has the document does its runs: it keeps it.
+            let home = match self.store.node() {
+                Some(_) => self.room(&job.run).await.ok(),
+                None => None,
+            };
+            let end = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => None,
+                end = self.run(&mut job) => Some(end),
+            };
+            self.models.over(&job.run.full_name());
+            let Some(end) = end else { return };
+            // Not cancelled by a stop: a run whose end is stored must also be reported.
+            self.end(job, end).await;
+            drop(home);
+        }
+    }
+
+    async fn run(&self, job: &mut QueuedRun) -> RunEnd {
+        // A run that panics must not end the session's other runs, and still owes its answer.
+        let end = AssertUnwindSafe(executor::execute_run(self, job)).catch_unwind().await;
+        end.unwrap_or_else(|_| RunEnd::error(RunEndReason::Internal, "The run failed unexpectedly"))
+    }
+
+    /// Ends a run: stores the end first, then tells everyone, exactly once.
+    pub(super) async fn end(&self, QueuedRun { run, .. }: QueuedRun, end: RunEnd) {
+        let ask = &run.ask;
+        let entry = TranscriptEntry {
+            session: ask.session.clone(),
+            run: ask.run.clone(),
+            at_ms: self.clock.now_ms(),
+            kind: EntryKind::End {
+                subtype: end.kind,
+                message: end.message.clone(),
+                code: end.reason.clone(),
+                spent: run.spent.clone(),
+            },
+        };
+        let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
+        let mut said = self.said_by(&run, texts).await.unwrap_or_default();
+        if let Err(error) = self.keep_end(&run, end.kind, &entry, &said).await {
+            tracing::error!(run = %ask.run, %error, "cannot store the end of a run; the run will be resumed after a restart");
+        }
+        failpoint::pass("agent.ended");
+        self.ended.send_modify(|count| *count += 1);
+        let node = self.store.node().map(Arc::clone);
+        let ended = NodeNews::RunEnded(ask.session.clone(), ask.run.clone());
+        self.queues().done(&ask.session, &ask.run);
+        self.call_waiters.notify(ask, || called(&run, &said, end.message.clone()));
+        said.push(entry);
+        let room = match self.room(&run).await {
+            // The document is gone, but the session still waits for its answer.
+            Err(RoomError::NoDocument) => self.private_room(&ask.session, &ask.principal).await,
+            opened => opened,
+        };
+        match room {
+            Ok(room) => self.say_end(&self.run_events(&run, room), &run, &said, &end).await,
+            Err(error) => {
+                tracing::error!(run = %ask.run, %error, "cannot announce the end of a run");
+            }
+        }
+        if let Some(node) = node {
+            node.tell(&ended).await;
+        }
+    }
+
+    /// Stores the end of a run. A run that never began (`said` is empty) is no part of the
+    /// conversation, which may be in the middle of another run.
+    async fn keep_end(
+        &self,
+        run: &Run,
+        kind: RunEndKind,
+        entry: &TranscriptEntry,
+        said: &[TranscriptEntry],
+    ) -> Result<(), AskError> {
+        let mut batch = WriteBatch::from(run.put_ended(kind, entry.at_ms)?);
+        if !said.is_empty() {
+            batch.push(run_record::append(run.ask.document.as_ref(), entry)?);
+        }
+        Ok(self.store.commit(batch).await?)
+    }
+
+    async fn say_end(
+        &self,
+        run_events: &RunEventPublisher,
+        run: &Run,
+        said: &[TranscriptEntry],
+        end: &RunEnd,
+    ) {
+        let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
+        run_events.room.end_previews(StreamingPreviewScope::OfRun(session, name)).await;
+        let now = run_events.room.read().await.ok();
+        run_events
+            .show(AgentObject::result(end.kind, &end.message, end.reason.as_ref(), &run.spent))
+            .await;
+        match &run.ask.kind {
+            AskKind::Ask => run_events.respond(response(said, now.as_ref())).await,
+            AskKind::Run | AskKind::Call(_) => {}
+        }
+        run_events.over().await;
+    }
+}

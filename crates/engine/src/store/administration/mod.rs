@@ -1,0 +1,20 @@
+//! Storage of what owners look after: what models cost, the limits of it, and the size of
+//! everything.
+
+pub(super) mod records;
+pub(super) mod spending;
+pub(super) mod spending_month;
+pub(super) mod storage;
+
+use super::database::statement_batch::StatementBatch;
+use records::AdministrationOp;
+
+/// Writes an operation.
+pub(super) fn write(script: &mut StatementBatch<'_>, op: &AdministrationOp) {
+    match op {
+        AdministrationOp::AddSpending(entry) => spending::add(script, entry),
+        AdministrationOp::PutSpendingLimit { scope, amount } => {
+            spending::put_limit(script, scope, *amount);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Backups: copies of the database made while a server runs, and data directories restored from
+//! them.
+//!
+//! A backup is one database file: documents with their histories, requests and decisions, sessions
+//! and transcripts, rules, settings, tokens (as hashes) and the audit log, as they were at one
+//! moment. The owner's secret (`owner.token`) is not in it, and neither are files of the workspace.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::store::database::sqlite;
+use crate::store::{StoreError, StoreResult, data_directory};
+
+/// Copies the database of the data directory `data` into the file `target`, which must not exist
+/// yet. Returns the bytes of the copy. A server may be running: its work goes on, and the copy is
+/// of one moment.
+///
+/// # Errors
+/// [`StoreError::File`] if `target` exists, [`StoreError::Write`] if there is no space for it.
+/// Nothing is left then; a process that is killed leaves a file `TARGET.part-…`.
+pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
+    let failed = |source| StoreError::File { path: target.to_owned(), source };
+    if target.try_exists().map_err(failed)? {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let part = beside(target);
+    // Readable by its owner only, from the first byte on; SQLite fills an empty file.
+    data_directory::create_private(&part)?;
+    let copied = match sqlite::copy(&data.join(data_directory::DATABASE), &part).await {
+        Ok(()) => settle(&part, target),
+        Err(error) => Err(error.while_writing()),
+    };
+    if copied.is_err() {
+        fs::remove_file(&part).ok();
+    }
+    copied
+}
+
+/// Makes a data directory of the backup `from`, for a server of this version to be started on. With
+/// `replace`, existing data is put aside under another name; returns the new path of its database.
+///
+/// # Errors
+/// [`StoreError::Occupied`] if there is data and `replace` is false, [`StoreError::InUse`] while a
+/// server runs on it, [`StoreError::Corrupt`] if `from` is no intact backup. Nothing has changed
+/// then.
+pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Option<PathBuf>> {
+    sqlite::check_copy(from).await?;
+    let is_new = !data.try_exists().map_err(StoreError::file(data))?;
+    data_directory::create_data_directory(data)?;
+    if !is_new && !replace && !is_empty(data)? {
+        return Err(StoreError::Occupied { path: data.to_owned() });
+    }
+    // No server runs on it, and none starts, until this is done.
+    let lock = data_directory::lock(data).await?;
+    let database = data.join(data_directory::DATABASE);
+    let part = beside(&database);
+    let restored = restore_by(&part, from, &database).await;
+    if restored.is_err() {
+        fs::remove_file(&part).ok();
+    }
+    drop(lock);
+    restored
+}
+
+/// Makes a checked, durable copy of `from` at `part`, and then changes places with the database.
+async fn restore_by(part: &Path, from: &Path, database: &Path) -> StoreResult<Option<PathBuf>> {
+    data_directory::create_private(part)?;
+    // Copied by SQLite: what stands in the log beside `from` belongs to it.
+    sqlite::copy_any(from, part).await.map_err(StoreError::while_writing)?;
+    sqlite::check_copy(part).await?;
+    sync_file(part)?;
+    let aside = put_aside(database)?;
+    if let Err(error) = settle(part, database) {
+        if let Some(aside) = &aside {
+            rename_with_journals(aside, database)?;
+        }
+        return Err(error);
+    }
+    Ok(aside)
+}
+
+fn sync_file(path: &Path) -> StoreResult<()> {
+    let synced = OpenOptions::new().read(true).write(true).open(path);
+    synced.and_then(|file| file.sync_all()).map_err(StoreError::file(path))
+}
+
+/// Returns the database that a restore has put aside, if it was interrupted before it put another
+/// in its place.
+pub(in crate::store) fn interrupted_restore(database: &Path) -> Option<PathBuf> {
+    let prefix = format!("{}.replaced-", database.file_name()?.to_str()?);
+    let entries = fs::read_dir(database.parent()?).ok()?;
+    let mut aside = entries.flatten().map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.strip_prefix(&prefix).is_some_and(|rest| !rest.contains('-'))
+    });
+    aside.next().filter(|_| !database.exists())
+}
+
+/// A name of our own beside a file.
+pub(super) fn beside(target: &Path) -> PathBuf {
+    with_suffix(target, &format!(".part-{}", uuid::Uuid::new_v4().simple()))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+/// Makes the complete file `part` durable and moves it to `target`, replacing nothing; returns its
+/// bytes.
+pub(super) fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
+    let settled = || {
+        let file = OpenOptions::new().read(true).write(true).open(part)?;
+        file.sync_all()?;
+        let bytes = file.metadata()?.len();
+        // A hard link replaces nothing; a file system may not support them.
+        match fs::hard_link(part, target) {
+            Ok(()) => fs::remove_file(part)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            Err(_) if target.try_exists()? => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(part, target)?,
+        }
+        sync_folder(target);
+        Ok(bytes)
+    };
+    settled().map_err(StoreError::file(target))
+}
+
+/// Makes the names in a file's folder survive a loss of power, if the file system supports it.
+fn sync_folder(file: &Path) {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).ok();
+}
+
+/// Gives a database and the files that belong to it other names; the new name of the database.
+fn put_aside(database: &Path) -> StoreResult<Option<PathBuf>> {
+    if !database.try_exists().map_err(StoreError::file(database))? {
+        return Ok(None);
+    }
+    let suffix = format!(".replaced-{}", uuid::Uuid::new_v4().simple());
+    let aside = with_suffix(database, &suffix);
+    rename_with_journals(database, &aside)?;
+    Ok(Some(aside))
+}
+
+/// Renames a database and the files that belong to it.
+fn rename_with_journals(from: &Path, to: &Path) -> StoreResult<()> {
+    // What is not yet folded into the database goes with it: beside another one it would damage
+    // that.
+    for journal in ["-wal", "-shm", "-journal"] {
+        let (old, new) = (with_suffix(from, journal), with_suffix(to, journal));
+        match fs::rename(&old, &new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::file(&old)(error));
+            }
+            _ => {}
+        }
+    }
+    fs::rename(from, to).map_err(StoreError::file(from))
+}
+
+fn is_empty(folder: &Path) -> StoreResult<bool> {
+    let mut entries = fs::read_dir(folder).map_err(StoreError::file(folder))?;
+    Ok(entries.next().is_none())
+}

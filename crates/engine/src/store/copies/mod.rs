@@ -1,0 +1,5 @@
+//! Copies of everything that is stored: backups and what is made of them, and transfers from one
+//! database to another.
+
+pub(super) mod backup;
+pub(super) mod transfer;

@@ -1,0 +1,95 @@
+//! Statements about the messages between servers that share a database.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use sqlx_postgres::{PgListener, PgPool, PgPoolOptions};
+
+use super::nodes::NodeConnections;
+use super::{answered, session};
+use crate::store::StoreResult;
+use crate::store::nodes::tables::{MessageNotice, MessageStream, MessageTable, StoredMessage};
+
+/// Bytes of a message from which on `NOTIFY` does not take it; it is only stored then.
+const LONGEST_NOTICE: i32 = 8_000;
+
+impl MessageTable for NodeConnections {
+    fn store<'a>(
+        &'a self,
+        messages: &'a [(i64, String)],
+        notice: MessageNotice,
+    ) -> BoxFuture<'a, StoreResult<()>> {
+        let (numbers, messages): (Vec<i64>, Vec<&str>) =
+            messages.iter().map(|(number, message)| (*number, message.as_str())).unzip();
+        let sql = "WITH quick AS (SELECT set_config('synchronous_commit', 'off', true) AS setting),
+             told AS (SELECT number, message, setting
+                 FROM unnest($2::bigint[], $3::text[]) AS told (number, message), quick),
+             stored AS (INSERT INTO node_messages (node, number, message)
+                 SELECT $1, number, message FROM told ON CONFLICT DO NOTHING)
+             SELECT pg_notify('copydesk_' || current_schema()::regnamespace::oid, message) FROM told
+             WHERE $4 AND octet_length(message) < $5 ORDER BY number";
+        let query = sqlx::query(sql).bind(self.number()).bind(numbers).bind(messages);
+        let query = query.bind(notice == MessageNotice::Notify).bind(LONGEST_NOTICE);
+        async { Ok(answered(query.execute(self.pool())).await.map(drop)?) }.boxed()
+    }
+
+    fn messages_after<'a>(
+        &'a self,
+        read: &'a [(i64, i64)],
+    ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>> {
+        let (nodes, numbers): (Vec<i64>, Vec<i64>) = read.iter().copied().unzip();
+        let sql = "SELECT node, number, message FROM node_messages
+             LEFT JOIN unnest($2::bigint[], $3::bigint[]) AS read (reader, last) ON reader = node
+             WHERE node <> $1 AND number > COALESCE(last, 0) ORDER BY node, number";
+        let query = sqlx::query_as(sql).bind(self.number()).bind(nodes).bind(numbers);
+        async { Ok(answered(query.fetch_all(self.pool())).await?) }.boxed()
+    }
+
+    fn forget_messages(&self, older_than_s: i32) -> BoxFuture<'_, StoreResult<()>> {
+        let sql = "DELETE FROM node_messages WHERE told_at < now() - make_interval(secs => $1)";
+        let query = sqlx::query(sql).bind(f64::from(older_than_s));
+        async { Ok(answered(query.execute(self.pool())).await.map(drop)?) }.boxed()
+    }
+
+    fn listen(&self) -> BoxFuture<'_, StoreResult<Box<dyn MessageStream>>> {
+        async {
+            let sql = "SELECT 'copydesk_' || current_schema()::regnamespace::oid";
+            let channel: String = answered(sqlx::query_scalar(sql).fetch_one(self.pool())).await?;
+            let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(session::TIMEOUT);
+            let pool: PgPool = pool.connect_with(self.url().options()).await?;
+            let mut listener = PgListener::connect_with(&pool).await?;
+            listener.listen(&channel).await?;
+            Ok(Box::new(PostgresNotices(listener)) as Box<dyn MessageStream>)
+        }
+        .boxed()
+    }
+}
+
+impl NodeConnections {
+    /// Returns the number of the last stored message of each other node.
+    pub(crate) async fn last_messages(&self) -> StoreResult<Vec<(i64, i64)>> {
+        let sql = "SELECT node, max(number) FROM node_messages WHERE node <> $1 GROUP BY node";
+        let query = sqlx::query_as(sql).bind(self.number());
+        Ok(answered(query.fetch_all(self.pool())).await?)
+    }
+
+    /// Returns the name of this database's channel in Redis, unique among all databases that use
+    /// the same Redis.
+    pub(crate) async fn channel(&self) -> StoreResult<String> {
+        let sql = "SELECT 'copydesk:' || value || ':' || current_schema()::regnamespace::oid
+                 || ':' || current_database() FROM settings WHERE key = 'node_channel'";
+        Ok(answered(sqlx::query_scalar(sql).fetch_one(self.pool())).await?)
+    }
+}
+
+/// Notices of all nodes.
+struct PostgresNotices(PgListener);
+
+impl MessageStream for PostgresNotices {
+    fn next(&mut self) -> BoxFuture<'_, Option<String>> {
+        async {
+            let received = self.0.try_recv().await.ok()??;
+            Some(received.payload().to_owned())
+        }
+        .boxed()
+    }
+}

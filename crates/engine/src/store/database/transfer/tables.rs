@@ -1,0 +1,48 @@
+//! Tables that a transfer copies, and those that it leaves.
+
+/// Tables that are copied, each behind those that it refers to. Of SQLite's log of updates, the
+/// view `updates` is read and written, which is a table in PostgreSQL.
+pub(crate) const COPIED: [&str; 26] = [
+    "documents",
+    "snapshots",
+    "snapshot_costs",
+    "updates",
+    "placements",
+    "provenance",
+    "clients",
+    "sessions",
+    "messages",
+    "runs",
+    "requests",
+    "request_parts",
+    "decisions",
+    "undos",
+    "rules",
+    "logins",
+    "tokens",
+    "settings",
+    "audit",
+    "live_files",
+    "idempotency",
+    "webhooks",
+    "outbox",
+    "answers",
+    "spending",
+    "spending_limits",
+];
+
+/// Tables of SQLite that are not copied: what has been migrated, and what is behind `updates`.
+pub(crate) const LEFT_IN_SQLITE: [&str; 3] = ["_sqlx_migrations", "names", "update_log"];
+
+/// Tables of PostgreSQL that are not copied: what has been migrated, and servers while they run.
+pub(crate) const LEFT_IN_POSTGRES: [&str; 6] =
+    ["_sqlx_migrations", "writer", "nodes", "node_beats", "node_messages", "leases"];
+
+/// Setting of a PostgreSQL database itself, by which its nodes meet. A copy has its own.
+pub(crate) const OWN_SETTING: &str = "node_channel";
+
+/// Copied tables whose rows the database numbers, in the column `seq`, and never twice.
+pub(crate) const NUMBERED: [&str; 2] = ["decisions", "outbox"];
+
+/// Table whose rows have a hash of their text, which must not change.
+pub(crate) const HASHED: &str = "audit";

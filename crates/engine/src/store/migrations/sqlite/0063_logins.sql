@@ -1,0 +1,16 @@
+-- People who sign in with an identity provider: each is one person, whatever their tokens.
+CREATE TABLE logins (
+    user_id TEXT NOT NULL PRIMARY KEY,
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    name TEXT NOT NULL,
+    email TEXT,
+    created_ms BIGINT NOT NULL,
+    signed_in_ms BIGINT NOT NULL,
+    UNIQUE (issuer, subject)
+) WITHOUT ROWID;
+-- The login that a token belongs to; and, if it was issued by an owner and tied to the login later, its earlier person.
+ALTER TABLE tokens ADD COLUMN login TEXT REFERENCES logins (user_id);
+ALTER TABLE tokens ADD COLUMN former_user TEXT;
+-- When the person behind a token changed last: connections that came in before end.
+ALTER TABLE tokens ADD COLUMN changed_ms BIGINT;

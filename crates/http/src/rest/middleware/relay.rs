@@ -1,0 +1,155 @@
+//! Requests about documents that another server of several has: passed on to it as they came, with
+//! the caller's own token, and its answers passed back.
+//!
+//! A request is first handled here. If the document turns out to be elsewhere, nothing was done,
+//! and what was read of the body is sent again.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream, Bytes};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::future::BoxFuture;
+use futures_util::{Stream, StreamExt as _};
+use tokio::time::Instant;
+
+use crate::rest::problem::Problem;
+use copydesk_engine::api::{ClusterNode, NodeAddress};
+use copydesk_engine::metrics;
+
+/// Header of a request that another server has passed on, and of the answer that the document is
+/// not here either.
+const RELAYED: HeaderName = HeaderName::from_static("x-copydesk-relayed");
+/// Longest time for which a request looks for the server that has its document.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Function that sends a request to another server.
+pub type ForwardRequest = Arc<
+    dyn Fn(NodeAddress, Request) -> BoxFuture<'static, Result<Response, ForwardFailure>>
+        + Send
+        + Sync,
+>;
+
+/// Reason why there is no answer of another server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardFailure {
+    /// It was not reached.
+    Unreachable,
+    /// The connection was lost: it may have done what was asked.
+    Lost,
+}
+
+/// State of [`pass_on`].
+#[derive(Clone)]
+pub struct RequestRelay {
+    /// This server as one of several.
+    pub node: Arc<ClusterNode>,
+    /// Function that sends a request to another server.
+    pub forward: ForwardRequest,
+}
+
+/// Body as far as it was read, and what is left of it.
+#[derive(Default)]
+struct BodyRecord {
+    read: Vec<Bytes>,
+    rest: Option<BodyDataStream>,
+}
+
+/// Stream of a body that is recorded. What is left when it is dropped goes back to the record.
+struct RecordedBody {
+    again: std::vec::IntoIter<Bytes>,
+    rest: Option<BodyDataStream>,
+    record: Arc<Mutex<BodyRecord>>,
+}
+
+impl RecordedBody {
+    /// Returns the body from its beginning.
+    fn of(record: &Arc<Mutex<BodyRecord>>) -> Body {
+        let mut recorded = lock(record);
+        let (again, rest) = (recorded.read.clone().into_iter(), recorded.rest.take());
+        Body::from_stream(Self { again, rest, record: Arc::clone(record) })
+    }
+}
+
+impl Stream for RecordedBody {
+    type Item = Result<Bytes, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(piece) = self.again.next() {
+            return Poll::Ready(Some(Ok(piece)));
+        }
+        let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
+        let piece = rest.poll_next_unpin(cx);
+        match &piece {
+            Poll::Ready(Some(Ok(piece))) => lock(&self.record).read.push(piece.clone()),
+            Poll::Ready(None) => self.rest = None,
+            Poll::Ready(Some(Err(_))) | Poll::Pending => {}
+        }
+        piece
+    }
+}
+
+impl Drop for RecordedBody {
+    fn drop(&mut self) {
+        lock(&self.record).rest = self.rest.take();
+    }
+}
+
+/// Handles a request here, or passes it on to the server that has its document.
+pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: Next) -> Response {
+    let is_relayed = request.headers().contains_key(RELAYED);
+    let (parts, body) = request.into_parts();
+    let record = BodyRecord { read: Vec::new(), rest: Some(body.into_data_stream()) };
+    let record = Arc::new(Mutex::new(record));
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let request = Request::from_parts(parts.clone(), RecordedBody::of(&record));
+        let mut response = next.clone().run(request).await;
+        let Some(node) = response.extensions().get::<NodeAddress>().cloned() else {
+            return response;
+        };
+        if is_relayed {
+            *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+            response.headers_mut().insert(RELAYED, HeaderValue::from_static("elsewhere"));
+            return response;
+        }
+        metrics::RELAYED_HTTP_REQUESTS.count();
+        let forwarded = (relay.forward)(node.clone(), relayed(&parts, &record)).await;
+        match forwarded {
+            Ok(answer) if !answer.headers().contains_key(RELAYED) => return answer,
+            Err(ForwardFailure::Lost) if parts.method != Method::GET => return lost(),
+            Ok(_) | Err(_) if Instant::now() >= until => return response,
+            Ok(_) | Err(_) => {}
+        }
+        relay.node.forget_node(node.number);
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Returns the request as another server gets it.
+fn relayed(parts: &Parts, record: &Arc<Mutex<BodyRecord>>) -> Request {
+    let mut request = Request::new(RecordedBody::of(record));
+    *request.method_mut() = parts.method.clone();
+    *request.uri_mut() = parts.uri.clone();
+    *request.headers_mut() = parts.headers.clone();
+    request.headers_mut().insert(RELAYED, HeaderValue::from_static("yes"));
+    request
+}
+
+fn lost() -> Response {
+    let detail = "the server that has this document was lost: check if it was done";
+    Problem::new(StatusCode::BAD_GATEWAY, "outcome_unknown", detail).into_response()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The value is consistent between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

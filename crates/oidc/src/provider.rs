@@ -1,0 +1,326 @@
+//! Client of the identity provider: what it publishes, and what it says of a person.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, header};
+use openidconnect::core::{
+    CoreAuthDisplay, CoreAuthPrompt, CoreErrorResponseType, CoreGenderClaim, CoreJsonWebKey,
+    CoreJsonWebKeySet, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm,
+    CoreProviderMetadata, CoreResponseType, CoreRevocableToken, CoreRevocationErrorResponse,
+    CoreTokenIntrospectionResponse, CoreTokenType,
+};
+use openidconnect::{
+    AdditionalClaims, AuthenticationFlow, AuthorizationCode, ClaimsVerificationError, Client,
+    ClientId, ClientSecret, CsrfToken, DiscoveryError, EmptyExtraTokenFields, EndpointMaybeSet,
+    EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IdToken, IdTokenClaims, IdTokenFields,
+    IdTokenVerifier, IssuerUrl, Nonce, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl,
+    RequestTokenError, Scope, SignatureVerificationError, StandardErrorResponse,
+    StandardTokenResponse,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use copydesk_engine::auth::LoginIdentity;
+
+use crate::http_client::{ProviderError, send};
+use crate::pending_sign_in::{PendingSignIn, place};
+use crate::{CALLBACK, OidcSettings, SignInFailure};
+
+/// Time for which what the provider publishes is used before it is asked again.
+const FRESH: Duration = Duration::from_hours(1);
+/// Shortest time between two requests for keys because of a key that is unknown.
+const KEY_PAUSE: Duration = Duration::from_mins(1);
+/// Number of conversations with the provider at one time.
+const CONVERSATIONS: usize = 16;
+/// Signatures that are accepted: none that the client's own secret could make.
+const SIGNATURES: [CoreJwsSigningAlgorithm; 9] = [
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha512,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha256,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha384,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha512,
+    CoreJwsSigningAlgorithm::EcdsaP256Sha256,
+    CoreJwsSigningAlgorithm::EcdsaP384Sha384,
+    CoreJwsSigningAlgorithm::EdDsa,
+];
+
+/// Claims beside those that the standard names.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct OtherClaims(HashMap<String, Value>);
+
+impl AdditionalClaims for OtherClaims {}
+
+type PersonToken = IdToken<
+    OtherClaims,
+    CoreGenderClaim,
+    CoreJweContentEncryptionAlgorithm,
+    CoreJwsSigningAlgorithm,
+>;
+type PersonClaims = IdTokenClaims<OtherClaims, CoreGenderClaim>;
+type PersonTokenFields = IdTokenFields<
+    OtherClaims,
+    EmptyExtraTokenFields,
+    CoreGenderClaim,
+    CoreJweContentEncryptionAlgorithm,
+    CoreJwsSigningAlgorithm,
+>;
+/// Client of a provider whose metadata are known.
+type OidcClient = Client<
+    OtherClaims,
+    CoreAuthDisplay,
+    CoreGenderClaim,
+    CoreJweContentEncryptionAlgorithm,
+    CoreJsonWebKey,
+    CoreAuthPrompt,
+    StandardErrorResponse<CoreErrorResponseType>,
+    StandardTokenResponse<PersonTokenFields, CoreTokenType>,
+    CoreTokenIntrospectionResponse,
+    CoreRevocableToken,
+    CoreRevocationErrorResponse,
+    EndpointSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointMaybeSet,
+    EndpointMaybeSet,
+>;
+
+/// Client of the identity provider. What the provider publishes is kept for a while.
+pub struct OidcProvider {
+    settings: OidcSettings,
+    issuer: IssuerUrl,
+    redirect: RedirectUrl,
+    http: reqwest::Client,
+    published: Mutex<PublishedByProvider>,
+    conversations: Semaphore,
+}
+
+/// What the provider has published, as far as it was read.
+#[derive(Default)]
+struct PublishedByProvider {
+    metadata: Option<(CoreProviderMetadata, Instant)>,
+    keys: Option<CoreJsonWebKeySet>,
+    /// Last request for keys because of one that was unknown.
+    asked_for_key: Option<Instant>,
+}
+
+impl OidcProvider {
+    /// Returns a client of the provider. Nothing is asked before somebody signs in.
+    ///
+    /// # Errors
+    /// The address that cannot be read.
+    pub fn new(settings: OidcSettings, http: reqwest::Client) -> Result<Self, String> {
+        let issuer = IssuerUrl::new(settings.issuer.clone());
+        let issuer = issuer.map_err(|_| settings.issuer.clone())?;
+        let address = format!("{}{CALLBACK}", settings.public_url);
+        let redirect = RedirectUrl::new(address.clone()).map_err(|_| address)?;
+        let published = Mutex::new(PublishedByProvider::default());
+        let conversations = Semaphore::new(CONVERSATIONS);
+        Ok(Self { settings, issuer, redirect, http, published, conversations })
+    }
+
+    /// Begins a sign-in; returns the provider's page and what the browser has to keep.
+    pub(crate) async fn begin(
+        &self,
+        back: Option<&str>,
+        now_ms: u64,
+    ) -> Result<(String, PendingSignIn), SignInFailure> {
+        let metadata = self.metadata().await?;
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let flow = AuthenticationFlow::<CoreResponseType>::AuthorizationCode;
+        let client = self.client(metadata);
+        let scopes = self.settings.scopes.iter().cloned().map(Scope::new);
+        let request = client.authorize_url(flow, CsrfToken::new_random, Nonce::new_random);
+        let (url, state, nonce) = request.add_scopes(scopes).set_pkce_challenge(challenge).url();
+        let pending = PendingSignIn {
+            state: state.secret().clone(),
+            nonce: nonce.secret().clone(),
+            verifier: verifier.secret().clone(),
+            begun_ms: now_ms,
+            back: place(back),
+        };
+        Ok((url.to_string(), pending))
+    }
+
+    /// Exchanges the code of a sign-in and verifies what the provider says of the person.
+    pub(crate) async fn finish(
+        &self,
+        code: String,
+        pending: &PendingSignIn,
+    ) -> Result<LoginIdentity, SignInFailure> {
+        let metadata = self.metadata().await?;
+        let _turn = self.conversations.try_acquire().map_err(|_| SignInFailure::Busy)?;
+        let client = self.client(metadata);
+        let request = client
+            .exchange_code(AuthorizationCode::new(code))
+            .map_err(|error| SignInFailure::Unavailable(error.to_string()))?;
+        let verifier = PkceCodeVerifier::new(pending.verifier.clone());
+        let http = self.http();
+        let answer = request.set_pkce_verifier(verifier).request_async(&http).await;
+        let answer = answer.map_err(|error| match error {
+            RequestTokenError::ServerResponse(why) => SignInFailure::Refused(why.to_string()),
+            other => SignInFailure::Unavailable(other.to_string()),
+        })?;
+        let token = answer.extra_fields().id_token();
+        let token = token.ok_or_else(|| SignInFailure::Refused("there is no id_token".into()))?;
+        let claims = self.verify(token, &Nonce::new(pending.nonce.clone())).await?;
+        Ok(self.identity(&claims))
+    }
+
+    /// Verifies a token: signature, issuer, audience, expiry and nonce. Keys are read again if the
+    /// token names one that is unknown.
+    async fn verify(
+        &self,
+        token: &PersonToken,
+        nonce: &Nonce,
+    ) -> Result<PersonClaims, SignInFailure> {
+        let refused = |why: ClaimsVerificationError| SignInFailure::Refused(why.to_string());
+        let is_unknown_key = |why: &ClaimsVerificationError| {
+            matches!(
+                why,
+                ClaimsVerificationError::SignatureVerification(
+                    SignatureVerificationError::NoMatchingKey
+                )
+            )
+        };
+        match token.claims(&self.verifier(self.keys()), nonce) {
+            Ok(claims) => Ok(claims.clone()),
+            Err(why) if is_unknown_key(&why) && self.may_ask_for_key() => {
+                let keys = self.read_keys().await?;
+                token.claims(&self.verifier(keys), nonce).cloned().map_err(refused)
+            }
+            Err(why) => Err(refused(why)),
+        }
+    }
+
+    fn verifier(&self, keys: CoreJsonWebKeySet) -> IdTokenVerifier<'static, CoreJsonWebKey> {
+        let client = ClientId::new(self.settings.client_id.clone());
+        IdTokenVerifier::new_public_client(client, self.issuer.clone(), keys)
+            .set_allowed_algs(SIGNATURES)
+    }
+
+    fn identity(&self, claims: &PersonClaims) -> LoginIdentity {
+        let name = claims.name().and_then(|names| names.get(None)).map(|name| name.to_string());
+        let short = claims.preferred_username().map(|name| name.to_string());
+        let email = claims.email().map(|email| email.to_string());
+        let groups = claims.additional_claims().0.get(&self.settings.groups_claim);
+        let groups = match groups {
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(name)) => vec![name.as_str()],
+            _ => Vec::new(),
+        };
+        LoginIdentity {
+            issuer: claims.issuer().to_string(),
+            subject: claims.subject().to_string(),
+            name: name.or(short),
+            email: email.filter(|_| claims.email_verified() == Some(true)),
+            groups: groups.into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    fn client(&self, metadata: CoreProviderMetadata) -> OidcClient {
+        let client = ClientId::new(self.settings.client_id.clone());
+        let secret = self.settings.client_secret.clone().map(ClientSecret::new);
+        OidcClient::from_provider_metadata(metadata, client, secret)
+            .set_redirect_uri(self.redirect.clone())
+    }
+
+    fn http(&self) -> impl Fn(HttpRequest) -> BoxedAnswer + Send + Sync + use<> {
+        let client = self.http.clone();
+        move |request| Box::pin(send(client.clone(), request))
+    }
+
+    /// Returns what the provider publishes of itself. What was read an hour ago is read again, and
+    /// still used if the provider does not answer.
+    async fn metadata(&self) -> Result<CoreProviderMetadata, SignInFailure> {
+        let known = self.published().metadata.clone();
+        if let Some((metadata, read)) = &known
+            && read.elapsed() < FRESH
+        {
+            return Ok(metadata.clone());
+        }
+        let _turn = self.conversations.try_acquire().map_err(|_| SignInFailure::Busy)?;
+        let http = self.http();
+        match CoreProviderMetadata::discover_async(self.issuer.clone(), &http).await {
+            Ok(metadata) => {
+                let mut published = self.published();
+                published.keys = Some(metadata.jwks().clone());
+                published.metadata = Some((metadata.clone(), Instant::now()));
+                Ok(metadata)
+            }
+            Err(error) => match known {
+                Some((metadata, _)) => Ok(metadata),
+                None => Err(unreadable(error)),
+            },
+        }
+    }
+
+    fn keys(&self) -> CoreJsonWebKeySet {
+        self.published().keys.clone().unwrap_or_default()
+    }
+
+    /// Returns `true` if the keys may be read again now.
+    fn may_ask_for_key(&self) -> bool {
+        let mut published = self.published();
+        let may = published.asked_for_key.is_none_or(|last| last.elapsed() >= KEY_PAUSE);
+        if may {
+            published.asked_for_key = Some(Instant::now());
+        }
+        may
+    }
+
+    async fn read_keys(&self) -> Result<CoreJsonWebKeySet, SignInFailure> {
+        let metadata = self.metadata().await?;
+        let http = self.http();
+        let keys = CoreJsonWebKeySet::fetch_async(metadata.jwks_uri(), &http).await;
+        let keys = keys.map_err(unreadable)?;
+        self.published().keys = Some(keys.clone());
+        Ok(keys)
+    }
+
+    fn published(&self) -> MutexGuard<'_, PublishedByProvider> {
+        // What is published is consistent between any two statements.
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the name of the cookie. Over TLS its prefix keeps other hosts of the domain from
+    /// setting it.
+    fn cookie_name(&self) -> &'static str {
+        if self.is_secure() { "__Host-copydesk-sign-in" } else { "copydesk-sign-in" }
+    }
+
+    fn is_secure(&self) -> bool {
+        self.settings.public_url.starts_with("https://")
+    }
+
+    /// Returns the header that sets the cookie for this many seconds.
+    pub(crate) fn cookie(&self, value: &str, seconds: u32) -> String {
+        let secure = if self.is_secure() { "; Secure" } else { "" };
+        let name = self.cookie_name();
+        format!("{name}={value}; Max-Age={seconds}; Path=/; HttpOnly; SameSite=Lax{secure}")
+    }
+
+    /// Returns the sign-in that the browser has begun.
+    pub(crate) fn pending(&self, headers: &HeaderMap) -> Option<PendingSignIn> {
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
+        let mut pairs = cookies.flat_map(|it| it.split(';')).filter_map(|it| it.split_once('='));
+        let (_, value) = pairs.find(|(name, _)| name.trim() == self.cookie_name())?;
+        PendingSignIn::read(value.trim())
+    }
+}
+
+type BoxedAnswer =
+    std::pin::Pin<Box<dyn Future<Output = Result<HttpResponse, ProviderError>> + Send>>;
+
+fn unreadable(error: DiscoveryError<ProviderError>) -> SignInFailure {
+    let detail = match error {
+        DiscoveryError::Request(error) => error.to_string(),
+        other => other.to_string(),
+    };
+    SignInFailure::Unavailable(detail)
+}

@@ -1,0 +1,33 @@
+//! Options of the commands for looking after a server.
+
+use clap::{ArgGroup, Args};
+
+use super::{EXIT_CODES, ServerArgs};
+
+/// Options of `copydesk spending`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+#[command(group(ArgGroup::new("whose").requires("limit")))]
+pub struct SpendingArgs {
+    /// Month to show, such as 2026-11 [default: this one, in UTC]
+    #[arg(long, value_name = "MONTH", conflicts_with = "limit")]
+    pub month: Option<String>,
+    /// Set a limit of a calendar month in US dollars, or remove it with `none`
+    #[arg(long, value_name = "USD", requires = "whose")]
+    pub limit: Option<String>,
+    /// Limit for the whole server
+    #[arg(long, group = "whose")]
+    pub whole_server: bool,
+    /// Limit for each person who has no limit of their own
+    #[arg(long, group = "whose")]
+    pub everyone: bool,
+    /// Limit for one person, by their identifier
+    #[arg(long, value_name = "ID", group = "whose")]
+    pub person: Option<String>,
+    /// Limit for one document
+    #[arg(long, value_name = "ID", group = "whose")]
+    pub document: Option<String>,
+    /// Server to use.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}

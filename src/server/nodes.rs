@@ -1,0 +1,345 @@
+//! This server as one of several that share a PostgreSQL database: connections to the others, and
+//! what is done when they tell something, or are gone.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use futures_util::FutureExt as _;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::StopFilter;
+use crate::client::forward::{RequestForwarder, pass_headers};
+use crate::client::mcp::{self, StdioBridge};
+use crate::client::socketio::{SocketIoClient, SocketIoServer};
+use crate::client::{ClientError, ServerClient, TrustedAuthorities};
+use crate::config::ServerConfig;
+use crate::ids::{RunId, SessionId};
+use crate::mcp::{ForwardCall, ForwardedCall};
+use crate::rest::middleware::relay::{ForwardFailure, ForwardRequest, RequestRelay};
+use crate::socketio::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
+use crate::store::{ClusterNode, NodeAddress, NodeNews, Store};
+use crate::webhooks::DeliveryWorker;
+
+use super::{Server, settings};
+
+/// Longest wait for a connection to another server.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Name of the task that sends the deliveries of webhooks.
+const DELIVERIES: &str = "webhooks";
+/// Number of packets that may wait to be passed back to a client.
+const PACKETS: usize = 1_024;
+
+/// Servers by the numbers of their nodes: each has one client for all connections.
+type KnownServers = Arc<Mutex<HashMap<i64, SocketIoServer>>>;
+
+/// Reads the authorities that certificates of other servers may have, besides those of the system.
+pub(super) async fn authorities(config: &ServerConfig) -> Result<TrustedAuthorities> {
+    let Some(path) = &config.node_ca else { return Ok(TrustedAuthorities::default()) };
+    let named = || format!("cannot use --node-ca {}", path.display());
+    let content = tokio::fs::read(path).await.with_context(named)?;
+    TrustedAuthorities::read(&content).with_context(named)
+}
+
+/// Returns the function that connects clients to other servers.
+pub(super) fn connector(authorities: &TrustedAuthorities) -> ConnectNode {
+    let (servers, authorities) = (KnownServers::default(), authorities.clone());
+    Arc::new(move |node, handshake| {
+        connect(Arc::clone(&servers), authorities.clone(), node, handshake).boxed()
+    })
+}
+
+async fn connect(
+    servers: KnownServers,
+    authorities: TrustedAuthorities,
+    node: NodeAddress,
+    handshake: Value,
+) -> Result<NodeLink, NodeRefusal> {
+    let known = servers.lock().unwrap_or_else(PoisonError::into_inner).get(&node.number).cloned();
+    let server = if let Some(server) = known {
+        server
+    } else {
+        let server = SocketIoServer::trusting(&node.url, &authorities);
+        let server = server.map_err(|_| NodeRefusal::Unreachable)?;
+        let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
+        servers.insert(node.number, server.clone());
+        server
+    };
+    let connected = tokio::time::timeout(PATIENCE, server.connect(&handshake)).await;
+    let client = match connected {
+        Ok(Ok(client)) => client,
+        Ok(Err(ClientError::NotAdmitted { detail })) => return Err(NodeRefusal::Refused(detail)),
+        Ok(Err(error)) => {
+            tracing::debug!(%error, node = node.number, "cannot connect to another server");
+            return Err(NodeRefusal::Unreachable);
+        }
+        Err(_) => return Err(NodeRefusal::Unreachable),
+    };
+    let (events, passed) = mpsc::channel(LINK_LENGTH);
+    let (arrived, packets) = mpsc::channel(PACKETS);
+    tokio::spawn(pump(client, passed, arrived));
+    Ok(NodeLink { events, packets })
+}
+
+/// Sends and receives for one client until either side ends.
+async fn pump(
+    mut client: SocketIoClient,
+    mut passed: mpsc::Receiver<PassedEvent>,
+    arrived: mpsc::Sender<NodePacket>,
+) {
+    loop {
+        tokio::select! {
+            event = passed.recv() => {
+                let Some(PassedEvent { number, name, payload }) = event else { return };
+                if client.pass(number, &name, &payload).await.is_err() {
+                    return;
+                }
+            }
+            packet = client.receive() => {
+                let Ok(packet) = packet else { return };
+                let raw = |json: &str| RawValue::from_string(json.to_owned()).ok();
+                let packet = match (packet.event(), packet.acknowledgement()) {
+                    (Some((name, payload)), _) => {
+                        raw(payload).map(|payload| NodePacket::Event(name.to_owned(), payload))
+                    }
+                    (None, Some((number, answer))) => {
+                        raw(answer).map(|answer| NodePacket::Answer(number, answer))
+                    }
+                    (None, None) => None,
+                };
+                let Some(packet) = packet else { return };
+                if arrived.send(packet).await.is_err() {
+                    return;
+                }
+            }
+            () = arrived.closed() => return,
+        }
+    }
+}
+
+/// Returns what passes requests on to other servers.
+pub(super) fn request_relay(
+    node: &Arc<ClusterNode>,
+    authorities: &TrustedAuthorities,
+) -> Result<RequestRelay> {
+    let forwarder = RequestForwarder::trusting(authorities)?;
+    let forward: ForwardRequest =
+        Arc::new(move |node, request| forward(forwarder.clone(), node, request).boxed());
+    Ok(RequestRelay { node: Arc::clone(node), forward })
+}
+
+async fn forward(
+    forwarder: RequestForwarder,
+    node: NodeAddress,
+    request: Request,
+) -> Result<Response, ForwardFailure> {
+    let (parts, body) = request.into_parts();
+    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+    let how = (parts.method, target);
+    let sent = forwarder.send(&node.url, how, &parts.headers, body.into_data_stream()).await;
+    let answer = sent.map_err(|error| match error {
+        ClientError::Unreachable { .. } => ForwardFailure::Unreachable,
+        _ => ForwardFailure::Lost,
+    })?;
+    let (status, mut headers) = (answer.status(), answer.headers().clone());
+    pass_headers(&mut headers);
+    let mut response = Response::new(Body::from_stream(answer.bytes_stream()));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    Ok(response)
+}
+
+/// Returns the function that makes calls of MCP on other servers.
+pub(super) fn call_forwarder(authorities: &TrustedAuthorities) -> ForwardCall {
+    let authorities = authorities.clone();
+    Arc::new(move |call| ask(authorities.clone(), call).boxed())
+}
+
+async fn ask(authorities: TrustedAuthorities, call: ForwardedCall) -> Value {
+    let ForwardedCall { node, token, bridge, timeout_ms, client, method, params, call } = call;
+    let message = mcp::request(&client, method, params, &call);
+    let answered = async {
+        let server = ServerClient::trusting(&node.url, token.as_deref(), &authorities)?;
+        StdioBridge::ask_once(server, bridge, timeout_ms, &message).await
+    };
+    answered
+        .await
+        .unwrap_or_else(|error| json!({"error": {"code": -32603, "message": error.to_string()}}))
+}
+
+/// Sends the deliveries of webhooks; of several servers, one at a time does.
+pub(super) async fn deliver(store: Store, worker: DeliveryWorker, stop: CancellationToken) {
+    if let Some(node) = store.node() {
+        tokio::select! {
+            () = node.await_task(DELIVERIES) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+    worker.run(stop).await;
+}
+
+/// Waits for the signal to stop.
+///
+/// # Errors
+/// The other servers have removed this one: what it holds is out of date, and it writes nothing
+/// more.
+pub(super) async fn serve_until(
+    app: &Server,
+    config: &ServerConfig,
+    stopped: impl Future<Output = ()>,
+) -> Result<()> {
+    let Some(node) = app.store.node() else {
+        stopped.await;
+        return Ok(());
+    };
+    tokio::select! {
+        () = stopped => Ok(()),
+        () = app.attend(node, config) => {
+            bail!("the other servers of this database have removed this one; start it again")
+        }
+    }
+}
+
+impl Server {
+    /// Does what other servers tell and leave behind, until they have removed this one.
+    async fn attend(&self, node: &ClusterNode, config: &ServerConfig) {
+        tokio::select! {
+            () = node.removed().cancelled() => {}
+            () = self.hear(node, config) => {}
+            () = self.take_over(node) => {}
+            () = self.tell_outbox(node) => {}
+            () = self.tell_renames(node) => {}
+        }
+    }
+
+    /// Tells the server that sends deliveries when there may be new ones.
+    async fn tell_outbox(&self, node: &ClusterNode) {
+        let mut changes = self.store.outbox_changes();
+        while changes.changed().await.is_ok() {
+            if !node.has_task(DELIVERIES) {
+                node.tell(&NodeNews::Outbox).await;
+            }
+        }
+    }
+
+    /// Tells other servers, for the programs that listen there, which documents have other names.
+    async fn tell_renames(&self, node: &ClusterNode) {
+        let mut renames = self.changes.renames();
+        while let Some(document) = renames.next().await {
+            node.tell(&NodeNews::Renamed(document)).await;
+        }
+    }
+
+    /// Looks up what other servers tell.
+    async fn hear(&self, node: &ClusterNode, config: &ServerConfig) {
+        let mut news = node.news();
+        loop {
+            match news.recv().await {
+                Ok((from, news)) => self.hear_one(from, news, config).await,
+                Err(RecvError::Lagged(_)) => self.make_up(config).await,
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    async fn hear_one(&self, from: i64, news: NodeNews, config: &ServerConfig) {
+        match news {
+            NodeNews::Tokens => {
+                if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
+                    tracing::warn!(%error, "cannot check the tokens");
+                }
+            }
+            NodeNews::Settings => self.reload_settings(config).await,
+            NodeNews::Created(document) => {
+                if let Err(error) = self.rooms.announce_created(&document).await {
+                    tracing::warn!(%error, "cannot announce a document");
+                }
+            }
+            NodeNews::Renamed(document) => self.changes.note_elsewhere(document),
+            NodeNews::RunEnded(session, run) => {
+                self.agents.note_ended();
+                self.tell_end(from, &session, &run).await;
+            }
+            NodeNews::Outbox => {
+                if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
+                    self.store.note_outbox();
+                }
+            }
+            NodeNews::Cancel(session) => {
+                let all = StopFilter { session: Some(session), run: None };
+                // Without a run of that session there is nothing to stop.
+                self.agents.cancel(all).await.ok();
+            }
+            NodeNews::CancelRun(session, run) => {
+                let one = StopFilter { session: Some(session), run: Some(run) };
+                // It is another server's, or has ended.
+                self.agents.cancel(one).await.ok();
+            }
+            NodeNews::Missed => self.make_up(config).await,
+            NodeNews::Leases => {}
+        }
+    }
+
+    /// Looks up whatever another server may have told in vain.
+    async fn make_up(&self, config: &ServerConfig) {
+        if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
+            tracing::warn!(%error, "cannot check the tokens");
+        }
+        let before = self.rooms.settings();
+        match settings::recall(&self.rooms, config, self.agents.catalog()).await {
+            Ok(()) if self.rooms.settings() == before => {}
+            Ok(()) => self.rooms.announce_settings().await,
+            Err(error) => tracing::warn!(%error, "cannot read the settings"),
+        }
+        self.agents.note_ended();
+        if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
+            self.store.note_outbox();
+        }
+    }
+
+    async fn reload_settings(&self, config: &ServerConfig) {
+        match settings::recall(&self.rooms, config, self.agents.catalog()).await {
+            Ok(()) => self.rooms.announce_settings().await,
+            Err(error) => tracing::warn!(%error, "cannot read the settings"),
+        }
+    }
+
+    /// Tells a session's clients here the end of a run elsewhere, unless that server does.
+    async fn tell_end(&self, from: i64, session: &SessionId, run: &RunId) {
+        let untold = self.sockets.untold(session, from);
+        if untold.is_empty() {
+            return;
+        }
+        match self.agents.unheard(session).await {
+            Ok(mut ended) => {
+                ended.retain(|said| said.run == *run);
+                for member in &untold {
+                    self.sockets.catch_up(member, &ended);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot tell a session how its run ended"),
+        }
+    }
+
+    /// Takes over the runs of servers that are gone.
+    async fn take_over(&self, node: &ClusterNode) {
+        let mut departures = node.departures();
+        // One may have gone while this one started.
+        departures.mark_changed();
+        while departures.changed().await.is_ok() {
+            match self.agents.resume().await {
+                Ok(0) => {}
+                Ok(runs) => tracing::info!(runs, "took over runs of another server"),
+                Err(error) => tracing::warn!(%error, "cannot take over the runs of another server"),
+            }
+        }
+    }
+}

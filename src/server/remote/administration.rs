@@ -1,0 +1,44 @@
+//! `copydesk spending`: shows what models have cost, and sets limits.
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use crate::cli::SpendingArgs;
+use crate::client::show;
+
+use super::{client, say, say_json};
+
+/// Shows the spending of a month. A limit is set or removed first.
+pub(crate) async fn spending(args: SpendingArgs) -> Result<()> {
+    let client = client(&args.server)?;
+    let spending = if let Some(limit) = &args.limit {
+        client.put(&["spending", "limits"], &wanted(&args, limit)?).await?
+    } else {
+        let month = args.month.as_deref().map(|month| ("month", month));
+        client.get(&["spending"], &Vec::from_iter(month)).await?
+    };
+    if args.server.json { say_json(&spending) } else { say(&show::spending(&spending)) }
+}
+
+fn wanted(args: &SpendingArgs, limit: &str) -> Result<Value> {
+    let usd = match limit {
+        "none" => None,
+        number => {
+            // What is no number would be sent as `null`, which removes a limit.
+            let usd = number.parse().ok().filter(|usd: &f64| usd.is_finite());
+            Some(usd.context("--limit is a number of US dollars, or none")?)
+        }
+    };
+    // The command line requires one of them.
+    let (kind, id) = match (&args.person, &args.document) {
+        (Some(person), _) => ("person", Some(person)),
+        (None, Some(document)) => ("document", Some(document)),
+        (None, None) if args.everyone => ("everyone", None),
+        (None, None) => ("server", None),
+    };
+    let mut wish = json!({"for": kind, "usd": usd});
+    if let Some(id) = id {
+        wish["id"] = json!(id);
+    }
+    Ok(wish)
+}

@@ -1,0 +1,62 @@
+//! The servers of a story: one, or with `COPYDESK_STORIES_NODES=2` two on one database.
+//!
+//! Who connects to which is chosen by a seed, which is printed; `COPYDESK_STORIES_SEED` repeats it.
+
+use std::cell::RefCell;
+use std::env;
+
+use fastrand::Rng;
+
+/// Stories that are told on one server, by their names or how these begin, and why.
+pub const ON_ONE_NODE: &[(&str, &str)] = &[
+    ("bad_input::", "limits of one process"),
+    ("claude::however_many_runs_wait", "limits of one process"),
+    ("connections::", "limits of one process"),
+    ("crash::", "a process ends at a chosen place"),
+    ("grammar_worker::", "the memory and the children of one process"),
+    ("limits::", "limits of one process"),
+    ("mcp_sessions::a_person_who_uses_all", "limits of one process"),
+    ("messages::what_is_read_of_one_person_at_once", "limits of one process"),
+    ("metrics::", "numbers of one process"),
+    ("old_data::", "a data directory of an older version"),
+    ("plans::a_power_cut_between", "a process ends at a chosen place"),
+    ("presence::a_client_that_takes_short", "through another server the long form is sent"),
+    ("rest::the_same_key_twice_at_once", "which keys are in use is known to one process"),
+    ("rest::too_many_requests_of_one_person", "limits of one process"),
+    ("review_rules::words_of_another_document_stay", "a run changes no document of another node"),
+];
+
+thread_local! {
+    /// Chance of the story that is told on this thread.
+    static CHANCE: RefCell<Option<Rng>> = const { RefCell::new(None) };
+}
+
+/// The number of servers of the story that is told on this thread.
+pub fn count() -> usize {
+    let story = std::thread::current().name().unwrap_or_default().to_owned();
+    if ON_ONE_NODE.iter().any(|(name, _)| story.starts_with(name)) {
+        return 1;
+    }
+    asked()
+}
+
+/// The number of servers that stories are told on.
+pub fn asked() -> usize {
+    env::var("COPYDESK_STORIES_NODES").ok().and_then(|count| count.parse().ok()).unwrap_or(1)
+}
+
+/// A number below `end`.
+pub fn chance(end: usize) -> usize {
+    if end == 1 {
+        return 0;
+    }
+    CHANCE.with_borrow_mut(|chance| {
+        let chance = chance.get_or_insert_with(|| {
+            let given = env::var("COPYDESK_STORIES_SEED").ok().and_then(|seed| seed.parse().ok());
+            let seed = given.unwrap_or_else(|| fastrand::u64(..));
+            eprintln!("COPYDESK_STORIES_SEED={seed}");
+            Rng::with_seed(seed)
+        });
+        chance.usize(..end)
+    })
+}

@@ -1,0 +1,136 @@
+/** Who has access, what they spent, and the ways to end it. */
+import { useState } from 'react'
+import { revokeToken, roleName, until } from '../app/share/share.ts'
+import { toast } from '../ui/toasts.ts'
+import { timeAgo } from '../ui/timeFormat.ts'
+import type { DocumentLine, MonthSpending, TokenLine } from '../wire/generated.ts'
+import { LimitButton } from './LimitForm.tsx'
+import { attempt } from './server.ts'
+import { callWords, type KnownPerson, spentOf } from './wording.ts'
+
+interface Props {
+  people: readonly KnownPerson[]
+  documents: readonly DocumentLine[]
+  spending: MonthSpending
+  onSet: (spending: MonthSpending) => void
+  onChange: () => void
+}
+
+export function PeopleSection({ people, ...rest }: Props) {
+  const active = people.filter(({ isActive }) => isActive)
+  const former = people.filter(({ isActive }) => !isActive)
+  const line = (person: KnownPerson) => <PersonLine key={person.id} person={person} {...rest} />
+  return (
+    <section className="server-section" aria-labelledby="server-people">
+      <h2 id="server-people">People</h2>
+      <ul className="server-list" aria-label="People with access">
+        {active.map(line)}
+      </ul>
+      {former.length > 0 && (
+        <details>
+          <summary>Without access ({former.length})</summary>
+          <ul className="server-list" aria-label="People without access">
+            {former.map(line)}
+          </ul>
+        </details>
+      )}
+    </section>
+  )
+}
+
+function PersonLine({
+  person,
+  documents,
+  spending,
+  onSet,
+  onChange,
+}: Omit<Props, 'people'> & { person: KnownPerson }) {
+  const { id, name, tokens, isActive, isCurrent } = person
+  const line = spending.people.find((other) => other.id === id)
+  const own = line?.limitUsd ?? null
+  const usd = line?.usd ?? 0
+  const calls = line ? ` · ${callWords(line)}` : ''
+  return (
+    <li>
+      <span>
+        <b>
+          {name}
+          {isCurrent && ' (you)'}
+        </b>
+        <span className="quiet">
+          {spentOf(usd, own ?? spending.personLimitUsd)} this month{calls}
+        </span>
+      </span>
+      {isActive && (
+        <LimitButton whose={name} subject={{ for: 'person', id }} limit={own} onSet={onSet} />
+      )}
+      <ul className="token-list" aria-label={`Access of ${name}`}>
+        {tokens
+          .filter((token) => token.status === 'active')
+          .map((token) => (
+            <TokenFacts key={token.id} token={token} documents={documents} onGone={onChange} />
+          ))}
+      </ul>
+    </li>
+  )
+}
+
+function TokenFacts({
+  token,
+  documents,
+  onGone,
+}: {
+  token: TokenLine
+  documents: readonly DocumentLine[]
+  onGone: () => void
+}) {
+  const [sure, setSure] = useState(false)
+  const { id, name, role, documentId, expiresAt, lastUsedAt, current } = token
+  const place =
+    documentId === null
+      ? 'all documents'
+      : (documents.find((other) => other.id === documentId)?.title ?? 'one document')
+  const facts = [
+    roleName(role),
+    place,
+    until(expiresAt, Date.now()),
+    lastUsedAt === null ? 'never here' : `last here ${timeAgo(lastUsedAt, Date.now())}`,
+  ]
+  const revoke = async () => {
+    if (!(await attempt(() => revokeToken(id)))) return
+    toast(`${name} can no longer use this access.`)
+    onGone()
+  }
+  // The owner's own token is replaced, never revoked.
+  const isLasting = current || id === 'tok_owner'
+  return (
+    <li>
+      <span className="quiet">{facts.join(' · ')}</span>
+      {!isLasting && !sure && (
+        <button
+          type="button"
+          className="button is-danger"
+          aria-label={`Revoke the access of ${name} as ${roleName(role).toLowerCase()}`}
+          onClick={() => setSure(true)}
+        >
+          Revoke
+        </button>
+      )}
+      {sure && (
+        <span className="are-you-sure" role="group" aria-label={`Revoke the access of ${name}?`}>
+          <button
+            type="button"
+            className="button is-danger"
+            autoFocus
+            onClick={() => void revoke()}
+          >
+            Revoke access
+          </button>
+          <button type="button" className="button" onClick={() => setSure(false)}>
+            Keep
+          </button>
+        </span>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,68 @@
+/** Runs that have not ended, anybody's, and what waits for people. */
+import { documentPath, follow } from '../app/routes.ts'
+import { Icon } from '../ui/icons.tsx'
+import { plural, timeAgo } from '../ui/timeFormat.ts'
+import { toast } from '../ui/toasts.ts'
+import type { UnfinishedRun, WorkInProgress } from '../wire/generated.ts'
+import { attempt, stopRun } from './server.ts'
+
+export function WorkSection({ work, onChange }: { work: WorkInProgress; onChange: () => void }) {
+  const { runs, runsLeftOut, openRequests } = work
+  return (
+    <section className="server-section" aria-labelledby="server-work">
+      <h2 id="server-work">Work in progress</h2>
+      <p className="quiet" role="status">
+        {openRequests === 0
+          ? 'No request waits for people.'
+          : `${plural(openRequests, 'request')} ${openRequests === 1 ? 'waits' : 'wait'} for people.`}
+        {runs.length === 0 && ' No run is in progress.'}
+      </p>
+      <ul className="server-list" aria-label="Runs in progress">
+        {runs.map((run) => (
+          <RunLine key={`${run.sessionId}/${run.requestId}`} run={run} onStopped={onChange} />
+        ))}
+      </ul>
+      {runsLeftOut > 0 && <p className="quiet">And {plural(runsLeftOut, 'more run')}.</p>}
+    </section>
+  )
+}
+
+function RunLine({ run, onStopped }: { run: UnfinishedRun; onStopped: () => void }) {
+  const { sessionId, requestId, by, documentId, title, state, createdAt } = run
+  const name = by.name || 'Somebody'
+  const place = title ?? 'no document'
+  const stop = async () => {
+    if (!(await attempt(() => stopRun(sessionId, requestId)))) return
+    toast(`The run of ${name} is stopped.`)
+    onStopped()
+  }
+  return (
+    <li>
+      <span>
+        <b>{name}</b>
+        <span className="quiet">
+          {documentId === null ? (
+            'No document'
+          ) : (
+            <a
+              href={documentPath(documentId)}
+              onClick={(event) => follow(event, documentPath(documentId))}
+            >
+              {place}
+            </a>
+          )}
+          {` · asked ${timeAgo(createdAt, Date.now())}`}
+          {state === 'queued' && ' · waits for another run'}
+        </span>
+      </span>
+      <button
+        type="button"
+        className="button"
+        aria-label={`Stop the run of ${name} about ${place}`}
+        onClick={() => void stop()}
+      >
+        <Icon name="stop" size={14} /> Stop
+      </button>
+    </li>
+  )
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { TokenLine } from '../wire/generated.ts'
+import { byteSize, dollars, monthName, peopleOf, readLimit, spentOf } from './wording.ts'
+
+const token = (id: string, user: string, more: Partial<TokenLine>): TokenLine => ({
+  id,
+  user,
+  name: user,
+  role: 'editor',
+  documentId: null,
+  status: 'active',
+  createdAt: '2026-11-20T12:00:00Z',
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+  current: false,
+  login: null,
+  tied: false,
+  ...more,
+})
+
+test('people with access come first, each with all their tokens and their newest name', () => {
+  const people = peopleOf([
+    token('1', 'zoe', { status: 'revoked', name: 'Zoe' }),
+    token('2', 'zoe', { name: 'Zoë' }),
+    token('3', 'gone', { status: 'expired', name: 'Abel' }),
+    token('4', 'me', { name: 'Olga', current: true }),
+  ])
+  expect(people.map(({ name }) => name)).toEqual(['Olga', 'Zoë', 'Abel'])
+  expect(people[1]?.tokens.map(({ id }) => id)).toEqual(['2', '1'])
+  expect(people.map(({ isActive }) => isActive)).toEqual([true, true, false])
+  expect(people[0]?.isCurrent).toBe(true)
+})
+
+test('money and sizes are written as people do', () => {
+  expect([0, 1.25, 1234.5, 0.000012].map(dollars)).toEqual([
+    '$0.00',
+    '$1.25',
+    '$1,234.50',
+    '$0.000012',
+  ])
+  expect([999, 1000, 12_345, 999_500_000].map(byteSize)).toEqual([
+    '999 bytes',
+    '1 KB',
+    '12.3 KB',
+    '1,000 MB',
+  ])
+  expect(spentOf(1, null)).toBe('$1.00')
+  expect(spentOf(1, 20)).toBe('$1.00 of $20.00')
+  expect(monthName('2026-11')).toBe('November 2026')
+})
+
+test('a limit is a number of dollars', () => {
+  expect(['20', ' $2.50 ', '0', '1000000'].map(readLimit)).toEqual([20, 2.5, 0, 1_000_000])
+  expect(['', '-1', '1e3', 'much', '1,5', '1000001', '.5'].map(readLimit)).toEqual(
+    Array.from({ length: 7 }, () => undefined),
+  )
+})

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { apart, isRich } from './richPaste.ts'
+
+test('only what has a structure is more than its plain text', () => {
+  const html = ['text/html', 'text/plain']
+  expect(isRich('<p>One paragraph, <span style="color:red">red</span>.</p>', html)).toBe(false)
+  expect(isRich('<p>One.</p><p>Two.</p>', html)).toBe(true)
+  expect(isRich('A <a title="x" href="https://a.example">link</a>', html)).toBe(true)
+  expect(isRich('<span style="font-weight: 700">bold</span>', html)).toBe(true)
+  expect(isRich('<b>x</b>', [...html, 'vscode-editor-data'])).toBe(false)
+  expect(isRich(`<b>${'x'.repeat(4_000_000)}</b>`, html)).toBe(false)
+})
+
+test('blocks stand apart from the words around them, and words do not', () => {
+  expect(apart('**lamp**', 'The ', ' burned')).toBe('**lamp**')
+  expect(apart('# Title', 'Before', ' after')).toBe('\n\n# Title\n\n')
+  expect(apart('one\n\ntwo', '', '  ')).toBe('one\n\ntwo')
+})

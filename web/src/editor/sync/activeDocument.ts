@@ -1,0 +1,29 @@
+/** The one document that is open in this tab, for commands that act on it. */
+import type { EditorView } from '@codemirror/view'
+import type { ConfirmedDocument } from './confirmedDocument.ts'
+
+export interface ActiveDocument {
+  readonly id: string
+  readonly view: EditorView
+  /** The server's version that the text is of, once everything typed has arrived. */
+  readonly version: number
+  /** Everything typed here has reached the server. */
+  readonly settled: boolean
+  /**
+   * The server's side of it, for mapping what the server says of a version; nothing until it is
+   * loaded.
+   */
+  readonly confirmed: ConfirmedDocument | null
+  /** Shows changes as the server has just said they are. */
+  redraw(): void
+}
+
+let active: ActiveDocument | null = null
+
+export function setActiveDocument(document: ActiveDocument | null): void {
+  active = document
+}
+
+export function activeDocument(): ActiveDocument | null {
+  return active
+}

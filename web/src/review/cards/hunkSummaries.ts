@@ -1,0 +1,50 @@
+/** What the list of changes shows of each: the same object as long as it shows the same. Pure. */
+import type { Text } from '@codemirror/state'
+import type { Hunk } from '../../wire/generated.ts'
+import { isMoved } from '../changes/hunk.ts'
+import { describeWords } from '../changes/reviewField.ts'
+import { type SnippetPiece, snippet } from '../changes/snippet.ts'
+
+export interface HunkSummary {
+  id: string
+  /** For screen readers, without the number. */
+  label: string
+  pieces: readonly SnippetPiece[]
+  isConflict: boolean
+  isMoved: boolean
+  /** "Approved by Bo", or nothing. */
+  approvedBy: string
+}
+
+/**
+ * The rows of changes where they stand in a text. A row of `before` that still shows the same is
+ * kept, so that only those are drawn anew that differ.
+ */
+export function hunkSummaries(
+  hunks: readonly Hunk[],
+  doc: Text,
+  approvedBy: (hunk: Hunk) => string,
+  before: readonly HunkSummary[] = [],
+): readonly HunkSummary[] {
+  const known = new Map(before.map((row) => [row.id, row]))
+  return hunks.map((hunk) => {
+    const row: HunkSummary = {
+      id: hunk.id,
+      label: describeWords(hunk),
+      pieces: snippet(hunk, doc),
+      isConflict: hunk.status === 'conflict',
+      isMoved: isMoved(hunk),
+      approvedBy: approvedBy(hunk),
+    }
+    const old = known.get(hunk.id)
+    return old && showsSame(old, row) ? old : row
+  })
+}
+
+const showsSame = (a: HunkSummary, b: HunkSummary): boolean =>
+  a.label === b.label &&
+  a.isConflict === b.isConflict &&
+  a.isMoved === b.isMoved &&
+  a.approvedBy === b.approvedBy &&
+  a.pieces.length === b.pieces.length &&
+  a.pieces.every(({ kind, text }, at) => kind === b.pieces[at]!.kind && text === b.pieces[at]!.text)
