@@ -219,6 +219,6 @@ fn three_servers_outlive_one_that_is_cut_off_killed_or_stopped() {
 fn three() {
     let faults =
         [Fault::Killed(0), Fault::Apart(1), Fault::NothingToDatabase(2), Fault::Stopped(1)];
-    let Some(said) = play(3, &faults) else { return };
-    assert!(said.contains(LOST), "{said}");
+    // That one is removed is awaited where it is cut off: whoever removed it may be another by now.
+    play(3, &faults);
 }
