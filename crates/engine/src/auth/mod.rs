@@ -211,7 +211,9 @@ impl Authenticator {
         // A name, and a login to which the token was tied, stay with it.
         let record = match kept {
             Some(TokenRecord { user, name, login, former_user, .. }) => {
-                TokenRecord { user, name, login, former_user, ..fresh }
+                // Connections with the secret before end, on other servers too.
+                let changed_ms = Some(now_ms);
+                TokenRecord { user, name, login, former_user, changed_ms, ..fresh }
             }
             None => fresh,
         };
@@ -356,7 +358,13 @@ impl Authenticator {
         if here.is_empty() {
             return Ok(());
         }
-        for token in self.store.tokens_named(&here).await? {
+        let known = self.store.tokens_named(&here).await?;
+        // A guard is given for a token that is stored, so the record was removed since: a later
+        // sign-in has taken the place of one that was revoked.
+        for gone in here.iter().filter(|token| !known.iter().any(|it| it.id == **token)) {
+            self.end(gone, AccessEnd::Revoked { at_ms: now_ms });
+        }
+        for token in known {
             if let Some(why) = access_guard::ended(&token, now_ms) {
                 self.end(&token.id, why);
             } else if let Some(at_ms) = token.changed_ms
