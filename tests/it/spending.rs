@@ -214,59 +214,81 @@ fn a_program_of_the_messages_api_pays_and_is_refused_like_a_person() {
     program.call("POST /v1/messages/count_tokens", &count).ok();
 }
 
-#[test]
-fn a_program_that_hangs_up_pays_for_what_was_used() {
-    // A provider that counts the input and then falls silent.
+/// A provider that sends these events to everybody and then falls silent; returns its address.
+fn provider_that_falls_silent(events: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
     std::thread::spawn(move || {
         let mut kept = Vec::new();
-        for stream in listener.incoming().map_while(Result::ok) {
+        for mut stream in listener.incoming().map_while(Result::ok) {
             let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
             let mut line = String::new();
             while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
                 line.clear();
             }
-            let usage = json!({"input_tokens": 3, "output_tokens": 1});
-            let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
-                "model": "story", "stop_reason": null, "stop_sequence": null, "usage": usage});
-            let block = json!({"type": "text", "text": ""});
-            let delta = json!({"type": "text_delta", "text": "Hel"});
-            let events = [
-                json!({"type": "message_start", "message": message}),
-                json!({"type": "content_block_start", "index": 0, "content_block": block}),
-                json!({"type": "content_block_delta", "index": 0, "delta": delta}),
-            ];
-            let mut stream = stream;
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-            stream.write_all(head.as_bytes()).ok();
-            for event in events {
-                let name = event["type"].as_str().unwrap_or_default();
-                stream.write_all(format!("event: {name}\ndata: {event}\n\n").as_bytes()).ok();
-            }
+            stream.write_all(format!("{head}{events}").as_bytes()).ok();
             kept.push(stream);
         }
     });
+    url
+}
+
+/// Reads the first words of an answer and hangs up; waits until the owner is told what it has cost.
+fn hangs_up_and_pays(copydesk: &TestServer, model: &str, usd: impl Fn(f64) -> bool) {
+    let owner = copydesk.owner();
+    let program = MessagesClient::with(copydesk, OWNER);
+    let hello = json!([{"role": "user", "content": "Hello"}]);
+    let mut events = program.streams(&hello, &json!({"model": model}));
+    assert!(events.any(|event| event["type"] == "content_block_delta"));
+    drop(events);
+    let until = Instant::now() + Duration::from_secs(30);
+    while !spending(&owner)["usd"].as_f64().is_some_and(&usd) {
+        assert!(Instant::now() < until, "{}", spending(&owner));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_program_that_hangs_up_pays_for_what_was_used() {
+    // A provider that counts the input at the start.
+    let usage = json!({"input_tokens": 3, "output_tokens": 1});
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
+        "model": "story", "stop_reason": null, "stop_sequence": null, "usage": usage});
+    let block = json!({"type": "text", "text": ""});
+    let delta = json!({"type": "text_delta", "text": "Hel"});
+    let events = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+    ];
+    let named = |event: &Value| {
+        format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
+    };
+    let url = provider_that_falls_silent(events.iter().map(named).collect());
     let prices = prices();
     let plan =
         TestServer::plan().model("anthropic:story").variable("ANTHROPIC_API_KEY", "sk-story");
     let plan = plan.variable("ANTHROPIC_BASE_URL", &url);
     let copydesk = plan.variable("COPYDESK_PRICES", &prices.path().display().to_string()).start();
-    let owner = copydesk.owner();
-    let program = MessagesClient::with(&copydesk, OWNER);
-    let mut events = program.streams(
-        &json!([{"role": "user", "content": "Hello"}]),
-        &json!({"model": "anthropic:story"}),
-    );
-    let has_words = |event: &Value| event["type"] == "content_block_delta";
-    assert!(events.any(|event| has_words(&event)));
-    drop(events);
-    let until = Instant::now() + Duration::from_secs(30);
     // Three tokens of input and one of output.
-    while !is(&spending(&owner)["usd"], 1.25) {
-        assert!(Instant::now() < until, "{}", spending(&owner));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    hangs_up_and_pays(&copydesk, "anthropic:story", |usd| (usd - 1.25).abs() < 1e-9);
+}
+
+#[test]
+fn a_program_that_hangs_up_pays_by_length_where_nothing_was_counted_yet() {
+    // A provider that counts only at the end.
+    let words = "word ".repeat(80);
+    let choice = json!({"index": 0, "delta": {"role": "assistant", "content": words}});
+    let chunk = json!({"id": "c_1", "object": "chat.completion.chunk", "model": "story",
+        "choices": [choice]});
+    let url = provider_that_falls_silent(format!("data: {chunk}\n\n"));
+    let prices = prices();
+    let plan = TestServer::plan().model("openai:story").variable("OPENAI_API_KEY", "sk-story");
+    let plan = plan.variable("OPENAI_BASE_URL", &url);
+    let copydesk = plan.variable("COPYDESK_PRICES", &prices.path().display().to_string()).start();
+    // 400 characters are 100 tokens of output; the question is a few of input.
+    hangs_up_and_pays(&copydesk, "openai:story", |usd| (50.25..60.0).contains(&usd));
 }
 
 #[test]

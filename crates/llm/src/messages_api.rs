@@ -345,7 +345,8 @@ pub struct TokenUsage {
 impl TokenUsage {
     /// Returns the tokens of the request, cached ones too.
     pub fn sent(&self) -> u64 {
-        self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+        let cached = self.cache_creation_input_tokens.saturating_add(self.cache_read_input_tokens);
+        self.input_tokens.saturating_add(cached)
     }
 }
 
@@ -357,10 +358,15 @@ impl AddAssign for TokenUsage {
             cache_read_input_tokens,
             output_tokens,
         } = more;
-        self.input_tokens += input_tokens;
-        self.cache_creation_input_tokens += cache_creation_input_tokens;
-        self.cache_read_input_tokens += cache_read_input_tokens;
-        self.output_tokens += output_tokens;
+        for (sum, more) in [
+            (&mut self.input_tokens, input_tokens),
+            (&mut self.cache_creation_input_tokens, cache_creation_input_tokens),
+            (&mut self.cache_read_input_tokens, cache_read_input_tokens),
+            (&mut self.output_tokens, output_tokens),
+        ] {
+            // A provider may send any number.
+            *sum = sum.saturating_add(more);
+        }
     }
 }
 

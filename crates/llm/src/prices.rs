@@ -160,10 +160,16 @@ impl PriceList {
             None => [price.input, price.cached, price.written, price.output],
         };
         // A millionth of a dollar for a million tokens is a thousandth of a billionth for each.
-        let thousandths = usage.input_tokens * input.0
-            + usage.cache_creation_input_tokens * written.0
-            + usage.cache_read_input_tokens * cached.0
-            + usage.output_tokens * output.0;
+        let parts = [
+            (usage.input_tokens, input),
+            (usage.cache_creation_input_tokens, written),
+            (usage.cache_read_input_tokens, cached),
+            (usage.output_tokens, output),
+        ];
+        // A provider may send any number of tokens.
+        let thousandths = parts
+            .into_iter()
+            .fold(0_u64, |sum, (tokens, price)| sum.saturating_add(tokens.saturating_mul(price.0)));
         Some(thousandths / 1000)
     }
 }

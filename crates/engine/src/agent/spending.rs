@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::ids::{DocumentId, UserId};
 use crate::llm::messages_api::TokenUsage;
-use crate::llm::{AnswerDelta, AnswerStream, ModelRequest, ModelResult, prices};
+use crate::llm::{AnswerDelta, AnswerStream, FailedTryUsage, ModelRequest, ModelResult, prices};
 use crate::rooms::clock::WallClock;
 use crate::store::{
     AdministrationOp, SpendingEntry, SpendingLimit, SpendingMonth, SpendingScope, Store, StoreOp,
@@ -70,9 +70,14 @@ impl ChosenModel {
     /// Returns `true` if calls of the model may cost something: its price is above nothing, or is
     /// not known and the model is elsewhere.
     fn may_cost(&self) -> bool {
+        let is_free = prices::is_free(&self.provider_name());
+        is_free.map_or_else(|| !self.model.is_local(), |is_free| !is_free)
+    }
+
+    /// Returns the provider's name of the model, also of the default.
+    fn provider_name(&self) -> String {
         let full = self.full_name();
-        let name = full.split_once(':').map_or(full.as_str(), |(_, name)| name);
-        prices::is_free(name).map_or_else(|| !self.model.is_local(), |is_free| !is_free)
+        full.split_once(':').map_or(full.as_str(), |(_, name)| name).to_owned()
     }
 }
 
@@ -138,10 +143,20 @@ impl AgentShared {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> MeteredCall {
+        let sent_bytes = if model.may_cost() { size(&request) } else { 0 };
         let stream = model.model.stream(request, cancel.clone());
         let (store, clock, tasks) = (self.store.clone(), self.clock.clone(), self.tasks.clone());
         let meter = SpendingMeter { store, clock, tasks, payer, may_cost: model.may_cost() };
-        MeteredCall { stream, cancel, meter, entries: Vec::new(), is_over: false }
+        MeteredCall {
+            stream,
+            cancel,
+            meter,
+            model: model.provider_name(),
+            sent_bytes,
+            written_bytes: 0,
+            entries: Vec::new(),
+            is_over: false,
+        }
     }
 }
 
@@ -154,12 +169,25 @@ struct SpendingMeter {
     may_cost: bool,
 }
 
+/// Bytes of text that count as one token where a provider has not said how many there were: for
+/// English about right.
+const BYTES_A_TOKEN: u64 = 4;
+
 /// Call of a model whose cost is stored: a stream of its answer, then [`MeteredCall::settle`]. If
 /// the call is dropped, the model is stopped, and what it has used is stored all the same.
+///
+/// Most providers say only at the end what an answer has used. One that is not read to its end
+/// counts by its length, so that nobody evades a limit by hanging up.
 pub struct MeteredCall {
     stream: AnswerStream,
     cancel: CancellationToken,
     meter: SpendingMeter,
+    /// Provider's name of the model.
+    model: String,
+    /// Size of the request in bytes.
+    sent_bytes: u64,
+    /// Size of what was written in the current try, in bytes.
+    written_bytes: u64,
     /// Cost that is not stored yet.
     entries: Vec<SpendingEntry>,
     is_over: bool,
@@ -173,7 +201,10 @@ impl Stream for MeteredCall {
         let polled = call.stream.poll_next_unpin(context);
         match &polled {
             Poll::Ready(Some(Ok(delta))) => call.note(delta),
-            Poll::Ready(_) => call.is_over = true,
+            Poll::Ready(_) => {
+                call.estimate();
+                call.is_over = true;
+            }
             Poll::Pending => {}
         }
         polled
@@ -192,14 +223,40 @@ impl MeteredCall {
 
     fn note(&mut self, delta: &AnswerDelta) {
         let (model, usage) = match delta {
-            AnswerDelta::Lost(lost) => (&lost.model, lost.usage),
+            AnswerDelta::Lost(FailedTryUsage { model, usage }) => {
+                let written = self.written_bytes / BYTES_A_TOKEN;
+                let output_tokens = usage.output_tokens.max(written);
+                (model, TokenUsage { output_tokens, ..*usage })
+            }
             AnswerDelta::Done(answer) => {
                 self.is_over = true;
                 (&answer.model, answer.usage)
             }
+            AnswerDelta::Text(text) | AnswerDelta::NextText(text) => {
+                self.written_bytes += text.len() as u64;
+                return;
+            }
+            AnswerDelta::ToolInput { partial_json, .. } => {
+                self.written_bytes += partial_json.len() as u64;
+                return;
+            }
             _ => return,
         };
+        self.written_bytes = 0;
         self.entries.extend(self.meter.entry(model, usage));
+    }
+
+    /// Counts a try by its length, if the model wrote something and nobody said what it has used.
+    fn estimate(&mut self) {
+        if !self.meter.may_cost || self.written_bytes == 0 {
+            return;
+        }
+        let usage = TokenUsage {
+            input_tokens: self.sent_bytes / BYTES_A_TOKEN,
+            output_tokens: std::mem::take(&mut self.written_bytes) / BYTES_A_TOKEN,
+            ..TokenUsage::default()
+        };
+        self.entries.extend(self.meter.entry(&self.model, usage));
     }
 
     /// Begins to store the cost, which is completed even if nobody waits for it.
@@ -229,6 +286,7 @@ impl Drop for MeteredCall {
             while let Some(Some(Ok(delta))) = self.stream.next().now_or_never() {
                 self.note(&delta);
             }
+            self.estimate();
         }
         drop(self.write());
     }
@@ -247,6 +305,24 @@ impl SpendingMeter {
         let (at_ms, model) = (self.clock.now_ms(), model.to_owned());
         Some(SpendingEntry { at_ms, user, document, model, tokens, cost })
     }
+}
+
+/// Returns the size of what a request sends, in bytes.
+fn size(request: &ModelRequest) -> u64 {
+    struct Counter(u64);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(request.system.len() as u64);
+    // Counting does not fail, and neither does what is sent as JSON anyway.
+    serde_json::to_writer(&mut counter, &(&request.messages, &request.tools)).ok();
+    counter.0
 }
 
 #[cfg(test)]
