@@ -6,7 +6,9 @@ use serde_json::json;
 
 use crate::ids::{TokenId, UserId};
 use crate::permissions::{Principal, shown_name};
-use crate::store::{AuditEntry, LoginRecord, NodeNews, StoreOp, TokenRecord, WriteBatch};
+use crate::store::{
+    AdministrationOp, AuditEntry, LoginRecord, NodeNews, StoreOp, TokenRecord, WriteBatch,
+};
 
 use super::access_guard::ended;
 use super::login_roles::LoginRoles;
@@ -182,13 +184,15 @@ impl Authenticator {
         }
         let detail = json!({"token": token, "user": kept.user, "login": login});
         let line = StoreOp::Audit(AuditEntry::new("token.tied", by, detail, now_ms));
+        // Spending and its limit are a person's.
+        let spent = AdministrationOp::MoveSpending { from: kept.user.clone(), to: login.clone() };
         let record = TokenRecord {
             user: login.clone(),
             login: Some(login.clone()),
             former_user: Some(kept.user.clone()),
             ..kept
         };
-        let batch = WriteBatch::from(StoreOp::PutToken(record));
+        let batch = WriteBatch::from(StoreOp::PutToken(record)).with(StoreOp::Administer(spent));
         // Later than any change before, also if the clock was set back.
         let others = self.store.tokens_of(login).await?;
         let last_ms = others.iter().filter_map(|token| token.changed_ms).max();

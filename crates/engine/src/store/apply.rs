@@ -291,6 +291,7 @@ fn put_run(script: &mut StatementBatch<'_>, record: &RunRecord) {
     script.run(sql, &[id, session, document, user, state, body, created_ms, finished_ms]);
 }
 
+/// Stores a token. It may have been read before somebody else revoked or tied it: both last.
 fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
     let TokenRecord { id, hash, user, name, role, document, .. } = record;
     let TokenRecord { created_ms, expires_ms, revoked_ms, .. } = record;
@@ -299,11 +300,15 @@ fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
              (id, hash, user_id, name, role, document, created_ms, expires_ms, revoked_ms,
               login, former_user, changed_ms)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-         ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, user_id = excluded.user_id,
+         ON CONFLICT (id) DO UPDATE SET hash = excluded.hash,
+             user_id = CASE WHEN tokens.login IS NOT NULL THEN tokens.user_id
+                 ELSE excluded.user_id END,
              name = excluded.name, role = excluded.role, document = excluded.document,
-             expires_ms = excluded.expires_ms, revoked_ms = excluded.revoked_ms,
-             login = excluded.login, former_user = excluded.former_user,
-             changed_ms = excluded.changed_ms";
+             expires_ms = excluded.expires_ms,
+             revoked_ms = COALESCE(tokens.revoked_ms, excluded.revoked_ms),
+             login = COALESCE(tokens.login, excluded.login),
+             former_user = COALESCE(tokens.former_user, excluded.former_user),
+             changed_ms = COALESCE(excluded.changed_ms, tokens.changed_ms)";
     script.run(
         sql,
         &[

@@ -16,5 +16,6 @@ pub(super) fn write(script: &mut StatementBatch<'_>, op: &AdministrationOp) {
         AdministrationOp::PutSpendingLimit { scope, amount } => {
             spending::put_limit(script, scope, *amount);
         }
+        AdministrationOp::MoveSpending { from, to } => spending::move_to(script, from, to),
     }
 }

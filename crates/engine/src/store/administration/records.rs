@@ -120,4 +120,12 @@ pub enum AdministrationOp {
         /// Limit of a calendar month, in billionths of a US dollar; `None`: no limit.
         amount: Option<u64>,
     },
+    /// Counts what one person has spent for another, who also gets their limit unless they have
+    /// one.
+    MoveSpending {
+        /// Person who has spent it.
+        from: UserId,
+        /// Person for whom it counts from now on.
+        to: UserId,
+    },
 }

@@ -158,3 +158,23 @@ pub(super) fn put_limit(
         script.run(sql, &[&kind, &subject]);
     }
 }
+
+/// Counts what `from` has spent for `to`, who also gets the limit of `from` unless they have one.
+pub(super) fn move_to(script: &mut StatementBatch<'_>, from: &UserId, to: &UserId) {
+    let sql = "INSERT INTO spending
+             (month, user_id, document, model, calls, unpriced, tokens, cost)
+         SELECT month, $2, document, model, calls, unpriced, tokens, cost
+         FROM spending WHERE user_id = $1
+         ON CONFLICT (month, user_id, document, model) DO UPDATE SET
+             calls = spending.calls + excluded.calls,
+             unpriced = spending.unpriced + excluded.unpriced,
+             tokens = spending.tokens + excluded.tokens, cost = spending.cost + excluded.cost";
+    script.run(sql, &[from, to]);
+    script.run("DELETE FROM spending WHERE user_id = $1", &[from]);
+    let sql = "INSERT INTO spending_limits (kind, subject, amount)
+         SELECT kind, $2, amount FROM spending_limits WHERE kind = 'person' AND subject = $1
+         ON CONFLICT (kind, subject) DO NOTHING";
+    script.run(sql, &[from, to]);
+    let sql = "DELETE FROM spending_limits WHERE kind = 'person' AND subject = $1";
+    script.run(sql, &[from]);
+}
