@@ -107,6 +107,9 @@ impl SignInConfig {
                 ("--oidc-client-id", client_id.is_some()),
                 ("--oidc-client-secret", client_secret.is_some()),
                 ("--oidc-role", !role_rules.is_empty()),
+                ("--oidc-scope", !scopes.is_empty()),
+                ("--oidc-groups-claim", of(|it| &it.oidc_groups_claim).is_some()),
+                ("--oidc-lifetime", of(|it| &it.oidc_lifetime).is_some()),
             ];
             return match alone.into_iter().find(|(_, is_given)| *is_given) {
                 Some((option, _)) => Err(SignInConfigError::NoIssuer(option)),

@@ -56,6 +56,9 @@ impl fmt::Debug for OidcSettings {
     }
 }
 
+/// Largest number of characters of a provider's error that are logged.
+const MOST_ERROR_CHARACTERS: usize = 100;
+
 /// Reason why somebody was not signed in. The editor says it in words.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInFailure {
@@ -63,7 +66,7 @@ pub enum SignInFailure {
     #[error("this sign-in did not begin in this browser, or took too long")]
     Lost,
     /// The person did not agree at the provider.
-    #[error("the provider did not let the person in: {0}")]
+    #[error("the provider did not let the person in: {0:?}")]
     Declined(String),
     /// The provider cannot be reached, or makes no sense.
     #[error("the provider does not answer: {0}")]
@@ -75,11 +78,22 @@ pub enum SignInFailure {
     #[error("no role is meant for this person")]
     NotAdmitted,
     /// Too much is going on, or too many tokens are in force.
-    #[error("the server cannot sign anybody in at the moment")]
-    Busy,
+    #[error("the server cannot sign anybody in at the moment: {0}")]
+    Busy(String),
 }
 
 impl SignInFailure {
+    /// Returns the failure for an error code of the provider (RFC 6749, section 4.1.2.1), which
+    /// comes by way of the browser: anything may stand in it.
+    fn of_provider(error: &str) -> Self {
+        let error = error.chars().take(MOST_ERROR_CHARACTERS).collect::<String>();
+        match error.as_str() {
+            "access_denied" => Self::Declined(error),
+            "temporarily_unavailable" | "server_error" => Self::Unavailable(error),
+            _ => Self::Refused(format!("{error:?}")),
+        }
+    }
+
     /// Returns the code that the editor gets.
     fn code(&self) -> &'static str {
         match self {
@@ -88,7 +102,7 @@ impl SignInFailure {
             Self::Unavailable(_) => "unavailable",
             Self::Refused(_) => "refused",
             Self::NotAdmitted => "not_admitted",
-            Self::Busy => "busy",
+            Self::Busy(_) => "busy",
         }
     }
 }
@@ -159,20 +173,25 @@ impl SignInState {
         let pending = pending.filter(|it: &PendingSignIn| it.is_answered_by(state, now_ms));
         let pending = pending.ok_or(SignInFailure::Lost)?;
         if let Some(error) = query.error {
-            return Err(SignInFailure::Declined(error));
+            return Err(SignInFailure::of_provider(&error));
         }
         let code = query.code.ok_or(SignInFailure::Lost)?;
         let identity = self.provider.finish(code, &pending).await?;
         let issued = self.api.sign_in(&identity).await.map_err(|error| match error.code {
             ErrorCode::NotAllowed => SignInFailure::NotAdmitted,
-            _ => SignInFailure::Busy,
+            _ => SignInFailure::Busy(error.message),
         })?;
         Ok(format!("{}#token={}", pending.back, issued.secret.in_link()))
     }
 
     /// Sends the browser back to the editor, which says what was wrong.
     fn fail(&self, failure: &SignInFailure) -> Response {
-        tracing::warn!(reason = %failure, "somebody could not sign in");
+        if matches!(failure, SignInFailure::Lost) {
+            // Anybody can cause it without a provider, and would fill the log.
+            tracing::debug!(reason = %failure, "somebody could not sign in");
+        } else {
+            tracing::warn!(reason = %failure, "somebody could not sign in");
+        }
         let place = format!("/#sign-in-error={}", failure.code());
         redirect(&place, Some(self.provider.cookie("", 0)))
     }

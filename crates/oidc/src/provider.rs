@@ -22,7 +22,7 @@ use openidconnect::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use copydesk_engine::auth::LoginIdentity;
 
@@ -34,6 +34,10 @@ use crate::{CALLBACK, OidcSettings, SignInFailure};
 const FRESH: Duration = Duration::from_hours(1);
 /// Shortest time between two requests for keys because of a key that is unknown.
 const KEY_PAUSE: Duration = Duration::from_mins(1);
+/// Time for which known metadata are used after they could not be read again.
+const AGAIN: Duration = Duration::from_mins(1);
+/// Longest wait for a conversation with the provider.
+const TURN: Duration = Duration::from_secs(5);
 /// Number of conversations with the provider at one time.
 const CONVERSATIONS: usize = 16;
 /// Signatures that are accepted: none that the client's own secret could make.
@@ -98,15 +102,18 @@ pub struct OidcProvider {
     http: reqwest::Client,
     published: Mutex<PublishedByProvider>,
     conversations: Semaphore,
+    /// Held while keys are read, so that others who need the same one wait for it.
+    reading_keys: tokio::sync::Mutex<()>,
 }
 
 /// What the provider has published, as far as it was read.
 #[derive(Default)]
 struct PublishedByProvider {
+    /// What was read, and when it is read again.
     metadata: Option<(CoreProviderMetadata, Instant)>,
     keys: Option<CoreJsonWebKeySet>,
-    /// Last request for keys because of one that was unknown.
-    asked_for_key: Option<Instant>,
+    /// Time at which keys were last read because of one that was unknown.
+    read_for_key: Option<Instant>,
 }
 
 impl OidcProvider {
@@ -121,7 +128,8 @@ impl OidcProvider {
         let redirect = RedirectUrl::new(address.clone()).map_err(|_| address)?;
         let published = Mutex::new(PublishedByProvider::default());
         let conversations = Semaphore::new(CONVERSATIONS);
-        Ok(Self { settings, issuer, redirect, http, published, conversations })
+        let reading_keys = tokio::sync::Mutex::default();
+        Ok(Self { settings, issuer, redirect, http, published, conversations, reading_keys })
     }
 
     /// Begins a sign-in; returns the provider's page and what the browser has to keep.
@@ -154,7 +162,7 @@ impl OidcProvider {
         pending: &PendingSignIn,
     ) -> Result<LoginIdentity, SignInFailure> {
         let metadata = self.metadata().await?;
-        let _turn = self.conversations.try_acquire().map_err(|_| SignInFailure::Busy)?;
+        let _turn = self.conversation().await?;
         let client = self.client(metadata);
         let request = client
             .exchange_code(AuthorizationCode::new(code))
@@ -190,8 +198,8 @@ impl OidcProvider {
         };
         match token.claims(&self.verifier(self.keys()), nonce) {
             Ok(claims) => Ok(claims.clone()),
-            Err(why) if is_unknown_key(&why) && self.may_ask_for_key() => {
-                let keys = self.read_keys().await?;
+            Err(why) if is_unknown_key(&why) => {
+                let keys = self.newer_keys().await?;
                 token.claims(&self.verifier(keys), nonce).cloned().map_err(refused)
             }
             Err(why) => Err(refused(why)),
@@ -239,47 +247,55 @@ impl OidcProvider {
     /// still used if the provider does not answer.
     async fn metadata(&self) -> Result<CoreProviderMetadata, SignInFailure> {
         let known = self.published().metadata.clone();
-        if let Some((metadata, read)) = &known
-            && read.elapsed() < FRESH
+        if let Some((metadata, again)) = &known
+            && Instant::now() < *again
         {
             return Ok(metadata.clone());
         }
-        let _turn = self.conversations.try_acquire().map_err(|_| SignInFailure::Busy)?;
+        let _turn = self.conversation().await?;
         let http = self.http();
         match CoreProviderMetadata::discover_async(self.issuer.clone(), &http).await {
             Ok(metadata) => {
                 let mut published = self.published();
                 published.keys = Some(metadata.jwks().clone());
-                published.metadata = Some((metadata.clone(), Instant::now()));
+                published.metadata = Some((metadata.clone(), Instant::now() + FRESH));
                 Ok(metadata)
             }
-            Err(error) => match known {
-                Some((metadata, _)) => Ok(metadata),
-                None => Err(unreadable(error)),
-            },
+            Err(error) => {
+                let failure = unreadable(error);
+                let Some((metadata, _)) = known else { return Err(failure) };
+                tracing::warn!(%failure, "cannot read the provider's metadata; the known ones are used");
+                self.published().metadata = Some((metadata.clone(), Instant::now() + AGAIN));
+                Ok(metadata)
+            }
         }
+    }
+
+    /// Waits for a turn to ask the provider something.
+    async fn conversation(&self) -> Result<SemaphorePermit<'_>, SignInFailure> {
+        let turn = tokio::time::timeout(TURN, self.conversations.acquire()).await;
+        let busy = || SignInFailure::Busy("too many people sign in at this moment".to_owned());
+        turn.map_err(|_| busy())?.map_err(|_| busy())
     }
 
     fn keys(&self) -> CoreJsonWebKeySet {
         self.published().keys.clone().unwrap_or_default()
     }
 
-    /// Returns `true` if the keys may be read again now.
-    fn may_ask_for_key(&self) -> bool {
-        let mut published = self.published();
-        let may = published.asked_for_key.is_none_or(|last| last.elapsed() >= KEY_PAUSE);
-        if may {
-            published.asked_for_key = Some(Instant::now());
+    /// Reads the keys again because one is unknown, at most once in [`KEY_PAUSE`]; returns what is
+    /// known then.
+    async fn newer_keys(&self) -> Result<CoreJsonWebKeySet, SignInFailure> {
+        let _reading = self.reading_keys.lock().await;
+        if self.published().read_for_key.is_some_and(|last| last.elapsed() < KEY_PAUSE) {
+            return Ok(self.keys());
         }
-        may
-    }
-
-    async fn read_keys(&self) -> Result<CoreJsonWebKeySet, SignInFailure> {
         let metadata = self.metadata().await?;
         let http = self.http();
         let keys = CoreJsonWebKeySet::fetch_async(metadata.jwks_uri(), &http).await;
         let keys = keys.map_err(unreadable)?;
-        self.published().keys = Some(keys.clone());
+        let mut published = self.published();
+        published.keys = Some(keys.clone());
+        published.read_for_key = Some(Instant::now());
         Ok(keys)
     }
 
