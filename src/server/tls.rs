@@ -149,7 +149,7 @@ impl TlsCertificate {
     async fn keep_up_to_date(self: Arc<Self>, mut hangups: HangupSignals) {
         let mut ticks = tokio::time::interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut known, mut looks) = (Some(self.first), 0_u32);
+        let (mut seen, mut used, mut looks) = (Some(self.first), Some(self.first), 0_u32);
         loop {
             let is_asked = tokio::select! {
                 _ = ticks.tick() => false,
@@ -158,30 +158,30 @@ impl TlsCertificate {
             looks = looks.wrapping_add(1);
             let read = PemContents::read(&self.files).await;
             let digest = read.as_ref().map(PemContents::digest).ok();
-            let has_changed = digest != known;
-            known = digest;
-            if has_changed || is_asked {
-                self.replace_by(read);
-            } else if looks.is_multiple_of(WARNING_LOOKS)
-                && let Ok(loaded) = read.and_then(|it| it.load(&self.files, UnixTime::now()))
-                && loaded.ends_soon
-            {
-                warn_of_end(&self.files);
-            }
-        }
-    }
-
-    fn replace_by(&self, read: Result<PemContents, TlsError>) {
-        match read.and_then(|contents| contents.load(&self.files, UnixTime::now())) {
-            Ok(loaded) => {
-                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = loaded.config;
-                tracing::info!("read the TLS certificate again");
-                if loaded.ends_soon {
-                    warn_of_end(&self.files);
+            let is_new = digest != seen;
+            seen = digest;
+            let is_said = is_new || is_asked || looks.is_multiple_of(WARNING_LOOKS);
+            let loaded = read.and_then(|contents| contents.load(&self.files, UnixTime::now()));
+            match loaded {
+                Ok(loaded) => {
+                    // What is not valid yet is used once it is.
+                    if digest != used || is_asked {
+                        used = digest;
+                        *self.current.lock().unwrap_or_else(PoisonError::into_inner) =
+                            loaded.config;
+                        tracing::info!("read the TLS certificate again");
+                    }
+                    if loaded.ends_soon && is_said {
+                        warn_of_end(&self.files);
+                    }
                 }
-            }
-            Err(error) => {
-                tracing::error!(%error, "cannot use the new TLS certificate; the old one stays");
+                Err(error) if is_said && digest != used => {
+                    tracing::error!(%error, "cannot use the new TLS certificate; the old one stays");
+                }
+                Err(error) if is_said => {
+                    tracing::error!(%error, "the TLS certificate cannot be used any more");
+                }
+                Err(_) => {}
             }
         }
     }
