@@ -1,6 +1,8 @@
 //! Client of the socket.io transport over a WebSocket, as the editor's is: for `copydesk bench` and
 //! the benchmarks.
 
+use std::time::Duration;
+
 use futures_util::{SinkExt as _, StreamExt as _};
 use reqwest::header::{CONNECTION, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
 use reqwest::{ClientBuilder, Method, StatusCode, Upgraded};
@@ -8,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -18,6 +20,9 @@ use super::{ClientError, ClientResult, PATIENCE, ServerClient, TrustedAuthoritie
 
 /// Event with which the server greets a client that it has admitted.
 const GREETING: &str = "sessionRegistered";
+
+/// Longest time without a message: the server pings every 25 s.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// Address of a server's socket.io transport.
 #[derive(Clone, Debug)]
@@ -35,6 +40,8 @@ pub struct SocketIoClient {
     last_ack: u64,
     /// `true` from a ping until its pong was sent.
     is_pong_due: bool,
+    /// Time at which something was read last.
+    heard: Instant,
     greeting: Value,
 }
 
@@ -109,6 +116,7 @@ impl SocketIoServer {
             address: self.server.shown(),
             last_ack: 0,
             is_pong_due: false,
+            heard: Instant::now(),
             greeting: Value::Null,
         };
         client.write(format!("40{auth}")).await?;
@@ -185,9 +193,11 @@ impl SocketIoClient {
                 self.is_pong_due = false;
                 self.stream.flush().await.map_err(|_| self.closed())?;
             }
-            let message = self.stream.next().await;
+            // A server that stands still keeps its connections.
+            let message = timeout_at(self.heard + SILENCE, self.stream.next()).await;
             let at = Instant::now();
-            let Some(Ok(message)) = message else { return Err(self.closed()) };
+            let Ok(Some(Ok(message))) = message else { return Err(self.closed()) };
+            self.heard = at;
             let Message::Text(text) = message else { continue };
             match text.as_bytes() {
                 b"2" => self.is_pong_due = true,

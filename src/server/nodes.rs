@@ -33,6 +33,8 @@ use super::{Server, settings};
 
 /// Longest wait for a connection to another server.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Pause after an attempt to take over runs that failed.
+const TAKE_OVER_AGAIN: Duration = Duration::from_secs(3);
 /// Name of the task that sends the deliveries of webhooks.
 const DELIVERIES: &str = "webhooks";
 /// Number of packets that may wait to be passed back to a client.
@@ -89,7 +91,7 @@ async fn connect(
     Ok(NodeLink { events, packets })
 }
 
-/// Sends and receives for one client until either side ends.
+/// Sends and receives for one client until either side ends, or the other server falls silent.
 async fn pump(
     mut client: SocketIoClient,
     mut passed: mpsc::Receiver<PassedEvent>,
@@ -335,10 +337,18 @@ impl Server {
         // One may have gone while this one started.
         departures.mark_changed();
         while departures.changed().await.is_ok() {
-            match self.agents.resume().await {
-                Ok(0) => {}
-                Ok(runs) => tracing::info!(runs, "took over runs of another server"),
-                Err(error) => tracing::warn!(%error, "cannot take over the runs of another server"),
+            loop {
+                match self.agents.resume().await {
+                    Ok(0) => break,
+                    Ok(runs) => {
+                        tracing::info!(runs, "took over runs of another server");
+                        break;
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot take over the runs of another server yet");
+                        tokio::time::sleep(TAKE_OVER_AGAIN).await;
+                    }
+                }
             }
         }
     }

@@ -17,7 +17,8 @@ impl AgentService {
     ///
     /// # Errors
     ///
-    /// If the store or the workspace inbox cannot be read.
+    /// If the store or the workspace inbox cannot be read, or if it is not known of some runs whether
+    /// another server has them; the others are resumed.
     pub async fn resume(&self) -> Result<usize, AskError> {
         let _resuming = self.shared.resuming.lock().await;
         if self.shared.may_settle_undos().await? {
@@ -26,12 +27,18 @@ impl AgentService {
         let mut records = self.shared.store.unfinished_runs().await?;
         // Runs that have begun go first, so that no other run comes between their entries.
         records.sort_by_key(|record| record.state == RunState::Queued);
-        let mut count = 0;
+        let (mut count, mut unknown) = (0, None);
         for record in records {
             match Run::read(record) {
                 Ok(run) => {
-                    if !self.shared.is_left_behind(&run).await? {
-                        continue;
+                    match self.shared.is_left_behind(&run).await {
+                        Ok(true) => {}
+                        Ok(false) => continue,
+                        Err(error) => {
+                            // The others are resumed all the same.
+                            unknown = Some(error);
+                            continue;
+                        }
                     }
                     let key = QueueKey::of(&run);
                     let worker = self.shared.queues().requeue(run);
@@ -44,7 +51,7 @@ impl AgentService {
                 }
             }
         }
-        Ok(count)
+        unknown.map_or(Ok(count), |error| Err(error.into()))
     }
 
     /// Looks for a run that is under way on another server.

@@ -110,7 +110,10 @@ impl RoomRegistry {
         }
         self.0.lease(document).await?;
         let loaded = RoomActor::load(&self.0, document).await;
-        if let (Err(_), Some(node)) = (&loaded, self.0.store.node()) {
+        // While a commit with an unknown outcome may still come, the document stays here.
+        if let (Err(_), Some(node)) = (&loaded, self.0.store.node())
+            && self.0.store.settle().await.is_ok()
+        {
             node.release(document).await;
         }
         let (actor, room) = loaded?;

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use super::database::postgres::address::DatabaseUrl;
 use crate::ids::{ClientId, DocumentId, Version};
 
+/// PostgreSQL's code for a lock that was not granted in time.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+
 /// Reason why something was not stored or could not be read. A batch that failed left nothing
 /// behind, unless the error is [`StoreError::OutcomeUnknown`].
 #[derive(Debug, thiserror::Error)]
@@ -230,6 +233,13 @@ impl StoreError {
             }
             Self::OutcomeUnknown { reason } => {
                 Some(Self::OutcomeUnknown { reason: reason.clone() })
+            }
+            // Another writer has the lock of all writers.
+            Self::Database(sqlx::Error::Database(error))
+            | Self::Write(sqlx::Error::Database(error))
+                if error.code().as_deref() == Some(LOCK_NOT_AVAILABLE) =>
+            {
+                Some(Self::Write(sqlx::Error::AnyDriverError(error.to_string().into())))
             }
             _ => None,
         }

@@ -39,6 +39,9 @@ pub use redis_channel::RedisUrl;
 const BEAT: Duration = Duration::from_secs(1);
 /// Number of messages that may wait for a receiver before it loses some.
 const MESSAGES: usize = 1_024;
+/// Time for which another node is taken to have what it had: then the database is asked again, since
+/// what is given back is told to nobody.
+const ELSEWHERE_AGE: Duration = Duration::from_secs(10);
 /// Pause before the connection for messages is opened again.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
 /// Age in seconds at which stored messages are removed: no node that is alive looks so late.
@@ -80,8 +83,8 @@ pub struct ClusterNode {
     carrier: MessageCarrier,
     own: NodeAddress,
     sightings: Mutex<NodeSightings>,
-    /// Leases that other nodes had when they were last asked for.
-    elsewhere: Mutex<HashMap<String, NodeAddress>>,
+    /// Leases that other nodes had when they were last asked for, and when that was.
+    elsewhere: Mutex<HashMap<String, (NodeAddress, Instant)>>,
     /// Terms of the leases that this node has taken.
     terms: Mutex<HashMap<String, i64>>,
     /// Tasks that this node has, until it ends.
@@ -232,14 +235,14 @@ impl ClusterNode {
         }
     }
 
-    /// Forgets which node has a document, because it said that it has not.
+    /// Forgets which node has a document, so that the next lease asks the database.
     pub fn forget(&self, document: &DocumentId) {
         lock(&self.elsewhere).remove(&document_lease(document));
     }
 
     /// Forgets what a node has, because it does not answer.
     pub fn forget_node(&self, number: i64) {
-        lock(&self.elsewhere).retain(|_, node| node.number != number);
+        lock(&self.elsewhere).retain(|_, (node, _)| node.number != number);
     }
 
     async fn lease(
@@ -254,9 +257,12 @@ impl ClusterNode {
         if name.contains('\0') {
             return Ok(None);
         }
-        if let Some(node) = lock(&self.elsewhere).get(&name) {
+        if let Some((node, at)) = lock(&self.elsewhere).get(&name)
+            && at.elapsed() < ELSEWHERE_AGE
+        {
             return Ok(Some(LeaseHolder::Elsewhere(node.clone())));
         }
+        let departures = *self.departures.borrow();
         let Some(LeaseRow { node, url, term }) = self.tables.lease(&name, document).await? else {
             return Ok(None);
         };
@@ -265,7 +271,11 @@ impl ClusterNode {
             return Ok(Some(LeaseHolder::Here));
         }
         let node = NodeAddress { number: node, url: url.into() };
-        lock(&self.elsewhere).insert(name, node.clone());
+        let mut elsewhere = lock(&self.elsewhere);
+        // An answer from before a departure may be about the node that is gone.
+        if *self.departures.borrow() == departures {
+            elsewhere.insert(name, (node.clone(), Instant::now()));
+        }
         Ok(Some(LeaseHolder::Elsewhere(node)))
     }
 
@@ -330,7 +340,36 @@ impl ClusterNode {
         }
     }
 
+    /// Gives signs of life and looks at the others, until this node was removed. Neither waits for
+    /// the other: a look can take longer than the others wait for a sign.
     async fn watch(&self) {
+        tokio::select! {
+            biased;
+            () = self.give_signs() => {}
+            () = self.look_around() => {}
+        }
+    }
+
+    /// Gives signs of life until this node was removed.
+    async fn give_signs(&self) {
+        let mut ticks = tokio::time::interval(BEAT);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            match self.tables.beat().await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tracing::error!("the other nodes have removed this one");
+                    self.removed.cancel();
+                    return;
+                }
+                Err(error) => tracing::warn!(%error, "cannot give a sign of life"),
+            }
+        }
+    }
+
+    /// Looks at the other nodes and reads their messages, for ever.
+    async fn look_around(&self) {
         let mut ticks = tokio::time::interval(BEAT);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut looks: u64 = 0;
@@ -338,16 +377,11 @@ impl ClusterNode {
         loop {
             ticks.tick().await;
             match self.look().await {
-                Ok(true) => {
+                Ok(()) => {
                     *lock(&self.looked) = Instant::now();
                     if std::mem::take(&mut is_blind) {
                         self.note_missed();
                     }
-                }
-                Ok(false) => {
-                    tracing::error!("the other nodes have removed this one");
-                    self.removed.cancel();
-                    return;
                 }
                 Err(error) => {
                     // Nobody is judged by what could not be seen.
@@ -365,11 +399,8 @@ impl ClusterNode {
         }
     }
 
-    /// Gives a sign of life and looks at the others; returns `false` if this node was removed.
-    async fn look(&self) -> StoreResult<bool> {
-        if !self.tables.beat().await? {
-            return Ok(false);
-        }
+    /// Reads the messages of the others, and removes those that are lost.
+    async fn look(&self) -> StoreResult<()> {
         self.store_messages().await?;
         self.read_messages().await?;
         let others = self.tables.others().await?;
@@ -393,7 +424,7 @@ impl ClusterNode {
             // It may have ended before it could tell something.
             self.note_missed();
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Reads the messages that nothing has carried here.

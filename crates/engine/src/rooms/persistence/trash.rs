@@ -89,6 +89,9 @@ impl RoomRegistry {
                 found => DocumentRecord { purged: true, ..found? },
             };
             self.store().commit(noted("document.purge", record, by, self.now_ms())).await?;
+            if let Some(node) = self.store().node() {
+                node.release(&document).await;
+            }
         }
         Ok(())
     }

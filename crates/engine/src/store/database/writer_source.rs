@@ -39,7 +39,8 @@ impl WriterSessions for PostgresWriter {
     type Session = WriterConnection;
 
     async fn reconnect(&self) -> StoreResult<(WriterConnection, u64)> {
-        let (session, count) = self.open_again().await?;
+        // A host that goes away during one of the queries never answers.
+        let (session, count) = postgres::answered_within(self.open_again()).await?;
         Ok((WriterConnection::Postgres(session), count))
     }
 

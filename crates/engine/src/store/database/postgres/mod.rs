@@ -37,6 +37,17 @@ pub(crate) async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) ->
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
 }
 
+/// Waits for work that consists of several queries, as [`answered`] does.
+///
+/// # Errors
+/// That of the work, or the one of [`answered`].
+pub(crate) async fn answered_within<T>(
+    work: impl Future<Output = StoreResult<T>>,
+) -> StoreResult<T> {
+    let answer = tokio::time::timeout(ANSWER_LIMIT, work).await;
+    answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()).into()))
+}
+
 /// Opens connections that refuse to write.
 pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
     let options = url.options().options([("default_transaction_read_only", "on")]);

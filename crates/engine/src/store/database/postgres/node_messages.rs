@@ -1,13 +1,19 @@
 //! Statements about the messages between servers that share a database.
 
+use std::time::Duration;
+
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use sqlx::Executor as _;
 use sqlx_postgres::{PgListener, PgPool, PgPoolOptions};
 
 use super::nodes::NodeConnections;
 use super::{answered, session};
 use crate::store::StoreResult;
 use crate::store::nodes::tables::{MessageNotice, MessageStream, MessageTable, StoredMessage};
+
+/// Time without a message after which the connection is tested.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Bytes of a message from which on `NOTIFY` does not take it; it is only stored then.
 const LONGEST_NOTICE: i32 = 8_000;
@@ -87,8 +93,13 @@ struct PostgresNotices(PgListener);
 impl MessageStream for PostgresNotices {
     fn next(&mut self) -> BoxFuture<'_, Option<String>> {
         async {
-            let received = self.0.try_recv().await.ok()??;
-            Some(received.payload().to_owned())
+            loop {
+                match tokio::time::timeout(SILENCE, self.0.try_recv()).await {
+                    Ok(received) => return Some(received.ok()??.payload().to_owned()),
+                    // Who only listens does not notice that the other side is gone.
+                    Err(_) => drop(answered(self.0.execute("SELECT 1")).await.ok()?),
+                }
+            }
         }
         .boxed()
     }

@@ -107,7 +107,10 @@ impl PostgresSession {
     /// Begins a transaction that no other writer runs beside; that of a server fails if another has
     /// served since.
     pub(crate) async fn begin(&mut self) -> StoreResult<()> {
-        let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({WRITE_LOCK})");
+        // Whatever the database's default is: what is read has to be newer than the lock.
+        let begin = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({WRITE_LOCK})"
+        );
         let Some(term) = &self.term else {
             self.connection.execute(sqlx::raw_sql(AssertSqlSafe(begin))).await?;
             return Ok(());
