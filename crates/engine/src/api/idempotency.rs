@@ -20,21 +20,22 @@ impl Application {
         &self,
         begun: &IdempotencyRecord,
     ) -> ApiResult<Option<IdempotencyRecord>> {
-        let known = self.store.once(&begun.user, &begun.key).await?;
-        let known = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS);
-        if known.is_none() {
+        loop {
+            let known = self.store.once(&begun.user, &begun.key).await?;
+            let known = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS);
+            if known.is_some() {
+                return Ok(known);
+            }
             let before_ms = begun.at_ms.saturating_sub(LIFE_MS);
             let forget = WriteBatch::from(StoreOp::ForgetOldOnces { before_ms });
             match self.store.commit(forget.with(StoreOp::BeginOnce(begun.clone()))).await {
-                Ok(()) => {}
-                // Another server of several began it at the same moment.
-                Err(StoreError::Exists { .. }) => {
-                    return Ok(self.store.once(&begun.user, &begun.key).await?);
-                }
+                Ok(()) => return Ok(None),
+                // Another server of several began it at the same moment. If it came to nothing by
+                // the time it is read, it is begun again.
+                Err(StoreError::Exists { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(known)
     }
 
     /// Stores the answer to a write with a key. Without an answer the write came to nothing, and

@@ -61,6 +61,8 @@ pub struct RequestRelay {
 struct BodyRecord {
     read: Vec<Bytes>,
     rest: Option<BodyDataStream>,
+    /// `true` once `read` is the whole body.
+    is_read: bool,
 }
 
 /// Stream of a body that is recorded. What is left when it is dropped goes back to the record.
@@ -86,11 +88,21 @@ impl Stream for RecordedBody {
         if let Some(piece) = self.again.next() {
             return Poll::Ready(Some(Ok(piece)));
         }
-        let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
+        let Some(rest) = &mut self.rest else {
+            if lock(&self.record).is_read {
+                return Poll::Ready(None);
+            }
+            // An attempt before has not given it back yet: half a body must not pass for a whole.
+            let error = std::io::Error::other("the rest of the body is being read elsewhere");
+            return Poll::Ready(Some(Err(axum::Error::new(error))));
+        };
         let piece = rest.poll_next_unpin(cx);
         match &piece {
             Poll::Ready(Some(Ok(piece))) => lock(&self.record).read.push(piece.clone()),
-            Poll::Ready(None) => self.rest = None,
+            Poll::Ready(None) => {
+                self.rest = None;
+                lock(&self.record).is_read = true;
+            }
             Poll::Ready(Some(Err(_))) | Poll::Pending => {}
         }
         piece
@@ -99,7 +111,9 @@ impl Stream for RecordedBody {
 
 impl Drop for RecordedBody {
     fn drop(&mut self) {
-        lock(&self.record).rest = self.rest.take();
+        if let Some(rest) = self.rest.take() {
+            lock(&self.record).rest = Some(rest);
+        }
     }
 }
 
@@ -107,7 +121,8 @@ impl Drop for RecordedBody {
 pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: Next) -> Response {
     let is_relayed = request.headers().contains_key(RELAYED);
     let (parts, body) = request.into_parts();
-    let record = BodyRecord { read: Vec::new(), rest: Some(body.into_data_stream()) };
+    let rest = Some(body.into_data_stream());
+    let record = BodyRecord { rest, ..BodyRecord::default() };
     let record = Arc::new(Mutex::new(record));
     let until = Instant::now() + PATIENCE;
     loop {
