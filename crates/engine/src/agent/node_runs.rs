@@ -51,7 +51,7 @@ impl AgentService {
                 }
             }
         }
-        unknown.map_or(Ok(count), |error| Err(error.into()))
+        unknown.map_or(Ok(count), Err)
     }
 
     /// Looks for a run that is under way on another server.

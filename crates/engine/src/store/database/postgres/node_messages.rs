@@ -97,7 +97,9 @@ impl MessageStream for PostgresNotices {
                 match tokio::time::timeout(SILENCE, self.0.try_recv()).await {
                     Ok(received) => return Some(received.ok()??.payload().to_owned()),
                     // Who only listens does not notice that the other side is gone.
-                    Err(_) => drop(answered(self.0.execute("SELECT 1")).await.ok()?),
+                    Err(_) => {
+                        answered(self.0.execute("SELECT 1")).await.ok()?;
+                    }
                 }
             }
         }
