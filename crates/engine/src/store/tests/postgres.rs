@@ -117,7 +117,7 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, armed: Arc<AtomicU8>
             read = client.read(&mut from_client) => {
                 let Ok(read @ 1..) = read else { return };
                 let message = &from_client[..read];
-                let is_commit = message.windows(6).any(|it| it == b"COMMIT");
+                let is_commit = message.windows(7).any(|it| it == b"COMMIT\0");
                 let cut = armed.load(Ordering::SeqCst);
                 if is_commit && cut == Cut::Before as u8 {
                     armed.store(Cut::Nothing as u8, Ordering::SeqCst);
