@@ -20,11 +20,13 @@ const PASTED: usize = 2_000;
 const VERSION: u64 = 4 + 2 + 1 + PASTED as u64;
 
 /// Where the power is cut, one afternoon each; after a comma: where again while the server starts.
-const WALKS: [&str; 30] = [
+const WALKS: [&str; 32] = [
     "room.pushed>room.keeping",
     "room.pushed>store.committed",
     "room.pushed>room.kept",
     "room.pushed>room.told",
+    "room.pushed>room.told>store.written",
+    "room.pushed>room.told>journal.stored",
     "agent.asked",
     "agent.answering",
     "agent.answered",

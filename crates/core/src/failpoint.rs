@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Names of all failpoints, in the order in which a change passes them.
-    pub const PLACES: [&str; 36] = [
+    pub const PLACES: [&str; 37] = [
         // The data is open; no run is resumed and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is resumed, the others not yet.
@@ -41,6 +41,8 @@ mod armed {
         "store.written",
         // The transaction is committed; those who wait for it do not know.
         "store.committed",
+        // The database has what was in the journal of updates; the writer does not know.
+        "journal.stored",
         // The room knows, and has told and answered nobody.
         "room.kept",
         // Everybody is told and answered.

@@ -17,8 +17,8 @@ impl AgentService {
     ///
     /// # Errors
     ///
-    /// If the store or the workspace inbox cannot be read, or if it is not known of some runs whether
-    /// another server has them; the others are resumed.
+    /// If the store or the workspace inbox cannot be read, or if it is not known of some runs
+    /// whether another server has them; the others are resumed.
     pub async fn resume(&self) -> Result<usize, AskError> {
         let _resuming = self.shared.resuming.lock().await;
         if self.shared.may_settle_undos().await? {

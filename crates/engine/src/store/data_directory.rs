@@ -93,6 +93,13 @@ pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
+/// Makes the names in a file's folder survive a loss of power, if the file system supports it.
+pub(super) fn sync_folder(file: &Path) {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).ok();
+}
+
 /// Writes the process number into the lock file, for the error message of the next process.
 fn leave_number(file: &mut File) -> std::io::Result<()> {
     file.set_len(0)?;

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::batch::{StoreOp, WriteBatch};
 use super::database::reading::ReadPool;
+use super::database::writer_message::{CommitOutcome, WriterMessage};
 use super::error::StoreError;
 use super::nodes::ClusterNode;
 use crate::metrics;
@@ -32,14 +33,6 @@ struct StoreShared {
     lock: Mutex<Option<File>>,
     /// This server as one of several that share a PostgreSQL database.
     node: Option<Arc<ClusterNode>>,
-}
-
-/// Message to the writer.
-#[derive(Debug)]
-pub(super) enum WriterMessage {
-    Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
-    Settle { answer: oneshot::Sender<CommitOutcome> },
-    Close { answer: oneshot::Sender<()> },
 }
 
 /// Numbers of batches ([`WriteBatch`]) and transactions written since the store was opened.
@@ -103,9 +96,6 @@ impl CommitCounters {
         self.batches.fetch_add((outcomes.len() - failed) as u64, Ordering::Relaxed);
     }
 }
-
-/// Result of storing one batch.
-pub(super) type CommitOutcome = Result<(), StoreError>;
 
 impl Store {
     /// Returns a handle to a writer that is running.

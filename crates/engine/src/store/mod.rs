@@ -5,8 +5,9 @@
 //! and is on the disk when `commit` returns. Batches of all rooms that wait at one time share a
 //! transaction and so one wait for the disk; each keeps its own outcome.
 //!
-//! SQLite has a write-ahead log and `synchronous=FULL`, PostgreSQL `synchronous_commit`. There is
-//! one function per operation, whose statements both understand; `database` has what differs.
+//! SQLite has a write-ahead log and `synchronous=FULL`, and typed updates are durable in a journal
+//! before it has them. PostgreSQL has `synchronous_commit`. There is one function per operation,
+//! whose statements both understand; `database` has what differs.
 
 mod administration;
 mod answers;

@@ -39,8 +39,8 @@ pub use redis_channel::RedisUrl;
 const BEAT: Duration = Duration::from_secs(1);
 /// Number of messages that may wait for a receiver before it loses some.
 const MESSAGES: usize = 1_024;
-/// Time for which another node is taken to have what it had: then the database is asked again, since
-/// what is given back is told to nobody.
+/// Time for which another node is taken to have what it had: then the database is asked again,
+/// since what is given back is told to nobody.
 const ELSEWHERE_AGE: Duration = Duration::from_secs(10);
 /// Pause before the connection for messages is opened again.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);

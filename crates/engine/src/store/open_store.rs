@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::copies::backup;
+use super::copies::{backup, journal_recovery};
+use super::database::connection::WriterConnection;
+use super::database::journaled_updates::{JournaledUpdates, ReadBarrier};
 use super::database::postgres::address::DatabaseUrl;
 use super::database::postgres::{self, server, server::PostgresWriter, session};
 use super::database::reading::ReadPool;
 use super::database::sqlite;
+use super::database::sqlite::update_journal::{JournalContent, UpdateJournal};
 use super::database::writer;
 use super::database::writer_source::WriterSource;
 use super::error::StoreError;
@@ -95,7 +98,10 @@ impl Store {
         let node = ClusterNode::start(url.clone(), redis, number, address).await?;
         let readers = postgres::connect_readers(&url).await?;
         let source = WriterSource::postgres(writer, session);
-        Ok(Self::start_node(source, ReadPool::Postgres(readers), None, Some(Arc::new(node))))
+        let (counts, news) = (Arc::default(), watch::Sender::new(0));
+        let messages = writer::start(source, Arc::clone(&counts), news.clone(), None);
+        let messages = messages.map_err(StoreError::writer)?;
+        Ok(Self::new(messages, readers.into(), counts, news, None, Some(Arc::new(node))))
     }
 
     async fn open_directory(path: &Path, access: StoreAccess) -> StoreResult<Self> {
@@ -104,7 +110,7 @@ impl Store {
             let only = sqlite::connect_onlooker(&database).await?;
             sqlite::check_shape(&only).await?;
             let source = WriterSource::sqlite(only.clone(), true);
-            return Ok(Self::start(source, ReadPool::Sqlite(only), None));
+            return Self::start(source, only.into(), None, None);
         }
         data_directory::create_data_directory(path)?;
         let lock = match access {
@@ -117,17 +123,42 @@ impl Store {
         }
         data_directory::create_private(&database)?;
         let writers = sqlite::connect_writer(&database).await?;
-        if lock.is_some() {
+        let mut kept = (None, None);
+        if let Some(lock) = lock {
             sqlite::migrate(&writers).await?;
+            let content = JournalContent::read(&database)?;
+            let generation = journal_recovery::store_content(
+                WriterConnection::Sqlite(writers.acquire().await?),
+                &content,
+            )
+            .await?;
+            if access == StoreAccess::Serve {
+                let journal = UpdateJournal::open(&database, generation)?;
+                kept = (Some(lock), Some(JournaledUpdates::new(journal)));
+            }
         } else {
             sqlite::check_shape(&writers).await?;
         }
         let readers = sqlite::connect_readers(&database).await?;
-        let kept = match access {
-            StoreAccess::Serve => lock,
-            StoreAccess::Visit | StoreAccess::Inspect => None,
-        };
-        Ok(Self::start(WriterSource::sqlite(writers, false), ReadPool::Sqlite(readers), kept))
+        let (lock, journaled) = kept;
+        Self::start(WriterSource::sqlite(writers, false), readers.into(), lock, journaled)
+    }
+
+    /// Opens a data directory with a journal that cannot be written, as a server.
+    #[cfg(test)]
+    pub(super) async fn open_with_broken_journal(path: &Path) -> StoreResult<Self> {
+        let database = path.join(data_directory::DATABASE);
+        let writers = sqlite::connect_writer(&database).await?;
+        let content = JournalContent::read(&database)?;
+        let generation = journal_recovery::store_content(
+            WriterConnection::Sqlite(writers.acquire().await?),
+            &content,
+        )
+        .await?;
+        let journaled = JournaledUpdates::new(UpdateJournal::open_read_only(&database, generation));
+        let readers = sqlite::connect_readers(&database).await?;
+        let source = WriterSource::sqlite(writers, false);
+        Self::start(source, readers.into(), None, Some(journaled))
     }
 
     async fn open_postgres(url: DatabaseUrl, access: StoreAccess) -> StoreResult<Self> {
@@ -157,7 +188,7 @@ impl Store {
         };
         let readers = postgres::connect_readers(&url).await?;
         let source = WriterSource::postgres(writer, session);
-        Ok(Self::start(source, ReadPool::Postgres(readers), None))
+        Self::start(source, readers.into(), None, None)
     }
 
     /// Returns `true` if there is a database at `place`.
@@ -190,22 +221,20 @@ impl Store {
     pub async fn in_memory() -> Result<Self, StoreError> {
         let only = sqlite::connect_memory().await?;
         sqlite::migrate(&only).await?;
-        Ok(Self::start(WriterSource::sqlite(only.clone(), true), ReadPool::Sqlite(only), None))
+        Self::start(WriterSource::sqlite(only.clone(), true), only.into(), None, None)
     }
 
-    fn start(source: WriterSource, readers: ReadPool, lock: Option<File>) -> Self {
-        Self::start_node(source, readers, lock, None)
-    }
-
-    fn start_node(
+    fn start(
         source: WriterSource,
         readers: ReadPool,
         lock: Option<File>,
-        node: Option<Arc<ClusterNode>>,
-    ) -> Self {
-        let counts = Arc::default();
-        let news = watch::Sender::new(0);
-        let messages = writer::start(source, Arc::clone(&counts), news.clone());
-        Self::new(messages, readers, counts, news, lock, node)
+        journaled: Option<JournaledUpdates>,
+    ) -> StoreResult<Self> {
+        let (counts, news) = (Arc::default(), watch::Sender::new(0));
+        let barrier = journaled.as_ref().map(JournaledUpdates::barrier);
+        let messages = writer::start(source, Arc::clone(&counts), news.clone(), journaled);
+        let messages = messages.map_err(StoreError::writer)?;
+        let barrier = barrier.map(|it| ReadBarrier::new(it, &messages));
+        Ok(Self::new(messages, readers.behind(barrier), counts, news, lock, None))
     }
 }

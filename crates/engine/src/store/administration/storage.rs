@@ -2,7 +2,7 @@
 
 use sqlx::FromRow;
 
-use crate::store::database::reading::ReadPool;
+use crate::store::database::reading::ReadDatabase;
 use crate::store::{Store, StoreResult};
 
 /// Sizes of what is stored.
@@ -36,9 +36,9 @@ impl Store {
     /// [`StoreError::Database`](crate::store::StoreError::Database) or
     /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be measured.
     pub async fn storage_sizes(&self) -> StoreResult<StorageSizes> {
-        let sql = match self.readers() {
-            ReadPool::Sqlite(_) => SQLITE,
-            ReadPool::Postgres(_) => POSTGRES,
+        let sql = match self.readers().database() {
+            ReadDatabase::Sqlite(_) => SQLITE,
+            ReadDatabase::Postgres(_) => POSTGRES,
         };
         let sizes = self.one(sql, &[]).await?;
         Ok(sizes.unwrap_or(StorageSizes {

@@ -9,7 +9,8 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::store::database::sqlite;
+use super::journal_recovery;
+use crate::store::database::sqlite::{self, update_journal};
 use crate::store::{StoreError, StoreResult, data_directory};
 
 /// Copies the database of the data directory `data` into the file `target`, which must not exist
@@ -27,7 +28,7 @@ pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
     let part = beside(target);
     // Readable by its owner only, from the first byte on; SQLite fills an empty file.
     data_directory::create_private(&part)?;
-    let copied = match sqlite::copy(&data.join(data_directory::DATABASE), &part).await {
+    let copied = match journal_recovery::copy(&data.join(data_directory::DATABASE), &part).await {
         Ok(()) => settle(&part, target),
         Err(error) => Err(error.while_writing()),
     };
@@ -67,9 +68,11 @@ pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Opt
 async fn restore_by(part: &Path, from: &Path, database: &Path) -> StoreResult<Option<PathBuf>> {
     data_directory::create_private(part)?;
     // Copied by SQLite: what stands in the log beside `from` belongs to it.
-    sqlite::copy_any(from, part).await.map_err(StoreError::while_writing)?;
+    journal_recovery::copy_any(from, part).await.map_err(StoreError::while_writing)?;
     sqlite::check_copy(part).await?;
     sync_file(part)?;
+    // What is put aside is complete in its one file: a kill between two renames loses nothing.
+    journal_recovery::fold(database).await;
     let aside = put_aside(database)?;
     if let Err(error) = settle(part, database) {
         if let Some(aside) = &aside {
@@ -122,17 +125,10 @@ pub(super) fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
             Err(_) if target.try_exists()? => return Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => fs::rename(part, target)?,
         }
-        sync_folder(target);
+        data_directory::sync_folder(target);
         Ok(bytes)
     };
     settled().map_err(StoreError::file(target))
-}
-
-/// Makes the names in a file's folder survive a loss of power, if the file system supports it.
-fn sync_folder(file: &Path) {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).ok();
 }
 
 /// Gives a database and the files that belong to it other names; the new name of the database.
@@ -150,7 +146,7 @@ fn put_aside(database: &Path) -> StoreResult<Option<PathBuf>> {
 fn rename_with_journals(from: &Path, to: &Path) -> StoreResult<()> {
     // What is not yet folded into the database goes with it: beside another one it would damage
     // that.
-    for journal in ["-wal", "-shm", "-journal"] {
+    for journal in ["-wal", "-shm", "-journal", update_journal::SUFFIX] {
         let (old, new) = (with_suffix(from, journal), with_suffix(to, journal));
         match fs::rename(&old, &new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

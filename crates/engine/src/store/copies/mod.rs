@@ -2,4 +2,5 @@
 //! database to another.
 
 pub(super) mod backup;
+pub(super) mod journal_recovery;
 pub(super) mod transfer;

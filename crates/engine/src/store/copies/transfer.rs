@@ -11,6 +11,7 @@ use std::io;
 use std::path::Path;
 
 use super::backup::{beside, interrupted_restore, settle};
+use super::journal_recovery;
 use crate::failpoint;
 use crate::store::database::postgres::address::DatabaseUrl;
 use crate::store::database::postgres::{self, replacement, server, session};
@@ -166,7 +167,9 @@ async fn lock_source(from: &StorePlace) -> StoreResult<LockedSource> {
                 return Err(StoreError::missing("database in", &path.display()));
             }
             let lock = data_directory::lock(path).await?;
-            let side = sqlite::open_side(&path.join(data_directory::DATABASE)).await?;
+            let database = path.join(data_directory::DATABASE);
+            let side = sqlite::open_side(&database).await?;
+            journal_recovery::recover(&database).await?;
             Ok(LockedSource { side, _lock: Some(lock) })
         }
         StorePlace::Postgres(url) => {

@@ -7,6 +7,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod connection;
+pub(crate) mod journaled_updates;
 pub(crate) mod migrations;
 pub(crate) mod postgres;
 pub(crate) mod reading;
@@ -15,4 +16,5 @@ pub(crate) mod sqlite;
 pub(crate) mod statement_batch;
 pub(crate) mod transfer;
 pub(crate) mod writer;
+pub(crate) mod writer_message;
 pub(crate) mod writer_source;

@@ -6,12 +6,21 @@ use sqlx_postgres::{PgArguments, PgPool, PgRow, Postgres};
 use sqlx_sqlite::{Sqlite, SqliteArguments, SqlitePool, SqliteRow};
 
 use super::columns::{ColumnValue, RowRecord, values};
+use super::journaled_updates::ReadBarrier;
 use super::{postgres, sqlite};
 use crate::store::StoreResult;
 
 /// Connections for reading.
 #[derive(Clone, Debug)]
-pub(crate) enum ReadPool {
+pub(crate) struct ReadPool {
+    database: ReadDatabase,
+    /// Barrier of a server that has a journal of updates.
+    barrier: Option<ReadBarrier>,
+}
+
+/// Connections to either database.
+#[derive(Clone, Debug)]
+pub(crate) enum ReadDatabase {
     Sqlite(SqlitePool),
     Postgres(PgPool),
 }
@@ -75,7 +84,29 @@ macro_rules! fetch {
     };
 }
 
+impl From<SqlitePool> for ReadPool {
+    fn from(pool: SqlitePool) -> Self {
+        Self { database: ReadDatabase::Sqlite(pool), barrier: None }
+    }
+}
+
+impl From<PgPool> for ReadPool {
+    fn from(pool: PgPool) -> Self {
+        Self { database: ReadDatabase::Postgres(pool), barrier: None }
+    }
+}
+
 impl ReadPool {
+    /// Returns the connections with a barrier before every query.
+    pub(crate) fn behind(self, barrier: Option<ReadBarrier>) -> Self {
+        Self { barrier, ..self }
+    }
+
+    /// Returns the connections, to which there is no barrier.
+    pub(crate) fn database(&self) -> &ReadDatabase {
+        &self.database
+    }
+
     /// Reads all rows of a query.
     pub(crate) async fn rows(
         &self,
@@ -111,15 +142,24 @@ impl ReadPool {
         all: &[&dyn ColumnValue],
         wanted: RowsWanted,
     ) -> StoreResult<Vec<StoreRow>> {
-        fetch!(self, sql, all, wanted, |pool| pool)
+        self.pass_barrier().await?;
+        self.database.fetch(sql, all, wanted).await
+    }
+
+    async fn pass_barrier(&self) -> StoreResult<()> {
+        match &self.barrier {
+            Some(barrier) => barrier.pass().await,
+            None => Ok(()),
+        }
     }
 
     /// Begins a view of this moment.
     #[boxed]
     pub(crate) async fn snapshot(&self) -> StoreResult<ReadSnapshot> {
-        Ok(match self {
-            Self::Sqlite(pool) => ReadSnapshot::Sqlite(pool.begin().await?),
-            Self::Postgres(pool) => {
+        self.pass_barrier().await?;
+        Ok(match &self.database {
+            ReadDatabase::Sqlite(pool) => ReadSnapshot::Sqlite(pool.begin().await?),
+            ReadDatabase::Postgres(pool) => {
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
                 ReadSnapshot::Postgres(postgres::answered(pool.begin_with(begin)).await?)
             }
@@ -129,10 +169,21 @@ impl ReadPool {
     /// Closes the connections once they are not used any more; later queries fail.
     #[boxed]
     pub(crate) async fn close(&self) {
-        match self {
-            Self::Sqlite(pool) => pool.close().await,
-            Self::Postgres(pool) => pool.close().await,
+        match &self.database {
+            ReadDatabase::Sqlite(pool) => pool.close().await,
+            ReadDatabase::Postgres(pool) => pool.close().await,
         }
+    }
+}
+
+impl ReadDatabase {
+    async fn fetch(
+        &self,
+        sql: SqlStr,
+        all: &[&dyn ColumnValue],
+        wanted: RowsWanted,
+    ) -> StoreResult<Vec<StoreRow>> {
+        fetch!(self, sql, all, wanted, |pool| pool)
     }
 }
 

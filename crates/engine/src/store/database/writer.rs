@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
+use tokio::runtime;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::connection::WriterConnection;
+use super::journaled_updates::JournaledUpdates;
 use super::session_source::{LossOutcome, TransactionAttempts};
 use super::statement_batch::{BatchError, BatchFrame};
+use super::writer_message::{CommitOutcome, WriterMessage};
 use super::writer_source::WriterSource;
 use crate::failpoint;
 use crate::metrics;
 use crate::store::apply::WriterCache;
-use crate::store::handle::{CommitCounters, CommitOutcome, WriterMessage};
+use crate::store::handle::CommitCounters;
 use crate::store::{StoreError, StoreResult, WriteBatch, apply};
 
 /// Largest number of queued batches; with more, [`commit`](crate::store::Store::commit) waits for a
@@ -27,15 +31,28 @@ const GROUP: usize = 256;
 /// for a long one that came after it.
 const GROUP_BYTES: usize = 1024 * 1024;
 
-/// Starts the writer task. It ends when it is closed or when every sender is gone.
+/// Starts the writer. It ends when it is closed or when every sender is gone. With a journal it has
+/// a thread of its own, on which it waits for the disk.
+///
+/// # Errors
+/// The error of the operating system, if there is no thread for it.
 pub(crate) fn start(
     source: WriterSource,
     counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
-) -> mpsc::Sender<WriterMessage> {
+    journaled: Option<JournaledUpdates>,
+) -> io::Result<mpsc::Sender<WriterMessage>> {
     let (sender, messages) = mpsc::channel(QUEUE);
-    tokio::spawn(StoreWriter { source, counters, news, known: None }.run(messages));
-    sender
+    let has_journal = journaled.is_some();
+    let writing = StoreWriter { source, counters, news, known: None, journaled }.run(messages);
+    if has_journal {
+        let runtime = runtime::Builder::new_current_thread().enable_time().build()?;
+        let thread = thread::Builder::new().name("store writer".to_owned());
+        thread.spawn(move || runtime.block_on(writing))?;
+    } else {
+        tokio::spawn(writing);
+    }
+    Ok(sender)
 }
 
 struct StoreWriter {
@@ -44,12 +61,14 @@ struct StoreWriter {
     news: watch::Sender<u64>,
     /// State of the database after this process's last commit, as far as it is known.
     known: Option<WriterCache>,
+    /// Updates that are durable in the journal of a SQLite database.
+    journaled: Option<JournaledUpdates>,
 }
 
 impl StoreWriter {
     async fn run(mut self, mut messages: mpsc::Receiver<WriterMessage>) {
         let mut waiting = Vec::with_capacity(GROUP);
-        let (mut closers, mut settlers) = (Vec::new(), Vec::new());
+        let (mut closers, mut settlers, mut readers) = (Vec::new(), Vec::new(), Vec::new());
         while self.wait(&mut messages, &mut waiting).await {
             let mut batches = Vec::with_capacity(waiting.len());
             let mut answers = Vec::with_capacity(waiting.len());
@@ -60,6 +79,7 @@ impl StoreWriter {
                         answers.push(answer);
                     }
                     WriterMessage::Settle { answer } => settlers.push(answer),
+                    WriterMessage::StoreJournal { answer } => readers.push(answer),
                     WriterMessage::Close { answer } => {
                         // Nothing new comes in; what is queued is still written by this loop.
                         messages.close();
@@ -69,7 +89,7 @@ impl StoreWriter {
             }
             let mut answers = answers.into_iter();
             for group in groups(&batches) {
-                let outcomes = self.write(group).await;
+                let outcomes = self.make_durable(group).await;
                 failpoint::pass("store.committed");
                 self.counters.count(&outcomes);
                 self.counters.note_unsettled(self.source.is_unsettled());
@@ -85,7 +105,17 @@ impl StoreWriter {
             if !settlers.is_empty() {
                 self.settle(&mut settlers).await;
             }
+            let is_due = self.journaled.as_ref().is_some_and(JournaledUpdates::is_due);
+            if is_due || !readers.is_empty() {
+                let stored = self.store_journal().await;
+                let mut outcomes = of_all(stored, readers.len()).into_iter();
+                for reader in readers.drain(..) {
+                    reader.send(outcomes.next().unwrap_or(Ok(()))).ok();
+                }
+            }
         }
+        // What cannot be stored now stays in the journal for the next start.
+        self.store_journal().await.ok();
         self.source.close().await;
         for answer in closers {
             answer.send(()).ok();
@@ -103,6 +133,7 @@ impl StoreWriter {
             tokio::select! {
                 biased;
                 count = messages.recv_many(waiting, GROUP) => return count > 0,
+                () = journal_is_due(self.journaled.as_ref()) => return true,
                 () = self.source.next_look() => {
                     self.source.look_after().await;
                     self.counters.note_unsettled(self.source.is_unsettled());
@@ -124,12 +155,54 @@ impl StoreWriter {
         }
     }
 
-    /// Writes batches; returns one outcome for each.
-    async fn write(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
+    /// Makes batches durable, in the journal or in the database; returns one outcome for each.
+    async fn make_durable(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
         // A message to close brings no batches, and a visitor could not write.
         if batches.is_empty() {
             return Vec::new();
         }
+        let Some(journaled) = &mut self.journaled else { return self.write(batches).await };
+        if journaled.append(batches) {
+            self.counters.count_transaction(batches.len());
+            return batches.iter().map(|_| Ok(())).collect();
+        }
+        if let Err(error) = self.store_journal().await {
+            return of_all(Err(error), batches.len());
+        }
+        let outcomes = self.write(batches).await;
+        if let Some(journaled) = &mut self.journaled {
+            for (batch, outcome) in batches.iter().zip(&outcomes) {
+                match outcome {
+                    Ok(()) => journaled.note(batch),
+                    Err(_) => journaled.forget(batch),
+                }
+            }
+        }
+        outcomes
+    }
+
+    /// Stores in the database what is only in the journal.
+    async fn store_journal(&mut self) -> CommitOutcome {
+        let Some(journaled) = &mut self.journaled else { return Ok(()) };
+        if !journaled.needs_storing() {
+            return Ok(());
+        }
+        let batches = journaled.take();
+        let stored = self.transact(&batches).await;
+        failpoint::pass("journal.stored");
+        let Some(journaled) = &mut self.journaled else { return stored };
+        match &stored {
+            Ok(()) => journaled.stored(),
+            Err(error) => {
+                tracing::error!(%error, "the database does not have the newest updates, which are in the journal");
+                journaled.put_back(batches);
+            }
+        }
+        stored
+    }
+
+    /// Writes batches; returns one outcome for each.
+    async fn write(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
         let error = match self.transact(batches).await {
             Ok(()) => return batches.iter().map(|_| Ok(())).collect(),
             Err(error) => error,
@@ -138,16 +211,16 @@ impl StoreWriter {
             return vec![Err(error)];
         }
         if error.of_all_batches().is_some() {
-            return of_all(error, batches.len());
+            return of_all(Err(error), batches.len());
         }
         // One of them is refused, or is what broke the transaction: the others must not fail with
         // it.
         self.counters.count_split_group();
         tracing::debug!(%error, batches = batches.len(), "a group failed; each batch is tried alone");
         let limit = self.source.answer_limit();
-        match limited(limit, self.one_by_one(batches)).await {
+        match limited(limit, Box::pin(self.one_by_one(batches))).await {
             Ok(outcomes) => outcomes,
-            Err(error) if error.of_all_batches().is_some() => of_all(error, batches.len()),
+            Err(error) if error.of_all_batches().is_some() => of_all(Err(error), batches.len()),
             Err(error) => {
                 tracing::warn!(%error, batches = batches.len(), "group commit failed; committing each batch separately");
                 let mut outcomes = Vec::with_capacity(batches.len());
@@ -282,10 +355,24 @@ fn groups(batches: &[WriteBatch]) -> impl Iterator<Item = &[WriteBatch]> {
     })
 }
 
-/// Returns an error about the database as the outcome of each of `count` batches.
-fn of_all(error: StoreError, count: usize) -> Vec<CommitOutcome> {
-    let copies = (1..count).filter_map(|_| error.of_all_batches()).map(Err).collect::<Vec<_>>();
-    copies.into_iter().chain([Err(error)]).collect()
+/// Returns one outcome as that of each of `count` batches.
+fn of_all(outcome: CommitOutcome, count: usize) -> Vec<CommitOutcome> {
+    let copy = |error: &StoreError| {
+        let copy = error.of_all_batches();
+        copy.unwrap_or_else(|| {
+            StoreError::Write(sqlx::Error::AnyDriverError(error.to_string().into()))
+        })
+    };
+    let copies = (1..count).map(|_| outcome.as_ref().copied().map_err(copy)).collect::<Vec<_>>();
+    copies.into_iter().chain((count > 0).then_some(outcome)).collect()
+}
+
+/// Waits until the database is to get what is in the journal.
+async fn journal_is_due(journaled: Option<&JournaledUpdates>) {
+    match journaled {
+        Some(journaled) => journaled.wait().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Begins a transaction and writes each batch behind a savepoint; returns the outcomes and the new

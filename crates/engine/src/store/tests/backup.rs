@@ -98,17 +98,20 @@ async fn what_was_there_is_put_aside_with_what_is_not_yet_in_the_database() {
     store.commit(create("doc_a")).await.unwrap();
     back_up(&data, &target).await.unwrap();
     store.commit(append("doc_a", 0, 3)).await.unwrap();
-    store.close().await;
-    // As a crash leaves it.
-    let wal = data.join("copydesk.sqlite-wal");
-    fs::write(&wal, "not folded in").unwrap();
-    let aside = restore(&target, &data, true).await.unwrap().unwrap();
-    assert!(!wal.exists());
-    let mut moved = aside.as_os_str().to_owned();
-    moved.push("-wal");
-    assert_eq!(fs::read_to_string(moved).unwrap(), "not folded in");
-    let store = serving(&data).await;
-    assert_eq!(version(&store, "doc_a").await, 0);
+    store.commit(append("doc_a", 3, 1)).await.unwrap();
+    // As a crash leaves it: much of it is in the logs.
+    let crashed = home.path().join("crashed");
+    copy_of_a_crash(&data, &crashed);
+    let aside = restore(&target, &crashed, true).await.unwrap().unwrap();
+    let names_left = names(&crashed);
+    assert!(!names_left.iter().any(|name| name.starts_with("copydesk.sqlite-")), "{names_left:?}");
+    let restored = serving(&crashed).await;
+    assert_eq!(version(&restored, "doc_a").await, 0);
+    // The one file has all of it, whatever becomes of the others.
+    let old = home.path().join("old");
+    fs::create_dir(&old).unwrap();
+    fs::copy(aside, old.join("copydesk.sqlite")).unwrap();
+    assert_eq!(version(&serving(&old).await, "doc_a").await, 4);
 }
 
 #[tokio::test]
@@ -191,10 +194,7 @@ async fn what_stands_in_the_log_beside_a_database_is_restored_with_it() {
         store.commit(create(name)).await.unwrap();
     }
     // As a process that was killed leaves it: most of it is only in the log.
-    fs::create_dir(&other).unwrap();
-    for name in ["copydesk.sqlite", "copydesk.sqlite-wal"] {
-        fs::copy(data.join(name), other.join(name)).unwrap();
-    }
+    copy_of_a_crash(&data, &other);
     let main = fs::metadata(other.join("copydesk.sqlite")).unwrap().len();
     assert!(fs::metadata(other.join("copydesk.sqlite-wal")).unwrap().len() > main);
     let restored = home.path().join("restored");

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use sqlx_postgres::{PgConnectOptions, PgConnection};
 use tempfile::TempDir;
 
-use crate::store::database::reading::ReadPool;
+use crate::store::database::reading::ReadDatabase;
 use crate::store::{Store, StoreAccess, StorePlace};
 
 const SERVER: &str = "postgres://postgres@127.0.0.1:5432/postgres";
@@ -103,15 +103,15 @@ impl TestDatabase {
     /// Runs statements as somebody with a database shell would.
     pub(super) async fn run(&self, store: &Store, sql: impl Into<String>) -> sqlx::Result<()> {
         let statements = sqlx::raw_sql(AssertSqlSafe(sql.into()));
-        match (self, store.readers()) {
+        match (self, store.readers().database()) {
             (Self::Postgres(database), _) => {
                 let mut shell = PgConnection::connect(&database.url()).await?;
                 shell.execute(statements).await?;
             }
-            (Self::Sqlite(_), ReadPool::Sqlite(pool)) => {
+            (Self::Sqlite(_), ReadDatabase::Sqlite(pool)) => {
                 pool.execute(statements).await?;
             }
-            (Self::Sqlite(_), ReadPool::Postgres(_)) => unreachable!(),
+            (Self::Sqlite(_), ReadDatabase::Postgres(_)) => unreachable!(),
         }
         Ok(())
     }

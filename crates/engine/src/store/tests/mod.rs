@@ -6,6 +6,7 @@ mod backup;
 mod commits;
 mod durability;
 mod fixture;
+mod journal;
 mod lists;
 mod nodes;
 mod postgres;
@@ -81,6 +82,14 @@ fn line(action: &str) -> StoreOp {
 
 fn setting(key: &str) -> StoreOp {
     StoreOp::PutSetting { key: key.to_owned(), value: "1".to_owned() }
+}
+
+/// Copies the data of a server as a kill at this moment would leave it.
+fn copy_of_a_crash(data: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir(to).unwrap();
+    for name in ["copydesk.sqlite", "copydesk.sqlite-wal", "copydesk.sqlite-updates"] {
+        std::fs::copy(data.join(name), to.join(name)).unwrap();
+    }
 }
 
 async fn version(store: &Store, id: &str) -> u64 {

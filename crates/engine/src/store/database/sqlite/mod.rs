@@ -1,6 +1,7 @@
 //! Connections to the embedded database and its migrations.
 
 pub(crate) mod script;
+pub(crate) mod update_journal;
 
 use std::path::Path;
 use std::time::Duration;
@@ -55,6 +56,11 @@ pub(crate) async fn connect_onlooker(database: &Path) -> Result<SqlitePool, Stor
 /// Opens one connection for everything: a database in memory belongs to its connection.
 pub(crate) async fn connect_memory() -> Result<SqlitePool, StoreError> {
     Ok(pool(1).min_connections(1).connect_with(options().in_memory(true)).await?)
+}
+
+/// Opens the one connection to a file that nobody else uses.
+pub(crate) async fn connect_file(file: &Path) -> Result<SqlitePool, StoreError> {
+    Ok(pool(1).connect_with(options().filename(file)).await?)
 }
 
 /// Creates the tables, or changes those of an older version.
