@@ -113,6 +113,11 @@ impl Caller {
         require(&self.principal, action, None)
     }
 
+    /// Checks that the caller may do `action` to any document at all.
+    pub(super) fn require_somewhere(&self, action: Action) -> ApiResult<()> {
+        if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
+    }
+
     /// Checks that the caller may do `action` to `document`, or without one to the server.
     pub(super) fn require_in(
         &self,

@@ -33,6 +33,7 @@ mod tests;
 mod updates;
 mod webhooks;
 
+pub use administration::document_roles::{DocumentRoleRecord, Grantee};
 pub use administration::records::{
     AdministrationOp, SpendingEntry, SpendingGroup, SpendingLimit, SpendingScope, SpendingSum,
 };

@@ -1,6 +1,7 @@
-//! Storage of what owners look after: what models cost, the limits of it, and the size of
-//! everything.
+//! Storage of what owners look after: roles in single documents, what models cost, the limits of
+//! it, and the size of everything.
 
+pub(super) mod document_roles;
 pub(super) mod records;
 pub(super) mod spending;
 pub(super) mod spending_month;
@@ -15,6 +16,13 @@ pub(super) fn write(script: &mut StatementBatch<'_>, op: &AdministrationOp) {
         AdministrationOp::AddSpending(entry) => spending::add(script, entry),
         AdministrationOp::PutSpendingLimit { scope, amount } => {
             spending::put_limit(script, scope, *amount);
+        }
+        AdministrationOp::PutDocumentRole(record) => document_roles::put(script, record),
+        AdministrationOp::RemoveDocumentRole { document, grantee } => {
+            document_roles::remove(script, document, grantee);
+        }
+        AdministrationOp::RemoveDocumentRoles(document) => {
+            document_roles::remove_all(script, document);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use sqlx::FromRow;
 
+use super::document_roles::{DocumentRoleRecord, Grantee};
 use crate::ids::{DocumentId, UserId};
 
 /// Calls that a spending limit is about.
@@ -120,4 +121,15 @@ pub enum AdministrationOp {
         /// Limit of a calendar month, in billionths of a US dollar; `None`: no limit.
         amount: Option<u64>,
     },
+    /// Stores a role in a document, or another one for the same people.
+    PutDocumentRole(DocumentRoleRecord),
+    /// Removes the role of these people in a document; having none is no error.
+    RemoveDocumentRole {
+        /// The document.
+        document: DocumentId,
+        /// People who had the role.
+        grantee: Grantee,
+    },
+    /// Removes all roles that were given in a document.
+    RemoveDocumentRoles(DocumentId),
 }
