@@ -59,8 +59,7 @@ fn comes_back(copydesk: &TestServer, person: &Person) -> Person {
 
 /// The model makes the same change whenever it is asked.
 fn rewriting_always() -> Script {
-    let call =
-        json!({"type": "tool_use", "name": "update_full_document", "input": full(AFTER)});
+    let call = json!({"type": "tool_use", "name": "update_full_document", "input": full(AFTER)});
     let turn = json!({"when": {"user": "."}, "content": [call], "repeat": true});
     Script::default().turn(turn).closing("Done.")
 }
@@ -150,9 +149,9 @@ fn requests_about_other_documents_are_in_no_list_of_a_guest() {
         let requests = list["requests"].as_array().expect("requests").iter();
         requests.map(|it| it["document_id"].as_str().unwrap_or("none").to_owned()).collect()
     };
-    let ended = gus.emit("approval:list", &json!({})).ok();
-    assert_eq!(about(&ended), [here.as_str()], "{ended}");
-    for path in ["requests", "requests?limit=1", "requests?state=ended", "requests?state=ended&limit=1"]
+    gus.emit("approval:list", &json!({})).refused_with("not_allowed");
+    for path in
+        ["requests", "requests?limit=1", "requests?state=ended", "requests?state=ended&limit=1"]
     {
         let page = rest.gets(path).ok();
         assert_eq!(about(&page), [here.as_str()], "{path}");
@@ -161,10 +160,8 @@ fn requests_about_other_documents_are_in_no_list_of_a_guest() {
     let inside = format!("requests?documentId={there}&state=ended");
     rest.gets(&inside).refused_with(403, "not_allowed");
     rest.gets("requests?documentId=desk").refused_with(403, "not_allowed");
-    let all = owner.emit("approval:list", &json!({})).ok();
-    let mut all = all["requests"].as_array().unwrap().iter();
-    let other = all.find(|it| it["document_id"] == *there).expect("the owner sees it");
-    let other = other["request_id"].as_str().unwrap();
+    let all = owner.emit("approval:list", &json!({"documentId": there})).ok();
+    let other = all["requests"][0]["request_id"].as_str().unwrap();
     rest.gets(&format!("requests/{other}")).refused_with(403, "not_allowed");
     let decision = json!({"request_id": other, "approved": true});
     gus.emit("tool_approval_response", &decision).refused_with("not_allowed");
@@ -208,7 +205,8 @@ fn rest_mcp_and_the_messages_api_show_a_guest_the_same() {
     let tools = agent.tools();
     assert!(tools.iter().any(|it| it == "update_full_document"), "{tools:?}");
     assert!(!tools.iter().any(|it| it == "create_new_document"), "{tools:?}");
-    let rewrite = json!({"document_id": there, "base_version": 0, "new_content": AFTER, "explanation": "x"});
+    let rewrite =
+        json!({"document_id": there, "base_version": 0, "new_content": AFTER, "explanation": "x"});
     for (tool, arguments) in
         [("update_full_document", rewrite), ("read_document", json!({"document_id": there}))]
     {
@@ -281,7 +279,10 @@ fn a_group_that_somebody_has_left_counts_no_more_once_they_sign_in_again() {
     share(&owner, &here, PRESS, "editor");
     provider.says_it_is("ana-1", "Ana", &["writers", "press"]);
     let ana = arrives(&copydesk, &signs_in(&copydesk, &provider));
-    assert_eq!((&ana.registered()["role"], &ana.opens(&here)["role"]), (&json!("viewer"), &json!("editor")));
+    assert_eq!(
+        (&ana.registered()["role"], &ana.opens(&here)["role"]),
+        (&json!("viewer"), &json!("editor"))
+    );
     ana.types(0, "Ana. ");
     let logins = owner.emit("token:list", &json!({})).ok();
     assert_eq!(logins["logins"][0]["groups"], json!(["writers", "press"]));
@@ -414,7 +415,7 @@ fn the_command_line_gives_lists_and_takes_roles() {
     assert_eq!(run(&["--group", "/staff/press", "--remove"]).0, Some(0));
     assert_eq!(run(&[]).1, "editor    email  gus@press.example  Gus\n");
     let (failed, _, why) = run(&["--group", "/staff/press", "--remove"]);
-    assert!(failed == Some(1) && why.contains("no role"), "{why}");
+    assert!(failed == Some(1) && why.contains("no such role"), "{why}");
     for wrong in [
         &["--role", "viewer"] as &[&str],
         &["--group", "press"],

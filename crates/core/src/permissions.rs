@@ -51,9 +51,12 @@ impl Role {
     #[must_use]
     pub fn stronger(self, other: Self) -> Self {
         let all = Self::ALL.into_iter();
-        all.rev().fold(Self::Guest, |found, role| {
-            if role == self || role == other { role } else { found }
-        })
+        all.rev().fold(
+            Self::Guest,
+            |found, role| {
+                if role == self || role == other { role } else { found }
+            },
+        )
     }
 
     /// Returns `true` for roles that a person or a group can be given in one document.

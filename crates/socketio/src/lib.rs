@@ -15,8 +15,8 @@ mod resolved_requests;
 mod review;
 mod rules;
 mod settings;
-mod socket_error;
 mod sharing;
+mod socket_error;
 mod tokens;
 
 use std::collections::HashMap;

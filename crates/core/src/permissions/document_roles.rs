@@ -120,8 +120,7 @@ mod tests {
     fn a_token_for_one_document_stays_limited_to_it() {
         let (here, there) = (DocumentId::from("doc_1"), DocumentId::from("doc_2"));
         let given = [("doc_1", Role::Reviewer), ("doc_2", Role::Editor)];
-        let bound =
-            Principal { document: Some(here.clone()), ..ana(Role::Viewer, &given) };
+        let bound = Principal { document: Some(here.clone()), ..ana(Role::Viewer, &given) };
         assert_eq!(bound.role_in(Some(&here)), Role::Reviewer);
         assert!(!bound.may_somewhere(Action::Write));
         for action in ALL {

@@ -41,8 +41,9 @@ use async_recursion::async_recursion as boxed;
 
 pub use crate::store::{
     AnswerRecord, AuditEntry, AuditRecord, ClusterNode, DocumentRecord, DocumentRoleRecord,
-    Grantee, HistoryRecord, IdempotencyRecord, LoginRecord, NodeAddress, SessionRecord, SpendingLimit, SpendingMonth,
-    SpendingScope, SpendingSum, StorageSizes, TokenRecord, TranscriptCursor,
+    Grantee, HistoryRecord, IdempotencyRecord, LoginRecord, NodeAddress, SessionRecord,
+    SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StorageSizes, TokenRecord,
+    TranscriptCursor,
 };
 pub use administration::document_roles::GivenRole;
 pub use administration::spending::{SpendingReport, WantedLimit};

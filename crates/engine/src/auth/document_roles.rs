@@ -48,8 +48,7 @@ pub(super) fn collect<'a>(
     given: impl IntoIterator<Item = &'a DocumentRoleRecord>,
     only: Option<&DocumentId>,
 ) -> DocumentRoles {
-    let reached =
-        given.into_iter().filter(|given| only.is_none_or(|only| given.document == *only));
+    let reached = given.into_iter().filter(|given| only.is_none_or(|only| given.document == *only));
     reached.map(|given| (given.document.clone(), given.role)).collect()
 }
 

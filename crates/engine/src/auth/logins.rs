@@ -206,11 +206,7 @@ impl Authenticator {
 }
 
 /// Returns the login of a person as the provider describes them now.
-fn login_today(
-    identity: &LoginIdentity,
-    known: Option<&LoginRecord>,
-    now_ms: u64,
-) -> LoginRecord {
+fn login_today(identity: &LoginIdentity, known: Option<&LoginRecord>, now_ms: u64) -> LoginRecord {
     LoginRecord {
         user: known.map_or_else(UserId::generate, |known| known.user.clone()),
         issuer: identity.issuer.clone(),

@@ -25,7 +25,8 @@ pub(super) async fn tokens(
     }
     let given = at.document_roles().await;
     for given in report.read("role.row", "the roles in documents", given).into_iter().flatten() {
-        let subject = format!("{} {} {}", given.document, given.grantee.kind(), given.grantee.name());
+        let subject =
+            format!("{} {} {}", given.document, given.grantee.kind(), given.grantee.name());
         if !documents.contains(&given.document) {
             report.find("role", &subject, "its document does not exist");
         }

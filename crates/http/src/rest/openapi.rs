@@ -40,9 +40,7 @@ use copydesk_protocol::server::{
     CreatedDocument, Decided, DocumentSettings, IssuedToken, Settings, TokenList, Told,
     ToolApprovalRequest, Trash,
 };
-use copydesk_protocol::sharing::{
-    DocumentRoleLine, DocumentRoleList, GranteeQuery, ShareDocument,
-};
+use copydesk_protocol::sharing::{DocumentRoleLine, DocumentRoleList, GranteeQuery, ShareDocument};
 pub(super) use operation::BodyKind;
 use operation::{DELETE, GET, Operation, PATCH, POST, PUT};
 

@@ -74,9 +74,8 @@ impl Caller {
     async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
         self.require_in(Action::Manage, Some(document))?;
         let record = self.api.store.document(document).await?;
-        let is_listed = |found: &crate::store::DocumentRecord| {
-            !found.deleted && found.unlisted_owner.is_none()
-        };
+        let is_listed =
+            |found: &crate::store::DocumentRecord| !found.deleted && found.unlisted_owner.is_none();
         let record = record.filter(is_listed);
         record.map(drop).ok_or_else(|| ApiError::not_found("document"))
     }

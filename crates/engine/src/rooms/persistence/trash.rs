@@ -4,9 +4,7 @@ use serde_json::json;
 
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
-use crate::store::{
-    AdministrationOp, AuditEntry, DocumentRecord, NodeNews, StoreOp, WriteBatch,
-};
+use crate::store::{AdministrationOp, AuditEntry, DocumentRecord, NodeNews, StoreOp, WriteBatch};
 
 use crate::rooms::event::ServerEvent;
 use crate::rooms::{RoomError, RoomRegistry, RoomResult};
