@@ -234,7 +234,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("document:share", r#"{"documentId": "$document", "group": "writers", "role": "guest"}"#, "invalid_payload"),
     ("document:share", r#"{"documentId": "$document", "group": "writers", "email": "a@b.example", "role": "viewer"}"#, "invalid_payload"),
     ("document:share", r#"{"documentId": "$document", "group": " ", "role": "viewer"}"#, "invalid_payload"),
-    ("document:share", r#"{"documentId": "$document", "group": "a", "role": "viewer"}"#, "invalid_payload"),
+    ("document:share", r#"{"documentId": "$document", "group": "a\u0007", "role": "viewer"}"#, "invalid_payload"),
     ("document:share", r#"{"documentId": "$document", "group": ["writers"], "role": "viewer"}"#, "invalid_payload"),
     ("document:share", r#"{"documentId": "$document", "email": "ana", "role": "viewer"}"#, "invalid_payload"),
     ("document:share", r#"{"documentId": "$document", "email": "@b.example", "role": "viewer"}"#, "invalid_payload"),
