@@ -7,8 +7,8 @@ use ts_rs::TS;
 
 use super::names::Role;
 
-/// Payload of `document:share`, and body of `PUT /api/v1/documents/{id}/roles`. Names exactly one of
-/// `login`, `email` and `group`. Who has a role in the document already gets this one instead.
+/// Payload of `document:share`, and body of `PUT /api/v1/documents/{id}/roles`. Names exactly one
+/// of `login`, `email` and `group`. Who has a role in the document already gets this one instead.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -223,8 +223,9 @@ async fn wait_for_end(
 /// `workspace` only if there is a folder.
 fn capabilities(app: &SocketState) -> Vec<String> {
     let open_to_all = app.api.everyone.is_some();
-    let offered =
-        super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && matches!(*name, "tokens" | "roles")));
+    let offered = super::CAPABILITIES
+        .into_iter()
+        .filter(|name| !(open_to_all && matches!(*name, "tokens" | "roles")));
     let workspace = app.api.agents.has_workspace().then_some("workspace");
     let files = app.api.has_files().then_some("files");
     offered.chain(workspace).chain(files).map(str::to_owned).collect()

@@ -81,7 +81,8 @@ fn checked(grantee: Grantee) -> Result<Grantee, AuthError> {
 }
 
 impl Authenticator {
-    /// Returns the roles that the person of a login was given, as far as a token for `only` reaches.
+    /// Returns the roles that the person of a login was given, as far as a token for `only`
+    /// reaches.
     pub(super) async fn granted(
         &self,
         login: Option<&UserId>,
@@ -264,4 +265,153 @@ fn audit(
     });
     let document = Some(document.clone());
     StoreOp::Audit(AuditEntry { document, ..AuditEntry::new(action, by, detail, at_ms) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::{
+        AccessEnd, LoginIdentity, LoginRoles, SignInPolicy, deciders, holders, may_still,
+    };
+    use crate::permissions::Action;
+    use crate::store::{DocumentRecord, Store};
+
+    const NOW: u64 = 1_000_000;
+
+    /// Rules that are meant for nobody here.
+    fn policy() -> SignInPolicy {
+        let roles = LoginRoles::read(&["editor=group:writers".to_owned()]).unwrap();
+        SignInPolicy { roles, lifetime_ms: 1_000, url: String::new() }
+    }
+
+    fn gus(groups: &[&str]) -> LoginIdentity {
+        LoginIdentity {
+            issuer: "https://id.example".into(),
+            subject: "gus".into(),
+            name: Some("Gus".into()),
+            email: Some("Gus@Press.example".into()),
+            groups: groups.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    async fn auth() -> Authenticator {
+        let store = Store::in_memory().await.unwrap();
+        for id in ["doc_1", "doc_2"] {
+            let record = DocumentRecord::new(id.into(), "Letter".to_owned(), NOW);
+            store.commit(StoreOp::CreateDocument { record, text: String::new() }).await.unwrap();
+        }
+        Authenticator::new(store)
+    }
+
+    fn by_email() -> Grantee {
+        Grantee::Email(" gus@PRESS.example".into())
+    }
+
+    async fn give(auth: &Authenticator, grantee: Grantee, role: Role, now_ms: u64) {
+        let owner = Authenticator::owner().user;
+        auth.give_role(&"doc_1".into(), grantee, role, &owner, now_ms).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_given_role_counts_wherever_people_are_asked_for_and_ends_with_it() {
+        let (auth, here) = (auth().await, DocumentId::from("doc_1"));
+        give(&auth, by_email(), Role::Reviewer, NOW).await;
+        let issued = auth.sign_in(&gus(&[]), &policy(), NOW).await.unwrap();
+        let user = issued.principal.user.clone();
+        assert_eq!(issued.principal.role, Role::Guest);
+        let admitted = auth.admit(issued.secret.expose(), NOW).await.unwrap();
+        assert_eq!(*admitted.principal(), issued.principal);
+        assert!(admitted.principal().may(Action::Decide, Some(&here)));
+        let store = &auth.store;
+        let can_decide = async |now_ms| {
+            let able = deciders(store, &here, Action::Decide, now_ms).await.unwrap();
+            let all = holders(store, now_ms).await.unwrap();
+            let may = may_still(store, &user, Action::Decide, Some(&here), now_ms).await.unwrap();
+            assert_eq!(able.contains(&user), may);
+            assert_eq!(all.iter().any(|it| it.may(Action::Decide, Some(&here))), may);
+            assert!(!may_still(store, &user, Action::Read, None, now_ms).await.unwrap());
+            may
+        };
+        assert!(can_decide(NOW).await);
+        give(&auth, by_email(), Role::Viewer, NOW + 1).await;
+        assert_eq!(admitted.check(NOW + 1), Err(AccessEnd::Changed { at_ms: NOW + 1 }));
+        assert!(!can_decide(NOW + 1).await);
+        // The clock stands still, and the change is later all the same.
+        let admitted = auth.admit(issued.secret.expose(), NOW + 1).await.unwrap();
+        let owner = Authenticator::owner().user;
+        auth.take_role(&here, by_email(), &owner, NOW + 1).await.unwrap();
+        assert_eq!(admitted.check(NOW + 1), Err(AccessEnd::Changed { at_ms: NOW + 2 }));
+        let twice = auth.take_role(&here, by_email(), &owner, NOW + 1).await;
+        assert!(matches!(twice, Err(AuthError::NoRole)), "{twice:?}");
+        let nothing = auth.verify(issued.secret.expose(), NOW + 1).await.unwrap();
+        assert!(nothing.principal.granted.is_empty());
+    }
+
+    #[tokio::test]
+    async fn groups_are_those_of_the_last_sign_in_also_of_one_that_was_refused() {
+        let auth = auth().await;
+        give(&auth, Grantee::Group("press".into()), Role::Editor, NOW).await;
+        let first = auth.sign_in(&gus(&["press"]), &policy(), NOW).await.unwrap();
+        let tied = crate::auth::TokenGrant::read(Role::Viewer, "Link", None, None, NOW).unwrap();
+        let owner = Authenticator::owner().user;
+        let tied = auth.issue(tied, &owner, NOW).await.unwrap();
+        auth.tie(&tied.token, &first.principal.user, &owner, NOW).await.unwrap();
+        let here = DocumentId::from("doc_1");
+        let link = auth.admit(tied.secret.expose(), NOW).await.unwrap();
+        assert_eq!(link.principal().role_in(Some(&here)), Role::Editor);
+        auth.sign_in(&gus(&["press", "more"]), &policy(), NOW + 5).await.unwrap();
+        assert_eq!(link.check(NOW + 5), Ok(()), "nothing has changed in a document");
+        let refused = auth.sign_in(&gus(&["more"]), &policy(), NOW + 9).await;
+        assert!(matches!(refused, Err(AuthError::NotAdmitted)), "{refused:?}");
+        assert_eq!(link.check(NOW + 9), Err(AccessEnd::Changed { at_ms: NOW + 9 }));
+        let link = auth.verify(tied.secret.expose(), NOW + 9).await.unwrap();
+        assert_eq!(link.principal.role_in(Some(&here)), Role::Viewer);
+        let login = auth.logins().await.unwrap().remove(0);
+        assert_eq!((login.groups, login.signed_in_ms), (vec!["more".to_owned()], NOW + 5));
+    }
+
+    #[tokio::test]
+    async fn what_no_owner_can_give_gives_nothing_if_it_is_stored() {
+        let auth = auth().await;
+        let record = DocumentRoleRecord {
+            document: "doc_1".into(),
+            grantee: Grantee::Email("gus@press.example".into()),
+            role: Role::Owner,
+            given_by: Authenticator::owner().user,
+            given_ms: NOW,
+        };
+        let put = AdministrationOp::PutDocumentRole(record);
+        auth.store.commit(StoreOp::Administer(put)).await.unwrap();
+        let issued = auth.sign_in(&gus(&[]), &policy(), NOW).await.unwrap();
+        assert!(issued.principal.granted.is_empty());
+        assert!(!issued.principal.may(Action::Read, Some(&"doc_1".into())));
+    }
+
+    #[tokio::test]
+    async fn a_document_is_shared_with_so_many_people_that_a_list_can_be_read() {
+        let auth = auth().await;
+        for number in 0..MOST_GRANTEES {
+            give(&auth, Grantee::Group(format!("group {number}")), Role::Viewer, NOW).await;
+        }
+        let owner = Authenticator::owner().user;
+        let more = Grantee::Group("one more".into());
+        let refused = auth.give_role(&"doc_1".into(), more, Role::Viewer, &owner, NOW).await;
+        assert!(matches!(refused, Err(AuthError::TooManyGrantees { .. })), "{refused:?}");
+        // Those who are listed can have another role.
+        give(&auth, Grantee::Group("group 7".into()), Role::Editor, NOW).await;
+        assert_eq!(auth.roles_in(&"doc_1".into()).await.unwrap().len(), MOST_GRANTEES);
+    }
+
+    #[test]
+    fn an_address_or_a_group_that_cannot_be_is_refused() {
+        let long = format!("{}@press.example", "g".repeat(LONGEST_ADDRESS));
+        for wrong in ["", "gus", "@press.example", "gus@", "g us@press.example", "g\n@p", &long] {
+            assert!(checked(Grantee::Email(wrong.to_owned())).is_err(), "{wrong:?}");
+        }
+        for wrong in ["", " ", "a\tb", &"g".repeat(LONGEST_GROUP + 1)] {
+            assert!(checked(Grantee::Group(wrong.to_owned())).is_err(), "{wrong:?}");
+        }
+        let kept = checked(Grantee::Group(" /staff/Press ".into())).unwrap();
+        assert_eq!(kept, Grantee::Group("/staff/Press".into()));
+    }
 }

@@ -33,9 +33,9 @@ mod tests;
 mod updates;
 mod webhooks;
 
-pub use administration::document_roles::{DocumentRoleRecord, Grantee};
 pub use administration::records::{
-    AdministrationOp, SpendingEntry, SpendingGroup, SpendingLimit, SpendingScope, SpendingSum,
+    AdministrationOp, DocumentRoleRecord, Grantee, SpendingEntry, SpendingGroup, SpendingLimit,
+    SpendingScope, SpendingSum,
 };
 pub use administration::spending_month::SpendingMonth;
 pub use administration::storage::StorageSizes;

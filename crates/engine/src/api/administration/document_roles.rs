@@ -39,8 +39,9 @@ impl Caller {
     /// It takes effect before this returns.
     ///
     /// # Errors
-    /// [`Unprocessable`](super::super::ErrorCode::Unprocessable) for a role or a grantee that is not
-    /// accepted, and at the limit of a document; those of [`Self::document_roles`] and of the input.
+    /// [`Unprocessable`](super::super::ErrorCode::Unprocessable) for a role or a grantee that is
+    /// not accepted, and at the limit of a document; those of [`Self::document_roles`] and of the
+    /// input.
     pub async fn give_document_role(
         &self,
         document: &DocumentId,

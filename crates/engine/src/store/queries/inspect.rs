@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
-use crate::store::administration::document_roles::{self, DocumentRoleRecord};
+use crate::store::administration::document_roles;
+use crate::store::administration::records::DocumentRoleRecord;
 use crate::store::audit::AuditFlaw;
 use crate::store::database::columns::{AnyTextColumn, RowRecord};
 use crate::store::database::reading::{ReadSnapshot, StoreRow};

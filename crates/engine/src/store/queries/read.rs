@@ -79,8 +79,8 @@ impl Store {
 
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
     /// first; only those with one of `statuses`, if any are named (at most six).
-    /// [`QueryScope::Documents`] and [`QueryScope::Everything`] leave out the requests of private and
-    /// deleted documents.
+    /// [`QueryScope::Documents`] and [`QueryScope::Everything`] leave out the requests of private
+    /// and deleted documents.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an ended request of the page
