@@ -47,11 +47,7 @@ fn every_sample_is_like_itself() {
 
 #[test]
 fn the_servers_types_read_every_clients_sample() {
-    use copydesk::protocol::administration::*;
-    use copydesk::protocol::client::*;
-    use copydesk::protocol::files::*;
-    use copydesk::protocol::rules::*;
-    use copydesk::protocol::sharing::*;
+    use copydesk::protocol::{administration::*, client::*, files::*, rules::*, sharing::*};
     fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_json::Error> {
         // From text, as the server does: raw values cannot be read from anything else.
         serde_json::from_str::<T>(&sample.to_string()).map(drop)

@@ -90,7 +90,7 @@ impl Caller {
             let is_person = !matches!(record.grantee, Grantee::Group(_));
             let mut people = logins.iter().filter(|login| is_person && record.grantee.is(login));
             let (login, given_by) = (people.next().cloned(), names.get(&record.given_by).cloned());
-            GivenRole { login, given_by, record }
+            GivenRole { record, login, given_by }
         };
         Ok(records.into_iter().map(describe).collect())
     }
