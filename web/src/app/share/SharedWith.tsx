@@ -187,7 +187,7 @@ function GivenRole({
           <button
             type="button"
             className="button is-danger"
-            aria-label={`Stop sharing with ${title}`}
+            aria-label={`Remove ${title}`}
             onClick={() => setSure(true)}
           >
             Remove

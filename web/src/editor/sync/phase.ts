@@ -24,10 +24,18 @@ export function showOpen({ id, title, role }: Opening, lost: readonly string[]):
   }))
 }
 
+export function showSaved(isSettled: boolean, isConnected: boolean): void {
+  useDocument.setState({ saved: isSettled ? 'saved' : isConnected ? 'saving' : 'offline' })
+}
+
 export function showGone(lost: readonly string[]): void {
   useDocument.setState(({ recovered }) => ({ phase: 'gone', recovered: [...recovered, ...lost] }))
 }
 
-export function showFailure({ code, message }: CallError): void {
-  useDocument.setState({ phase: 'failed', failure: { code, message } })
+export function showFailure({ code, message }: CallError, lost: readonly string[] = []): void {
+  useDocument.setState(({ recovered }) => ({
+    phase: 'failed',
+    failure: { code, message },
+    recovered: [...recovered, ...lost],
+  }))
 }
