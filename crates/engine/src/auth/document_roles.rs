@@ -128,8 +128,9 @@ impl Authenticator {
             return Err(AuthError::NotForOneDocument);
         }
         let grantee = checked(grantee)?;
-        let people = self.people_of(&grantee).await?;
-        if let (Grantee::Login(user), true) = (&grantee, people.is_empty()) {
+        if let Grantee::Login(user) = &grantee
+            && self.store.login(user).await?.is_none()
+        {
             return Err(AuthError::NoLogin(user.clone()));
         }
         let there = self.store.document(document).await?;
@@ -150,8 +151,7 @@ impl Authenticator {
         let record = DocumentRoleRecord { document, grantee, role, given_by, given_ms: now_ms };
         let line = audit("role.given", &record, before, by, now_ms);
         let put = StoreOp::Administer(AdministrationOp::PutDocumentRole(record.clone()));
-        let change = self.change_of(&people, now_ms).await?;
-        self.commit_change(WriteBatch::from(put).with(line), change).await?;
+        self.commit_role(WriteBatch::from(put).with(line), &record.grantee, now_ms).await?;
         Ok(record)
     }
 
@@ -172,12 +172,33 @@ impl Authenticator {
         let known = self.store.roles_in(document).await?;
         let given = known.into_iter().find(|given| given.grantee == grantee);
         let given = given.ok_or(AuthError::NoRole)?;
-        let people = self.people_of(&grantee).await?;
         let line = audit("role.taken", &given, Some(given.role), by, now_ms);
-        let remove = AdministrationOp::RemoveDocumentRole { document: document.clone(), grantee };
-        let change = self.change_of(&people, now_ms).await?;
+        let remove = AdministrationOp::RemoveDocumentRole {
+            document: document.clone(),
+            grantee: grantee.clone(),
+        };
         let batch = WriteBatch::from(StoreOp::Administer(remove));
-        self.commit_change(batch.with(line), change).await
+        self.commit_role(batch.with(line), &grantee, now_ms).await
+    }
+
+    /// Stores a change of a role; connections of the people who are meant end.
+    async fn commit_role(
+        &self,
+        cause: WriteBatch,
+        grantee: &Grantee,
+        now_ms: u64,
+    ) -> Result<(), AuthError> {
+        let people = self.people_of(grantee).await?;
+        let change = self.change_of(&people, now_ms).await?;
+        self.commit_change(cause, change).await?;
+        // Somebody may have come in for the first time meanwhile, with the role as it was.
+        let mut late = self.people_of(grantee).await?;
+        late.retain(|user| !people.contains(user));
+        if late.is_empty() {
+            return Ok(());
+        }
+        let change = self.change_of(&late, now_ms).await?;
+        self.commit_change(WriteBatch::new(), change).await
     }
 
     /// Returns the people who have signed in and are meant.
@@ -272,6 +293,7 @@ mod tests {
     use super::*;
     use crate::auth::{
         AccessEnd, LoginIdentity, LoginRoles, SignInPolicy, deciders, holders, may_still,
+        with_current_roles,
     };
     use crate::permissions::Action;
     use crate::store::{DocumentRecord, Store};
@@ -345,6 +367,11 @@ mod tests {
         assert!(matches!(twice, Err(AuthError::NoRole)), "{twice:?}");
         let nothing = auth.verify(issued.secret.expose(), NOW + 1).await.unwrap();
         assert!(nothing.principal.granted.is_empty());
+        // A run that was asked for before goes on without them.
+        let asked = issued.principal;
+        assert!(asked.may(Action::Decide, Some(&here)));
+        let now = with_current_roles(store, asked).await.unwrap();
+        assert!(!now.may(Action::Read, Some(&here)));
     }
 
     #[tokio::test]

@@ -90,3 +90,20 @@ pub async fn may_still(
     }
     Ok(good(tokens, &facts, now_ms).any(|holder| holder.may(action, document)))
 }
+
+/// Returns a person who was admitted before, with the roles in documents that they have now.
+///
+/// # Errors
+/// Those of [`Store::login`].
+pub async fn with_current_roles(store: &Store, person: Principal) -> Result<Principal, StoreError> {
+    // Who was given none since has come in again before they use one.
+    if person.granted.is_empty() {
+        return Ok(person);
+    }
+    let given = match store.login(&person.user).await? {
+        Some(login) => store.roles_of(&login).await?,
+        None => Vec::new(),
+    };
+    let granted = document_roles::collect(&given, person.document.as_ref());
+    Ok(Principal { granted, ..person })
+}

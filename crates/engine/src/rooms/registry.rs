@@ -250,6 +250,16 @@ impl RoomRegistry {
         Ok(records)
     }
 
+    /// Returns a person whose run goes on with the roles in documents that they have now: some may
+    /// have been taken from them since they asked.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the roles cannot be read.
+    #[boxed]
+    pub async fn with_current_roles(&self, person: &Principal) -> RoomResult<Principal> {
+        Ok(auth::with_current_roles(&self.0.store, person.clone()).await?)
+    }
+
     /// Returns everybody who may read a document.
     ///
     /// # Errors
