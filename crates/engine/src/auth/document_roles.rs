@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(link.principal().role_in(Some(&here)), Role::Editor);
         auth.sign_in(&gus(&["press", "more"]), &policy(), NOW + 5).await.unwrap();
         assert_eq!(link.check(NOW + 5), Ok(()), "nothing has changed in a document");
-        let refused = auth.sign_in(&gus(&["more"]), &policy(), NOW + 9).await;
+        let refused = auth.sign_in(&gus(&["more", "a\0b"]), &policy(), NOW + 9).await;
         assert!(matches!(refused, Err(AuthError::NotAdmitted)), "{refused:?}");
         assert_eq!(link.check(NOW + 9), Err(AccessEnd::Changed { at_ms: NOW + 9 }));
         let link = auth.verify(tied.secret.expose(), NOW + 9).await.unwrap();

@@ -213,7 +213,13 @@ fn login_today(identity: &LoginIdentity, known: Option<&LoginRecord>, now_ms: u6
         subject: identity.subject.clone(),
         name: identity.shown_name(),
         email: identity.email.clone(),
-        groups: identity.groups.clone(),
+        // No role is given to a group of such a name, and not every database can look for it.
+        groups: identity
+            .groups
+            .iter()
+            .filter(|it| !it.chars().any(char::is_control))
+            .cloned()
+            .collect(),
         created_ms: known.map_or(now_ms, |known| known.created_ms),
         signed_in_ms: now_ms,
     }
