@@ -85,7 +85,7 @@ await story(async (keep) => {
     await shared.getByRole('button', { name: 'Stop sharing', exact: true }).click()
   }
   await gus.page.getByRole('heading', { name: 'We can’t open this document' }).waitFor()
-  await gus.page.getByText('It is not shared with you, or no longer.').waitFor()
+  await gus.page.getByText('this document is not shared with you').waitFor()
   same('Gus still has the text', await gus.page.locator('.cm-content').count(), 0)
   await accessible(gus, 'a document that is no longer shared')
   await gus.screenshot('sharing-4-taken')

@@ -135,9 +135,7 @@ function Body({ live }: { live: LiveDocument }) {
           title="We can’t open this document"
           action={{ label: 'Try again', run: () => void live.join() }}
         >
-          {failure?.code === 'not_allowed'
-            ? 'It is not shared with you, or no longer. An owner can share it.'
-            : (failure?.message ?? 'The server isn’t answering.')}
+          {failure?.message ?? 'The server isn’t answering.'}
         </ErrorPage>
       )
     case 'gone':

@@ -33,7 +33,7 @@ import type {
   WholeDocument,
 } from '../../wire/generated.ts'
 import { setActiveDocument } from './activeDocument.ts'
-import { showFailure, showGone, showOpen, showSaved } from './phase.ts'
+import { showEnd, showOpen, showSaved } from './phase.ts'
 import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
@@ -96,7 +96,7 @@ export class LiveDocument {
         ours(({ title, settings, version, deleted }) => {
           if (title !== undefined) useDocument.setState({ title })
           if (settings && version !== undefined) this.take({ settings, version })
-          if (deleted) showGone(this.lost())
+          if (deleted) showEnd(this.lost())
         }),
       ),
       wire.on(
@@ -183,7 +183,7 @@ export class LiveDocument {
 
   private opened(opened: Opened): void {
     // An owner has given us another role meanwhile: whether we may type is part of the editor.
-    if (!opened.document && canWrite(opened.role) !== canWrite(useDocument.getState().role))
+    if (!opened.document && this.view.state.readOnly === canWrite(opened.role))
       return void this.reload()
     this.shortId = opened.shortId
     if (opened.document) this.load(opened.document, opened)
@@ -389,12 +389,11 @@ export class LiveDocument {
   private cannotOpen(error: unknown): void {
     if (!(error instanceof CallError)) throw error
     if (error.code === 'offline') return
-    if (error.code === 'not_found') return showGone(this.lost())
+    if (error.code === 'not_found') return showEnd(this.lost())
     if (this.confirmed !== null && error.code !== 'not_allowed')
       return void setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
-    const lost = this.lost()
+    showEnd(this.lost(), error)
     this.confirmed = null
-    showFailure(error, lost)
   }
 
   unconfirmed(): ChangeSet[] {

@@ -28,14 +28,11 @@ export function showSaved(isSettled: boolean, isConnected: boolean): void {
   useDocument.setState({ saved: isSettled ? 'saved' : isConnected ? 'saving' : 'offline' })
 }
 
-export function showGone(lost: readonly string[]): void {
-  useDocument.setState(({ recovered }) => ({ phase: 'gone', recovered: [...recovered, ...lost] }))
-}
-
-export function showFailure({ code, message }: CallError, lost: readonly string[] = []): void {
+/** The document is gone, or cannot be opened for this reason. */
+export function showEnd(lost: readonly string[], failure: CallError | null = null): void {
   useDocument.setState(({ recovered }) => ({
-    phase: 'failed',
-    failure: { code, message },
+    phase: failure ? 'failed' : 'gone',
+    failure,
     recovered: [...recovered, ...lost],
   }))
 }
