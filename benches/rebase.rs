@@ -50,13 +50,7 @@ fn main() {
     let half = ready.hunks.iter().step_by(2);
     let verdicts = half.map(|h| HunkVerdict::plain(h.id.clone(), HunkChoice::Accept)).collect();
     let decision = Decision { hunks: Some(verdicts), ..Decision::plain(RequestVerdict::Approve) };
-    let who = Principal {
-        user: "ann".into(),
-        name: "Ann".into(),
-        role: Role::Owner,
-        document: None,
-        former: Vec::new(),
-    };
+    let who = Principal::new("ann", "Ann", Role::Owner);
     let us = best(
         || ready.clone(),
         |mut request| {

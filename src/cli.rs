@@ -4,7 +4,7 @@ mod administration;
 mod bench;
 mod token;
 
-pub use administration::SpendingArgs;
+pub use administration::{DocumentRoleArg, ShareArgs, SpendingArgs};
 pub use bench::{BenchArgs, SwitchArg};
 pub use token::TokenArgs;
 
@@ -39,6 +39,8 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     /// Issue a token for another person and print it; list and revoke tokens.
     Token(TokenArgs),
+    /// Give people and groups who sign in a role in a document, or take it; lists them.
+    Share(ShareArgs),
     /// Show what models have cost in a month, and set limits.
     Spending(SpendingArgs),
     /// Export a document to a file, from the data directory or from a running server with --url.

@@ -69,6 +69,11 @@ fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
 }
 
 #[test]
+fn a_document_is_shared_with_people_who_sign_in_and_with_their_groups() {
+    tell("sharing", &script("lamp"));
+}
+
+#[test]
 fn a_small_correction_is_remembered_marked_undone_and_the_rule_revoked() {
     tell("rules", &script("ledger"));
 }

@@ -1,6 +1,6 @@
 //! Options of the commands for looking after a server.
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use super::{EXIT_CODES, ServerArgs};
 
@@ -30,4 +30,55 @@ pub struct SpendingArgs {
     /// Server to use.
     #[command(flatten)]
     pub server: ServerArgs,
+}
+
+/// Options of `copydesk share`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+#[command(group(ArgGroup::new("whom")))]
+#[command(group(ArgGroup::new("change").requires("whom")))]
+pub struct ShareArgs {
+    /// Document to share; without other options, who was given a role in it is listed
+    #[arg(value_name = "DOCUMENT")]
+    pub document: String,
+    /// Person who has signed in, by the identifier of their login
+    #[arg(long, value_name = "ID", group = "whom", requires = "change")]
+    pub login: Option<String>,
+    /// Person by their mail address, also before they sign in
+    #[arg(long, value_name = "ADDRESS", group = "whom", requires = "change")]
+    pub email: Option<String>,
+    /// Group of the identity provider
+    #[arg(long, value_name = "NAME", group = "whom", requires = "change")]
+    pub group: Option<String>,
+    /// Role to give them in the document
+    #[arg(long, value_enum, group = "change")]
+    pub role: Option<DocumentRoleArg>,
+    /// Take their role in the document
+    #[arg(long, group = "change")]
+    pub remove: bool,
+    /// Server to use.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Role in one document on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DocumentRoleArg {
+    /// May write, ask and decide
+    Editor,
+    /// May read and decide
+    Reviewer,
+    /// May read
+    Viewer,
+}
+
+impl DocumentRoleArg {
+    /// Returns the name of the role on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Editor => "editor",
+            Self::Reviewer => "reviewer",
+            Self::Viewer => "viewer",
+        }
+    }
 }

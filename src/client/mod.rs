@@ -283,12 +283,30 @@ impl ServerClient {
         self.read(self.request(Method::PUT, path)?.json(body)).await
     }
 
+    /// Deletes what is at an address below `/api/v1`.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] if the server deletes nothing, [`ClientError::Unreachable`] if it
+    /// does not answer.
+    pub async fn delete(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<()> {
+        self.send(self.asked(Method::DELETE, path, query)?).await.map(drop)
+    }
+
     fn query(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<RequestBuilder> {
+        self.asked(Method::GET, path, query)
+    }
+
+    fn asked(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> ClientResult<RequestBuilder> {
         let mut url = self.url(path)?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        Ok(self.http.request(Method::GET, url))
+        Ok(self.http.request(method, url))
     }
 
     /// Builds a request below `/api/v1`; each part of the path is escaped.

@@ -125,6 +125,21 @@ pub fn spending(spending: &Value) -> String {
     said
 }
 
+/// Formats the roles that were given in a document, one a line: the role, to whom, their name.
+pub fn document_roles(list: &Value) -> String {
+    let mut said = String::new();
+    for line in list["roles"].as_array().into_iter().flatten() {
+        let kinds = ["login", "email", "group"];
+        let named = kinds.into_iter().find_map(|kind| Some((kind, line[kind].as_str()?)));
+        let (kind, whom) = named.unwrap_or_default();
+        let name = clean(line["name"].as_str().unwrap_or_default());
+        let row = format!("{:<8}  {kind:<5}  {}  {name}", word(line, "role"), clean(whom));
+        // Writing to a string cannot fail.
+        writeln!(said, "{}", row.trim_end()).ok();
+    }
+    said
+}
+
 /// Formats a change among the words around it.
 fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: DiffStyle) -> String {
     let parts = hunk["parts"].as_array().map_or(&[][..], Vec::as_slice);

@@ -50,6 +50,7 @@ async fn run(cli: CommandLine) -> Result<CommandOutcome> {
         None => serve(ServerConfig::load(cli.serve)?).await?,
         Some(Command::Serve(args)) => serve(ServerConfig::load(*args)?).await?,
         Some(Command::Token(args)) => tokens::run(args).await?,
+        Some(Command::Share(args)) => remote::share(args).await?,
         Some(Command::Spending(args)) => remote::spending(args).await?,
         Some(Command::Export(args)) => match args.url.clone() {
             Some(url) => remote::export(&url, args).await?,

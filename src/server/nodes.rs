@@ -258,6 +258,8 @@ impl Server {
                 if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
                     tracing::warn!(%error, "cannot check the tokens");
                 }
+                // Somebody may not decide any more who is not connected here.
+                self.rooms.recount().await;
             }
             NodeNews::Settings => self.reload_settings(config).await,
             NodeNews::Created(document) => {

@@ -445,6 +445,20 @@ fn a_token_that_makes_no_sense_is_found() {
 }
 
 #[test]
+fn a_role_in_a_document_that_nobody_can_give_is_found() {
+    let given = |document: &str, role: &str| {
+        format!(
+            "PRAGMA foreign_keys = OFF;
+             INSERT INTO document_roles
+             SELECT {document}, 'group', 'press', '{role}', 'usr_owner', 1 FROM documents LIMIT 1"
+        )
+    };
+    is_found(&given("id", "owner"), "role", "cannot be given in one document");
+    is_found(&given("'doc_none'", "viewer"), "role", "its document does not exist");
+    is_found(&given("id", "king"), "role.row", "king");
+}
+
+#[test]
 fn a_log_that_could_be_rewritten_is_found() {
     let (_directory, data) = data();
     tamper(&data, "");

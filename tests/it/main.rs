@@ -69,6 +69,7 @@ mod review_rules;
 mod roles;
 mod rules;
 mod samples;
+mod sharing;
 mod sign_in;
 mod spending;
 mod splitting;

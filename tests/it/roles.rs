@@ -10,9 +10,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::samples::events;
+use crate::sign_in::{scripted, signs_in};
 use crate::support::http::{ask, get, send};
 use crate::support::script::full;
-use crate::support::{OWNER, Person, Request, Role, Script, TestServer, copydesk_command};
+use crate::support::{
+    IdentityProvider, OWNER, Person, Request, Role, Script, TestServer, copydesk_command,
+};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 
@@ -71,6 +74,9 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("token:name", r#"{"name": "X"}"#, "o"),
     ("token:revoke", r#"{"id": "none"}"#, "o"),
     ("token:tie", r#"{"id": "none", "login": "none"}"#, "o"),
+    ("document:roles", r#"{"documentId": "$document"}"#, "o"),
+    ("document:share", r#"{"documentId": "$document", "group": "writers", "role": "viewer"}"#, "o"),
+    ("document:unshare", r#"{"documentId": "$document", "group": "none"}"#, "o"),
     ("spending:get", "{}", "o"),
     ("spending:limit", r#"{"for": "server", "usd": null}"#, "o"),
     ("server:work", "{}", "o"),
@@ -115,6 +121,9 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/documents/{id}/export", "GET /api/v1/documents/$document/export?format=md", "", "oerv"),
     ("/api/v1/documents/{id}/provenance", "GET /api/v1/documents/$document/provenance", "", "oerv"),
     ("/api/v1/documents/{id}/audit", "GET /api/v1/documents/$document/audit", "", "oe"),
+    ("/api/v1/documents/{id}/roles", "GET /api/v1/documents/$document/roles", "", "o"),
+    ("/api/v1/documents/{id}/roles", "PUT /api/v1/documents/$document/roles", r#"{"group": "writers", "role": "viewer"}"#, "o"),
+    ("/api/v1/documents/{id}/roles", "DELETE /api/v1/documents/$document/roles?group=none", "", "o"),
     // There is no workspace: whoever may is told so.
     ("/api/v1/files", "GET /api/v1/files", "", "oe"),
     ("/api/v1/files", "POST /api/v1/files", r#"{"path": "a.txt"}"#, "oe"),
@@ -187,6 +196,7 @@ const COMMANDS: &[&str] = &[
     "serve",
     "token",
     "spending",
+    "share",
     "export",
     "import",
     "docs",
@@ -214,11 +224,16 @@ struct Cast {
     elses: String,
 }
 
-fn cast() -> Cast {
+/// A model that proposes the same change whenever it is asked.
+fn script() -> Script {
     let input = json!({"new_content": full("The keeper wrote every night.\n")["new_content"], "explanation": "x"});
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": input});
     let turn = json!({"when": {"user": "."}, "content": [call], "repeat": true});
-    let copydesk = TestServer::scripted(Script::default().turn(turn).closing("Done."));
+    Script::default().turn(turn).closing("Done.")
+}
+
+fn cast() -> Cast {
+    let copydesk = TestServer::scripted(script());
     let owner = copydesk.owner();
     let elsewhere = owner.creates("Elsewhere.");
     let stranger = copydesk.token("Sid", Role::Editor, &["--document", &elsewhere]);
@@ -231,6 +246,19 @@ fn cast() -> Cast {
     ];
     let elses = copydesk.editor("Else").session();
     Cast { copydesk, owner, people, elses }
+}
+
+/// A guest, who has signed in and may edit another document: what strangers may.
+fn guests() -> Cast {
+    let provider = IdentityProvider::start();
+    let copydesk = scripted(&provider, &["editor=group:nobody"], script());
+    let owner = copydesk.owner();
+    let elsewhere = owner.creates("Elsewhere.");
+    let share = json!({"documentId": elsewhere, "email": "ana@press.example", "role": "editor"});
+    owner.emit("document:share", &share).ok();
+    let guest = Person::arrive(copydesk.url(), &signs_in(&copydesk, &provider), "");
+    let elses = copydesk.editor("Else").session();
+    Cast { copydesk, owner, people: vec![('s', guest)], elses }
 }
 
 impl Cast {
@@ -273,7 +301,17 @@ fn let_through(answer: &Value) -> bool {
 
 #[test]
 fn every_event_is_open_to_whom_the_table_says() {
-    let cast = cast();
+    check_events(&cast());
+}
+
+#[test]
+fn a_guest_is_let_through_where_strangers_are() {
+    let cast = guests();
+    check_events(&cast);
+    check_routes(&cast, "POST /api/v1/sign-out");
+}
+
+fn check_events(cast: &Cast) {
     let mut wrong = Vec::new();
     for (event, payload, who) in EVENTS {
         for (letter, person) in &cast.people {
@@ -295,12 +333,16 @@ fn every_event_is_in_the_table_of_roles() {
 
 #[test]
 fn every_route_is_open_to_whom_the_table_says() {
-    let cast = cast();
+    check_routes(&cast(), "");
+}
+
+/// Checks all routes but one.
+fn check_routes(cast: &Cast, but: &str) {
     let mut wrong = Vec::new();
     let mut people: Vec<_> =
         cast.people.iter().map(|(letter, person)| (*letter, Some(person))).collect();
     people.push(('-', None));
-    for (_, request, body, who) in ROUTES {
+    for (_, request, body, who) in ROUTES.iter().filter(|row| row.1 != but) {
         for (letter, person) in &people {
             let token = person.map(|person| person.token.as_str());
             let bearer = token.map(|token| format!("Bearer {token}"));

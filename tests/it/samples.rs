@@ -47,10 +47,7 @@ fn every_sample_is_like_itself() {
 
 #[test]
 fn the_servers_types_read_every_clients_sample() {
-    use copydesk::protocol::administration::*;
-    use copydesk::protocol::client::*;
-    use copydesk::protocol::files::*;
-    use copydesk::protocol::rules::*;
+    use copydesk::protocol::{administration::*, client::*, files::*, rules::*, sharing::*};
     fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_json::Error> {
         // From text, as the server does: raw values cannot be read from anything else.
         serde_json::from_str::<T>(&sample.to_string()).map(drop)
@@ -64,7 +61,11 @@ fn the_servers_types_read_every_clients_sample() {
             "document:push" => reads::<PushUpdates>,
             "document:resync" => reads::<Resync>,
             "document:settings" => reads::<ChangeSettings>,
-            "document:close" | "document:delete" | "trash:recover" => reads::<NameDocument>,
+            "document:close" | "document:delete" | "trash:recover" | "document:roles" => {
+                reads::<NameDocument>
+            }
+            "document:share" => reads::<ShareDocument>,
+            "document:unshare" => reads::<UnshareDocument>,
             "trash:empty" => reads::<EmptyTrash>,
             "document:rename" => reads::<RenameDocument>,
             "document:history" => reads::<ReadHistory>,
@@ -210,6 +211,11 @@ fn tour_of_tokens(
     vic.is_cut_off();
     let ana = Person::arrive(copydesk.url(), &signs_in(copydesk, provider), "");
     owner.emit("token:list", &json!({})).ok();
+    let mut share = json!({"documentId": owner.document(), "group": "nobody", "role": "viewer"});
+    owner.emit("document:share", &share).ok();
+    owner.emit("document:roles", &json!({"documentId": owner.document()})).ok();
+    share.as_object_mut().unwrap().remove("role");
+    owner.emit("document:unshare", &share).ok();
     let link = owner.emit("token:issue", &json!({"role": "viewer", "name": "Ana"})).ok();
     let tie = json!({"id": link["id"], "login": ana.user()["id"]});
     owner.emit("token:tie", &tie).ok();

@@ -13,11 +13,11 @@ const AFTER: &str = "The keeper wrote every night.\n";
 
 /// A server whose people sign in with this provider; one server, because a browser comes back to
 /// the one it began at.
-fn server(provider: &IdentityProvider, roles: &[&str]) -> TestServer {
+pub fn server(provider: &IdentityProvider, roles: &[&str]) -> TestServer {
     scripted(provider, roles, Script::rewriting(AFTER))
 }
 
-fn scripted(provider: &IdentityProvider, roles: &[&str], script: Script) -> TestServer {
+pub fn scripted(provider: &IdentityProvider, roles: &[&str], script: Script) -> TestServer {
     let flags = provider.flags(roles);
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();
     let plan = TestServer::plan().script(script).flags(&flags);
@@ -77,7 +77,17 @@ fn refusal(answer: &Response) -> String {
 
 /// The token that somebody gets who signs in.
 pub fn signs_in(copydesk: &TestServer, provider: &IdentityProvider) -> String {
-    token(&Browser::agrees(copydesk.address(), provider).comes_back())
+    signs_in_at(copydesk.address(), provider)
+}
+
+/// The reason why somebody who signs in is not let in.
+pub fn is_refused(copydesk: &TestServer, provider: &IdentityProvider) -> String {
+    refusal(&Browser::agrees(copydesk.address(), provider).comes_back())
+}
+
+/// The token that somebody gets who signs in at one of several servers.
+pub fn signs_in_at(address: &str, provider: &IdentityProvider) -> String {
+    token(&Browser::agrees(address, provider).comes_back())
 }
 
 fn arrives(copydesk: &TestServer, token: &str) -> Person {

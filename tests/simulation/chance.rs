@@ -22,7 +22,7 @@ pub fn person(name: &str) -> Principal {
         "vic" => Role::Viewer,
         _ => Role::Editor,
     };
-    Principal { user: name.into(), name: name.to_owned(), role, document: None, former: Vec::new() }
+    Principal::new(name, name, role)
 }
 
 /// A few words, perhaps with the end of a sentence or a paragraph.

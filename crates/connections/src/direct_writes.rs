@@ -242,13 +242,7 @@ mod tests {
         transport.expect_frames();
         let session = connections.websocket_client();
         transport.carry(&session);
-        let person = Principal {
-            user: "ana".into(),
-            name: "Ana".into(),
-            role: Role::Editor,
-            document: None,
-            former: Vec::new(),
-        };
+        let person = Principal::new("ana", "Ana", Role::Editor);
         connections.admit(&session, "name".to_owned(), &person).unwrap();
         stream.write_all(SWITCH).await.unwrap();
         WebSocket { session, stream, client }

@@ -137,7 +137,7 @@ impl MemoryAccounts {
     /// Returns the account of a person, with the limits of their role.
     pub fn of(&self, principal: &Principal) -> Arc<PersonAccount> {
         let account = self.of_user(&principal.user);
-        let only_reads = !principal.role.may(Action::Decide);
+        let only_reads = !principal.may_somewhere(Action::Decide);
         account.only_reads.store(only_reads, Ordering::Relaxed);
         account
     }
@@ -495,13 +495,7 @@ mod tests {
     use copydesk_engine::permissions::Role;
 
     fn person(name: &str, role: Role) -> Principal {
-        Principal {
-            user: name.into(),
-            name: name.to_owned(),
-            role,
-            document: None,
-            former: Vec::new(),
-        }
+        Principal::new(name, name, role)
     }
 
     fn accounts() -> MemoryAccounts {

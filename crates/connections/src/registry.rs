@@ -325,14 +325,7 @@ mod tests {
     }
 
     fn person(name: &str) -> Principal {
-        let user = name.into();
-        Principal {
-            user,
-            name: name.to_owned(),
-            role: Role::Viewer,
-            document: None,
-            former: Vec::new(),
-        }
+        Principal::new(name, name, Role::Viewer)
     }
 
     fn address(last: u8) -> IpAddr {

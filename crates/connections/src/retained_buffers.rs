@@ -148,13 +148,7 @@ mod tests {
     use copydesk_engine::permissions::{Principal, Role};
 
     fn viewer(name: &str) -> Principal {
-        Principal {
-            user: name.into(),
-            name: name.to_owned(),
-            role: Role::Viewer,
-            document: None,
-            former: Vec::new(),
-        }
+        Principal::new(name, name, Role::Viewer)
     }
 
     /// Returns how many of `clients` clients of each person are left after each kept a megabyte.

@@ -504,9 +504,7 @@ mod tests {
     use copydesk_engine::permissions::{Principal, Role};
 
     fn client(connections: &ConnectionRegistry, name: &str) -> Arc<SocketClient> {
-        let (user, role) = ("ana".into(), Role::Viewer);
-        let person =
-            Principal { user, name: "Ana".to_owned(), role, document: None, former: Vec::new() };
+        let person = Principal::new("ana", "Ana", Role::Viewer);
         let session = connections.websocket_client();
         connections.admit(&session, name.to_owned(), &person).unwrap();
         session

@@ -363,13 +363,7 @@ mod tests {
     }
 
     fn person(role: Role) -> Principal {
-        Principal {
-            user: "ana".into(),
-            name: "Ana".to_owned(),
-            role,
-            document: None,
-            former: Vec::new(),
-        }
+        Principal::new("ana", "Ana", role)
     }
 
     /// A text frame with a mask of zeroes.

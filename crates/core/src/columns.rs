@@ -49,5 +49,8 @@ columns! {
     UserId: &'r str, |text| Ok(text.into());
     WebhookId: &'r str, |text| Ok(text.into());
     Version: i64, |number| Ok(Self(number.try_into()?));
-    Role: &'r str, |name| Self::parse(name).ok_or_else(|| format!("unknown role {name:?}").into());
+    Role: &'r str, |name| match name {
+        "guest" => Ok(Self::Guest),
+        _ => Self::parse(name).ok_or_else(|| format!("unknown role {name:?}").into()),
+    };
 }

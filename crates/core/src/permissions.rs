@@ -1,8 +1,12 @@
 //! Permissions as one match: principals, roles, actions. Pure.
 
+mod document_roles;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DocumentId, UserId};
+
+pub use document_roles::DocumentRoles;
 
 /// Role of a token, from most to least permissions; see [`Role::may`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,16 +20,19 @@ pub enum Role {
     Reviewer,
     /// Permission to read.
     Viewer,
+    /// No permission. People who sign in have it if no rule of the server gives them a role: they
+    /// reach only documents in which they were given one.
+    Guest,
 }
 
 impl Role {
-    /// All roles, from most to least permissions.
+    /// Roles with permissions, from most to least.
     pub const ALL: [Self; 4] = [Self::Owner, Self::Editor, Self::Reviewer, Self::Viewer];
 
     /// Returns `true` if people of this role may do `action` where their token reaches.
     pub fn may(self, action: Action) -> bool {
         match action {
-            Action::Read => true,
+            Action::Read => self != Self::Guest,
             Action::Decide => matches!(self, Self::Owner | Self::Editor | Self::Reviewer),
             Action::Write | Action::Ask | Action::Create | Action::Audit => {
                 matches!(self, Self::Owner | Self::Editor)
@@ -40,6 +47,23 @@ impl Role {
         }
     }
 
+    /// Returns the one of two roles that has more permissions.
+    #[must_use]
+    pub fn stronger(self, other: Self) -> Self {
+        let all = Self::ALL.into_iter();
+        all.rev().fold(
+            Self::Guest,
+            |found, role| {
+                if role == self || role == other { role } else { found }
+            },
+        )
+    }
+
+    /// Returns `true` for roles that a person or a group can be given in one document.
+    pub fn is_for_one_document(self) -> bool {
+        matches!(self, Self::Editor | Self::Reviewer | Self::Viewer)
+    }
+
     /// Returns the role's name on the wire and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,10 +71,11 @@ impl Role {
             Self::Editor => "editor",
             Self::Reviewer => "reviewer",
             Self::Viewer => "viewer",
+            Self::Guest => "guest",
         }
     }
 
-    /// Returns the role with this name.
+    /// Returns the role with permissions that has this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
@@ -100,6 +125,10 @@ pub struct Principal {
     /// login.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<UserId>,
+    /// Roles that owners have given to the person of a login in single documents. They count where
+    /// the token reaches.
+    #[serde(default, skip_serializing_if = "DocumentRoles::is_empty")]
+    pub granted: DocumentRoles,
 }
 
 /// Action that a person may be permitted to do; see [`Principal::may`].
@@ -132,6 +161,13 @@ pub enum Action {
 }
 
 impl Principal {
+    /// Returns a person with a role everywhere, who is known by no other name.
+    pub fn new(user: impl Into<UserId>, name: impl Into<String>, role: Role) -> Self {
+        let (user, name) = (user.into(), name.into());
+        let granted = DocumentRoles::default();
+        Self { user, name, role, document: None, former: Vec::new(), granted }
+    }
+
     /// Adds the name a person gives themselves to that of their token, which comes first, such as
     /// `Mallory (as Ana)`. The name given is cleaned by [`shown_name`].
     #[must_use]
@@ -147,13 +183,41 @@ impl Principal {
         self.user == *user || self.former.contains(user)
     }
 
-    /// Returns `true` if this person may do `action` to `document` (`None`: to the server as a
-    /// whole).
+    /// Returns the role that this person has in `document` (`None`: for the server as a whole):
+    /// that of their token or one that they were given there, whichever has more permissions.
     ///
     /// A token issued for one document reaches nothing else.
-    pub fn may(&self, action: Action, document: Option<&DocumentId>) -> bool {
+    pub fn role_in(&self, document: Option<&DocumentId>) -> Role {
         let reaches = self.document.as_ref().is_none_or(|only| document == Some(only));
-        reaches && self.role.may(action)
+        match document {
+            _ if !reaches => Role::Guest,
+            Some(document) => self.role.stronger(self.granted.role_in(document)),
+            None => self.role,
+        }
+    }
+
+    /// Returns `true` if this person may do `action` to `document` (`None`: to the server as a
+    /// whole).
+    pub fn may(&self, action: Action, document: Option<&DocumentId>) -> bool {
+        self.role_in(document).may(action)
+    }
+
+    /// Returns `true` if this person may do `action` to any document at all.
+    pub fn may_somewhere(&self, action: Action) -> bool {
+        match &self.document {
+            Some(only) => self.may(action, Some(only)),
+            None => self.role.may(action) || self.granted.may_somewhere(action),
+        }
+    }
+
+    /// Returns the only documents that this person may read; `None`: all that are in lists.
+    pub fn readable_documents(&self) -> Option<Vec<DocumentId>> {
+        let reached: Vec<_> = match &self.document {
+            Some(only) => vec![only.clone()],
+            None if self.role.may(Action::Read) => return None,
+            None => self.granted.documents().cloned().collect(),
+        };
+        Some(reached.into_iter().filter(|id| self.may(Action::Read, Some(id))).collect())
     }
 }
 
@@ -178,7 +242,7 @@ mod tests {
 
     fn holder(role: Role, document: Option<&str>) -> Principal {
         let document = document.map(DocumentId::from);
-        Principal { user: "usr_ana".into(), name: "Ana".into(), role, document, former: Vec::new() }
+        Principal { document, ..Principal::new("usr_ana", "Ana", role) }
     }
 
     /// Returns the index of an action in [`MATRIX`]. A new action does not compile before it has
@@ -216,6 +280,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_guest_may_do_nothing() {
+        for (action, _) in MATRIX {
+            assert!(!Role::Guest.may(action), "{action:?}");
+        }
+        assert_eq!(Role::parse("guest"), None, "nobody is given it by name");
+    }
+
+    #[test]
+    fn of_two_roles_the_one_with_more_permissions_is_stronger() {
+        let [owner, editor, reviewer, viewer] = Role::ALL;
+        assert_eq!(viewer.stronger(owner), owner);
+        assert_eq!(editor.stronger(reviewer), editor);
+        assert_eq!(Role::Guest.stronger(viewer), viewer);
+        assert_eq!(Role::Guest.stronger(Role::Guest), Role::Guest);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod names;
 pub mod rest;
 pub mod rules;
 pub mod server;
+pub mod sharing;
 
 #[cfg(test)]
 mod typescript;

@@ -18,6 +18,9 @@ pub enum Role {
     Reviewer,
     /// Permission to read.
     Viewer,
+    /// Addition: no permission but in documents in which the person, or a group that they are in,
+    /// was given a role. Nobody is issued such a token; people have it who sign in.
+    Guest,
 }
 
 /// Status of a request.

@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{administration, client, files, history, names, rest, rules, server};
+use super::{administration, client, files, history, names, rest, rules, server, sharing};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -37,6 +37,7 @@ fn generate() -> String {
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ReportState, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, LoginLine, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
+        sharing::{ShareDocument, UnshareDocument, DocumentRoleLine, DocumentRoleList}
         rest::{DecisionResult}
         administration::{
             ReadSpending, SetSpendingLimit, MonthSpending, SpendingLine, UnpricedModel, WorkInProgress, UnfinishedRun,

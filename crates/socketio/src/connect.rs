@@ -219,12 +219,13 @@ async fn wait_for_end(
     }
 }
 
-/// Returns the capabilities: without `tokens` if everybody is the owner, and with `workspace` only
-/// if there is a folder.
+/// Returns the capabilities: without `tokens` and `roles` if everybody is the owner, and with
+/// `workspace` only if there is a folder.
 fn capabilities(app: &SocketState) -> Vec<String> {
     let open_to_all = app.api.everyone.is_some();
-    let offered =
-        super::CAPABILITIES.into_iter().filter(|name| !(open_to_all && *name == "tokens"));
+    let offered = super::CAPABILITIES
+        .into_iter()
+        .filter(|name| !(open_to_all && matches!(*name, "tokens" | "roles")));
     let workspace = app.api.agents.has_workspace().then_some("workspace");
     let files = app.api.has_files().then_some("files");
     offered.chain(workspace).chain(files).map(str::to_owned).collect()

@@ -53,6 +53,7 @@ const SHEDDABLE_EVENTS: &[&str] = &[
     "rules:list",
     "settings:get",
     "token:list",
+    "document:roles",
     "spending:get",
     "server:work",
     "server:storage",

@@ -15,6 +15,7 @@ mod resolved_requests;
 mod review;
 mod rules;
 mod settings;
+mod sharing;
 mod socket_error;
 mod tokens;
 
@@ -50,7 +51,7 @@ pub use outbound::SocketRegistry;
 pub use relay::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
 
 /// Features of this server beyond the protocol's core; clients show no other ones.
-const CAPABILITIES: [&str; 15] = [
+const CAPABILITIES: [&str; 16] = [
     "desk",
     "edit",
     "undo",
@@ -66,6 +67,7 @@ const CAPABILITIES: [&str; 15] = [
     "rules",
     "trash",
     "administration",
+    "roles",
 ];
 
 /// Shared state of the socket.io transport, given to [`register`].
@@ -237,6 +239,9 @@ impl SocketConnection {
             "token:name" => run(self, payload, ack, tokens::name).await,
             "token:revoke" => run(&self.caller, payload, ack, tokens::revoke).await,
             "token:tie" => run(&self.caller, payload, ack, tokens::tie).await,
+            "document:roles" => run(&self.caller, payload, ack, sharing::roles).await,
+            "document:share" => run(&self.caller, payload, ack, sharing::share).await,
+            "document:unshare" => run(&self.caller, payload, ack, sharing::unshare).await,
             "spending:get" => run(&self.caller, payload, ack, administration::spending).await,
             "spending:limit" => run(&self.caller, payload, ack, administration::set_limit).await,
             "server:work" => run(&self.caller, payload, ack, administration::work).await,

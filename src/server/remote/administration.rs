@@ -1,9 +1,10 @@
-//! `copydesk spending`: shows what models have cost, and sets limits.
+//! `copydesk spending`: shows what models have cost, and sets limits; `copydesk share`: roles in a
+//! document.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::cli::SpendingArgs;
+use crate::cli::{DocumentRoleArg, ShareArgs, SpendingArgs};
 use crate::client::show;
 
 use super::{client, say, say_json};
@@ -41,4 +42,24 @@ fn wanted(args: &SpendingArgs, limit: &str) -> Result<Value> {
         wish["id"] = json!(id);
     }
     Ok(wish)
+}
+
+/// Gives a role in a document, takes it, or lists the roles that were given.
+pub(crate) async fn share(args: ShareArgs) -> Result<()> {
+    let client = client(&args.server)?;
+    let path = ["documents", &args.document, "roles"];
+    let named = [("login", &args.login), ("email", &args.email), ("group", &args.group)];
+    let named = named.into_iter().find_map(|(kind, name)| Some((kind, name.as_deref()?)));
+    if let Some((kind, name)) = named {
+        if args.remove {
+            client.delete(&path, &[(kind, name)]).await?;
+            return Ok(());
+        }
+        // The command line requires one of both.
+        let role = args.role.map_or("", DocumentRoleArg::as_str);
+        let line = client.put(&path, &json!({kind: name, "role": role})).await?;
+        return if args.server.json { say_json(&line) } else { Ok(()) };
+    }
+    let list = client.get(&path, &[]).await?;
+    if args.server.json { say_json(&list) } else { say(&show::document_roles(&list)) }
 }

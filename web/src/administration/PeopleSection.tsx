@@ -88,7 +88,9 @@ function TokenFacts({
   const { id, name, role, documentId, expiresAt, lastUsedAt, current } = token
   const place =
     documentId === null
-      ? 'all documents'
+      ? role === 'guest'
+        ? 'what is shared with them'
+        : 'all documents'
       : (documents.find((other) => other.id === documentId)?.title ?? 'one document')
   const facts = [
     roleName(role),

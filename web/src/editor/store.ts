@@ -102,4 +102,4 @@ export function useDocumentParts<Name extends keyof DocumentState>(
 }
 
 export const canWrite = (role: Role): boolean => role === 'owner' || role === 'editor'
-export const canDecide = (role: Role): boolean => role !== 'viewer'
+export const canDecide = (role: Role): boolean => role !== 'viewer' && role !== 'guest'

@@ -32,11 +32,15 @@ it('comes back to the document that was asked for', () => {
 
 it('takes the reason out of the address and says it in words', () => {
   const replaced: unknown[] = []
+  const place = { hash: '#sign-in-error=not_admitted', pathname: '/', search: '' } as Location
   const past = {
     state: null,
-    replaceState: (...how: unknown[]) => replaced.push(how[2]),
+    // As in a browser: the address is another one at once.
+    replaceState: (...how: unknown[]) => {
+      replaced.push(how[2])
+      place.hash = ''
+    },
   } as unknown as History
-  const place = { hash: '#sign-in-error=not_admitted', pathname: '/', search: '' } as Location
   expect(takeSignInFailure(place, past)).toBe('not_admitted')
   expect(replaced).toEqual(['/'])
   expect(takeSignInFailure({ ...place, hash: '#token=x' }, past)).toBeUndefined()

@@ -21,9 +21,10 @@ export function signInLink(address: string, pathname: string): string {
 
 /** Takes the reason why nobody was signed in out of the address. */
 export function takeSignInFailure(place: Location, past: History): string | undefined {
-  if (!place.hash.startsWith(FAILED)) return undefined
+  const { hash } = place
+  if (!hash.startsWith(FAILED)) return undefined
   past.replaceState(past.state, '', place.pathname + place.search)
-  return place.hash.slice(FAILED.length)
+  return hash.slice(FAILED.length)
 }
 
 /** The same reason in words. */

@@ -1,6 +1,6 @@
 // Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
 
-export type Role = "owner" | "editor" | "reviewer" | "viewer";
+export type Role = "owner" | "editor" | "reviewer" | "viewer" | "guest";
 
 export type RequestStatus = "streaming" | "pending" | "approved" | "rejected" | "partly" | "expired" | "cancelled" | "failed";
 
@@ -2013,6 +2013,10 @@ name: string,
  */
 email: string | null, 
 /**
+ * Groups of the identity provider that the person was in at the last sign-in.
+ */
+groups: Array<string>, 
+/**
  * Address of the provider.
  */
 issuer: string, 
@@ -2112,6 +2116,83 @@ message: string,
  * Time at which the token ended, in RFC 3339.
  */
 at: string, };
+
+export type ShareDocument = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Role in the document: `editor`, `reviewer` or `viewer`.
+ */
+role: Role, 
+/**
+ * Person who has signed in: an entry of `logins` in `token:list`.
+ */
+login?: string, 
+/**
+ * Mail address of a person, who may not have signed in yet. It counts if the identity provider
+ * has verified it.
+ */
+email?: string, 
+/**
+ * Group of the identity provider.
+ */
+group?: string, };
+
+export type UnshareDocument = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Person to whom the role was given.
+ */
+login?: string, 
+/**
+ * Mail address to which the role was given.
+ */
+email?: string, 
+/**
+ * Group to which the role was given.
+ */
+group?: string, };
+
+export type DocumentRoleLine = { 
+/**
+ * Person to whom it was given.
+ */
+login: string | null, 
+/**
+ * Mail address to which it was given.
+ */
+email: string | null, 
+/**
+ * Group of the identity provider to which it was given.
+ */
+group: string | null, 
+/**
+ * Name of the person; `null` for a group, and for an address that nobody has signed in with.
+ */
+name: string | null, 
+/**
+ * The role.
+ */
+role: Role, 
+/**
+ * Time at which it was given, in RFC 3339.
+ */
+givenAt: string, 
+/**
+ * Name of the owner who gave it; `null`: they have no token any more.
+ */
+givenBy: string | null, };
+
+export type DocumentRoleList = { 
+/**
+ * All roles that were given in the document.
+ */
+roles: Array<DocumentRoleLine>, };
 
 export type DecisionResult = { 
 /**

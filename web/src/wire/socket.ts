@@ -18,6 +18,8 @@ import type {
   DocumentCreated,
   DocumentFile,
   DocumentLine,
+  DocumentRoleLine,
+  DocumentRoleList,
   DocumentSettings,
   DocumentUpdates,
   FileList,
@@ -44,11 +46,13 @@ import type {
   SetSettings,
   SetSpendingLimit,
   SettingsChanged,
+  ShareDocument,
   ShortUpdates,
   StopRun,
   StoredSizes,
-  TokenLine,
+  TokenList,
   Told,
+  UnshareDocument,
   WireError,
   WorkInProgress,
   PermissionMode,
@@ -152,7 +156,10 @@ export interface Calls {
   'rules:add': [AddRule, { rule: Rule }]
   'rules:revoke': [{ id: string }, object]
   'token:issue': [IssueToken, IssuedToken]
-  'token:list': [object, { tokens: TokenLine[] }]
+  'token:list': [object, TokenList]
+  'document:roles': [{ documentId: string }, DocumentRoleList]
+  'document:share': [ShareDocument, DocumentRoleLine]
+  'document:unshare': [UnshareDocument, object]
   'token:name': [NameToken, NamedPerson]
   'token:revoke': [{ id: string }, object]
   'spending:get': [ReadSpending, MonthSpending]

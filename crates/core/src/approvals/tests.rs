@@ -20,7 +20,7 @@ use serde_json::json;
 use super::*;
 use crate::document::diff::{DiffLimits, diff};
 use crate::document::{ChangeSet, Text, TextEdit};
-use crate::ids::{HunkId, UserId, Version};
+use crate::ids::{HunkId, Version};
 use crate::permissions::{Principal, Role};
 
 /// A document with one request about it, and people around.
@@ -33,13 +33,7 @@ struct ReviewFixture {
 const START_MS: u64 = 1_000_000;
 
 fn person(name: &str, role: Role) -> Principal {
-    Principal {
-        user: UserId::from(name),
-        name: name.to_uppercase(),
-        role,
-        document: None,
-        former: Vec::new(),
-    }
+    Principal::new(name, name.to_uppercase(), role)
 }
 
 fn ann() -> Principal {

@@ -6,7 +6,7 @@ use crate::permissions::{Action, Principal};
 use crate::rooms::{RoomHandle, WORKSPACE_INBOX};
 use async_recursion::async_recursion as boxed;
 
-use super::{ApiError, ApiResult, Application};
+use super::{ApiError, ApiResult, Application, ErrorCode};
 
 /// Person who calls operations, and what they came in with. The operations are its methods.
 #[derive(Clone)]
@@ -22,7 +22,14 @@ pub struct Caller {
 }
 
 fn require(principal: &Principal, action: Action, document: Option<&DocumentId>) -> ApiResult<()> {
-    if principal.may(action, document) { Ok(()) } else { Err(ApiError::not_allowed()) }
+    let refused = match document {
+        _ if principal.may(action, document) => return Ok(()),
+        Some(_) if !principal.may(Action::Read, document) => {
+            ApiError::new(ErrorCode::NotAllowed, "this document is not shared with you")
+        }
+        _ => ApiError::not_allowed(),
+    };
+    Err(refused)
 }
 
 impl Application {
@@ -111,6 +118,11 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require(&self, action: Action) -> ApiResult<()> {
         require(&self.principal, action, None)
+    }
+
+    /// Checks that the caller may do `action` to any document at all.
+    pub(super) fn require_somewhere(&self, action: Action) -> ApiResult<()> {
+        if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
     }
 
     /// Checks that the caller may do `action` to `document`, or without one to the server.

@@ -58,8 +58,9 @@ impl Caller {
         after: Option<&(u64, String)>,
         limit: usize,
     ) -> ApiResult<ListPage<DocumentRecord>> {
-        let only = self.principal.document.as_ref();
-        let mut records = self.api.store.documents(only, after, limit as u32 + 1).await?;
+        let only = self.principal.readable_documents();
+        let store = &self.api.store;
+        let mut records = store.documents(only.as_deref(), after, limit as u32 + 1).await?;
         records.retain(|record| self.principal.may(Action::Read, Some(&record.id)));
         Ok(ListPage::cut(records, limit))
     }

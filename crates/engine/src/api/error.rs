@@ -271,9 +271,18 @@ impl From<AuthError> for ApiError {
             AuthError::NoLogin(_) => {
                 Self::new(ErrorCode::NotFound, message).with(ErrorDetails::Missing("login"))
             }
+            AuthError::NoRole => {
+                Self::new(ErrorCode::NotFound, message).with(ErrorDetails::Missing("role"))
+            }
             AuthError::TiedElsewhere(_) => Self::new(ErrorCode::AlreadyExists, message),
-            AuthError::BoundOwner | AuthError::Nameless | AuthError::Expiry(_) => {
-                Self::unprocessable(message)
+            AuthError::BoundOwner
+            | AuthError::Nameless
+            | AuthError::Expiry(_)
+            | AuthError::NotForOneDocument
+            | AuthError::GuestToken
+            | AuthError::NoGrantee(_) => Self::unprocessable(message),
+            AuthError::TooManyGrantees { limit } => {
+                Self::unprocessable(message).with(ErrorDetails::Limit(limit))
             }
             AuthError::OwnerStays | AuthError::NotAdmitted | AuthError::NotSignedIn => {
                 Self::new(ErrorCode::NotAllowed, message)

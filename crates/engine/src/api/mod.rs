@@ -40,10 +40,12 @@ use crate::store::Store;
 use async_recursion::async_recursion as boxed;
 
 pub use crate::store::{
-    AnswerRecord, AuditEntry, AuditRecord, ClusterNode, DocumentRecord, HistoryRecord,
-    IdempotencyRecord, LoginRecord, NodeAddress, SessionRecord, SpendingLimit, SpendingMonth,
-    SpendingScope, SpendingSum, StorageSizes, TokenRecord, TranscriptCursor,
+    AnswerRecord, AuditEntry, AuditRecord, ClusterNode, DocumentRecord, DocumentRoleRecord,
+    Grantee, HistoryRecord, IdempotencyRecord, LoginRecord, NodeAddress, SessionRecord,
+    SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StorageSizes, TokenRecord,
+    TranscriptCursor,
 };
+pub use administration::document_roles::GivenRole;
 pub use administration::spending::{SpendingReport, WantedLimit};
 pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;

@@ -64,8 +64,8 @@ impl Caller {
             }
             RequestScope::Inbox => self.open_inbox_requests().await,
             RequestScope::Everything => {
-                let documents = match &self.principal.document {
-                    Some(only) => vec![only.clone()],
+                let documents = match self.principal.readable_documents() {
+                    Some(only) => only,
                     None => self.api.store.documents_with_open_requests().await?,
                 };
                 let mut requests = Vec::new();
@@ -108,7 +108,8 @@ impl Caller {
         after: Option<&RequestId>,
         limit: usize,
     ) -> ApiResult<ListPage<Arc<ApprovalRequest>>> {
-        if *scope != RequestScope::Everything || self.principal.document.is_some() {
+        let is_limited = self.principal.readable_documents().is_some();
+        if *scope != RequestScope::Everything || is_limited {
             let mut open = self.open_requests(scope).await?;
             open.retain(|request| after.is_none_or(|after| request.id() > after));
             open.sort_by(|a, b| a.id().cmp(b.id()));
@@ -194,6 +195,7 @@ impl Caller {
         scope: &RequestScope,
         filter: &ResolvedFilter,
     ) -> ApiResult<ResolvedRequests> {
+        let readable = self.principal.readable_documents();
         // A token for one document limits the list to that document.
         let document = match (scope, &self.principal.document) {
             (RequestScope::Document(document), _) | (RequestScope::Everything, Some(document)) => {
@@ -210,7 +212,10 @@ impl Caller {
                 self.require(Action::Read)?;
                 QueryScope::WorkspaceInbox
             }
-            (None, _) => QueryScope::Everything,
+            (None, _) => match &readable {
+                Some(documents) => QueryScope::Documents(documents),
+                None => QueryScope::Everything,
+            },
         };
         let ResolvedPage { mut requests, more } =
             ResolvedPage::read(&self.api.store, scope, filter).await?;

@@ -29,7 +29,7 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the choice cannot be read.
     pub async fn own_server_tools<T: DeserializeOwned>(&self) -> ApiResult<Vec<T>> {
-        self.require_in(Action::Ask, self.principal.document.as_ref())?;
+        self.require_somewhere(Action::Ask)?;
         self.api.server_tools(&self.principal.user).await
     }
 
@@ -43,7 +43,7 @@ impl Caller {
         &self,
         tools: impl Future<Output = ApiResult<Vec<T>>>,
     ) -> ApiResult<Vec<T>> {
-        self.require_in(Action::Ask, self.principal.document.as_ref())?;
+        self.require_somewhere(Action::Ask)?;
         let (tools, user) = (tools.await?, &self.principal.user);
         let (detail, now_ms) =
             (json!({"tools": tools, "token": self.token}), self.api.clock.now_ms());

@@ -23,7 +23,8 @@ pub enum AccessEnd {
         /// Time of revocation, in milliseconds since the epoch.
         at_ms: u64,
     },
-    /// The token is valid, but belongs to a login now: its holder has to come in again.
+    /// The token is valid, but belongs to a login now, or its holder has other roles in documents:
+    /// they have to come in again.
     Changed {
         /// Time of the change, in milliseconds since the epoch.
         at_ms: u64,

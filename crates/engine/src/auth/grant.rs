@@ -24,7 +24,8 @@ impl TokenGrant {
     /// duration such as `7d`, or `never`, which is also the meaning of `None`.
     ///
     /// # Errors
-    /// [`AuthError::Nameless`] or [`AuthError::Expiry`].
+    /// [`AuthError::Nameless`], [`AuthError::Expiry`], or [`AuthError::GuestToken`] for a role
+    /// without permissions.
     pub fn read(
         role: Role,
         name: &str,
@@ -32,6 +33,9 @@ impl TokenGrant {
         expires_in: Option<&str>,
         now_ms: u64,
     ) -> Result<Self, AuthError> {
+        if role == Role::Guest {
+            return Err(AuthError::GuestToken);
+        }
         let name = shown_name(name).ok_or(AuthError::Nameless)?;
         let expires_ms = match expires_in {
             Some(text) => parse_expiry(text, now_ms)?,

@@ -5,9 +5,9 @@ use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use crate::ids::{TokenId, UserId};
-use crate::permissions::{Principal, shown_name};
+use crate::permissions::{Principal, Role, shown_name};
 use crate::store::{
-    AdministrationOp, AuditEntry, LoginRecord, NodeNews, StoreOp, TokenRecord, WriteBatch,
+    AdministrationOp, AuditEntry, LoginRecord, StoreOp, TokenRecord, WriteBatch,
 };
 
 use super::access_guard::ended;
@@ -54,7 +54,7 @@ impl LoginIdentity {
 
 impl Authenticator {
     /// Issues a token to a person who has signed in. Tokens of earlier sign-ins with another role
-    /// are revoked.
+    /// are revoked. Whom no rule gives a role, but who was given one in a document, is a guest.
     ///
     /// # Errors
     /// [`AuthError::NotAdmitted`] if no role is meant for the person, whose earlier sign-ins end;
@@ -66,11 +66,19 @@ impl Authenticator {
         policy: &SignInPolicy,
         now_ms: u64,
     ) -> Result<NewToken, AuthError> {
-        let Some(role) = policy.roles.role_of(identity) else {
-            self.end_sign_ins(identity, now_ms).await?;
+        let known = self.store.login_of(&identity.issuer, &identity.subject).await?;
+        let today = login_today(identity, known.as_ref(), now_ms);
+        let given = self.store.roles_of(&today).await?;
+        let guest = (!given.is_empty()).then_some(Role::Guest);
+        let Some(role) = policy.roles.role_of(identity).or(guest) else {
+            if let Some(known) = known {
+                self.end_sign_ins(known, today, now_ms).await?;
+            }
             return Err(AuthError::NotAdmitted);
         };
-        let login = self.put_login(identity, now_ms).await?;
+        self.update_login(known.as_ref(), today.clone(), now_ms).await?;
+        // Another server may have stored the same person meanwhile, and came first.
+        let login = self.store.login_of(&today.issuer, &today.subject).await?.unwrap_or(today);
         let earlier = self.sign_ins_in_force(&login.user, now_ms).await?;
         let kept: Vec<_> = earlier.iter().filter(|token| token.role == role).collect();
         let too_many = kept.iter().rev().skip(MOST_SIGN_INS - 1).map(|token| &token.id);
@@ -82,8 +90,9 @@ impl Authenticator {
             return Err(AuthError::TooMany { limit: MOST_TOKENS });
         }
         let former = self.former_of(&login.user).await?;
+        let granted = self.granted(Some(&login.user), None).await?;
         let LoginRecord { user, name, .. } = login;
-        let principal = Principal { user: user.clone(), name, role, document: None, former };
+        let principal = Principal { former, granted, ..Principal::new(user.clone(), name, role) };
         let (token, secret) = (TokenId::generate(), TokenSecret::generate()?);
         let hash = token::hash(secret.expose());
         let expires_ms = Some(now_ms.saturating_add(policy.lifetime_ms));
@@ -97,34 +106,18 @@ impl Authenticator {
         Ok(NewToken { token, secret, principal, expires_ms })
     }
 
-    /// Stores what a provider says of a person, and returns their login: the first one for ever.
-    async fn put_login(
+    /// Revokes what a person who may no longer sign in has from signing in. Their tied tokens stay,
+    /// without the roles of groups that they have left.
+    async fn end_sign_ins(
         &self,
-        identity: &LoginIdentity,
+        known: LoginRecord,
+        today: LoginRecord,
         now_ms: u64,
-    ) -> Result<LoginRecord, AuthError> {
-        let LoginIdentity { issuer, subject, email, .. } = identity;
-        let known = self.store.login_of(issuer, subject).await?;
-        let login = LoginRecord {
-            user: known.as_ref().map_or_else(UserId::generate, |known| known.user.clone()),
-            issuer: issuer.clone(),
-            subject: subject.clone(),
-            name: identity.shown_name(),
-            email: email.clone(),
-            created_ms: known.map_or(now_ms, |known| known.created_ms),
-            signed_in_ms: now_ms,
-        };
-        self.store.commit(StoreOp::PutLogin(login.clone())).await?;
-        // Another server may have stored the same person meanwhile, and came first.
-        Ok(self.store.login_of(issuer, subject).await?.unwrap_or(login))
-    }
-
-    /// Revokes what a person who may no longer sign in has from signing in.
-    async fn end_sign_ins(&self, identity: &LoginIdentity, now_ms: u64) -> Result<(), AuthError> {
-        let LoginIdentity { issuer, subject, .. } = identity;
-        let Some(login) = self.store.login_of(issuer, subject).await? else { return Ok(()) };
-        for token in self.sign_ins_in_force(&login.user, now_ms).await? {
-            self.revoke(&token.id, &login.user, now_ms).await?;
+    ) -> Result<(), AuthError> {
+        let today = LoginRecord { signed_in_ms: known.signed_in_ms, ..today };
+        self.update_login(Some(&known), today, now_ms).await?;
+        for token in self.sign_ins_in_force(&known.user, now_ms).await? {
+            self.revoke(&token.id, &known.user, now_ms).await?;
         }
         Ok(())
     }
@@ -192,21 +185,10 @@ impl Authenticator {
             former_user: Some(kept.user.clone()),
             ..kept
         };
+        let change = self.change_of(std::slice::from_ref(login), now_ms).await?;
+        let change = change.with_token(token, login);
         let batch = WriteBatch::from(StoreOp::PutToken(record)).with(StoreOp::Administer(spent));
-        // Later than any change before, also if the clock was set back.
-        let others = self.store.tokens_of(login).await?;
-        let last_ms = others.iter().filter_map(|token| token.changed_ms).max();
-        let at_ms = last_ms.map_or(now_ms, |last_ms| now_ms.max(last_ms.saturating_add(1)));
-        let changed = StoreOp::ChangeTokensOf { user: login.clone(), at_ms };
-        self.store.commit(batch.with(changed).with(line)).await?;
-        for token in others.iter().map(|token| &token.id).chain([token]) {
-            self.passes.end_before_change(token, at_ms);
-        }
-        self.changes.send_modify(|count| *count += 1);
-        if let Some(node) = self.store.node() {
-            node.tell(&NodeNews::Tokens).await;
-        }
-        Ok(())
+        self.commit_change(batch.with(line), change).await
     }
 
     /// Signs the holder of a token out: revokes the token, if it came from signing in.
@@ -225,6 +207,26 @@ impl Authenticator {
             return Err(AuthError::NotSignedIn);
         }
         self.revoke(token, by, now_ms).await
+    }
+}
+
+/// Returns the login of a person as the provider describes them now.
+fn login_today(identity: &LoginIdentity, known: Option<&LoginRecord>, now_ms: u64) -> LoginRecord {
+    LoginRecord {
+        user: known.map_or_else(UserId::generate, |known| known.user.clone()),
+        issuer: identity.issuer.clone(),
+        subject: identity.subject.clone(),
+        name: identity.shown_name(),
+        email: identity.email.clone(),
+        // No role is given to a group of such a name, and not every database can look for it.
+        groups: identity
+            .groups
+            .iter()
+            .filter(|it| !it.chars().any(char::is_control))
+            .cloned()
+            .collect(),
+        created_ms: known.map_or(now_ms, |known| known.created_ms),
+        signed_in_ms: now_ms,
     }
 }
 

@@ -6,6 +6,7 @@
 //! revoked it. Nothing here reads a clock: callers pass the time, in milliseconds since the epoch.
 
 mod access_guard;
+mod document_roles;
 mod expiry;
 mod grant;
 mod login_roles;
@@ -35,7 +36,7 @@ pub use grant::TokenGrant;
 pub use login_roles::{LoginRoleError, LoginRoles};
 pub use logins::{LoginIdentity, SignInPolicy};
 pub use owner::{kept_owner_secret, owner_secret};
-pub use people::{deciders, holders, may_still};
+pub use people::{deciders, holders, may_still, with_current_roles};
 pub use token::TokenSecret;
 
 use access_guard::AccessGuards;
@@ -70,8 +71,8 @@ pub enum AuthError {
         /// Time of revocation, in ms.
         at_ms: u64,
     },
-    /// The token belongs to a login since.
-    #[error("this token belongs to a login now; connect again")]
+    /// The token belongs to a login since, or its holder has other roles in documents.
+    #[error("what this token allows has changed; connect again")]
     Changed {
         /// Time of the change, in ms.
         at_ms: u64,
@@ -111,6 +112,24 @@ pub enum AuthError {
     /// The person is not among those who may sign in.
     #[error("you may not sign in here; ask an owner")]
     NotAdmitted,
+    /// The role is not one that a person or a group can be given in a document.
+    #[error("the role in a document is editor, reviewer or viewer")]
+    NotForOneDocument,
+    /// The role is not one that a token can have.
+    #[error("the role of a token is owner, editor, reviewer or viewer")]
+    GuestToken,
+    /// Nobody can be meant by this address or name.
+    #[error("{0}")]
+    NoGrantee(&'static str),
+    /// The person or group has no role in the document.
+    #[error("they were given no role in this document")]
+    NoRole,
+    /// Too many people and groups have a role in the document.
+    #[error("{limit} people and groups have a role in this document; use a group")]
+    TooManyGrantees {
+        /// Largest number of people and groups.
+        limit: usize,
+    },
     /// The token did not come from signing in.
     #[error("this token did not come from signing in; an owner can revoke it")]
     NotSignedIn,
@@ -180,13 +199,7 @@ impl Authenticator {
 
     /// Returns the person that the owner's token stands for.
     pub fn owner() -> Principal {
-        Principal {
-            user: OWNER.into(),
-            name: "Owner".to_owned(),
-            role: Role::Owner,
-            document: None,
-            former: Vec::new(),
-        }
+        Principal::new(OWNER, "Owner", Role::Owner)
     }
 
     /// Returns a guard for a server without tokens, on which everybody is the owner.
@@ -247,7 +260,7 @@ impl Authenticator {
             }
         }
         let user = user.unwrap_or_else(UserId::generate);
-        let principal = Principal { user, name, role, document, former: Vec::new() };
+        let principal = Principal { document, ..Principal::new(user, name, role) };
         let (token, secret) = (TokenId::generate(), TokenSecret::generate()?);
         let hash = token::hash(secret.expose());
         let record = record(token.clone(), hash, &principal, now_ms, expires_ms);
@@ -298,9 +311,11 @@ impl Authenticator {
             Some(login) => self.former_of(login).await?,
             None => Vec::new(),
         };
+        // Read after the token: a change meanwhile is found by the time of the next one.
+        let granted = self.granted(held.login.as_ref(), held.document.as_ref()).await?;
         let TokenRecord { id, user, name, role, document, expires_ms, changed_ms, .. } = held;
         Ok(VerifiedToken {
-            principal: Principal { user, name, role, document, former },
+            principal: Principal { user, name, role, document, former, granted },
             token: id,
             expires_ms,
             changed_ms,
@@ -314,8 +329,12 @@ impl Authenticator {
     #[boxed]
     pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<AccessGuard, AuthError> {
         let pass = self.passes.hand_out(self.verify(secret, now_ms).await?);
-        // A revocation between the first check and the new guard would have found no guard to end.
-        self.verify(secret, now_ms).await?;
+        // A revocation or change between the first check and the new guard would have found no
+        // guard to end.
+        let now = self.verify(secret, now_ms).await?;
+        if let Some(at_ms) = now.changed_ms {
+            self.passes.end_before_change(&now.token, at_ms);
+        }
         Ok(pass)
     }
 

@@ -1,4 +1,4 @@
-//! Check of tokens and sessions: their fields must not contradict each other.
+//! Check of tokens, roles in documents, and sessions: their fields must not contradict each other.
 
 use std::collections::HashSet;
 
@@ -21,6 +21,17 @@ pub(super) async fn tokens(
         let Some(token) = report.read("token.row", "a token", token) else { continue };
         for message in complaints(&token, documents) {
             report.find("token", token.id.as_str(), message);
+        }
+    }
+    let given = at.document_roles().await;
+    for given in report.read("role.row", "the roles in documents", given).into_iter().flatten() {
+        let subject =
+            format!("{} {} {}", given.document, given.grantee.kind(), given.grantee.name());
+        if !documents.contains(&given.document) {
+            report.find("role", &subject, "its document does not exist");
+        }
+        if !given.role.is_for_one_document() {
+            report.find("role", &subject, "it cannot be given in one document");
         }
     }
     let mut ids = HashSet::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::approvals::{ApprovalRule, RuleEffect, RuleScope};
 use crate::ids::DocumentId;
-use crate::permissions::{Action, Principal};
+use crate::permissions::{Action, Principal, Role};
 use crate::store::{AuditRecord, RuleRecord, StoreError, StoreInspection, TokenRecord};
 
 use super::CheckReport;
@@ -228,14 +228,14 @@ fn wrongs(line: &AuditRecord, rule: &ApprovalRule, tokens: &[TokenRecord]) -> Ve
 
 /// Returns `true` if this token let the maker of a rule decide at that time.
 fn could_decide(token: &TokenRecord, rule: &ApprovalRule, at_ms: u64) -> bool {
-    let TokenRecord { user, former_user, name, role, document, .. } = token;
-    let holder = Principal {
-        user: user.clone(),
-        name: name.clone(),
-        role: *role,
-        document: document.clone(),
-        former: Vec::new(),
-    };
+    let TokenRecord { user, former_user, name, role, document, login, .. } = token;
+    // The person of a login may have had a role in the document at that time. Which roles were
+    // given is stored as of today.
+    let given = rule.document.iter().filter(|_| login.is_some());
+    let granted = given.map(|document| (document.clone(), Role::Editor)).collect();
+    let document = document.clone();
+    let holder =
+        Principal { document, granted, ..Principal::new(user.clone(), name.clone(), *role) };
     let before = |end: Option<u64>| end.is_none_or(|end| at_ms < end.saturating_add(MOMENT_MS));
     (*user == rule.by.user || former_user.as_ref() == Some(&rule.by.user))
         && (token.created_ms <= at_ms || token.id.as_str() == OWNER_TOKEN)

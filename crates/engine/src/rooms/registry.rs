@@ -235,11 +235,11 @@ impl RoomRegistry {
     /// [`RoomError::Store`] if a piece of the list cannot be read.
     #[boxed]
     pub async fn documents(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
-        let (only, mut records) = (of.document.as_ref(), Vec::new());
+        let (only, mut records) = (of.readable_documents(), Vec::new());
         loop {
             let last = records.last();
             let after = last.map(|last: &DocumentRecord| (last.updated_ms, last.id.to_string()));
-            let piece = self.0.store.documents(only, after.as_ref(), LISTED).await?;
+            let piece = self.0.store.documents(only.as_deref(), after.as_ref(), LISTED).await?;
             let is_all = piece.len() < LISTED as usize;
             records.extend(piece.into_iter().filter(|it| of.may(Action::Read, Some(&it.id))));
             if is_all {
@@ -251,6 +251,16 @@ impl RoomRegistry {
         let mut met = HashSet::new();
         records.retain(|record| met.insert(record.id.clone()));
         Ok(records)
+    }
+
+    /// Returns a person whose run goes on with the roles in documents that they have now: some may
+    /// have been taken from them since they asked.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the roles cannot be read.
+    #[boxed]
+    pub async fn with_current_roles(&self, person: &Principal) -> RoomResult<Principal> {
+        Ok(auth::with_current_roles(&self.0.store, person.clone()).await?)
     }
 
     /// Returns everybody who may read a document.

@@ -329,12 +329,15 @@ fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
 }
 
 fn put_login(script: &mut StatementBatch<'_>, record: &LoginRecord) {
-    let LoginRecord { user, issuer, subject, name, email, created_ms, signed_in_ms } = record;
-    let sql = "INSERT INTO logins (user_id, issuer, subject, name, email, created_ms, signed_in_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
+    let LoginRecord { user, issuer, subject, name, email, groups, .. } = record;
+    let LoginRecord { created_ms, signed_in_ms, .. } = record;
+    let sql = "INSERT INTO logins
+             (user_id, issuer, subject, name, email, group_names, created_ms, signed_in_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (issuer, subject) DO UPDATE SET name = excluded.name, email = excluded.email,
-             signed_in_ms = excluded.signed_in_ms";
-    script.run(sql, &[user, issuer, subject, name, email, created_ms, signed_in_ms]);
+             group_names = excluded.group_names, signed_in_ms = excluded.signed_in_ms";
+    let groups = serde_json::json!(groups);
+    script.run(sql, &[user, issuer, subject, name, email, &groups, created_ms, signed_in_ms]);
 }
 
 fn remove_ended_sign_ins(script: &mut StatementBatch<'_>, user: &UserId, now_ms: u64) {

@@ -7,6 +7,7 @@ use crate::ids::{
 };
 
 use super::administration::records::AdministrationOp;
+use super::database::columns::list;
 use super::records::{
     AnswerRecord, AuditEntry, DecisionRecord, DocumentRecord, FileRecord, IdempotencyRecord,
     LoginRecord, MessageRecord, RequestPartRecord, RequestRecord, RuleRecord, RunRecord,
@@ -318,25 +319,29 @@ impl Extend<StoreOp> for WriteBatch {
 pub enum QueryScope<'a> {
     /// Requests or rules of one document.
     Document(&'a DocumentId),
+    /// Requests or rules of these documents.
+    Documents(&'a [DocumentId]),
     /// Requests or rules without a document.
     WorkspaceInbox,
     /// All requests or rules.
     Everything,
 }
 
-impl<'a> QueryScope<'a> {
-    /// Returns the document, which is `$1` of a query with [`QueryScope::condition`].
-    pub(super) fn document(self) -> Option<&'a DocumentId> {
+impl QueryScope<'_> {
+    /// Returns `$1` of a query with [`QueryScope::condition`].
+    pub(super) fn value(self) -> Option<String> {
         match self {
-            Self::Document(document) => Some(document),
+            Self::Document(document) => Some(document.to_string()),
+            Self::Documents(documents) => Some(list(documents).to_string()),
             Self::WorkspaceInbox | Self::Everything => None,
         }
     }
 
-    /// Returns the SQL condition, with the document as `$1`.
+    /// Returns the SQL condition, with [`QueryScope::value`] as `$1`.
     pub(super) fn condition(self) -> &'static str {
         match self {
             Self::Document(_) => "document = $1",
+            Self::Documents(_) => "document IN (SELECT value ->> 0 FROM json_each($1))",
             Self::WorkspaceInbox => "$1 IS NULL AND document IS NULL",
             Self::Everything => "$1 IS NULL",
         }

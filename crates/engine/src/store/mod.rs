@@ -35,7 +35,8 @@ mod updates;
 mod webhooks;
 
 pub use administration::records::{
-    AdministrationOp, SpendingEntry, SpendingGroup, SpendingLimit, SpendingScope, SpendingSum,
+    AdministrationOp, DocumentRoleRecord, Grantee, SpendingEntry, SpendingGroup, SpendingLimit,
+    SpendingScope, SpendingSum,
 };
 pub use administration::spending_month::SpendingMonth;
 pub use administration::storage::StorageSizes;

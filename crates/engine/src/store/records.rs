@@ -576,6 +576,9 @@ pub struct LoginRecord {
     pub name: String,
     /// Address that the provider has verified.
     pub email: Option<String>,
+    /// Groups that the person was in at the last sign-in.
+    #[sqlx(rename = "group_names", try_from = "JsonColumn")]
+    pub groups: Vec<String>,
     /// Time of the first sign-in.
     #[sqlx(try_from = "i64")]
     pub created_ms: u64,

@@ -83,7 +83,7 @@ impl Store {
     /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the requests cannot be read.
     pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
         let condition = scope.condition();
-        let document = scope.document();
+        let document = scope.value();
         let sql = format!("SELECT * FROM requests WHERE is_open AND {condition} ORDER BY id");
         // Both consist of constants alone.
         let mut records = self.all(AssertSqlSafe(sql), &[&document]).await?;

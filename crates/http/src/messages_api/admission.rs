@@ -180,6 +180,9 @@ fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), A
     }
     let words = match (&principal.document, document) {
         (Some(_), None) => "this token is for one document: name it with x-copydesk-document",
+        (None, None) if principal.may_somewhere(Action::Ask) => {
+            "you may ask about single documents: name one with x-copydesk-document"
+        }
         _ => "you may not ask the models of this server",
     };
     Err(ApiFailure::new(403, words))

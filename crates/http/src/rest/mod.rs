@@ -15,6 +15,7 @@ mod openapi;
 mod requests;
 mod runs;
 mod server_resources;
+mod sharing;
 mod tokens;
 mod transcripts;
 mod webhooks;

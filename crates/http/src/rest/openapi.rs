@@ -15,8 +15,8 @@ use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
-    administration, documents, export, files, history, requests, runs, server_resources, tokens,
-    transcripts, webhooks,
+    administration, documents, export, files, history, requests, runs, server_resources, sharing,
+    tokens, transcripts, webhooks,
 };
 use crate::messages_api;
 use crate::rest::http_state::HttpState;
@@ -40,6 +40,7 @@ use copydesk_protocol::server::{
     CreatedDocument, Decided, DocumentSettings, IssuedToken, Settings, TokenList, Told,
     ToolApprovalRequest, Trash,
 };
+use copydesk_protocol::sharing::{DocumentRoleLine, DocumentRoleList, GranteeQuery, ShareDocument};
 pub(super) use operation::BodyKind;
 use operation::{DELETE, GET, Operation, PATCH, POST, PUT};
 
@@ -93,6 +94,9 @@ fn operations() -> Vec<Operation> {
         GET.at("/documents/{id}/export", export::download, "exportDocument", "The document as a file").query::<export::ExportQuery>().gives_file(),
         GET.at("/documents/{id}/provenance", history::provenance, "getProvenance", "Who wrote what").query::<history::TextRangeQuery>().gives::<Provenance>(),
         GET.at("/documents/{id}/audit", history::audit, "getDocumentAudit", "The audit log of a document, newest first").query::<history::AuditQuery>().gives::<AuditPage>(),
+        GET.at("/documents/{id}/roles", sharing::list, "listDocumentRoles", "Roles that people and groups were given in the document, oldest first").gives::<DocumentRoleList>(),
+        PUT.at("/documents/{id}/roles", sharing::share, "giveDocumentRole", "Give a person or a group a role in the document, or another one").body_about::<ShareDocument>("documentId").gives::<DocumentRoleLine>(),
+        DELETE.at("/documents/{id}/roles", sharing::unshare, "takeDocumentRole", "Take the role of a person or a group").query::<GranteeQuery>(),
         GET.at("/files", files::list, "listFiles", "Text files of the workspace that can be opened as documents").query::<files::FileListQuery>().gives::<FilePage>(),
         POST.at("/files", files::open, "openFile", "Open a file as a document, which is created if there is none yet").body::<OpenFile>().gives::<CreatedDocument>(),
         GET.at("/requests", requests::list, "listRequests", "Requests: open ones oldest first, ended ones newest first").query::<requests::RequestListQuery>().gives::<RequestPage>(),

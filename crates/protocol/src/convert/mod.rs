@@ -12,6 +12,7 @@ mod people;
 mod request;
 mod rules;
 mod run_events;
+mod sharing;
 
 use std::sync::Arc;
 
@@ -50,6 +51,7 @@ pub use request::{
 };
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use run_events::{entry, response, said};
+pub use sharing::{document_role, document_roles, named_grantee, share, unshare};
 
 /// Size of changes, in bytes of JSON, up to which updates have a short form.
 const LONGEST_SHORT: usize = 8 * 1024;
@@ -86,13 +88,13 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
         }
         RoomEvent::Changed(change) => message("document:changed", &changed(document_id, change)),
         RoomEvent::Peers(peers) => {
-            let peers = peers.iter().map(peer).collect();
+            let peers = peers.iter().map(|it| peer(document, it)).collect();
             message("presence:peers", &server::PresencePeers { document_id, peers })
         }
         RoomEvent::PeersChanged(PeersChange { put, left, total, is_complete }) => {
             let payload = server::PresenceChanges {
                 document_id,
-                put: put.iter().map(peer).collect(),
+                put: put.iter().map(|it| peer(document, it)).collect(),
                 left: left.iter().map(ToString::to_string).collect(),
                 count: *total,
                 complete: is_complete.then_some(true),
@@ -199,11 +201,11 @@ pub fn opened(
         client_id: client.to_string(),
         requests: requests.iter().map(|asked| request(asked)).collect(),
         streaming: streaming_previews.iter().map(|it| request::streaming(document, it)).collect(),
-        peers: peers.iter().map(peer).collect(),
+        peers: peers.iter().map(|it| peer(document, it)).collect(),
         peer_count,
         short_id: number.map(|number| number.0),
         member: member.to_string(),
-        role: principal.role.into(),
+        role: principal.role_in(Some(document)).into(),
         file,
     }
 }
@@ -257,13 +259,13 @@ fn changed(document_id: String, change: &DocumentChange) -> server::DocumentChan
     }
 }
 
-fn peer(peer: &PeerInfo) -> server::Peer {
+fn peer(document: &DocumentId, peer: &PeerInfo) -> server::Peer {
     let PeerInfo { member, principal, color, clients, caret: at, .. } = peer;
     server::Peer {
         id: member.to_string(),
         user: principal.user.to_string(),
         name: principal.name.clone(),
-        role: principal.role.into(),
+        role: principal.role_in(Some(document)).into(),
         color: *color,
         client_ids: clients.iter().map(ToString::to_string).collect(),
         caret: at.map(caret),
@@ -304,7 +306,7 @@ pub fn document_line(
         title,
         version: version.0,
         updated_at: time(updated_ms),
-        role: principal.role.into(),
+        role: principal.role_in(Some(&id)).into(),
         path,
         waiting: waiting.all,
         waiting_for_you: waiting.for_caller,

@@ -30,7 +30,7 @@ macro_rules! same_variants {
 }
 
 same_variants! {
-    Role: permissions::Role { Owner, Editor, Reviewer, Viewer }
+    Role: permissions::Role { Owner, Editor, Reviewer, Viewer, Guest }
     RequestStatus: approvals::RequestStatus {
         Streaming, Pending, Approved, Rejected, Partly, Expired, Cancelled, Failed,
     }
@@ -116,7 +116,7 @@ mod tests {
     /// The application names these values in messages and in the store; the wire says the same.
     #[test]
     fn the_wire_uses_the_applications_names() {
-        for role in permissions::Role::ALL {
+        for role in permissions::Role::ALL.into_iter().chain([permissions::Role::Guest]) {
             assert_eq!(json!(names::Role::from(role)), role.as_str());
         }
         for mode in settings::PermissionMode::ALL {

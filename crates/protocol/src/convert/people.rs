@@ -56,11 +56,13 @@ pub fn token_list(
 }
 
 fn login_line(record: LoginRecord) -> server::LoginLine {
-    let LoginRecord { user, issuer, subject, name, email, created_ms, signed_in_ms } = record;
+    let LoginRecord { user, issuer, subject, name, email, groups, created_ms, signed_in_ms } =
+        record;
     server::LoginLine {
         id: user.to_string(),
         name,
         email,
+        groups,
         issuer,
         subject,
         created_at: time(created_ms),

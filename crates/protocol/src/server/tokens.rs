@@ -75,6 +75,9 @@ pub struct LoginLine {
     pub name: String,
     /// Mail address that the provider has verified; `null`: none.
     pub email: Option<String>,
+    /// Groups of the identity provider that the person was in at the last sign-in.
+    #[serde(default)]
+    pub groups: Vec<String>,
     /// Address of the provider.
     pub issuer: String,
     /// Name by which the provider knows the person.

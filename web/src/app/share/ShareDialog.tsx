@@ -4,9 +4,10 @@ import { copyText } from '../../ui/clipboard.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { toast } from '../../ui/toasts.ts'
 import { timeAgo } from '../../ui/timeFormat.ts'
-import { CallError } from '../../wire/socket.ts'
 import type { Role, TokenLine } from '../../wire/generated.ts'
+import { SharedWith } from './SharedWith.tsx'
 import {
+  attempt,
   EXPIRIES,
   isLocal,
   issueToken,
@@ -50,6 +51,7 @@ export function ShareDialog({
       ) : (
         <MakeLink documentId={documentId} onMade={done} />
       )}
+      {documentId !== null && <SharedWith documentId={documentId} />}
       <section className="access" aria-label="People with access">
         <h3>People with access</h3>
         {lines === null ? (
@@ -220,7 +222,11 @@ function Holder({ line, onGone }: { line: TokenLine; onGone: () => void }) {
   }
   const facts = [
     roleName(role),
-    documentId == null ? 'all documents' : 'this document',
+    role === 'guest'
+      ? 'what is shared with them'
+      : documentId == null
+        ? 'all documents'
+        : 'this document',
     until(expiresAt, Date.now()),
     lastUsedAt == null ? 'never here' : `last here ${timeAgo(lastUsedAt, Date.now())}`,
   ]
@@ -261,14 +267,4 @@ function Holder({ line, onGone }: { line: TokenLine; onGone: () => void }) {
       )}
     </li>
   )
-}
-
-async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    toast(error.message)
-    return undefined
-  }
 }

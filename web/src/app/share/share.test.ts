@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest'
-import type { TokenLine } from '../../wire/generated.ts'
+import type { DocumentRoleLine, LoginLine, TokenLine } from '../../wire/generated.ts'
 
 vi.mock('../../session/store.ts', () => ({ wire: {} }))
 vi.stubGlobal('window', { addEventListener: () => undefined })
-const { isLocal, linkOf, until, whoHasAccess } = await import('./share.ts')
+const { granteeOf, granteeWords, isLocal, linkOf, until, whoHasAccess } = await import('./share.ts')
 
 const line = (name: string, more: Partial<TokenLine>): TokenLine => ({
   id: `tok_${name}`,
@@ -45,9 +45,15 @@ it('lists who can come in now, and to a document who can open it', () => {
     line('there', { documentId: 'doc_2' }),
     line('gone', { status: 'revoked' }),
     line('late', { status: 'expired' }),
+    line('guest', { role: 'guest' }),
   ]
   expect(whoHasAccess(lines, 'doc_1').map(({ name }) => name)).toEqual(['all', 'here'])
-  expect(whoHasAccess(lines, null).map(({ name }) => name)).toEqual(['all', 'here', 'there'])
+  expect(whoHasAccess(lines, null).map(({ name }) => name)).toEqual([
+    'all',
+    'here',
+    'there',
+    'guest',
+  ])
 })
 
 it('says when a link ends, and the hour where that is soon', () => {
@@ -55,4 +61,42 @@ it('says when a link ends, and the hour where that is soon', () => {
   expect(until(null, now)).toBe('no end')
   expect(until('2026-12-20T12:00:00Z', now)).toContain('2026')
   expect(until('2026-11-21T12:00:00Z', now)).toMatch(/\d\d:\d\d/)
+})
+
+it('knows whom an owner means by a mail address, a name or a group', () => {
+  const login = (id: string, name: string, email: string | null): LoginLine => ({
+    ...{ id, name, email, groups: [], issuer: '', subject: '', createdAt: '', signedInAt: '' },
+  })
+  const logins = [
+    login('usr_ana', 'Ana', 'ana@press.example'),
+    login('usr_bo', 'Bo', null),
+    login('usr_cy', 'Cy', null),
+    login('usr_cy2', 'Cy', null),
+  ]
+  expect(granteeOf('person', ' Gus@press.example ', logins)).toEqual({ email: 'Gus@press.example' })
+  expect(granteeOf('person', 'Bo', logins)).toEqual({ login: 'usr_bo' })
+  // Two of one name, one who has an address, nobody.
+  expect(['Cy', 'Ana', 'Dee', ' '].map((name) => granteeOf('person', name, logins))).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ])
+  expect(granteeOf('group', '/staff/press', logins)).toEqual({ group: '/staff/press' })
+})
+
+it('says of an address whether its person has signed in', () => {
+  const given: DocumentRoleLine = {
+    ...{ login: null, email: 'gus@press.example', group: null, name: null, role: 'viewer' },
+    ...{ givenAt: '', givenBy: null },
+  }
+  expect(granteeWords(given)).toEqual({
+    title: 'gus@press.example',
+    facts: 'Has not signed in yet',
+  })
+  expect(granteeWords({ ...given, name: 'Gus' })).toEqual({
+    title: 'Gus',
+    facts: 'gus@press.example',
+  })
+  expect(granteeWords({ ...given, email: null, group: 'press' }).facts).toBe('Group')
 })

@@ -33,7 +33,7 @@ import type {
   WholeDocument,
 } from '../../wire/generated.ts'
 import { setActiveDocument } from './activeDocument.ts'
-import { showFailure, showGone, showOpen } from './phase.ts'
+import { showEnd, showOpen, showSaved } from './phase.ts'
 import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
@@ -96,7 +96,7 @@ export class LiveDocument {
         ours(({ title, settings, version, deleted }) => {
           if (title !== undefined) useDocument.setState({ title })
           if (settings && version !== undefined) this.take({ settings, version })
-          if (deleted) this.gone()
+          if (deleted) showEnd(this.lost())
         }),
       ),
       wire.on(
@@ -182,6 +182,9 @@ export class LiveDocument {
   }
 
   private opened(opened: Opened): void {
+    // An owner has given us another role meanwhile: whether we may type is part of the editor.
+    if (!opened.document && this.view.state.readOnly === canWrite(opened.role))
+      return void this.reload()
     this.shortId = opened.shortId
     if (opened.document) this.load(opened.document, opened)
     else
@@ -201,7 +204,8 @@ export class LiveDocument {
     useReview.setState((state) => applySnapshot(state, opened.requests, opened.streaming))
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
-    useDocument.setState({ member: opened.member, file: opened.file ?? null })
+    const { member, role, file } = opened
+    useDocument.setState({ member, role, file: file ?? null })
     this.peers.see(opened.peers, this.confirmed, opened.peerCount)
     this.joined = true
     this.queue
@@ -290,7 +294,7 @@ export class LiveDocument {
     const unconfirmed = sendableUpdates(state).map((update) => update.changes)
     steps.push(state.update({ effects: projected(confirmed, unconfirmed) }))
     this.view.dispatch(steps)
-    this.showSaved()
+    showSaved(this.settled, this.wire.connected)
   }
 
   private announce(request: ToolApprovalRequest): void {
@@ -325,7 +329,7 @@ export class LiveDocument {
     this.watch.changed(update)
     if (update.docChanged) {
       followDepth(update.state)
-      this.showSaved()
+      showSaved(this.settled, this.wire.connected)
       void this.push()
     }
     if (update.selectionSet || update.docChanged || update.focusChanged) this.peers.want()
@@ -374,29 +378,26 @@ export class LiveDocument {
   private leave(): void {
     this.joined = false
     this.peers.leave(this.confirmed)
-    this.showSaved()
+    showSaved(this.settled, this.wire.connected)
   }
 
-  private gone(): void {
-    showGone(this.confirmed ? unsentWords(this.unconfirmed()) : [])
+  /** What was typed and has not arrived. */
+  private lost(): string[] {
+    return this.confirmed ? unsentWords(this.unconfirmed()) : []
   }
 
   private cannotOpen(error: unknown): void {
     if (!(error instanceof CallError)) throw error
     if (error.code === 'offline') return
-    if (error.code === 'not_found') return this.gone()
-    if (this.confirmed === null) return showFailure(error)
-    setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
+    if (error.code === 'not_found') return showEnd(this.lost())
+    if (this.confirmed !== null && error.code !== 'not_allowed')
+      return void setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
+    showEnd(this.lost(), error)
+    this.confirmed = null
   }
 
   unconfirmed(): ChangeSet[] {
     return sendableUpdates(this.view.state).map((update) => update.changes)
-  }
-
-  private showSaved(): void {
-    useDocument.setState({
-      saved: this.settled ? 'saved' : this.wire.connected ? 'saving' : 'offline',
-    })
   }
 }
 

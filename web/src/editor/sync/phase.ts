@@ -24,10 +24,15 @@ export function showOpen({ id, title, role }: Opening, lost: readonly string[]):
   }))
 }
 
-export function showGone(lost: readonly string[]): void {
-  useDocument.setState(({ recovered }) => ({ phase: 'gone', recovered: [...recovered, ...lost] }))
+export function showSaved(isSettled: boolean, isConnected: boolean): void {
+  useDocument.setState({ saved: isSettled ? 'saved' : isConnected ? 'saving' : 'offline' })
 }
 
-export function showFailure({ code, message }: CallError): void {
-  useDocument.setState({ phase: 'failed', failure: { code, message } })
+/** The document is gone, or cannot be opened for this reason. */
+export function showEnd(lost: readonly string[], failure: CallError | null = null): void {
+  useDocument.setState(({ recovered }) => ({
+    phase: failure ? 'failed' : 'gone',
+    failure,
+    recovered: [...recovered, ...lost],
+  }))
 }

@@ -261,13 +261,7 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
 async fn roles_hold_for_calls_from_outside() {
     let stage = TestAgent::in_workspace(&[("a.txt", "Secret.")]).await;
     let id = stage.room.document().clone();
-    let viewer = Principal {
-        user: "usr_vi".into(),
-        name: "Vi".into(),
-        role: Role::Viewer,
-        document: None,
-        former: Vec::new(),
-    };
+    let viewer = Principal::new("usr_vi", "Vi", Role::Viewer);
     let bound = Principal { role: Role::Editor, document: Some(id.clone()), ..viewer.clone() };
     let tries = [
         (&viewer, Some(id.clone()), rewrite("New.")),

@@ -7,8 +7,7 @@ use crate::rooms::command::{ProposeAgain, UndoChange};
 use super::fixture::{TestAgent, owner, rewrites, says};
 
 fn ben() -> Principal {
-    let (user, name) = ("usr_ben".into(), "Ben".into());
-    Principal { user, name, role: Role::Editor, document: None, former: Vec::new() }
+    Principal::new("usr_ben", "Ben", Role::Editor)
 }
 
 /// Request, and the server on which people decide it.

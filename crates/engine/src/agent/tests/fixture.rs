@@ -629,13 +629,7 @@ fn word(said: &RunEvent) -> String {
 
 /// Returns the owner of the server.
 pub fn owner() -> Principal {
-    Principal {
-        user: "usr_owner".into(),
-        name: "Ada".into(),
-        role: Role::Owner,
-        document: None,
-        former: Vec::new(),
-    }
+    Principal::new("usr_owner", "Ada", Role::Owner)
 }
 
 fn open(

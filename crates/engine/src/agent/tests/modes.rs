@@ -18,13 +18,7 @@ use crate::agent::{
 };
 
 fn editor() -> Principal {
-    Principal {
-        user: "usr_ed".into(),
-        name: "Ed".into(),
-        role: Role::Editor,
-        document: None,
-        former: Vec::new(),
-    }
+    Principal::new("usr_ed", "Ed", Role::Editor)
 }
 
 /// Creates another person with a token of their own.

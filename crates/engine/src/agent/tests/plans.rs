@@ -176,13 +176,7 @@ async fn a_plan_follows_the_policy_of_its_document_and_outlives_typing_there() {
     stage.types_first("Hello. ").await;
     let open = stage.room.requests().await.unwrap();
     assert_eq!((open.len(), open[0].id()), (1, request.id()));
-    let viewer = Principal {
-        user: "usr_v".into(),
-        name: "V".into(),
-        role: Role::Viewer,
-        document: None,
-        former: Vec::new(),
-    };
+    let viewer = Principal::new("usr_v", "V", Role::Viewer);
     let approve = Decision::plain(RequestVerdict::Approve);
     let refused = stage.agents.decide_in(&stage.room, request.id().clone(), approve, viewer).await;
     assert!(refused.is_err());
@@ -375,13 +369,7 @@ async fn an_approved_document_is_made_and_its_id_told() {
 async fn who_wrote_it_is_told_like_of_any_accepted_change() {
     use crate::approvals::SpanAuthor;
     let (mut stage, request) = new_document().await;
-    let rex = Principal {
-        user: "usr_r".into(),
-        name: "R".into(),
-        role: Role::Reviewer,
-        document: None,
-        former: Vec::new(),
-    };
+    let rex = Principal::new("usr_r", "R", Role::Reviewer);
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.decides_as(rex, &request, approve).await.unwrap();
     stage.response().await;

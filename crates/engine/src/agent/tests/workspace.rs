@@ -50,13 +50,7 @@ fn edit(input: Value) -> Decision {
 }
 
 fn person(role: Role) -> Principal {
-    Principal {
-        user: format!("usr_{}", role.as_str()).into(),
-        name: "Eve".into(),
-        role,
-        document: None,
-        former: Vec::new(),
-    }
+    Principal::new(format!("usr_{}", role.as_str()), "Eve", role)
 }
 
 /// Returns the stored form of a request.

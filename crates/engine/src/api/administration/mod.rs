@@ -1,4 +1,5 @@
-//! Looking after a server, for owners: spending, work in progress, storage.
+//! Looking after a server, for owners: roles in documents, spending, work in progress, storage.
 
+pub(super) mod document_roles;
 pub(super) mod spending;
 pub(super) mod work;

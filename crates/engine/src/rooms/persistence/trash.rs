@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
-use crate::store::{AuditEntry, DocumentRecord, NodeNews, StoreOp, WriteBatch};
+use crate::store::{AdministrationOp, AuditEntry, DocumentRecord, NodeNews, StoreOp, WriteBatch};
 
 use crate::rooms::event::ServerEvent;
 use crate::rooms::{RoomError, RoomRegistry, RoomResult};
@@ -88,7 +88,10 @@ impl RoomRegistry {
                 Err(RoomError::NoDocument) if only.is_none() => continue,
                 found => DocumentRecord { purged: true, ..found? },
             };
-            self.store().commit(noted("document.purge", record, by, self.now_ms())).await?;
+            // Nobody reaches it any more.
+            let roles = AdministrationOp::RemoveDocumentRoles(document.clone());
+            let batch = noted("document.purge", record, by, self.now_ms());
+            self.store().commit(batch.with(StoreOp::Administer(roles))).await?;
             if let Some(node) = self.store().node() {
                 node.release(&document).await;
             }

@@ -313,13 +313,7 @@ mod tests {
     use crate::rooms::command::ClientCapabilities;
 
     fn member(id: &str, user: &str) -> JoiningMember {
-        let principal = Principal {
-            user: user.into(),
-            name: user.into(),
-            role: Role::Editor,
-            document: None,
-            former: Vec::new(),
-        };
+        let principal = Principal::new(user, user, Role::Editor);
         let capabilities = ClientCapabilities { peer_changes: true, ..Default::default() };
         JoiningMember { id: id.into(), principal, capabilities }
     }

@@ -250,5 +250,5 @@ fn check_at_once(
 /// or the run gave.
 fn requester(request: &ApprovalRequest) -> Principal {
     let Person { user, name } = request.proposal.requester.clone();
-    Principal { user, name, role: Role::Owner, document: None, former: Vec::new() }
+    Principal::new(user, name, Role::Owner)
 }

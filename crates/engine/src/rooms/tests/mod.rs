@@ -20,13 +20,7 @@ use super::command::{ClientCapabilities, JoiningMember};
 
 /// Returns a person with a role.
 fn person(name: &str, role: Role) -> Principal {
-    Principal {
-        user: name.into(),
-        name: name.to_uppercase(),
-        role,
-        document: None,
-        former: Vec::new(),
-    }
+    Principal::new(name, name.to_uppercase(), role)
 }
 
 /// Returns the person of this name. Ana is an owner, Rex a reviewer, Vic a viewer; all others are

@@ -1,6 +1,7 @@
-//! Storage of what owners look after: what models cost, the limits of it, and the size of
-//! everything.
+//! Storage of what owners look after: roles in single documents, what models cost, the limits of
+//! it, and the size of everything.
 
+pub(super) mod document_roles;
 pub(super) mod records;
 pub(super) mod spending;
 pub(super) mod spending_month;
@@ -17,5 +18,12 @@ pub(super) fn write(script: &mut StatementBatch<'_>, op: &AdministrationOp) {
             spending::put_limit(script, scope, *amount);
         }
         AdministrationOp::MoveSpending { from, to } => spending::move_to(script, from, to),
+        AdministrationOp::PutDocumentRole(record) => document_roles::put(script, record),
+        AdministrationOp::RemoveDocumentRole { document, grantee } => {
+            document_roles::remove(script, document, grantee);
+        }
+        AdministrationOp::RemoveDocumentRoles(document) => {
+            document_roles::remove_all(script, document);
+        }
     }
 }

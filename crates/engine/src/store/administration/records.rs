@@ -3,6 +3,8 @@
 use sqlx::FromRow;
 
 use crate::ids::{DocumentId, UserId};
+use crate::permissions::Role;
+use crate::store::records::LoginRecord;
 
 /// Calls that a spending limit is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -108,6 +110,74 @@ pub enum SpendingGroup {
     UnpricedModels,
 }
 
+/// People to whom a role in a document is given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Grantee {
+    /// Person of a login.
+    Login(UserId),
+    /// Whoever signs in with this mail address, which the identity provider has verified. In lower
+    /// case.
+    Email(String),
+    /// Everybody who is in this group of the identity provider.
+    Group(String),
+}
+
+impl Grantee {
+    /// Returns the name of the kind in the store and in the audit log.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Login(_) => "login",
+            Self::Email(_) => "email",
+            Self::Group(_) => "group",
+        }
+    }
+
+    /// Returns the identifier, address or name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Login(user) => user.as_str(),
+            Self::Email(name) | Self::Group(name) => name,
+        }
+    }
+
+    /// Returns the grantee of this kind and name; `None` for an unknown kind.
+    pub(super) fn of(kind: &str, name: String) -> Option<Self> {
+        match kind {
+            "login" => Some(Self::Login(name.into())),
+            "email" => Some(Self::Email(name)),
+            "group" => Some(Self::Group(name)),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if what an identity provider said of a person last makes them one of those to
+    /// whom the role is given.
+    pub fn is(&self, login: &LoginRecord) -> bool {
+        match self {
+            Self::Login(user) => login.user == *user,
+            Self::Email(address) => {
+                login.email.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(address))
+            }
+            Self::Group(name) => login.groups.contains(name),
+        }
+    }
+}
+
+/// Role that an owner has given in one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentRoleRecord {
+    /// The document.
+    pub document: DocumentId,
+    /// People who have the role there.
+    pub grantee: Grantee,
+    /// The role.
+    pub role: Role,
+    /// Owner who gave it last.
+    pub given_by: UserId,
+    /// Time at which it was given last, in milliseconds since 1970.
+    pub given_ms: u64,
+}
+
 /// Write operation of the administration, within [`StoreOp`](crate::store::StoreOp).
 #[derive(Clone, Debug, PartialEq)]
 pub enum AdministrationOp {
@@ -128,4 +198,15 @@ pub enum AdministrationOp {
         /// Person for whom it counts from now on.
         to: UserId,
     },
+    /// Stores a role in a document, or another one for the same people.
+    PutDocumentRole(DocumentRoleRecord),
+    /// Removes the role of these people in a document; having none is no error.
+    RemoveDocumentRole {
+        /// The document.
+        document: DocumentId,
+        /// People who had the role.
+        grantee: Grantee,
+    },
+    /// Removes all roles that were given in a document.
+    RemoveDocumentRoles(DocumentId),
 }

@@ -177,6 +177,14 @@ impl From<JsonColumn> for Value {
     }
 }
 
+impl TryFrom<JsonColumn> for Vec<String> {
+    type Error = serde_json::Error;
+
+    fn try_from(column: JsonColumn) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(column.0)
+    }
+}
+
 /// Column with a time, size or number.
 pub(crate) struct NumberColumn(u64);
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
+use crate::store::administration::document_roles;
+use crate::store::administration::records::DocumentRoleRecord;
 use crate::store::audit::AuditFlaw;
 use crate::store::database::columns::{AnyTextColumn, RowRecord};
 use crate::store::database::reading::{ReadSnapshot, StoreRow};
@@ -226,6 +228,16 @@ impl StoreInspection {
     /// place.
     pub async fn tokens(&mut self) -> StoreResult<Vec<InspectedRow<TokenRecord>>> {
         self.every("SELECT * FROM tokens ORDER BY id").await
+    }
+
+    /// Returns all roles that were given in documents.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read, [`StoreError::Corrupt`] if a role
+    /// cannot be decoded.
+    pub async fn document_roles(&mut self) -> StoreResult<Vec<DocumentRoleRecord>> {
+        let sql = "SELECT * FROM document_roles ORDER BY document, kind, grantee";
+        Ok(document_roles::records(self.moment.all(sql, &[]).await?))
     }
 
     /// Returns all rules, oldest first, ended ones too.

@@ -14,8 +14,8 @@ pub type ListPlace = (u64, String);
 
 impl Store {
     /// Returns the documents people can open from the list, last changed first: no private ones, no
-    /// deleted ones. Returns at most `limit`, after the entry `after`; with `only`, at most that
-    /// one document.
+    /// deleted ones. Returns at most `limit`, after the entry `after`; with `only`, at most
+    /// those documents.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a document of the page cannot
@@ -23,16 +23,16 @@ impl Store {
     /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the list cannot be read.
     pub async fn documents(
         &self,
-        only: Option<&DocumentId>,
+        only: Option<&[DocumentId]>,
         after: Option<&ListPlace>,
         limit: u32,
     ) -> StoreResult<Vec<DocumentRecord>> {
         let (at_ms, id) = after.map_or((u64::MAX, "~"), |(at_ms, id)| (*at_ms, id.as_str()));
         let sql = match only {
             Some(_) => {
-                "SELECT * FROM documents WHERE id = $4
+                "SELECT * FROM documents WHERE id IN (SELECT value ->> 0 FROM json_each($4))
                  AND unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
-                 LIMIT $3"
+                 ORDER BY updated_ms DESC, id DESC LIMIT $3"
             }
             None => {
                 "SELECT * FROM documents WHERE $4 IS NULL
@@ -40,7 +40,7 @@ impl Store {
                  ORDER BY updated_ms DESC, id DESC LIMIT $3"
             }
         };
-        self.all(sql, &[&at_ms, &id, &limit, &only]).await
+        self.all(sql, &[&at_ms, &id, &limit, &only.map(list)]).await
     }
 
     /// Returns the documents in the trash, last deleted first: deleted at `since_ms` or later, not

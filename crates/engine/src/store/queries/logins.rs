@@ -42,6 +42,14 @@ impl Store {
         self.one(sql, &[&issuer, &subject]).await
     }
 
+    /// Returns the login of a person; `None` if they never signed in.
+    ///
+    /// # Errors
+    /// As [`Store::login_of`].
+    pub async fn login(&self, user: &UserId) -> Result<Option<LoginRecord>, StoreError> {
+        self.one("SELECT * FROM logins WHERE user_id = $1", &[user]).await
+    }
+
     /// Returns all logins, oldest first.
     ///
     /// # Errors

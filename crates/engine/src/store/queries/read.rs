@@ -74,12 +74,13 @@ impl Store {
         // Greater than every identifier: they begin with a lower-case letter.
         let before = before.map_or("~", RequestId::as_str);
         // Consists of constants alone.
-        self.all(AssertSqlSafe(sql), &[&scope.document(), &before, &limit]).await
+        self.all(AssertSqlSafe(sql), &[&scope.value(), &before, &limit]).await
     }
 
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
     /// first; only those with one of `statuses`, if any are named (at most six).
-    /// [`QueryScope::Everything`] leaves out the requests of private and deleted documents.
+    /// [`QueryScope::Documents`] and [`QueryScope::Everything`] leave out the requests of private
+    /// and deleted documents.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an ended request of the page
@@ -95,7 +96,7 @@ impl Store {
         let condition = scope.condition();
         let listed = match scope {
             QueryScope::Document(_) | QueryScope::WorkspaceInbox => "",
-            QueryScope::Everything => {
+            QueryScope::Documents(_) | QueryScope::Everything => {
                 "AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
                       AND unlisted_owner IS NULL AND deleted = FALSE))"
             }
@@ -104,7 +105,7 @@ impl Store {
             "SELECT * FROM requests WHERE {condition} AND id < $2 AND NOT is_open {listed}
              AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10"
         );
-        let (document, before) = (scope.document(), before.map_or("~", RequestId::as_str));
+        let (document, before) = (scope.value(), before.map_or("~", RequestId::as_str));
         let is_any = statuses.is_empty();
         let wanted: [_; 6] =
             std::array::from_fn(|place| statuses.get(place).copied().unwrap_or_default());
@@ -145,7 +146,7 @@ impl Store {
         let condition = scope.condition();
         let sql = format!("SELECT * FROM rules WHERE ended_ms IS NULL AND {condition} ORDER BY id");
         // Consists of constants alone.
-        self.all(AssertSqlSafe(sql), &[&scope.document()]).await
+        self.all(AssertSqlSafe(sql), &[&scope.value()]).await
     }
 
     /// Returns one session.

@@ -38,10 +38,16 @@ async fn documents_come_page_by_page_last_changed_first_without_gap_or_double(
     let expected: Vec<_> = (0..25).rev().map(|number| format!("doc_{number:03}")).collect();
     assert_eq!(met, expected);
     let only = DocumentId::from("doc_007");
-    let one = store.documents(Some(&only), None, 100).await.unwrap();
+    let one = store.documents(Some(std::slice::from_ref(&only)), None, 100).await.unwrap();
     assert_eq!(one.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["doc_007"]);
     let past: ListPlace = (3, "doc_007".to_owned());
-    assert!(store.documents(Some(&only), Some(&past), 100).await.unwrap().is_empty());
+    assert!(
+        store
+            .documents(Some(std::slice::from_ref(&only)), Some(&past), 100)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]

@@ -58,10 +58,11 @@ pub(crate) async fn enter(
     let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
     let unknown = || ToolError::NoSuchDocument(id.clone());
     let action = if effect == ToolEffect::Safe { Action::Read } else { Action::Ask };
-    if !context.call.requester.may(Action::Read, Some(&id)) {
+    let requester = context.environment.rooms.with_current_roles(&context.call.requester).await?;
+    if !requester.may(Action::Read, Some(&id)) {
         return Err(unknown());
     }
-    if !context.call.requester.may(action, Some(&id)) {
+    if !requester.may(action, Some(&id)) {
         return Err(ToolError::Denied(
             "The person may not ask for changes of that document".into(),
         ));
@@ -103,7 +104,8 @@ pub(crate) async fn enter(
 pub(crate) async fn listed(
     context: &ToolContext,
 ) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
-    let mut listed = context.environment.rooms.listed(&context.call.requester).await?;
+    let requester = context.environment.rooms.with_current_roles(&context.call.requester).await?;
+    let mut listed = context.environment.rooms.listed(&requester).await?;
     let open = listed.len();
     if context.room.unlisted_owner().is_none() {
         let readers = context.environment.rooms.readers(context.room.document()).await?;

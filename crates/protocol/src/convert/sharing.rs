@@ -1,0 +1,79 @@
+//! Roles in single documents, on the wire.
+
+use crate::sharing::{
+    DocumentRoleLine, DocumentRoleList, GranteeQuery, ShareDocument, UnshareDocument,
+};
+use copydesk_engine::api::{GivenRole, Grantee};
+use copydesk_engine::ids::DocumentId;
+use copydesk_engine::permissions::Role;
+
+use super::time;
+
+/// Message about a wish that names nobody, or several.
+const ONE_GRANTEE: &str = "name one of login, email and group";
+
+/// Returns the document, and who gets which role there.
+///
+/// # Errors
+/// A message for a wish that does not name exactly one person or group.
+pub fn share(wish: ShareDocument) -> (DocumentId, Result<(Grantee, Role), &'static str>) {
+    let ShareDocument { document_id, role, login, email, group } = wish;
+    let wanted = grantee(login, email, group).map(|grantee| (grantee, role.into()));
+    (document_id.into(), wanted)
+}
+
+/// Returns the document, and whose role there is taken.
+///
+/// # Errors
+/// As [`share`].
+pub fn unshare(wish: UnshareDocument) -> (DocumentId, Result<Grantee, &'static str>) {
+    let UnshareDocument { document_id, login, email, group } = wish;
+    (document_id.into(), grantee(login, email, group))
+}
+
+/// Returns whose role in a document is taken.
+///
+/// # Errors
+/// As [`share`].
+pub fn named_grantee(query: GranteeQuery) -> Result<Grantee, &'static str> {
+    let GranteeQuery { login, email, group } = query;
+    grantee(login, email, group)
+}
+
+fn grantee(
+    login: Option<String>,
+    email: Option<String>,
+    group: Option<String>,
+) -> Result<Grantee, &'static str> {
+    match (login, email, group) {
+        (Some(login), None, None) => Ok(Grantee::Login(login.into())),
+        (None, Some(email), None) => Ok(Grantee::Email(email)),
+        (None, None, Some(group)) => Ok(Grantee::Group(group)),
+        _ => Err(ONE_GRANTEE),
+    }
+}
+
+/// Returns the roles that were given in a document.
+pub fn document_roles(given: Vec<GivenRole>) -> DocumentRoleList {
+    DocumentRoleList { roles: given.into_iter().map(document_role).collect() }
+}
+
+/// Returns a role that was given in a document.
+pub fn document_role(given: GivenRole) -> DocumentRoleLine {
+    let GivenRole { record, login, given_by } = given;
+    let name = record.grantee.name().to_owned();
+    let (id, email, group) = match record.grantee {
+        Grantee::Login(_) => (Some(name), None, None),
+        Grantee::Email(_) => (None, Some(name), None),
+        Grantee::Group(_) => (None, None, Some(name)),
+    };
+    DocumentRoleLine {
+        login: id,
+        email,
+        group,
+        name: login.map(|login| login.name),
+        role: record.role.into(),
+        given_at: time(record.given_ms),
+        given_by,
+    }
+}
