@@ -4,7 +4,7 @@ mod administration;
 mod bench;
 mod token;
 
-pub use administration::SpendingArgs;
+pub use administration::{PersonArgs, SpendingArgs};
 pub use bench::{BenchArgs, SwitchArg};
 pub use token::TokenArgs;
 
@@ -41,6 +41,8 @@ pub enum Command {
     Token(TokenArgs),
     /// Show what models have cost in a month, and set limits.
     Spending(SpendingArgs),
+    /// Show what is stored of a person, and delete it.
+    Person(PersonArgs),
     /// Export a document to a file, from the data directory or from a running server with --url.
     Export(ExportArgs),
     /// Create documents from text files on a running server; prints their identifiers.

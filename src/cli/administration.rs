@@ -31,3 +31,21 @@ pub struct SpendingArgs {
     #[command(flatten)]
     pub server: ServerArgs,
 }
+
+/// Options of `copydesk person`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct PersonArgs {
+    /// Person, by an identifier, or by the mail address of a login
+    #[arg(value_name = "PERSON")]
+    pub person: String,
+    /// Delete the person's data. This cannot be undone
+    #[arg(long)]
+    pub delete: bool,
+    /// Delete the documents that only this person can see, too
+    #[arg(long, requires = "delete")]
+    pub private_documents: bool,
+    /// Server to use.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}

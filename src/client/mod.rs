@@ -283,12 +283,29 @@ impl ServerClient {
         self.read(self.request(Method::PUT, path)?.json(body)).await
     }
 
+    /// Deletes what is at an address below `/api/v1`, and returns the answer.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
+    pub async fn delete(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Value> {
+        self.read(self.with_query(Method::DELETE, path, query)?).await
+    }
+
     fn query(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<RequestBuilder> {
+        self.with_query(Method::GET, path, query)
+    }
+
+    fn with_query(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> ClientResult<RequestBuilder> {
         let mut url = self.url(path)?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        Ok(self.http.request(Method::GET, url))
+        Ok(self.request_at(method, url))
     }
 
     /// Builds a request below `/api/v1`; each part of the path is escaped.

@@ -125,6 +125,61 @@ pub fn spending(spending: &Value) -> String {
     said
 }
 
+/// Formats what is stored of a person, and what a deletion would do with it.
+pub fn person_preview(preview: &Value) -> String {
+    let mut said = format!("{}  {}", word(preview, "id"), word(preview, "name"));
+    // Writing to a string cannot fail.
+    if let Some(email) = preview["email"].as_str() {
+        write!(said, "  {}", clean(email)).ok();
+    }
+    said.push('\n');
+    if preview["state"] != "stored" {
+        writeln!(said, "State: {}", word(preview, "state")).ok();
+    }
+    if let Some(obstacle) = preview["obstacle"].as_str() {
+        writeln!(said, "Cannot be deleted: {}", clean(obstacle)).ok();
+    }
+    said.push_str(&person_records(preview));
+    let count = |name: &str| preview[name].as_u64().unwrap_or_default();
+    let (runs, requests) = (count("unfinishedRuns"), count("waitingRequests"));
+    writeln!(said, "Under way: {runs} runs, {requests} requests that wait for people").ok();
+    for document in preview["privateDocuments"].as_array().into_iter().flatten() {
+        let (id, title) = (word(document, "id"), word(document, "title"));
+        writeln!(said, "Private document: {id}  {title}").ok();
+    }
+    said
+}
+
+/// Formats the deletion of a person's data.
+pub fn person_deletion(deletion: &Value) -> String {
+    let mut said = format!("{}  {}\n", word(deletion, "id"), word(deletion, "state"));
+    said.push_str(&person_records(deletion));
+    said
+}
+
+fn person_records(of: &Value) -> String {
+    let mut said = String::new();
+    for (group, head) in [("deleted", "Deleted"), ("renamed", "Renamed"), ("kept", "Kept")] {
+        let counts = of[group].as_object().into_iter().flatten();
+        let counts: Vec<_> =
+            counts.map(|(name, count)| format!("{count} {}", word_of(name))).collect();
+        writeln!(said, "{head}: {}", counts.join(", ")).ok();
+    }
+    said
+}
+
+/// Returns the name of a field as words.
+fn word_of(field: &str) -> String {
+    let mut words = String::new();
+    for char in field.chars() {
+        if char.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        words.push(char.to_ascii_lowercase());
+    }
+    words
+}
+
 /// Formats a change among the words around it.
 fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: DiffStyle) -> String {
     let parts = hunk["parts"].as_array().map_or(&[][..], Vec::as_slice);

@@ -20,7 +20,7 @@ use crate::config;
 use crate::export::ExportFormat;
 
 use super::{CommandOutcome, say};
-pub(super) use administration::spending;
+pub(super) use administration::{person, spending};
 pub(super) use import::import;
 pub(super) use watch::watch;
 

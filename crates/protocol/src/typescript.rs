@@ -40,7 +40,8 @@ fn generate() -> String {
         rest::{DecisionResult}
         administration::{
             ReadSpending, SetSpendingLimit, MonthSpending, SpendingLine, UnpricedModel, WorkInProgress, UnfinishedRun,
-            StopRun, StoredSizes,
+            StopRun, StoredSizes, NamePerson, DeletePerson, PersonPreview, DeletedRecords, RenamedRecords, KeptRecords,
+            PrivateDocument, PersonDeletion,
         }
         files::{ListFiles, FileList, FileLine, FileState, DocumentFile, FileMerged, FileConflict}
         history::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}

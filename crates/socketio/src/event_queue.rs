@@ -56,6 +56,7 @@ const SHEDDABLE_EVENTS: &[&str] = &[
     "spending:get",
     "server:work",
     "server:storage",
+    "person:preview",
     "presence:update",
 ];
 

@@ -50,7 +50,7 @@ pub use outbound::SocketRegistry;
 pub use relay::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
 
 /// Features of this server beyond the protocol's core; clients show no other ones.
-const CAPABILITIES: [&str; 15] = [
+const CAPABILITIES: [&str; 16] = [
     "desk",
     "edit",
     "undo",
@@ -66,6 +66,7 @@ const CAPABILITIES: [&str; 15] = [
     "rules",
     "trash",
     "administration",
+    "people",
 ];
 
 /// Shared state of the socket.io transport, given to [`register`].
@@ -242,6 +243,10 @@ impl SocketConnection {
             "server:work" => run(&self.caller, payload, ack, administration::work).await,
             "server:stop" => run(&self.caller, payload, ack, administration::stop_run).await,
             "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
+            "person:preview" => {
+                run(&self.caller, payload, ack, administration::preview_person).await
+            }
+            "person:delete" => run(&self.caller, payload, ack, administration::delete_person).await,
             unknown => {
                 let message = format!("there is no event `{}`", shown(unknown));
                 ack.refuse(&SocketError::invalid(message));

@@ -1,10 +1,14 @@
-//! `copydesk spending`: shows what models have cost, and sets limits.
+//! `copydesk spending`: shows what models have cost, and sets limits; `copydesk person`: shows what
+//! is stored of a person, and deletes it.
+
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::cli::SpendingArgs;
+use crate::cli::{PersonArgs, SpendingArgs};
 use crate::client::show;
+use crate::server::tokens::login_named;
 
 use super::{client, say, say_json};
 
@@ -41,4 +45,33 @@ fn wanted(args: &SpendingArgs, limit: &str) -> Result<Value> {
         wish["id"] = json!(id);
     }
     Ok(wish)
+}
+
+/// Interval at which the end of a deletion is looked for.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Shows what is stored of a person, or deletes it and waits for the end.
+pub(crate) async fn person(args: PersonArgs) -> Result<()> {
+    let client = client(&args.server)?;
+    let id = if args.person.contains('@') {
+        login_named(&client.tokens().await?, &args.person)?
+    } else {
+        args.person.clone()
+    };
+    if !args.delete {
+        let preview = client.get(&["people", &id], &[]).await?;
+        return if args.server.json {
+            say_json(&preview)
+        } else {
+            say(&show::person_preview(&preview))
+        };
+    }
+    let query: &[_] = if args.private_documents { &[("privateDocuments", "delete")] } else { &[] };
+    let mut deletion = client.delete(&["people", &id], query).await?;
+    while deletion["state"] == "deleting" {
+        tokio::time::sleep(LOOK).await;
+        // What was begun is not begun again.
+        deletion = client.delete(&["people", &id], query).await?;
+    }
+    if args.server.json { say_json(&deletion) } else { say(&show::person_deletion(&deletion)) }
 }

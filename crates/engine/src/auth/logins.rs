@@ -95,26 +95,32 @@ impl Authenticator {
         Ok(NewToken { token, secret, principal, expires_ms })
     }
 
-    /// Stores what a provider says of a person, and returns their login: the first one for ever.
+    /// Stores what a provider says of a person, and returns their login: the first one until their
+    /// data is deleted.
     async fn put_login(
         &self,
         identity: &LoginIdentity,
         now_ms: u64,
     ) -> Result<LoginRecord, AuthError> {
         let LoginIdentity { issuer, subject, email, .. } = identity;
-        let known = self.store.login_of(issuer, subject).await?;
-        let login = LoginRecord {
-            user: known.as_ref().map_or_else(UserId::generate, |known| known.user.clone()),
-            issuer: issuer.clone(),
-            subject: subject.clone(),
-            name: identity.shown_name(),
-            email: email.clone(),
-            created_ms: known.map_or(now_ms, |known| known.created_ms),
-            signed_in_ms: now_ms,
-        };
-        self.store.commit(StoreOp::PutLogin(login.clone())).await?;
-        // Another server may have stored the same person meanwhile, and came first.
-        Ok(self.store.login_of(issuer, subject).await?.unwrap_or(login))
+        loop {
+            let known = self.store.login_of(issuer, subject).await?;
+            let login = LoginRecord {
+                user: known.as_ref().map_or_else(UserId::generate, |known| known.user.clone()),
+                issuer: issuer.clone(),
+                subject: subject.clone(),
+                name: identity.shown_name(),
+                email: email.clone(),
+                created_ms: known.map_or(now_ms, |known| known.created_ms),
+                signed_in_ms: now_ms,
+            };
+            self.store.commit(StoreOp::PutLogin(login)).await?;
+            // Another server may have stored the same person meanwhile, and came first. If nobody
+            // has a login, the person's data was deleted meanwhile, and they are a new person.
+            if let Some(login) = self.store.login_of(issuer, subject).await? {
+                return Ok(login);
+            }
+        }
     }
 
     /// Revokes what a person who may no longer sign in has from signing in.

@@ -291,14 +291,15 @@ fn put_run(script: &mut StatementBatch<'_>, record: &RunRecord) {
     script.run(sql, &[id, session, document, user, state, body, created_ms, finished_ms]);
 }
 
-fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
+fn put_token<'a>(script: &mut StatementBatch<'a>, record: &'a TokenRecord) {
     let TokenRecord { id, hash, user, name, role, document, .. } = record;
     let TokenRecord { created_ms, expires_ms, revoked_ms, .. } = record;
     let TokenRecord { login, former_user, changed_ms, .. } = record;
     let sql = "INSERT INTO tokens
              (id, hash, user_id, name, role, document, created_ms, expires_ms, revoked_ms,
               login, former_user, changed_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $3)
          ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, user_id = excluded.user_id,
              name = excluded.name, role = excluded.role, document = excluded.document,
              expires_ms = excluded.expires_ms, revoked_ms = excluded.revoked_ms,
@@ -321,12 +322,14 @@ fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
             changed_ms,
         ],
     );
+    script.must(RowExpectation::BeThere { kind: "person", id: user.as_str() });
 }
 
 fn put_login(script: &mut StatementBatch<'_>, record: &LoginRecord) {
     let LoginRecord { user, issuer, subject, name, email, created_ms, signed_in_ms } = record;
     let sql = "INSERT INTO logins (user_id, issuer, subject, name, email, created_ms, signed_in_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         SELECT $1, $2, $3, $4, $5, $6, $7
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $1)
          ON CONFLICT (issuer, subject) DO UPDATE SET name = excluded.name, email = excluded.email,
              signed_in_ms = excluded.signed_in_ms";
     script.run(sql, &[user, issuer, subject, name, email, created_ms, signed_in_ms]);

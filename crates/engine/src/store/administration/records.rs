@@ -4,6 +4,9 @@ use sqlx::FromRow;
 
 use crate::ids::{DocumentId, UserId};
 
+use super::deleted_people::PersonDeletion;
+use super::person_rows::PersonRowOp;
+
 /// Calls that a spending limit is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SpendingScope {
@@ -120,4 +123,13 @@ pub enum AdministrationOp {
         /// Limit of a calendar month, in billionths of a US dollar; `None`: no limit.
         amount: Option<u64>,
     },
+    /// Begins the deletion of a person's data: revokes their tokens, removes their login and their
+    /// limits; a deletion that is under way fails as [`Exists`](crate::store::StoreError::Exists).
+    BeginPersonDeletion(PersonDeletion),
+    /// Stores how far the deletion of a person's data is, or its end.
+    PutPersonDeletion(PersonDeletion),
+    /// Changes a row that names a person whose data is deleted, or removes one of theirs.
+    ChangePersonRow(PersonRowOp),
+    /// Removes one of the server's own values.
+    RemoveSetting(String),
 }

@@ -38,6 +38,7 @@ const SQLITE_FILES: &[MigrationFile] = migration_files!["sqlite":
     "0061_update_log.sql"
     "0063_logins.sql"
     "0064_administration.sql"
+    "0072_deleted_people.sql"
 ];
 
 const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
@@ -49,6 +50,7 @@ const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
     "0063_logins.sql"
     "0064_administration.sql"
     "0070_lease_terms.sql"
+    "0072_deleted_people.sql"
 ];
 
 /// Migrations of SQLite, oldest first.

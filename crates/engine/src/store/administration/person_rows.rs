@@ -1,0 +1,270 @@
+//! Rows that belong to a person or name them, and how they are found, changed and removed: a few at
+//! a time, each by its key.
+
+use sqlx::{AssertSqlSafe, FromRow};
+
+use crate::ids::UserId;
+use crate::permissions::DELETED_PERSON;
+use crate::store::database::columns::ColumnValue;
+use crate::store::database::statement_batch::StatementBatch;
+use crate::store::{Store, StoreResult};
+
+/// Table with rows that belong to people or name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PersonTable {
+    /// Requests.
+    Requests,
+    /// Parts of open requests.
+    RequestParts,
+    /// Rules, ended ones too.
+    Rules,
+    /// Runs. Of a person's own, only those that have ended are found.
+    Runs,
+    /// Transcripts.
+    Messages,
+    /// Deliveries of webhooks that wait.
+    Outbox,
+    /// Answers to writes with an idempotency key.
+    Idempotency,
+    /// Answers to programs of the Messages API.
+    Answers,
+    /// Sessions. Of a person's own, those with a private document are not found.
+    Sessions,
+    /// Decisions. Of a person's own, only those that have another name are found.
+    Decisions,
+}
+
+/// Key of a row: two texts and a number, as far as its table has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowKey {
+    first: String,
+    second: String,
+    number: i64,
+}
+
+/// Row that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersonRow {
+    /// Key of the row.
+    pub key: RowKey,
+    /// Text in which people are named, as JSON; empty if the row was not searched by it.
+    pub body: String,
+    /// Role of a message; empty for other rows.
+    pub role: String,
+}
+
+/// What rows are searched for.
+#[derive(Clone, Copy, Debug)]
+pub enum PersonSearch<'a> {
+    /// Rows whose text contains these words, as they are written in JSON.
+    Naming(&'a str),
+    /// Rows that belong to a user.
+    OwnedBy(&'a UserId),
+}
+
+/// Change of one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PersonRowOp {
+    /// Replaces the text of a row, unless it has changed since it was found.
+    Replace {
+        /// Table of the row.
+        table: PersonTable,
+        /// Row as it was found.
+        row: PersonRow,
+        /// New text.
+        body: String,
+    },
+    /// Removes a row.
+    Remove(PersonTable, RowKey),
+    /// Gives a decision of a deleted person the neutral name.
+    RenameDecision(RowKey),
+}
+
+impl PersonRowOp {
+    /// Returns the bytes of its texts, which can be long.
+    pub fn text_bytes(&self) -> usize {
+        match self {
+            Self::Replace { row, body, .. } => row.body.len() + body.len(),
+            Self::Remove(..) | Self::RenameDecision(_) => 0,
+        }
+    }
+}
+
+/// Columns of a [`PersonTable`].
+struct TableShape {
+    name: &'static str,
+    /// Columns of the key: texts, and a number behind them.
+    keys: &'static [&'static str],
+    number: Option<&'static str>,
+    /// Column with text in which people are named.
+    body: Option<&'static str>,
+    /// Condition for rows of the user `$1`.
+    owned: &'static str,
+}
+
+impl PersonTable {
+    fn shape(self) -> TableShape {
+        let plain = |name, keys, body| TableShape {
+            name,
+            keys,
+            number: None,
+            body: Some(body),
+            owned: "user_id = $1",
+        };
+        match self {
+            Self::Requests => plain("requests", &["id"], "body"),
+            Self::RequestParts => plain("request_parts", &["request", "hunk"], "body"),
+            Self::Rules => plain("rules", &["id"], "body"),
+            Self::Runs => {
+                let owned = "user_id = $1 AND finished_ms IS NOT NULL";
+                TableShape { owned, ..plain("runs", &["id"], "body") }
+            }
+            Self::Messages => TableShape {
+                number: Some("seq"),
+                owned: "session IN (SELECT id FROM sessions WHERE user_id = $1)",
+                ..plain("messages", &["session", "document"], "body")
+            },
+            Self::Outbox => TableShape { number: Some("seq"), ..plain("outbox", &[], "body") },
+            Self::Idempotency => plain("idempotency", &["user_id", "key"], "answer"),
+            Self::Answers => plain("answers", &["user_id", "key"], "body"),
+            Self::Sessions => TableShape {
+                owned: "user_id = $1 AND NOT EXISTS (SELECT 1 FROM documents
+                     WHERE unlisted_owner = sessions.id AND deleted = FALSE)",
+                ..plain("sessions", &["id"], "body")
+            },
+            Self::Decisions => TableShape {
+                name: "decisions",
+                keys: &[],
+                number: Some("seq"),
+                body: None,
+                owned: "user_id = $1 AND name <> 'Deleted person'",
+            },
+        }
+    }
+}
+
+impl TableShape {
+    fn columns(&self) -> Vec<&'static str> {
+        self.keys.iter().copied().chain(self.number).collect()
+    }
+
+    /// Returns the values of a key, those that the table has.
+    fn values<'k>(&self, key: &'k RowKey) -> Vec<&'k dyn ColumnValue> {
+        let texts: [&dyn ColumnValue; 2] = [&key.first, &key.second];
+        let texts = texts.into_iter().take(self.keys.len());
+        texts.chain(self.number.map(|_| &key.number as &dyn ColumnValue)).collect()
+    }
+
+    /// Returns the condition for one row, whose key begins at the place `$first`.
+    fn is_row(&self, first: usize) -> String {
+        let columns = self.columns().into_iter().enumerate();
+        let equal = columns.map(|(index, column)| format!("{column} = ${}", first + index));
+        equal.collect::<Vec<_>>().join(" AND ")
+    }
+}
+
+/// Row as it is read.
+#[derive(FromRow)]
+struct FoundRow {
+    k1: String,
+    k2: String,
+    k3: i64,
+    body: String,
+    role: String,
+}
+
+impl Store {
+    /// Returns up to `limit` rows of a table behind the key `after`, in the order of the keys.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the rows cannot be read.
+    pub async fn person_rows(
+        &self,
+        table: PersonTable,
+        search: PersonSearch<'_>,
+        after: Option<&RowKey>,
+        limit: u32,
+    ) -> StoreResult<Vec<PersonRow>> {
+        let shape = table.shape();
+        let columns = shape.columns();
+        let text = |index: usize| match shape.keys.get(index) {
+            Some(column) => (*column).to_owned(),
+            None => "CAST('' AS TEXT)".to_owned(),
+        };
+        let number = shape.number.unwrap_or("CAST(0 AS BIGINT)");
+        let role = if table == PersonTable::Messages { "role" } else { "CAST('' AS TEXT)" };
+        let (wanted, condition, body) = match (search, shape.body) {
+            (PersonSearch::Naming(words), Some(column)) => {
+                (pattern(words), format!("{column} LIKE $1 ESCAPE '!'"), column)
+            }
+            (PersonSearch::Naming(_), None) => return Ok(Vec::new()),
+            (PersonSearch::OwnedBy(user), _) => {
+                (user.to_string(), shape.owned.to_owned(), "CAST('' AS TEXT)")
+            }
+        };
+        let places: Vec<_> = (0..columns.len()).map(|index| format!("${}", index + 3)).collect();
+        let sql = format!(
+            "SELECT {} AS k1, {} AS k2, {number} AS k3, {body} AS body, {role} AS role
+             FROM {} WHERE {condition} AND ({}) > ({})
+             ORDER BY {} LIMIT $2",
+            text(0),
+            text(1),
+            shape.name,
+            columns.join(", "),
+            places.join(", "),
+            columns.join(", "),
+        );
+        // Before every key.
+        let first = RowKey { number: -1, ..RowKey::default() };
+        let mut values: Vec<&dyn ColumnValue> = vec![&wanted, &limit];
+        values.extend(shape.values(after.unwrap_or(&first)));
+        // Consists of constants alone.
+        let found: Vec<FoundRow> = self.all(AssertSqlSafe(sql), &values).await?;
+        let row = |FoundRow { k1, k2, k3, body, role }| {
+            let key = RowKey { first: k1, second: k2, number: k3 };
+            PersonRow { key, body, role }
+        };
+        Ok(found.into_iter().map(row).collect())
+    }
+
+    /// Returns the names under which a user has decided.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if they cannot be read.
+    pub async fn names_of_decider(&self, user: &UserId) -> StoreResult<Vec<String>> {
+        let sql = "SELECT DISTINCT name FROM decisions WHERE user_id = $1 AND name <> $2";
+        self.first_columns(sql, &[user, &DELETED_PERSON]).await
+    }
+}
+
+/// Returns the pattern of `LIKE` for a text that contains these words.
+fn pattern(words: &str) -> String {
+    let escaped = words.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+    format!("%{escaped}%")
+}
+
+/// Writes the change of a row.
+pub(super) fn write(script: &mut StatementBatch<'_>, op: &PersonRowOp) {
+    match op {
+        PersonRowOp::Replace { table, row, body } => {
+            let shape = table.shape();
+            let Some(column) = shape.body else { return };
+            let (name, is_row) = (shape.name, shape.is_row(3));
+            let sql = format!("UPDATE {name} SET {column} = $1 WHERE {column} = $2 AND {is_row}");
+            let mut values: Vec<&dyn ColumnValue> = vec![body, &row.body];
+            values.extend(shape.values(&row.key));
+            script.run(&sql, &values);
+        }
+        PersonRowOp::Remove(table, key) => {
+            let shape = table.shape();
+            let sql = format!("DELETE FROM {} WHERE {}", shape.name, shape.is_row(1));
+            script.run(&sql, &shape.values(key));
+        }
+        PersonRowOp::RenameDecision(key) => {
+            let sql = "UPDATE decisions SET name = $2 WHERE seq = $1";
+            script.run(sql, &[&key.number, &DELETED_PERSON]);
+        }
+    }
+}
