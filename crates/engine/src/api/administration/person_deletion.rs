@@ -274,11 +274,10 @@ impl<'a> DeletionWork<'a> {
             }
         }
         for name in &self.state.names {
-            // As it is written in JSON, without the quotation marks.
-            let quoted = json!(name).to_string();
-            let written = quoted.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-            let written = written.unwrap_or(name);
-            changed += self.rename_in(PersonTable::Messages, written).await?;
+            let written = escaped(name);
+            changed += self.rename_in(PersonTable::Messages, &written).await?;
+            // An answer is a text with JSON, in JSON.
+            changed += self.rename_in(PersonTable::Idempotency, &escaped(&written)).await?;
         }
         for user in &self.deletion.users {
             let op = |row: PersonRow| PersonRowOp::RenameDecision(row.key);
@@ -320,7 +319,7 @@ impl<'a> DeletionWork<'a> {
                 };
                 person_renaming::message(&row.body, is_own, names)
             }
-            PersonTable::Idempotency => person_renaming::answer(&row.body, person),
+            PersonTable::Idempotency => person_renaming::answer(&row.body, person, names),
             _ => person_renaming::record(&row.body, person),
         })
     }
@@ -379,6 +378,13 @@ impl<'a> DeletionWork<'a> {
         batch.extend(others);
         Ok(self.api.store.commit(batch).await?)
     }
+}
+
+/// Returns a text as it is written in JSON, without the quotation marks.
+fn escaped(text: &str) -> String {
+    let quoted = json!(text).to_string();
+    let written = quoted.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    written.unwrap_or(text).to_owned()
 }
 
 fn change(op: PersonRowOp) -> StoreOp {

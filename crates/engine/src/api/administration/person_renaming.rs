@@ -27,12 +27,17 @@ pub(super) fn record(body: &str, person: &DeletedPerson) -> Option<String> {
 
 /// Returns a stored answer to a write, whose own body is a text with JSON, without the names of a
 /// person; `None` if it has none.
-pub(super) fn answer(body: &str, person: &DeletedPerson) -> Option<String> {
-    let mut value: Value = serde_json::from_str(body).ok()?;
-    let inner = value.get_mut("body")?;
-    let renamed = record(inner.as_str()?, person)?;
-    *inner = Value::String(renamed);
-    Some(value.to_string())
+pub(super) fn answer(body: &str, person: &DeletedPerson, names: &[String]) -> Option<String> {
+    let mut stored: Value = serde_json::from_str(body).ok()?;
+    let inner = stored.get_mut("body")?;
+    let mut said: Value = serde_json::from_str(inner.as_str()?).ok()?;
+    let is_named = person.rename_in(&mut said, &mut BTreeSet::new());
+    let is_reported = remove_credits(&mut said, names);
+    if !is_named && !is_reported {
+        return None;
+    }
+    *inner = Value::String(said.to_string());
+    Some(stored.to_string())
 }
 
 /// Returns the session whose question or new beginning an entry of another conversation repeats.
@@ -57,30 +62,35 @@ pub(super) fn message(body: &str, is_own: bool, names: &[String]) -> Option<Stri
         DELETED_PERSON.clone_into(name);
         is_any = true;
     }
-    let mut reported = Vec::new();
     if let Some(fields) = entry.as_object_mut() {
         for (_, report) in fields.iter_mut().filter(|(key, _)| REPORTS.contains(&key.as_str())) {
-            texts(report, &mut reported);
-        }
-    }
-    for text in reported {
-        for name in names {
-            if let Some(renamed) = without_credit(text, name) {
-                *text = renamed;
-                is_any = true;
-            }
+            is_any = remove_credits(report, names) || is_any;
         }
     }
     is_any.then(|| entry.to_string())
 }
 
-/// Collects all texts of a value.
-fn texts<'v>(value: &'v mut Value, found: &mut Vec<&'v mut String>) {
+/// Replaces the names where the texts of a value say who has done something; returns `true` if any
+/// of them does.
+fn remove_credits(value: &mut Value, names: &[String]) -> bool {
     match value {
-        Value::String(text) => found.push(text),
-        Value::Array(list) => list.iter_mut().for_each(|it| texts(it, found)),
-        Value::Object(fields) => fields.values_mut().for_each(|it| texts(it, found)),
-        _ => {}
+        Value::String(text) => {
+            let mut is_any = false;
+            for name in names {
+                if let Some(renamed) = without_credit(text, name) {
+                    *text = renamed;
+                    is_any = true;
+                }
+            }
+            is_any
+        }
+        Value::Array(list) => {
+            list.iter_mut().fold(false, |is_any, it| remove_credits(it, names) || is_any)
+        }
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |is_any, it| remove_credits(it, names) || is_any)
+        }
+        _ => false,
     }
 }
 
@@ -151,10 +161,11 @@ mod tests {
     #[test]
     fn an_answer_has_its_json_in_a_text() {
         let person = DeletedPerson { users: vec!["usr_ana".into()] };
-        let inner = json!({"decided": {"by": {"id": "usr_ana", "name": "Ana"}}}).to_string();
+        let inner = json!({"details": {"by": {"id": "usr_ana", "name": "Ana"}}, "detail": "was rejected, by Ana"});
+        let inner = inner.to_string();
         let stored = json!({"status": 200, "body": inner}).to_string();
-        let renamed = answer(&stored, &person).unwrap();
-        assert!(renamed.contains(DELETED_PERSON) && !renamed.contains("Ana\\\""), "{renamed}");
-        assert_eq!(answer(&json!({"status": 200, "body": null}).to_string(), &person), None);
+        let renamed = answer(&stored, &person, &["Ana".to_owned()]).unwrap();
+        assert_eq!((renamed.matches(DELETED_PERSON).count(), renamed.contains("Ana")), (2, false));
+        assert_eq!(answer(&json!({"status": 200, "body": null}).to_string(), &person, &[]), None);
     }
 }
