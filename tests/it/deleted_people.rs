@@ -109,9 +109,6 @@ fn desk() -> Desk {
     ana.emit("tool_approval_response", &decision).ok();
     ben.answer(&theirs);
     once.posts_once("key-1", &path, &decision);
-    let undo = ana.emit("approval:undo", &json!({"request_id": other.id()}));
-    assert_eq!(undo.body()["ok"], true, "{:?}", undo.body());
-    ana.emit("tool_approval_response", &decision).ok();
     ana.emit("approval:reopen", &json!({"request_id": other.id()})).ok();
     let accept = json!({"request_id": other.id(), "approved": true});
     ana.emit("tool_approval_response", &accept).ok();
