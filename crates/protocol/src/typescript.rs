@@ -18,7 +18,7 @@ fn generate() -> String {
             Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
             RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
             SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind,
-            SpendingLimitKind, WorkState,
+            SpendingLimitKind, WorkState, PersonState, PrivateDocuments,
         }
         client::{
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,

@@ -1,4 +1,4 @@
-/** Deletes a person's data, once an owner has seen what of it goes, what is renamed and what stays. */
+/** Deletes a person's data, once an owner has seen what goes, what is renamed and what stays. */
 import { useEffect, useState } from 'react'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Skeleton } from '../app/Skeleton.tsx'

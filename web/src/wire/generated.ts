@@ -52,6 +52,10 @@ export type SpendingLimitKind = "server" | "everyone" | "person" | "document";
 
 export type WorkState = "queued" | "running";
 
+export type PersonState = "stored" | "deleting" | "deleted";
+
+export type PrivateDocuments = "keep" | "delete";
+
 export type Handshake = { 
 /**
  * Secret of a token; may be missing only under `--no-auth`.

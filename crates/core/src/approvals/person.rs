@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::ids::UserId;
 use crate::permissions::{DELETED_PERSON, Principal};
@@ -45,38 +45,45 @@ impl DeletedPerson {
     /// A person is an object with a `name`, and with a `user`, or `id` on the wire. A question is
     /// the `prompt` beside a `requester`, or `author` on the wire.
     pub fn rename_in(&self, value: &mut Value, names: &mut BTreeSet<String>) -> bool {
+        let mut is_any = false;
         match value {
             Value::Array(list) => {
-                // Not `any`, which would stop at the first.
-                list.iter_mut().fold(false, |is_any, it| self.rename_in(it, names) || is_any)
+                for element in list {
+                    is_any |= self.rename_in(element, names);
+                }
             }
             Value::Object(fields) => {
-                let named = |object: &serde_json::Map<String, Value>| {
-                    let user = ["user", "id"].into_iter().find_map(|key| object.get(key)?.as_str());
-                    user.is_some_and(|user| self.is(user))
-                };
-                let mut is_any = false;
-                if named(fields)
-                    && let Some(Value::String(name)) = fields.get_mut("name")
+                let is_own = self.is_in(fields);
+                if let Some(Value::String(name)) = fields.get_mut("name")
+                    && is_own
                     && name != DELETED_PERSON
                 {
                     names.insert(std::mem::replace(name, DELETED_PERSON.to_owned()));
                     is_any = true;
                 }
-                let asked = ["requester", "author"]
-                    .into_iter()
-                    .any(|key| fields.get(key).and_then(Value::as_object).is_some_and(named));
-                if asked
-                    && let Some(Value::String(prompt)) = fields.get_mut("prompt")
+                let mut askers =
+                    ["requester", "author"].into_iter().filter_map(|key| fields.get(key));
+                let has_asked = askers.any(|it| it.as_object().is_some_and(|it| self.is_in(it)));
+                if let Some(Value::String(prompt)) = fields.get_mut("prompt")
+                    && has_asked
                     && !prompt.is_empty()
                 {
                     prompt.clear();
                     is_any = true;
                 }
-                fields.values_mut().fold(is_any, |is_any, it| self.rename_in(it, names) || is_any)
+                for field in fields.values_mut() {
+                    is_any |= self.rename_in(field, names);
+                }
             }
-            _ => false,
+            _ => {}
         }
+        is_any
+    }
+
+    /// Returns `true` if an object is the person.
+    fn is_in(&self, object: &Map<String, Value>) -> bool {
+        let user = ["user", "id"].into_iter().find_map(|key| object.get(key)?.as_str());
+        user.is_some_and(|user| self.is(user))
     }
 
     /// Returns a copy of `stored` without the names of the person; `None` if it has none.

@@ -441,11 +441,12 @@ impl RoomRegistry {
         }
     }
 
-    /// Replaces the name of a person whose data is deleted in every open room. Rooms that are opened
-    /// later have what is stored by then.
+    /// Replaces the name of a person whose data is deleted in every open room. Rooms that are
+    /// opened later have what is stored by then.
     ///
     /// # Errors
-    /// [`RoomError::Store`] if a room cannot store it, [`RoomError::Closed`] while the server stops.
+    /// [`RoomError::Store`] if a room cannot store it, [`RoomError::Closed`] while the server
+    /// stops.
     #[boxed]
     pub async fn forget_person(&self, person: &Arc<DeletedPerson>) -> RoomResult<()> {
         let open: Vec<_> = self.0.open().values().cloned().collect();

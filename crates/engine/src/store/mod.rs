@@ -33,9 +33,10 @@ mod tests;
 mod updates;
 mod webhooks;
 
-pub use administration::deleted_people::PersonDeletion;
 pub use administration::person_data::PersonCounts;
-pub use administration::person_rows::{PersonRow, PersonRowOp, PersonSearch, PersonTable, RowKey};
+pub use administration::person_records::{
+    PersonDeletion, PersonRow, PersonRowOp, PersonSearch, PersonTable, RowKey,
+};
 pub use administration::records::{
     AdministrationOp, SpendingEntry, SpendingGroup, SpendingLimit, SpendingScope, SpendingSum,
 };

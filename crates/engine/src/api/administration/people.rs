@@ -13,13 +13,15 @@ use crate::ids::UserId;
 use crate::permissions::{Action, DELETED_PERSON};
 use crate::store::{
     AdministrationOp, AuditEntry, DocumentRecord, NodeNews, PersonCounts, PersonDeletion,
-    StoreError, StoreOp, WriteBatch,
+    SpendingLimit, SpendingScope, StoreError, StoreOp, WriteBatch,
 };
 
 use crate::api::{ApiError, ApiResult, Caller, ErrorCode, server_tools};
 
 /// Longest wait of a caller for the end of a deletion.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same with several servers, where it takes longer than anybody wants to wait.
+const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(2);
 /// Interval at which the caller looks for the end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -188,6 +190,8 @@ impl Caller {
             PrivateDocuments::Keep => 0,
             PrivateDocuments::Delete => store.private_documents_of(&known.users).await?.len(),
         };
+        let is_own = |limit: &SpendingLimit| matches!(&limit.scope, SpendingScope::Person(user) if known.users.contains(user));
+        let limits = store.spending_limits().await?.iter().filter(|limit| is_own(limit)).count();
         let mut names: Vec<String> = known.tokens.iter().map(|token| token.name.clone()).collect();
         names.extend(known.login.as_ref().map(|login| login.name.clone()));
         names.sort_unstable();
@@ -196,7 +200,12 @@ impl Caller {
         let state = DeletionState {
             by: Some(self.principal.user.clone()),
             names,
-            counts: store.person_counts(&known.users).await?,
+            counts: PersonCounts {
+                logins: u64::from(known.login.is_some()),
+                limits: limits as u64,
+                ..PersonCounts::default()
+            },
+            is_counted: false,
             private_documents: private_documents as u64,
         };
         let deletion = PersonDeletion {
@@ -230,7 +239,9 @@ impl Caller {
 
     /// Waits until a deletion has ended, but not for long; returns how far it is.
     async fn await_deletion(&self, user: &UserId) -> ApiResult<PersonDeletionReport> {
-        let until = Instant::now() + PATIENCE;
+        let is_alone = self.api.store.node().is_none();
+        let patience = if is_alone { PATIENCE } else { PATIENCE_WITH_OTHERS };
+        let until = Instant::now() + patience;
         loop {
             let deletion = self.api.store.person_deletion(user).await?;
             let deletion = deletion.ok_or_else(|| ApiError::not_found("person"))?;

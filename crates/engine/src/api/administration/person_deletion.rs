@@ -1,8 +1,8 @@
 //! Deletion of a person's data: the work, in steps that can be repeated.
 //!
 //! Whoever begins a deletion stores it, and this task does the rest, also after a restart. Each
-//! step finds what is left to do and changes a few rows by each commit, so that nobody waits for it.
-//! Rooms have names in their memory, and could store them again. So the rooms forget them, the
+//! step finds what is left to do and changes a few rows by each commit: nobody waits for it. Rooms
+//! have names in their memory, and could store them again. So the rooms forget them, the
 //! stored ones are replaced, and both are repeated until nothing was left to replace.
 
 use std::collections::BTreeSet;
@@ -84,8 +84,11 @@ pub(super) struct DeletionState {
     /// Names that are to be replaced; none once the deletion has ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// Numbers of records at the beginning.
+    /// Numbers of records, of logins and limits at the beginning, and of the others once they are
+    /// counted.
     pub counts: PersonCounts,
+    /// `true` once everything is counted.
+    pub is_counted: bool,
     /// Number of private documents to delete; 0: they stay.
     pub private_documents: u64,
 }
@@ -147,6 +150,7 @@ impl<'a> DeletionWork<'a> {
     }
 
     async fn run(mut self) -> ApiResult<()> {
+        self.count().await?;
         self.stop_runs().await?;
         self.collect_names().await?;
         self.delete_private_documents().await?;
@@ -162,6 +166,20 @@ impl<'a> DeletionWork<'a> {
             }
         }
         Err(ApiError::new(ErrorCode::Busy, "the person's name is stored again and again"))
+    }
+
+    /// Counts what there is, for the report. This takes long where there is much, so nobody waits
+    /// for it before the person's access ends.
+    async fn count(&mut self) -> ApiResult<()> {
+        if self.state.is_counted {
+            return Ok(());
+        }
+        // These are gone already.
+        let PersonCounts { logins, limits, .. } = self.state.counts;
+        let found = self.api.store.person_counts(&self.deletion.users).await?;
+        self.state.counts = PersonCounts { logins, limits, ..found };
+        self.state.is_counted = true;
+        self.put(None, Vec::new()).await
     }
 
     /// Stops the runs of the person, and waits until they have ended. What they have proposed is

@@ -73,25 +73,29 @@ pub(super) fn message(body: &str, is_own: bool, names: &[String]) -> Option<Stri
 /// Replaces the names where the texts of a value say who has done something; returns `true` if any
 /// of them does.
 fn remove_credits(value: &mut Value, names: &[String]) -> bool {
+    let mut is_any = false;
     match value {
         Value::String(text) => {
-            let mut is_any = false;
             for name in names {
                 if let Some(renamed) = without_credit(text, name) {
                     *text = renamed;
                     is_any = true;
                 }
             }
-            is_any
         }
         Value::Array(list) => {
-            list.iter_mut().fold(false, |is_any, it| remove_credits(it, names) || is_any)
+            for element in list {
+                is_any |= remove_credits(element, names);
+            }
         }
         Value::Object(fields) => {
-            fields.values_mut().fold(false, |is_any, it| remove_credits(it, names) || is_any)
+            for field in fields.values_mut() {
+                is_any |= remove_credits(field, names);
+            }
         }
-        _ => false,
+        _ => {}
     }
+    is_any
 }
 
 /// Replaces a name where a report says who has done something; `None` if it does not name them. The

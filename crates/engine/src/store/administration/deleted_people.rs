@@ -9,20 +9,7 @@ use crate::store::database::columns::{JsonColumn, OptionalNumber, list};
 use crate::store::database::statement_batch::{RowExpectation, StatementBatch};
 use crate::store::{Store, StoreResult};
 
-/// Deletion of a person's data.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PersonDeletion {
-    /// User under whom the person is deleted: that of their login, if they have one.
-    pub person: UserId,
-    /// All users of the person, `person` first.
-    pub users: Vec<UserId>,
-    /// Time of its beginning, in ms.
-    pub begun_ms: u64,
-    /// Time of its end, in ms; `None`: it is under way.
-    pub ended_ms: Option<u64>,
-    /// State of the deletion, as `api` writes it.
-    pub body: Value,
-}
+use super::person_records::PersonDeletion;
 
 /// Row of a deletion.
 #[derive(FromRow)]

@@ -3,6 +3,7 @@
 
 pub(super) mod deleted_people;
 pub(super) mod person_data;
+pub(super) mod person_records;
 pub(super) mod person_rows;
 pub(super) mod records;
 pub(super) mod spending;

@@ -4,8 +4,7 @@ use sqlx::FromRow;
 
 use crate::ids::{DocumentId, UserId};
 
-use super::deleted_people::PersonDeletion;
-use super::person_rows::PersonRowOp;
+use super::person_records::{PersonDeletion, PersonRowOp};
 
 /// Calls that a spending limit is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -69,8 +69,8 @@ impl Store {
         self.all(sql, &[&list(ids)]).await
     }
 
-    /// Returns the names of these people, as on their newest token, and [`DELETED_PERSON`] for those
-    /// whose data was deleted. Other people without a token are left out.
+    /// Returns the names of these people, as on their newest token, and [`DELETED_PERSON`] for
+    /// those whose data was deleted. Other people without a token are left out.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] if a token of these people cannot be decoded,

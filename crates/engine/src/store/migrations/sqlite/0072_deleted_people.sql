@@ -1,6 +1,6 @@
--- Users of people whose data was deleted, so that their names are not stored again. `person` is the user under whom a person was
--- deleted; other users of the same person have rows of their own. `body` is the state of the deletion, which has the names
--- to be replaced until `ended_ms`.
+-- Users of people whose data was deleted, so that their names are not stored again. `person` is the user under whom a
+-- person was deleted; other users of the same person have rows of their own. `body` is the state of the deletion, which
+-- has the names to be replaced until `ended_ms`.
 CREATE TABLE deleted_people (
     user_id TEXT NOT NULL PRIMARY KEY,
     person TEXT NOT NULL,
