@@ -64,7 +64,7 @@ pub async fn storage(caller: &Caller, _: Nothing) -> SocketResult<StoredSizes> {
 /// # Errors
 /// `not_allowed` for people other than owners, `not_found` for an unknown person; see
 /// [`Caller::person`].
-pub async fn preview_person(caller: &Caller, payload: NamePerson) -> SocketResult<PersonPreview> {
+pub async fn person(caller: &Caller, payload: NamePerson) -> SocketResult<PersonPreview> {
     Ok(convert::person_preview(caller.person(&payload.id.into()).await?))
 }
 
@@ -73,7 +73,7 @@ pub async fn preview_person(caller: &Caller, payload: NamePerson) -> SocketResul
 /// # Errors
 /// `not_allowed` for people other than owners, and for oneself and the holder of the owner's token,
 /// `not_found` for an unknown person; see [`Caller::delete_person`].
-pub async fn delete_person(caller: &Caller, payload: DeletePerson) -> SocketResult<PersonDeletion> {
+pub async fn delete(caller: &Caller, payload: DeletePerson) -> SocketResult<PersonDeletion> {
     let deletion = caller.delete_person(given(convert::person_to_delete(payload))).await?;
     Ok(convert::person_deletion(&deletion))
 }

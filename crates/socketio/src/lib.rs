@@ -243,10 +243,8 @@ impl SocketConnection {
             "server:work" => run(&self.caller, payload, ack, administration::work).await,
             "server:stop" => run(&self.caller, payload, ack, administration::stop_run).await,
             "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
-            "person:preview" => {
-                run(&self.caller, payload, ack, administration::preview_person).await
-            }
-            "person:delete" => run(&self.caller, payload, ack, administration::delete_person).await,
+            "person:preview" => run(&self.caller, payload, ack, administration::person).await,
+            "person:delete" => run(&self.caller, payload, ack, administration::delete).await,
             unknown => {
                 let message = format!("there is no event `{}`", shown(unknown));
                 ack.refuse(&SocketError::invalid(message));

@@ -297,7 +297,7 @@ impl TestServer {
     }
 
     /// Stops the server, and has its data checked; the story fails if anything is wrong.
-    pub fn is_sound(mut self) {
+    pub fn checks_its_data(mut self) {
         self.stops();
         let output = self.command().arg("check").output().expect("the binary is built");
         let said = String::from_utf8_lossy(&output.stdout);
