@@ -41,7 +41,7 @@ pub enum Command {
     Token(TokenArgs),
     /// Show what models have cost in a month, and set limits.
     Spending(SpendingArgs),
-    /// Show what is stored of a person, and delete it.
+    /// List people, show what is stored of one of them, and delete it.
     Person(PersonArgs),
     /// Export a document to a file, from the data directory or from a running server with --url.
     Export(ExportArgs),

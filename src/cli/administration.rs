@@ -36,11 +36,11 @@ pub struct SpendingArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct PersonArgs {
-    /// Person, by an identifier, or by the mail address of a login
+    /// Person, by an identifier, or by the mail address of a login [default: everybody is listed]
     #[arg(value_name = "PERSON")]
-    pub person: String,
+    pub person: Option<String>,
     /// Delete the person's data. This cannot be undone
-    #[arg(long)]
+    #[arg(long, requires = "person")]
     pub delete: bool,
     /// Delete the documents that only this person can see, too
     #[arg(long, requires = "delete")]

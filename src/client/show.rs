@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Number of characters of the text around a change.
 const AROUND: usize = 40;
@@ -121,6 +121,38 @@ pub fn spending(spending: &Value) -> String {
     for model in spending["unpriced"].as_array().into_iter().flatten() {
         let (name, calls) = (word(model, "model"), &model["calls"]);
         writeln!(said, "\nNo price is known for {name}: {calls} calls count as nothing").ok();
+    }
+    said
+}
+
+/// Returns everybody who has or had a token, of a list of tokens and logins: the identifier, the
+/// newest name, the mail address, and whether they have access.
+pub fn people(list: &Value) -> Vec<Value> {
+    let mut people: Vec<Value> = Vec::new();
+    for token in list["tokens"].as_array().into_iter().flatten() {
+        let (id, is_active) = (&token["user"], token["status"] == "active");
+        let known = people.iter_mut().find(|person| person["id"] == *id);
+        if let Some(person) = known {
+            person["name"] = token["name"].clone();
+            person["access"] = json!(is_active || person["access"] == true);
+        } else {
+            let mut logins = list["logins"].as_array().into_iter().flatten();
+            let email = logins.find(|login| login["id"] == *id).map(|login| &login["email"]);
+            let (name, email) = (&token["name"], email.unwrap_or(&Value::Null));
+            people.push(json!({"id": id, "name": name, "email": email, "access": is_active}));
+        }
+    }
+    people
+}
+
+/// Formats people in columns: the name, which may have spaces, comes last.
+pub fn people_table(people: &[Value]) -> String {
+    let mut said = format!("{:<36}  {:<6}  {:<24}  NAME\n", "ID", "ACCESS", "EMAIL");
+    for person in people {
+        let access = if person["access"] == true { "yes" } else { "no" };
+        let (id, email, name) = (word(person, "id"), word(person, "email"), word(person, "name"));
+        // Writing to a string cannot fail.
+        writeln!(said, "{id:<36}  {access:<6}  {email:<24}  {name}").ok();
     }
     said
 }

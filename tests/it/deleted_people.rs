@@ -426,6 +426,9 @@ fn the_command_line_shows_and_deletes_a_person() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         (output.status.success(), said, String::from_utf8_lossy(&output.stderr).into_owned())
     };
+    let (done, said, why) = run(&[]);
+    let line = said.lines().find(|line| line.starts_with(&her)).expect("she is listed");
+    assert!(done && line.contains("yes") && line.ends_with(NAME), "{said}{why}");
     let (done, said, why) = run(&[&her]);
     assert!(done && said.starts_with(&format!("{her}  {NAME}\n")), "{said}{why}");
     assert!(said.contains("1 conversations") && said.contains("Private document: doc_"), "{said}");

@@ -1,5 +1,5 @@
-//! `copydesk spending`: shows what models have cost, and sets limits; `copydesk person`: shows what
-//! is stored of a person, and deletes it.
+//! `copydesk spending`: shows what models have cost, and sets limits; `copydesk person`: lists
+//! people, shows what is stored of one, and deletes it.
 
 use std::time::Duration;
 
@@ -50,13 +50,21 @@ fn wanted(args: &SpendingArgs, limit: &str) -> Result<Value> {
 /// Interval at which the end of a deletion is looked for.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Shows what is stored of a person, or deletes it and waits for the end.
+/// Lists people, shows what is stored of one, or deletes it and waits for the end.
 pub(crate) async fn person(args: PersonArgs) -> Result<()> {
     let client = client(&args.server)?;
-    let id = if args.person.contains('@') {
-        login_named(&client.tokens().await?, &args.person)?
+    let Some(person) = &args.person else {
+        let people = show::people(&client.get(&["tokens"], &[]).await?);
+        return if args.server.json {
+            say_json(&json!({"people": people}))
+        } else {
+            say(&show::people_table(&people))
+        };
+    };
+    let id = if person.contains('@') {
+        login_named(&client.tokens().await?, person)?
     } else {
-        args.person.clone()
+        person.clone()
     };
     if !args.delete {
         let preview = client.get(&["people", &id], &[]).await?;
