@@ -116,7 +116,11 @@ fn desk() -> Desk {
     // He goes on from her conversation.
     let from = json!({"sessionId": ben.session(), "documentId": document, "fromSessionId": ana.session(), "requestId": run});
     ben.emit("transcript:fork", &from).ok();
-    ben.answer(&ben.asks("And now?"));
+    let next = ben.asks("And now?");
+    ben.answer(&next);
+    // And from his own, which begins with hers.
+    let again = json!({"sessionId": ben.session(), "documentId": document, "requestId": next});
+    ben.emit("transcript:fork", &again).ok();
     // And she talks in private.
     ana.is_answered(SECRET, &json!({"documentContent": "Mine.\n"}));
     Desk { copydesk, owner, ana, ben, document }

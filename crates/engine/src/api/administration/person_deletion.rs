@@ -38,6 +38,8 @@ const RUNS_END: Duration = Duration::from_secs(20);
 const HEARD: Duration = Duration::from_secs(10);
 /// Number of rows that are read, and at most changed, at a time.
 const ROWS: u32 = 16;
+/// Bytes of text after which a commit is not made longer: others wait for it.
+const MOST_BYTES: usize = 128 * 1024;
 /// Number of rows without long texts that are removed at a time.
 const SHORT_ROWS: u32 = 100;
 /// Largest number of rounds before everything is tried again later.
@@ -176,8 +178,11 @@ impl<'a> DeletionWork<'a> {
         }
         // These are gone already.
         let PersonCounts { logins, limits, .. } = self.state.counts;
-        let found = self.api.store.person_counts(&self.deletion.users).await?;
-        self.state.counts = PersonCounts { logins, limits, ..found };
+        match self.api.store.person_counts(&self.deletion.users).await {
+            Ok(found) => self.state.counts = PersonCounts { logins, limits, ..found },
+            // A large database may take longer than it is waited for. The deletion goes on.
+            Err(error) => tracing::warn!(%error, "cannot count what is stored of a person"),
+        }
         self.state.is_counted = true;
         self.put(None, Vec::new()).await
     }
@@ -219,7 +224,7 @@ impl<'a> DeletionWork<'a> {
     /// Looks up the other names that the person had, which stand in what others were told.
     async fn collect_names(&mut self) -> ApiResult<()> {
         let mut names: BTreeSet<String> = self.state.names.iter().cloned().collect();
-        let known = names.len();
+        let known = names.clone();
         for user in &self.deletion.users {
             names.extend(self.api.store.names_of_decider(user).await?);
             for table in [PersonTable::Requests, PersonTable::Rules] {
@@ -236,7 +241,9 @@ impl<'a> DeletionWork<'a> {
                 }
             }
         }
-        if names.len() == known {
+        // Nothing is no name to look for.
+        names.remove("");
+        if names == known {
             return Ok(());
         }
         self.state.names = names.into_iter().collect();
@@ -250,7 +257,7 @@ impl<'a> DeletionWork<'a> {
         let user = self.state.by.clone().unwrap_or_else(|| self.deletion.person.clone());
         let names = self.api.auth.names([&user]).await?;
         let owner = Principal {
-            name: names.get(&user).cloned().unwrap_or_default(),
+            name: names.get(&user).cloned().unwrap_or_else(|| user.to_string()),
             user,
             role: Role::Owner,
             document: None,
@@ -311,11 +318,15 @@ impl<'a> DeletionWork<'a> {
             let rows = self.api.store.person_rows(table, search, after.as_ref(), ROWS).await?;
             let Some(last) = rows.last() else { return Ok(changed) };
             after = Some(last.key.clone());
-            let mut batch = WriteBatch::new();
+            let (mut batch, mut bytes) = (WriteBatch::new(), 0);
             for row in rows {
-                if let Some(body) = self.renamed(table, &row).await? {
-                    changed += 1;
-                    batch.push(change(PersonRowOp::Replace { table, row, body }));
+                let Some(body) = self.renamed(table, &row).await? else { continue };
+                changed += 1;
+                bytes += body.len();
+                batch.push(change(PersonRowOp::Replace { table, row, body }));
+                if bytes > MOST_BYTES {
+                    self.api.store.commit(std::mem::take(&mut batch)).await?;
+                    bytes = 0;
                 }
             }
             self.api.store.commit(batch).await?;

@@ -46,8 +46,10 @@ pub(super) fn own_session(row: &PersonRow) -> Option<SessionId> {
         return None;
     }
     let value: Value = serde_json::from_str(&row.body).ok()?;
-    let (session, _) = value.get("run")?.as_str()?.split_once('/')?;
-    Some(session.into())
+    // Of a conversation that had gone on from another one, each has added its own name in front.
+    let (sessions, _) = value.get("run")?.as_str()?.rsplit_once('/')?;
+    let session = sessions.rsplit('/').find(|part| part.starts_with("ses_"));
+    Some(session.unwrap_or(sessions).into())
 }
 
 /// Returns an entry of a transcript without the names of a person; `None` if it has none. `is_own`
@@ -101,6 +103,9 @@ fn remove_credits(value: &mut Value, names: &[String]) -> bool {
 /// Replaces a name where a report says who has done something; `None` if it does not name them. The
 /// name may be an ordinary word, so it is left alone everywhere else.
 fn without_credit(text: &str, name: &str) -> Option<String> {
+    if name.is_empty() {
+        return None;
+    }
     let mut renamed = String::with_capacity(text.len());
     let (mut rest, mut is_any) = (text, false);
     while let Some(at) = rest.find(name) {
@@ -141,6 +146,7 @@ mod tests {
             other("Done.\nWill has undone this since: a.txt is as it was before."),
             "Done.\nDeleted person has undone this since: a.txt is as it was before."
         );
+        assert_eq!(without_credit("by nobody", ""), None);
         for plain in ["Will this do?", "by William: no", "It stands by Will power"] {
             assert_eq!(without_credit(plain, "Will"), None, "{plain}");
         }
@@ -153,6 +159,8 @@ mod tests {
         let row =
             PersonRow { body: entry.to_string(), role: PAST.to_owned(), key: RowKey::default() };
         assert_eq!(own_session(&row), Some("ses_a".into()));
+        let twice = entry.to_string().replace("ses_a/", "ses_b/ses_a/");
+        assert_eq!(own_session(&PersonRow { body: twice, ..row.clone() }), Some("ses_a".into()));
         let renamed = message(&row.body, true, &["Ana".to_owned()]).unwrap();
         let renamed: Value = serde_json::from_str(&renamed).unwrap();
         assert_eq!(

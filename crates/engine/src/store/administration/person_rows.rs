@@ -1,6 +1,8 @@
 //! Rows that belong to a person or name them, and how they are found, changed and removed: a few at
 //! a time, each by its key.
 
+use std::fmt::Write as _;
+
 use sqlx::{AssertSqlSafe, FromRow};
 
 use crate::ids::UserId;
@@ -10,6 +12,9 @@ use crate::store::database::statement_batch::StatementBatch;
 use crate::store::{Store, StoreResult};
 
 use super::person_records::{PersonRow, PersonRowOp, PersonSearch, PersonTable, RowKey};
+
+/// Number of rows whose texts one query searches.
+const PIECE: u32 = 500;
 
 /// Columns of a [`PersonTable`].
 struct TableShape {
@@ -69,6 +74,20 @@ impl TableShape {
         self.keys.iter().copied().chain(self.number).collect()
     }
 
+    /// Returns the columns of a key under the names of [`KeyRow`], with nothing for those that the
+    /// table does not have.
+    fn key_columns(&self) -> String {
+        let text = |index: usize| self.keys.get(index).copied().unwrap_or("CAST('' AS TEXT)");
+        let number = self.number.unwrap_or("CAST(0 AS BIGINT)");
+        format!("{} AS k1, {} AS k2, {number} AS k3", text(0), text(1))
+    }
+
+    /// Returns the places of the values of a key, from `$first` on.
+    fn places(&self, first: usize) -> String {
+        let places = (0..self.columns().len()).map(|index| format!("${}", first + index));
+        places.collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns the values of a key, those that the table has.
     fn values<'k>(&self, key: &'k RowKey) -> Vec<&'k dyn ColumnValue> {
         let texts: [&dyn ColumnValue; 2] = [&key.first, &key.second];
@@ -84,18 +103,32 @@ impl TableShape {
     }
 }
 
-/// Row as it is read.
+/// Key as it is read.
 #[derive(FromRow)]
-struct FoundRow {
+struct KeyRow {
     k1: String,
     k2: String,
     k3: i64,
+}
+
+impl From<KeyRow> for RowKey {
+    fn from(KeyRow { k1, k2, k3 }: KeyRow) -> Self {
+        Self { first: k1, second: k2, number: k3 }
+    }
+}
+
+/// Row as it is read.
+#[derive(FromRow)]
+struct FoundRow {
+    #[sqlx(flatten)]
+    key: KeyRow,
     body: String,
     role: String,
 }
 
 impl Store {
-    /// Returns up to `limit` rows of a table behind the key `after`, in the order of the keys.
+    /// Returns up to `limit` rows of a table behind the key `after`, in the order of the keys; none
+    /// if there are no more.
     ///
     /// # Errors
     /// [`StoreError::Database`](crate::store::StoreError::Database) or
@@ -108,13 +141,50 @@ impl Store {
         limit: u32,
     ) -> StoreResult<Vec<PersonRow>> {
         let shape = table.shape();
-        let columns = shape.columns();
-        let text = |index: usize| match shape.keys.get(index) {
-            Some(column) => (*column).to_owned(),
-            None => "CAST('' AS TEXT)".to_owned(),
-        };
-        let number = shape.number.unwrap_or("CAST(0 AS BIGINT)");
-        let role = if table == PersonTable::Messages { "role" } else { "CAST('' AS TEXT)" };
+        // Before every key.
+        let mut after =
+            after.cloned().unwrap_or_else(|| RowKey { number: -1, ..RowKey::default() });
+        loop {
+            // Texts are searched piece by piece: a query that reads a whole table may take longer
+            // than the database is waited for.
+            let end = match search {
+                PersonSearch::Naming(_) => self.piece_end(&shape, &after).await?,
+                PersonSearch::OwnedBy(_) => None,
+            };
+            let found = self.rows_between(&shape, search, (&after, end.as_ref()), limit).await?;
+            match end {
+                Some(end) if found.is_empty() => after = end,
+                _ => return Ok(found),
+            }
+        }
+    }
+
+    /// Returns the key of the last row of the next piece; `None` if the rest is no longer than one.
+    async fn piece_end(&self, shape: &TableShape, after: &RowKey) -> StoreResult<Option<RowKey>> {
+        let (columns, places) = (shape.columns().join(", "), shape.places(3));
+        let sql = format!(
+            "SELECT {} FROM {} WHERE ({columns}) > ({places}) ORDER BY {columns}
+             LIMIT $1 OFFSET $2",
+            shape.key_columns(),
+            shape.name,
+        );
+        let (one, others) = (1_u32, PIECE - 1);
+        let mut values: Vec<&dyn ColumnValue> = vec![&one, &others];
+        values.extend(shape.values(after));
+        // Consists of constants alone.
+        let last: Vec<KeyRow> = self.all(AssertSqlSafe(sql), &values).await?;
+        Ok(last.into_iter().next().map(RowKey::from))
+    }
+
+    async fn rows_between(
+        &self,
+        shape: &TableShape,
+        search: PersonSearch<'_>,
+        (after, end): (&RowKey, Option<&RowKey>),
+        limit: u32,
+    ) -> StoreResult<Vec<PersonRow>> {
+        let columns = shape.columns().join(", ");
+        let role = if shape.name == "messages" { "role" } else { "CAST('' AS TEXT)" };
         let (wanted, condition, body) = match (search, shape.body) {
             (PersonSearch::Naming(words), Some(column)) => {
                 (pattern(words), format!("{column} LIKE $1 ESCAPE '!'"), column)
@@ -124,28 +194,22 @@ impl Store {
                 (user.to_string(), shape.owned.to_owned(), "CAST('' AS TEXT)")
             }
         };
-        let places: Vec<_> = (0..columns.len()).map(|index| format!("${}", index + 3)).collect();
-        let sql = format!(
-            "SELECT {} AS k1, {} AS k2, {number} AS k3, {body} AS body, {role} AS role
-             FROM {} WHERE {condition} AND ({}) > ({})
-             ORDER BY {} LIMIT $2",
-            text(0),
-            text(1),
-            shape.name,
-            columns.join(", "),
-            places.join(", "),
-            columns.join(", "),
-        );
-        // Before every key.
-        let first = RowKey { number: -1, ..RowKey::default() };
+        let mut range = format!("({columns}) > ({})", shape.places(3));
         let mut values: Vec<&dyn ColumnValue> = vec![&wanted, &limit];
-        values.extend(shape.values(after.unwrap_or(&first)));
+        values.extend(shape.values(after));
+        if let Some(end) = end {
+            write!(range, " AND ({columns}) <= ({})", shape.places(values.len() + 1)).ok();
+            values.extend(shape.values(end));
+        }
+        let sql = format!(
+            "SELECT {}, {body} AS body, {role} AS role FROM {} WHERE {condition} AND {range}
+             ORDER BY {columns} LIMIT $2",
+            shape.key_columns(),
+            shape.name,
+        );
         // Consists of constants alone.
         let found: Vec<FoundRow> = self.all(AssertSqlSafe(sql), &values).await?;
-        let row = |FoundRow { k1, k2, k3, body, role }| {
-            let key = RowKey { first: k1, second: k2, number: k3 };
-            PersonRow { key, body, role }
-        };
+        let row = |FoundRow { key, body, role }| PersonRow { key: RowKey::from(key), body, role };
         Ok(found.into_iter().map(row).collect())
     }
 

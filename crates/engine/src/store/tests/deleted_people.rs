@@ -1,15 +1,16 @@
 //! Deletion of people: who is deleted has no way back in, and the log of decisions lets one change
 //! pass.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::auth::{Authenticator, TokenGrant};
-use crate::ids::UserId;
+use crate::ids::{SessionId, UserId};
 use crate::permissions::{DELETED_PERSON, Role};
 
 use super::*;
 
 on_both_databases!(
+    rows_are_found_wherever_they_are_in_a_long_table,
     a_decision_is_given_the_neutral_name_of_a_deleted_person_and_no_other,
     nothing_new_is_stored_of_somebody_who_is_deleted,
 );
@@ -118,5 +119,37 @@ async fn nothing_new_is_stored_of_somebody_who_is_deleted(database: TestDatabase
     store.commit(StoreOp::Administer(put)).await.unwrap();
     assert!(store.person_deletions_under_way().await.unwrap().is_empty());
     assert_eq!(store.person_deletion(&ana).await.unwrap(), Some(ended));
+    store.close().await;
+}
+
+async fn rows_are_found_wherever_they_are_in_a_long_table(database: TestDatabase) {
+    let store = database.store().await;
+    let (session, document) = (SessionId::from("ses_long"), Some(DocumentId::from("doc_long")));
+    for from in [0_u64, 600] {
+        let message = |number: u64| {
+            let names_her = [3, 499, 500, 777, 1_199].contains(&number);
+            let name = if names_her { "50% of_Ana" } else { "500 of Ana" };
+            let (role, body) = ("user".to_owned(), json!({"name": name, "number": number}));
+            MessageRecord { role, body, at_ms: number }
+        };
+        let messages = (from..from + 600).map(message).collect();
+        let (session, document) = (session.clone(), document.clone());
+        store.commit(StoreOp::AppendMessages { session, document, messages }).await.unwrap();
+    }
+    let search = PersonSearch::Naming("50% of_Ana");
+    let (mut after, mut found): (Option<RowKey>, Vec<String>) = (None, Vec::new());
+    loop {
+        let rows = store.person_rows(PersonTable::Messages, search, after.as_ref(), 2).await;
+        let rows = rows.unwrap();
+        assert!(rows.len() <= 2 && rows.iter().all(|row| row.role == "user"));
+        let Some(last) = rows.last() else { break };
+        after = Some(last.key.clone());
+        found.extend(rows.into_iter().map(|row| row.body));
+    }
+    let numbers: Vec<_> = found
+        .iter()
+        .map(|body| serde_json::from_str::<Value>(body).unwrap()["number"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [3, 499, 500, 777, 1_199]);
     store.close().await;
 }
