@@ -267,6 +267,28 @@ fn runs_of_a_deleted_person_end_and_what_they_proposed_is_withdrawn() {
 }
 
 #[test]
+fn a_request_that_somebody_has_brought_back_waits_on_under_the_neutral_name() {
+    let copydesk = TestServer::scripted(script());
+    let (owner, ana, ben) = (copydesk.owner(), zephyrine(&copydesk), copydesk.editor("Ben"));
+    ben.opens(&ana.creates(BEFORE));
+    let run = ana.asks(&format!("spelling, {SECRET}"));
+    let request = ben.sees_request_of(&run);
+    ben.rejects(&request, "Not yet.");
+    ana.answer(&run);
+    ben.emit("approval:reopen", &json!({"request_id": request.id()})).ok();
+    assert_eq!(ben.pending()[0]["author"]["id"], ana.user()["id"]);
+    deletes(&owner, &id(&ana));
+    let waiting = ben.pending().remove(0);
+    assert_eq!((waiting.id(), &waiting["author"]["name"]), (request.id(), &json!(NEUTRAL)));
+    is_forgotten(&copydesk);
+    ben.accepts_all(&waiting);
+    ben.comes_to_read(AFTER);
+    is_forgotten(&copydesk);
+    drop((owner, ana, ben));
+    copydesk.checks_its_data();
+}
+
+#[test]
 fn only_owners_delete_people_and_nobody_themselves_or_the_owner() {
     let copydesk = TestServer::scripted(script());
     let (owner, ana, ben) = (copydesk.owner(), zephyrine(&copydesk), copydesk.editor("Ben"));
