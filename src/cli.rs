@@ -4,7 +4,7 @@ mod administration;
 mod bench;
 mod token;
 
-pub use administration::{DocumentRoleArg, ShareArgs, SpendingArgs};
+pub use administration::{DocumentRoleArg, PersonArgs, ShareArgs, SpendingArgs};
 pub use bench::{BenchArgs, SwitchArg};
 pub use token::TokenArgs;
 
@@ -43,6 +43,8 @@ pub enum Command {
     Share(ShareArgs),
     /// Show what models have cost in a month, and set limits.
     Spending(SpendingArgs),
+    /// List people, show what is stored of one of them, and delete it.
+    Person(PersonArgs),
     /// Export a document to a file, from the data directory or from a running server with --url.
     Export(ExportArgs),
     /// Create documents from text files on a running server; prints their identifiers.

@@ -95,7 +95,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let agents = app.agents.clone();
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
     tokio::spawn(async move { agents.list_provider_models().await });
-    let (router, io) = app.apps(&config, bound)?;
+    let api = app.application(&config, bound);
+    let (router, io) = app.apps(&config, bound, &api)?;
     // Before anybody knows that the server runs: a signal that came between would be lost.
     let stopped = stop_signal()?;
     serving::announce(&config, bound, &app.secret)?;
@@ -104,6 +105,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let serving = serving::ServingParts { router, connections, certificate, stop: stopping };
     let accepting = tokio::spawn(serving::serve(listener, serving));
     let supervision = tokio::spawn(app.connections.clone().supervise());
+    let (people, stopping) = (api.clone(), stop.clone());
+    tokio::spawn(async move { people.delete_people(stopping).await });
     let watch = tokio::spawn(watch_tokens(app.auth.clone(), app.rooms.clone(), app.clock.clone()));
     let outbox = WebhookOutbox::new(app.store.clone());
     let worker = DeliveryWorker::new(outbox, app.clock.clone(), settings::address_policy(&config));
@@ -265,8 +268,9 @@ impl Server {
         Ok(self.store.commit(welcomed).await?)
     }
 
-    fn apps(&self, config: &ServerConfig, bound: SocketAddr) -> Result<(Router, SocketIo)> {
-        let api = Application::new(
+    /// Returns the application of this server's parts.
+    fn application(&self, config: &ServerConfig, bound: SocketAddr) -> Application {
+        Application::new(
             self.store.clone(),
             self.auth.clone(),
             self.rooms.clone(),
@@ -278,12 +282,21 @@ impl Server {
                 address_policy: settings::address_policy(config),
                 sign_in: sign_in::policy(config, bound),
             },
-        );
+        )
+    }
+
+    /// Builds the transports around the application.
+    fn apps(
+        &self,
+        config: &ServerConfig,
+        bound: SocketAddr,
+        api: &Application,
+    ) -> Result<(Router, SocketIo)> {
         let inside = rest::router(rest::HttpState {
             api: api.clone(),
             conversations: self.conversations.clone(),
             reading: rest::BodyQuota::new(self.connections.accounts().clone()),
-            metrics: self.metrics_access(config, &api)?,
+            metrics: self.metrics_access(config, api)?,
         });
         let inside = inside.merge(mcp::router(mcp::McpState {
             api: api.clone(),
@@ -292,7 +305,7 @@ impl Server {
             stop: self.no_sessions.clone(),
             forward: self.store.node().map(|_| nodes::call_forwarder(&self.authorities)),
         }));
-        let inside = sign_in::routes(inside, config, bound, &api)?;
+        let inside = sign_in::routes(inside, config, bound, api)?;
         let inside = inside.fallback_service(assets::router());
         let inside = match self.store.node() {
             Some(node) => {
@@ -306,7 +319,7 @@ impl Server {
         socketio::register(
             &io,
             SocketState {
-                api,
+                api: api.clone(),
                 sockets: self.sockets.clone(),
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),

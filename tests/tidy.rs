@@ -57,7 +57,7 @@ const MODULES: &[(&str, &str)] = &[
     ),
     (
         "api",
-        "ids permissions document approvals export store auth cpu_pool rooms workspace file_sync agent metrics",
+        "ids permissions document approvals export store auth cpu_pool rooms workspace file_sync agent failpoint metrics",
     ),
     ("protocol", "ids permissions"),
     ("webhooks", "ids approvals rooms api http_client protocol"),

@@ -61,6 +61,24 @@ pub struct ShareArgs {
     pub server: ServerArgs,
 }
 
+/// Options of `copydesk person`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct PersonArgs {
+    /// Person, by an identifier, or by the mail address of a login [default: everybody is listed]
+    #[arg(value_name = "PERSON")]
+    pub person: Option<String>,
+    /// Delete the person's data. This cannot be undone
+    #[arg(long, requires = "person")]
+    pub delete: bool,
+    /// Delete the documents that only this person can see, too
+    #[arg(long, requires = "delete")]
+    pub private_documents: bool,
+    /// Server to use.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
 /// Role in one document on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum DocumentRoleArg {

@@ -289,14 +289,27 @@ impl ServerClient {
     /// [`ClientError::Refused`] if the server deletes nothing, [`ClientError::Unreachable`] if it
     /// does not answer.
     pub async fn delete(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<()> {
-        self.send(self.asked(Method::DELETE, path, query)?).await.map(drop)
+        self.send(self.with_query(Method::DELETE, path, query)?).await.map(drop)
+    }
+
+    /// Deletes what is at an address below `/api/v1`, and returns the answer, which says what
+    /// becomes of it.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
+    pub async fn delete_with_answer(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> ClientResult<Value> {
+        self.read(self.with_query(Method::DELETE, path, query)?).await
     }
 
     fn query(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<RequestBuilder> {
-        self.asked(Method::GET, path, query)
+        self.with_query(Method::GET, path, query)
     }
 
-    fn asked(
+    fn with_query(
         &self,
         method: Method,
         path: &[&str],
@@ -306,7 +319,7 @@ impl ServerClient {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        Ok(self.http.request(method, url))
+        Ok(self.request_at(method, url))
     }
 
     /// Builds a request below `/api/v1`; each part of the path is escaped.

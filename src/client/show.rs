@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Number of characters of the text around a change.
 const AROUND: usize = 40;
@@ -123,6 +123,93 @@ pub fn spending(spending: &Value) -> String {
         writeln!(said, "\nNo price is known for {name}: {calls} calls count as nothing").ok();
     }
     said
+}
+
+/// Returns everybody who has or had a token, of a list of tokens and logins: the identifier, the
+/// newest name, the mail address, and whether they have access.
+pub fn people(list: &Value) -> Vec<Value> {
+    let mut people: Vec<Value> = Vec::new();
+    for token in list["tokens"].as_array().into_iter().flatten() {
+        let (id, is_active) = (&token["user"], token["status"] == "active");
+        let known = people.iter_mut().find(|person| person["id"] == *id);
+        if let Some(person) = known {
+            person["name"] = token["name"].clone();
+            person["access"] = json!(is_active || person["access"] == true);
+        } else {
+            let mut logins = list["logins"].as_array().into_iter().flatten();
+            let email = logins.find(|login| login["id"] == *id).map(|login| &login["email"]);
+            let (name, email) = (&token["name"], email.unwrap_or(&Value::Null));
+            people.push(json!({"id": id, "name": name, "email": email, "access": is_active}));
+        }
+    }
+    people
+}
+
+/// Formats people in columns: the name, which may have spaces, comes last.
+pub fn people_table(people: &[Value]) -> String {
+    let mut said = format!("{:<36}  {:<6}  {:<24}  NAME\n", "ID", "ACCESS", "EMAIL");
+    for person in people {
+        let access = if person["access"] == true { "yes" } else { "no" };
+        let (id, email, name) = (word(person, "id"), word(person, "email"), word(person, "name"));
+        // Writing to a string cannot fail.
+        writeln!(said, "{id:<36}  {access:<6}  {email:<24}  {name}").ok();
+    }
+    said
+}
+
+/// Formats what is stored of a person, and what a deletion would do with it.
+pub fn person_preview(preview: &Value) -> String {
+    let mut said = format!("{}  {}", word(preview, "id"), word(preview, "name"));
+    // Writing to a string cannot fail.
+    if let Some(email) = preview["email"].as_str() {
+        write!(said, "  {}", clean(email)).ok();
+    }
+    said.push('\n');
+    if preview["state"] != "stored" {
+        writeln!(said, "State: {}", word(preview, "state")).ok();
+    }
+    if let Some(obstacle) = preview["obstacle"].as_str() {
+        writeln!(said, "Cannot be deleted: {}", clean(obstacle)).ok();
+    }
+    said.push_str(&person_records(preview));
+    let count = |name: &str| preview[name].as_u64().unwrap_or_default();
+    let (runs, requests) = (count("unfinishedRuns"), count("waitingRequests"));
+    writeln!(said, "Under way: {runs} runs, {requests} requests that wait for people").ok();
+    for document in preview["privateDocuments"].as_array().into_iter().flatten() {
+        let (id, title) = (word(document, "id"), word(document, "title"));
+        writeln!(said, "Private document: {id}  {title}").ok();
+    }
+    said
+}
+
+/// Formats the deletion of a person's data.
+pub fn person_deletion(deletion: &Value) -> String {
+    let mut said = format!("{}  {}\n", word(deletion, "id"), word(deletion, "state"));
+    said.push_str(&person_records(deletion));
+    said
+}
+
+fn person_records(of: &Value) -> String {
+    let mut said = String::new();
+    for (group, head) in [("deleted", "Deleted"), ("renamed", "Renamed"), ("kept", "Kept")] {
+        let counts = of[group].as_object().into_iter().flatten();
+        let counts: Vec<_> =
+            counts.map(|(name, count)| format!("{count} {}", word_of(name))).collect();
+        writeln!(said, "{head}: {}", counts.join(", ")).ok();
+    }
+    said
+}
+
+/// Returns the name of a field as words.
+fn word_of(field: &str) -> String {
+    let mut words = String::new();
+    for char in field.chars() {
+        if char.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        words.push(char.to_ascii_lowercase());
+    }
+    words
 }
 
 /// Formats the roles that were given in a document, one a line: the role, to whom, their name.

@@ -22,7 +22,7 @@ use super::{ClientError, ClientResult, PATIENCE, ServerClient, TrustedAuthoritie
 const GREETING: &str = "sessionRegistered";
 
 /// Longest time without a message: the server pings every 25 s.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Address of a server's socket.io transport.
 #[derive(Clone, Debug)]

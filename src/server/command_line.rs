@@ -52,6 +52,7 @@ async fn run(cli: CommandLine) -> Result<CommandOutcome> {
         Some(Command::Token(args)) => tokens::run(args).await?,
         Some(Command::Share(args)) => remote::share(args).await?,
         Some(Command::Spending(args)) => remote::spending(args).await?,
+        Some(Command::Person(args)) => remote::person(args).await?,
         Some(Command::Export(args)) => match args.url.clone() {
             Some(url) => remote::export(&url, args).await?,
             None => export(args).await?,

@@ -17,12 +17,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::StopFilter;
+use crate::approvals::DeletedPerson;
 use crate::client::forward::{RequestForwarder, pass_headers};
 use crate::client::mcp::{self, StdioBridge};
 use crate::client::socketio::{SocketIoClient, SocketIoServer};
 use crate::client::{ClientError, ServerClient, TrustedAuthorities};
 use crate::config::ServerConfig;
-use crate::ids::{RunId, SessionId};
+use crate::ids::{RunId, SessionId, UserId};
 use crate::mcp::{ForwardCall, ForwardedCall};
 use crate::rest::middleware::relay::{ForwardFailure, ForwardRequest, RequestRelay};
 use crate::socketio::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
@@ -287,8 +288,27 @@ impl Server {
                 // It is another server's, or has ended.
                 self.agents.cancel(one).await.ok();
             }
+            NodeNews::PersonDeleted(user) => self.forget_person(&user).await,
             NodeNews::Missed => self.make_up(config).await,
             NodeNews::Leases => {}
+        }
+    }
+
+    /// Ends the connections of a person whose data another server deletes, and makes the rooms here
+    /// forget their names. That server tells it again until nothing is left.
+    async fn forget_person(&self, user: &UserId) {
+        if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
+            tracing::warn!(%error, "cannot check the tokens");
+        }
+        match self.store.person_deletion(user).await {
+            Ok(Some(deletion)) => {
+                let person = Arc::new(DeletedPerson { users: deletion.users });
+                if let Err(error) = self.rooms.forget_person(&person).await {
+                    tracing::warn!(%error, "cannot forget the name of a deleted person yet");
+                }
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "cannot look up a deleted person"),
         }
     }
 

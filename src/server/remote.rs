@@ -20,7 +20,7 @@ use crate::config;
 use crate::export::ExportFormat;
 
 use super::{CommandOutcome, say};
-pub(super) use administration::{share, spending};
+pub(super) use administration::{person, share, spending};
 pub(super) use import::import;
 pub(super) use watch::watch;
 

@@ -84,7 +84,7 @@ fn tie(args: &TokenArgs) -> Option<(&str, &str)> {
 }
 
 /// Returns the login with this identifier or mail address.
-fn login_named(list: &TokenList, name: &str) -> Result<String> {
+pub(super) fn login_named(list: &TokenList, name: &str) -> Result<String> {
     let is_meant = |login: &&LoginLine| {
         login.id == name || login.email.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(name))
     };

@@ -29,6 +29,7 @@ mod connections;
 mod converge;
 mod crash;
 mod custom_tool;
+mod deleted_people;
 mod document_agent;
 mod documentation;
 mod documents;

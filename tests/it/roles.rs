@@ -82,6 +82,8 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("server:work", "{}", "o"),
     ("server:stop", r#"{"sessionId": "$session", "requestId": "none"}"#, "o"),
     ("server:storage", "{}", "o"),
+    ("person:preview", r#"{"id": "none"}"#, "o"),
+    ("person:delete", r#"{"id": "none"}"#, "o"),
 ];
 
 /// Asks a model that is not there, which only those are told who may ask.
@@ -172,6 +174,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/server/work", "GET /api/v1/server/work", "", "o"),
     ("/api/v1/server/storage", "GET /api/v1/server/storage", "", "o"),
     ("/api/v1/server/stop", "POST /api/v1/server/stop", r#"{"sessionId": "$session", "requestId": "none"}"#, "o"),
+    ("/api/v1/people/{user}", "GET /api/v1/people/none", "", "o"),
+    ("/api/v1/people/{user}", "DELETE /api/v1/people/none", "", "o"),
     ("/api/v1/server-tools", "GET /api/v1/server-tools", "", "oes"),
     ("/api/v1/server-tools", "PUT /api/v1/server-tools", r#"{"tools": []}"#, "oes"),
     ("/v1/messages", "POST /v1/messages", MESSAGE, "oe"),
@@ -197,6 +201,7 @@ const COMMANDS: &[&str] = &[
     "token",
     "spending",
     "share",
+    "person",
     "export",
     "import",
     "docs",

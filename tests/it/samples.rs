@@ -99,6 +99,8 @@ fn the_servers_types_read_every_clients_sample() {
             "token:revoke" => reads::<RevokeToken>,
             "token:tie" => reads::<TieToken>,
             "server:stop" => reads::<StopRun>,
+            "person:preview" => reads::<NamePerson>,
+            "person:delete" => reads::<DeletePerson>,
             "spending:get" => reads::<ReadSpending>,
             "spending:limit" => reads::<SetSpendingLimit>,
             unknown => panic!("{unknown} is read by no type"),
@@ -220,6 +222,8 @@ fn tour_of_tokens(
     let tie = json!({"id": link["id"], "login": ana.user()["id"]});
     owner.emit("token:tie", &tie).ok();
     ana.is_cut_off();
+    owner.emit("person:preview", &json!({"id": ana.user()["id"]})).ok();
+    owner.emit("person:delete", &json!({"id": ana.user()["id"]})).ok();
     owner.emit("token:name", &json!({"name": "Olga"})).ok();
     owner.emit("spending:limit", &json!({"for": "everyone", "usd": 20})).ok();
     owner.emit("spending:get", &json!({})).ok();

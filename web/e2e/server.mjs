@@ -1,5 +1,5 @@
 // An owner looks after the server: sees what goes on and what it costs, stops a run, sets a limit
-// that then holds, and takes an access back.
+// that then holds, takes an access back, and deletes a person.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -122,6 +122,24 @@ await story(async (keep) => {
     'Bo is not among those with access',
     (await active(ana)).every((line) => !/^Bo\b/.test(line)),
   )
+
+  // What is stored of Bo is shown, and then deleted.
+  await ana.page.getByText('Without access (1)').click()
+  await ana.page.getByRole('button', { name: 'Delete the data of Bo' }).focus()
+  await press(ana, 'Enter')
+  const dialog = ana.page.getByRole('dialog', { name: 'Delete Bo?' })
+  await dialog.getByText('Stay as they are').waitFor()
+  await accessible(ana, 'the dialog that deletes a person')
+  await ana.screenshot('server-6-delete')
+  await dialog.getByRole('button', { name: 'Delete for ever' }).click()
+  await ana.page.getByText('The data of Bo was deleted.').waitFor()
+  const former = ana.page.getByRole('list', { name: 'People without access' })
+  await eventually(
+    'the neutral name',
+    () => former.locator('> li b').allInnerTexts(),
+    (names) => names.length === 1 && names[0] === 'Deleted person',
+  )
+  same('buttons that delete', await former.getByRole('button', { name: /^Delete/ }).count(), 0)
   same('errors in the pages', [...ana.errors, ...bo.errors], [])
 })
 

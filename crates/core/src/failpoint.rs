@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Names of all failpoints, in the order in which a change passes them.
-    pub const PLACES: [&str; 37] = [
+    pub const PLACES: [&str; 40] = [
         // The data is open; no run is resumed and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is resumed, the others not yet.
@@ -80,6 +80,12 @@ mod armed {
         // All rows of the copy are written; then they are committed.
         "transfer.copied",
         "transfer.committed",
+        // The deletion of a person's data is begun, and that is stored; then the person's name is
+        // replaced and what is theirs removed for the first time; then nothing is left, and the end
+        // is not stored.
+        "people.begun",
+        "people.renamed",
+        "people.ending",
     ];
 
     struct CrashPlan {

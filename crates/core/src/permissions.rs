@@ -81,6 +81,10 @@ impl Role {
     }
 }
 
+/// Name in the place of the names of people whose data was deleted. The databases know it too: the
+/// migrations allow a stored decision this other name and no other.
+pub const DELETED_PERSON: &str = "Deleted person";
+
 /// Length of the longest name a person is shown under, in characters.
 const LONGEST_NAME: usize = 80;
 

@@ -1,4 +1,5 @@
-//! Looking after a server, for owners: what models cost and its limits, work in progress, storage.
+//! Looking after a server, for owners: what models cost and its limits, work in progress, storage,
+//! and the deletion of a person's data.
 //!
 //! Money is in US dollars. A month is a calendar month in UTC.
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::names::{SpendingLimitKind, WorkState};
+use super::names::{PersonState, PrivateDocuments, SpendingLimitKind, WorkState};
 use super::server::Person;
 
 /// Payload of `spending:get`, and query of `GET /api/v1/spending`.
@@ -156,4 +157,148 @@ pub struct StoredSizes {
     pub update_bytes: u64,
     /// Bytes of the whole database, its free space included.
     pub database_bytes: u64,
+}
+
+/// Payload of `person:preview`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct NamePerson {
+    /// Identifier of the person: any user that they are or were.
+    pub id: String,
+}
+
+/// Payload of `person:delete`. Unknown fields are refused, because a misspelled one could delete
+/// other things than were meant.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeletePerson {
+    /// Identifier of the person: any user that they are or were.
+    pub id: String,
+    /// Treatment of the person's private documents; missing: they stay.
+    pub private_documents: Option<PrivateDocuments>,
+}
+
+/// Query of `DELETE /api/v1/people/{user}`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeletePersonQuery {
+    /// Treatment of the person's private documents; missing: they stay.
+    pub private_documents: Option<PrivateDocuments>,
+}
+
+/// What is stored of a person, and what a deletion would do with it: answer of `person:preview` and
+/// `GET /api/v1/people/{user}`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct PersonPreview {
+    /// Identifier of the person: that of their login, if they have one.
+    pub id: String,
+    /// Other users that they were, before tokens were tied to their login.
+    pub former_ids: Vec<String>,
+    /// Name that others see.
+    pub name: String,
+    /// Mail address of the login; `null`: none.
+    pub email: Option<String>,
+    /// State of the data.
+    pub state: PersonState,
+    /// Reason why the person cannot be deleted, in words; `null`: they can.
+    pub obstacle: Option<String>,
+    /// Runs that have not ended, which would be stopped.
+    pub unfinished_runs: usize,
+    /// Requests of the person's conversations that wait for people, most of which would be
+    /// withdrawn.
+    pub waiting_requests: u64,
+    /// Records that would be deleted.
+    pub deleted: DeletedRecords,
+    /// Records in which the name would be replaced.
+    pub renamed: RenamedRecords,
+    /// Records that would stay as they are.
+    pub kept: KeptRecords,
+    /// Documents that only this person can see.
+    pub private_documents: Vec<PrivateDocument>,
+}
+
+/// Numbers of records that the deletion of a person deletes.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct DeletedRecords {
+    /// Logins.
+    pub logins: u64,
+    /// Sessions with their conversations.
+    pub conversations: u64,
+    /// Entries of these conversations: questions, answers, results.
+    pub messages: u64,
+    /// Runs of the agent.
+    pub runs: u64,
+    /// Stored answers to programs.
+    pub answers: u64,
+    /// Spending limits of the person.
+    pub limits: u64,
+}
+
+/// Numbers of records in which the deletion of a person replaces their name.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct RenamedRecords {
+    /// Tokens, which are revoked.
+    pub tokens: u64,
+    /// Requests that name the person.
+    pub requests: u64,
+    /// Decisions of the person.
+    pub decisions: u64,
+    /// Rules that name the person.
+    pub rules: u64,
+}
+
+/// Numbers of records that the deletion of a person keeps as they are.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct KeptRecords {
+    /// Updates of texts, which have the identifier of their author and no name.
+    pub updates: u64,
+    /// Lines of the audit log, with the name where they have one.
+    pub audit_lines: u64,
+    /// Sums of spending, which have the identifier of the person and no name.
+    pub spending: u64,
+}
+
+/// Document that only one person can see.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct PrivateDocument {
+    /// Identifier of the document.
+    pub id: String,
+    /// Title of the document.
+    pub title: String,
+    /// Number of updates.
+    pub version: u64,
+    /// Time of the last change, in RFC 3339.
+    pub updated_at: String,
+}
+
+/// Deletion of a person's data: answer of `person:delete` and `DELETE /api/v1/people/{user}`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct PersonDeletion {
+    /// Identifier of the person: that of their login, if they had one.
+    pub id: String,
+    /// State of the data: `deleting` or `deleted`.
+    pub state: PersonState,
+    /// Time of the beginning, in RFC 3339.
+    pub begun_at: String,
+    /// Time of the end, in RFC 3339; `null` while it is under way.
+    pub ended_at: Option<String>,
+    /// Records that are deleted, as they were counted at the beginning.
+    pub deleted: DeletedRecords,
+    /// Records in which the name is replaced.
+    pub renamed: RenamedRecords,
+    /// Records that stay as they are.
+    pub kept: KeptRecords,
+    /// Number of private documents that are deleted.
+    pub private_documents: u64,
 }

@@ -300,6 +300,31 @@ pub enum SpendingLimitKind {
     Document,
 }
 
+/// State of a person's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum PersonState {
+    /// The data is stored.
+    Stored,
+    /// The data is being deleted; the person has no access any more.
+    Deleting,
+    /// The data was deleted.
+    Deleted,
+}
+
+/// Treatment of documents that only a person who is deleted can see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum PrivateDocuments {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are deleted.
+    Delete,
+}
+
 /// Reason why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]

@@ -18,7 +18,7 @@ fn generate() -> String {
             Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
             RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
             SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind,
-            SpendingLimitKind, WorkState,
+            SpendingLimitKind, WorkState, PersonState, PrivateDocuments,
         }
         client::{
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
@@ -41,7 +41,8 @@ fn generate() -> String {
         rest::{DecisionResult}
         administration::{
             ReadSpending, SetSpendingLimit, MonthSpending, SpendingLine, UnpricedModel, WorkInProgress, UnfinishedRun,
-            StopRun, StoredSizes,
+            StopRun, StoredSizes, NamePerson, DeletePerson, PersonPreview, DeletedRecords, RenamedRecords, KeptRecords,
+            PrivateDocument, PersonDeletion,
         }
         files::{ListFiles, FileList, FileLine, FileState, DocumentFile, FileMerged, FileConflict}
         history::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}

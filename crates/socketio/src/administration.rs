@@ -4,7 +4,8 @@ use std::future::ready;
 
 use copydesk_engine::api::{ApiError, Caller};
 use copydesk_protocol::administration::{
-    MonthSpending, ReadSpending, SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
+    DeletePerson, MonthSpending, NamePerson, PersonDeletion, PersonPreview, ReadSpending,
+    SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
 };
 use copydesk_protocol::client::Nothing;
 use copydesk_protocol::convert;
@@ -56,4 +57,23 @@ pub async fn stop_run(caller: &Caller, payload: StopRun) -> SocketResult<()> {
 /// `not_allowed` for people other than owners; see [`Caller::storage_sizes`].
 pub async fn storage(caller: &Caller, _: Nothing) -> SocketResult<StoredSizes> {
     Ok(convert::storage(caller.storage_sizes().await?))
+}
+
+/// Answers `person:preview`: returns what is stored of a person, and what a deletion would do.
+///
+/// # Errors
+/// `not_allowed` for people other than owners, `not_found` for an unknown person; see
+/// [`Caller::person`].
+pub async fn person(caller: &Caller, payload: NamePerson) -> SocketResult<PersonPreview> {
+    Ok(convert::person_preview(caller.person(&payload.id.into()).await?))
+}
+
+/// Answers `person:delete`: deletes the data of a person.
+///
+/// # Errors
+/// `not_allowed` for people other than owners, and for oneself and the holder of the owner's token,
+/// `not_found` for an unknown person; see [`Caller::delete_person`].
+pub async fn delete(caller: &Caller, payload: DeletePerson) -> SocketResult<PersonDeletion> {
+    let deletion = caller.delete_person(given(convert::person_to_delete(payload))).await?;
+    Ok(convert::person_deletion(&deletion))
 }

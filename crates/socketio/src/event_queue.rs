@@ -57,6 +57,7 @@ const SHEDDABLE_EVENTS: &[&str] = &[
     "spending:get",
     "server:work",
     "server:storage",
+    "person:preview",
     "presence:update",
 ];
 

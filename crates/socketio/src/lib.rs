@@ -51,7 +51,7 @@ pub use outbound::SocketRegistry;
 pub use relay::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
 
 /// Features of this server beyond the protocol's core; clients show no other ones.
-const CAPABILITIES: [&str; 16] = [
+const CAPABILITIES: [&str; 17] = [
     "desk",
     "edit",
     "undo",
@@ -68,6 +68,7 @@ const CAPABILITIES: [&str; 16] = [
     "trash",
     "administration",
     "roles",
+    "people",
 ];
 
 /// Shared state of the socket.io transport, given to [`register`].
@@ -247,6 +248,8 @@ impl SocketConnection {
             "server:work" => run(&self.caller, payload, ack, administration::work).await,
             "server:stop" => run(&self.caller, payload, ack, administration::stop_run).await,
             "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
+            "person:preview" => run(&self.caller, payload, ack, administration::person).await,
+            "person:delete" => run(&self.caller, payload, ack, administration::delete).await,
             unknown => {
                 let message = format!("there is no event `{}`", shown(unknown));
                 ack.refuse(&SocketError::invalid(message));

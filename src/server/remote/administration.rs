@@ -1,11 +1,14 @@
 //! `copydesk spending`: shows what models have cost, and sets limits; `copydesk share`: roles in a
-//! document.
+//! document; `copydesk person`: lists people, shows what is stored of one, and deletes it.
+
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::cli::{DocumentRoleArg, ShareArgs, SpendingArgs};
+use crate::cli::{DocumentRoleArg, PersonArgs, ShareArgs, SpendingArgs};
 use crate::client::show;
+use crate::server::tokens::login_named;
 
 use super::{client, say, say_json};
 
@@ -62,4 +65,41 @@ pub(crate) async fn share(args: ShareArgs) -> Result<()> {
     }
     let list = client.get(&path, &[]).await?;
     if args.server.json { say_json(&list) } else { say(&show::document_roles(&list)) }
+}
+
+/// Interval at which the end of a deletion is looked for.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Lists people, shows what is stored of one, or deletes it and waits for the end.
+pub(crate) async fn person(args: PersonArgs) -> Result<()> {
+    let client = client(&args.server)?;
+    let Some(person) = &args.person else {
+        let people = show::people(&client.get(&["tokens"], &[]).await?);
+        return if args.server.json {
+            say_json(&json!({"people": people}))
+        } else {
+            say(&show::people_table(&people))
+        };
+    };
+    let id = if person.contains('@') {
+        login_named(&client.tokens().await?, person)?
+    } else {
+        person.clone()
+    };
+    if !args.delete {
+        let preview = client.get(&["people", &id], &[]).await?;
+        return if args.server.json {
+            say_json(&preview)
+        } else {
+            say(&show::person_preview(&preview))
+        };
+    }
+    let query: &[_] = if args.private_documents { &[("privateDocuments", "delete")] } else { &[] };
+    let mut deletion = client.delete_with_answer(&["people", &id], query).await?;
+    while deletion["state"] == "deleting" {
+        tokio::time::sleep(LOOK).await;
+        // What was begun is not begun again.
+        deletion = client.delete_with_answer(&["people", &id], query).await?;
+    }
+    if args.server.json { say_json(&deletion) } else { say(&show::person_deletion(&deletion)) }
 }

@@ -23,6 +23,7 @@ pub mod script;
 mod sdk;
 mod server;
 mod socket_clients;
+mod stored_text;
 mod test_server;
 pub mod wire;
 
@@ -44,4 +45,5 @@ pub use script::Script;
 pub use sdk::{node_22, packages, python};
 pub use server::{Server, copydesk_command, output_of};
 pub use socket_clients::{give_up, modules};
+pub use stored_text::stored_rows;
 pub use test_server::{OWNER, Role, TestServer};

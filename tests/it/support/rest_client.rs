@@ -50,7 +50,12 @@ impl RestClient {
         self.says(&format!("POST /api/v1/{path}"), &[], &body.to_string())
     }
 
-    /// The same with a key.
+    /// `DELETE /api/v1/…`
+    pub fn deletes(&self, path: &str) -> Answer {
+        self.says(&format!("DELETE /api/v1/{path}"), &[], "")
+    }
+
+    /// The same as `posts` with a key.
     pub fn posts_once(&self, key: &str, path: &str, body: &Value) -> Answer {
         let key = [("Idempotency-Key", key)];
         self.says(&format!("POST /api/v1/{path}"), &key, &body.to_string())

@@ -296,6 +296,14 @@ impl TestServer {
         command
     }
 
+    /// Stops the server, and has its data checked; the story fails if anything is wrong.
+    pub fn checks_its_data(mut self) {
+        self.stops();
+        let output = self.command().arg("check").output().expect("the binary is built");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.starts_with("nothing wrong"), "{said}");
+    }
+
     /// What a file of the workspace reads; `None`: it is not there.
     pub fn file(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.directory.path().join("workspace").join(name)).ok()

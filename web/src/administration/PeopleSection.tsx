@@ -4,6 +4,7 @@ import { revokeToken, roleName, until } from '../app/share/share.ts'
 import { toast } from '../ui/toasts.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
 import type { DocumentLine, MonthSpending, TokenLine } from '../wire/generated.ts'
+import { DeletePersonDialog } from './DeletePersonDialog.tsx'
 import { LimitButton } from './LimitForm.tsx'
 import { attempt } from './server.ts'
 import { callWords, type KnownPerson, spentOf } from './wording.ts'
@@ -45,7 +46,8 @@ function PersonLine({
   onSet,
   onChange,
 }: Omit<Props, 'people'> & { person: KnownPerson }) {
-  const { id, name, tokens, isActive, isCurrent } = person
+  const { id, name, tokens, isActive, isCurrent, isDeleted } = person
+  const [isLeaving, setLeaving] = useState(false)
   const line = spending.people.find((other) => other.id === id)
   const own = line?.limitUsd ?? null
   const usd = line?.usd ?? 0
@@ -61,8 +63,28 @@ function PersonLine({
           {spentOf(usd, own ?? spending.personLimitUsd)} this month{calls}
         </span>
       </span>
-      {isActive && (
-        <LimitButton whose={name} subject={{ for: 'person', id }} limit={own} onSet={onSet} />
+      <span className="person-actions">
+        {isActive && (
+          <LimitButton whose={name} subject={{ for: 'person', id }} limit={own} onSet={onSet} />
+        )}
+        {!isCurrent && !isDeleted && (
+          <button
+            type="button"
+            className="button is-danger"
+            aria-label={`Delete the data of ${name}`}
+            onClick={() => setLeaving(true)}
+          >
+            Delete…
+          </button>
+        )}
+      </span>
+      {isLeaving && (
+        <DeletePersonDialog
+          id={id}
+          name={name}
+          onClose={() => setLeaving(false)}
+          onDeleted={onChange}
+        />
       )}
       <ul className="token-list" aria-label={`Access of ${name}`}>
         {tokens

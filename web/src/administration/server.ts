@@ -4,6 +4,8 @@ import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import type {
   MonthSpending,
+  PersonDeletion,
+  PersonPreview,
   SetSpendingLimit,
   StoredSizes,
   WorkInProgress,
@@ -27,3 +29,7 @@ export const readWork = (): Promise<WorkInProgress> => wire.call('server:work', 
 export const stopRun = (sessionId: string, requestId: string): Promise<object> =>
   wire.call('server:stop', { sessionId, requestId })
 export const readStorage = (): Promise<StoredSizes> => wire.call('server:storage', {})
+export const previewPerson = (id: string): Promise<PersonPreview> =>
+  wire.call('person:preview', { id })
+export const deletePerson = (id: string, withDocuments: boolean): Promise<PersonDeletion> =>
+  wire.call('person:delete', { id, privateDocuments: withDocuments ? 'delete' : 'keep' })

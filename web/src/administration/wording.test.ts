@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
-import type { TokenLine } from '../wire/generated.ts'
-import { byteSize, dollars, monthName, peopleOf, readLimit, spentOf } from './wording.ts'
+import type { PersonPreview, TokenLine } from '../wire/generated.ts'
+import {
+  byteSize,
+  deletionWords,
+  dollars,
+  monthName,
+  peopleOf,
+  readLimit,
+  spentOf,
+} from './wording.ts'
 
 const token = (id: string, user: string, more: Partial<TokenLine>): TokenLine => ({
   id,
@@ -55,4 +63,31 @@ test('a limit is a number of dollars', () => {
   expect(['', '-1', '1e3', 'much', '1,5', '1000001', '.5'].map(readLimit)).toEqual(
     Array.from({ length: 7 }, () => undefined),
   )
+})
+
+test('a deletion says what goes, what ends, what is renamed and what stays', () => {
+  const preview: PersonPreview = {
+    id: 'usr_1',
+    formerIds: [],
+    name: 'Bo',
+    email: null,
+    state: 'stored',
+    obstacle: null,
+    unfinishedRuns: 0,
+    waitingRequests: 0,
+    deleted: { logins: 0, conversations: 1, messages: 1, runs: 1, answers: 0, limits: 0 },
+    renamed: { tokens: 1, requests: 2, decisions: 1, rules: 0 },
+    kept: { updates: 12, auditLines: 3, spending: 1 },
+    privateDocuments: [],
+  }
+  const words = deletionWords(preview)
+  expect(words.map(({ head }) => head)).toEqual([
+    'Deleted',
+    '“Deleted person” from now on',
+    'Stay as they are',
+  ])
+  expect(words[0]?.text).toContain('1 entry of')
+  expect(words[1]?.text).toBe('12 steps in the history of documents, 1 decision, 2 requests')
+  const busy = deletionWords({ ...preview, unfinishedRuns: 1, waitingRequests: 2 })
+  expect(busy[1]?.text).toBe('1 question to the AI; 2 changes that nobody has decided')
 })

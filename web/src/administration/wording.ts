@@ -1,6 +1,6 @@
 /** Looking after the server in words: people, money, sizes; pure. */
 import { plural } from '../ui/timeFormat.ts'
-import type { SpendingLine, TokenLine } from '../wire/generated.ts'
+import type { PersonPreview, SpendingLine, TokenLine } from '../wire/generated.ts'
 
 /** Somebody with all their tokens, those that still work first. */
 export interface KnownPerson {
@@ -9,7 +9,12 @@ export interface KnownPerson {
   tokens: TokenLine[]
   isActive: boolean
   isCurrent: boolean
+  /** Their data was deleted, and only the neutral name is left. */
+  isDeleted: boolean
 }
+
+/** Name of everybody whose data was deleted. */
+const DELETED = 'Deleted person'
 
 /** Everybody who has or had a token: those who can come in first, in the order of their names. */
 export function peopleOf(tokens: readonly TokenLine[]): KnownPerson[] {
@@ -26,6 +31,7 @@ export function peopleOf(tokens: readonly TokenLine[]): KnownPerson[] {
       ),
       isActive: isActive || (known?.isActive ?? false),
       isCurrent: token.current || (known?.isCurrent ?? false),
+      isDeleted: token.name === DELETED && !isActive && !(known?.isActive ?? false),
     })
   }
   return [...people.values()].sort(
@@ -81,4 +87,32 @@ export function readLimit(text: string): number | undefined {
   if (!/^\d+(\.\d+)?$/.test(typed)) return undefined
   const usd = Number(typed)
   return usd <= 1_000_000 ? usd : undefined
+}
+
+/** What the deletion of a person does, in the order in which people want to know it. */
+export function deletionWords(preview: PersonPreview): { head: string; text: string }[] {
+  const { deleted, renamed, kept, unfinishedRuns, waitingRequests } = preview
+  const isAny = unfinishedRuns + waitingRequests > 0
+  return [
+    {
+      head: 'Deleted',
+      text: `access, sign-in and limits; ${plural(deleted.messages, 'entry', 'entries')} of conversations with the AI`,
+    },
+    ...(isAny
+      ? [
+          {
+            head: 'Stopped',
+            text: `${plural(unfinishedRuns, 'question')} to the AI; ${plural(waitingRequests, 'change')} that nobody has decided`,
+          },
+        ]
+      : []),
+    {
+      head: '“Deleted person” from now on',
+      text: `${plural(kept.updates, 'step')} in the history of documents, ${plural(renamed.decisions, 'decision')}, ${plural(renamed.requests, 'request')}`,
+    },
+    {
+      head: 'Stay as they are',
+      text: `the texts of documents, what was spent, and ${plural(kept.auditLines, 'line')} of the audit log, with the name`,
+    },
+  ]
 }

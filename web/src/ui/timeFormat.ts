@@ -35,6 +35,6 @@ export function timeLeft(ms: number): string {
 }
 
 /** "1 change", "7 changes". */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+export function plural(count: number, noun: string, several = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : several}`
 }

@@ -52,6 +52,10 @@ export type SpendingLimitKind = "server" | "everyone" | "person" | "document";
 
 export type WorkState = "queued" | "running";
 
+export type PersonState = "stored" | "deleting" | "deleted";
+
+export type PrivateDocuments = "keep" | "delete";
+
 export type Handshake = { 
 /**
  * Secret of a token; may be missing only under `--no-auth`.
@@ -2409,6 +2413,183 @@ updateBytes: number,
  * Bytes of the whole database, its free space included.
  */
 databaseBytes: number, };
+
+export type NamePerson = { 
+/**
+ * Identifier of the person: any user that they are or were.
+ */
+id: string, };
+
+export type DeletePerson = { 
+/**
+ * Identifier of the person: any user that they are or were.
+ */
+id: string, 
+/**
+ * Treatment of the person's private documents; missing: they stay.
+ */
+privateDocuments?: PrivateDocuments, };
+
+export type PersonPreview = { 
+/**
+ * Identifier of the person: that of their login, if they have one.
+ */
+id: string, 
+/**
+ * Other users that they were, before tokens were tied to their login.
+ */
+formerIds: Array<string>, 
+/**
+ * Name that others see.
+ */
+name: string, 
+/**
+ * Mail address of the login; `null`: none.
+ */
+email: string | null, 
+/**
+ * State of the data.
+ */
+state: PersonState, 
+/**
+ * Reason why the person cannot be deleted, in words; `null`: they can.
+ */
+obstacle: string | null, 
+/**
+ * Runs that have not ended, which would be stopped.
+ */
+unfinishedRuns: number, 
+/**
+ * Requests of the person's conversations that wait for people, most of which would be
+ * withdrawn.
+ */
+waitingRequests: number, 
+/**
+ * Records that would be deleted.
+ */
+deleted: DeletedRecords, 
+/**
+ * Records in which the name would be replaced.
+ */
+renamed: RenamedRecords, 
+/**
+ * Records that would stay as they are.
+ */
+kept: KeptRecords, 
+/**
+ * Documents that only this person can see.
+ */
+privateDocuments: Array<PrivateDocument>, };
+
+export type DeletedRecords = { 
+/**
+ * Logins.
+ */
+logins: number, 
+/**
+ * Sessions with their conversations.
+ */
+conversations: number, 
+/**
+ * Entries of these conversations: questions, answers, results.
+ */
+messages: number, 
+/**
+ * Runs of the agent.
+ */
+runs: number, 
+/**
+ * Stored answers to programs.
+ */
+answers: number, 
+/**
+ * Spending limits of the person.
+ */
+limits: number, };
+
+export type RenamedRecords = { 
+/**
+ * Tokens, which are revoked.
+ */
+tokens: number, 
+/**
+ * Requests that name the person.
+ */
+requests: number, 
+/**
+ * Decisions of the person.
+ */
+decisions: number, 
+/**
+ * Rules that name the person.
+ */
+rules: number, };
+
+export type KeptRecords = { 
+/**
+ * Updates of texts, which have the identifier of their author and no name.
+ */
+updates: number, 
+/**
+ * Lines of the audit log, with the name where they have one.
+ */
+auditLines: number, 
+/**
+ * Sums of spending, which have the identifier of the person and no name.
+ */
+spending: number, };
+
+export type PrivateDocument = { 
+/**
+ * Identifier of the document.
+ */
+id: string, 
+/**
+ * Title of the document.
+ */
+title: string, 
+/**
+ * Number of updates.
+ */
+version: number, 
+/**
+ * Time of the last change, in RFC 3339.
+ */
+updatedAt: string, };
+
+export type PersonDeletion = { 
+/**
+ * Identifier of the person: that of their login, if they had one.
+ */
+id: string, 
+/**
+ * State of the data: `deleting` or `deleted`.
+ */
+state: PersonState, 
+/**
+ * Time of the beginning, in RFC 3339.
+ */
+begunAt: string, 
+/**
+ * Time of the end, in RFC 3339; `null` while it is under way.
+ */
+endedAt: string | null, 
+/**
+ * Records that are deleted, as they were counted at the beginning.
+ */
+deleted: DeletedRecords, 
+/**
+ * Records in which the name is replaced.
+ */
+renamed: RenamedRecords, 
+/**
+ * Records that stay as they are.
+ */
+kept: KeptRecords, 
+/**
+ * Number of private documents that are deleted.
+ */
+privateDocuments: number, };
 
 export type ListFiles = { 
 /**

@@ -9,6 +9,7 @@ import type {
   ToolApprovalResponse,
   ToolApprovalUpdate,
   DecisionResult,
+  DeletePerson,
   ChangeSettings,
   ClaudeResponse,
   ClaudeStream,
@@ -26,6 +27,9 @@ import type {
   HistoryLine,
   IssuedToken,
   NamedPerson,
+  NamePerson,
+  PersonDeletion,
+  PersonPreview,
   NameToken,
   IssueToken,
   ListRequests,
@@ -167,6 +171,8 @@ export interface Calls {
   'server:work': [object, WorkInProgress]
   'server:stop': [StopRun, object]
   'server:storage': [object, StoredSizes]
+  'person:preview': [NamePerson, PersonPreview]
+  'person:delete': [DeletePerson, PersonDeletion]
   'transcript:clear': [{ sessionId: string; documentId?: string }, object]
   'transcript:fork': [
     { sessionId: string; documentId?: string; requestId: string; fromSessionId?: string },

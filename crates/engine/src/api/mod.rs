@@ -41,11 +41,14 @@ use async_recursion::async_recursion as boxed;
 
 pub use crate::store::{
     AnswerRecord, AuditEntry, AuditRecord, ClusterNode, DocumentRecord, DocumentRoleRecord,
-    Grantee, HistoryRecord, IdempotencyRecord, LoginRecord, NodeAddress, SessionRecord,
-    SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StorageSizes, TokenRecord,
-    TranscriptCursor,
+    Grantee, HistoryRecord, IdempotencyRecord, LoginRecord, NodeAddress, PersonCounts,
+    SessionRecord, SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StorageSizes,
+    TokenRecord, TranscriptCursor,
 };
 pub use administration::document_roles::GivenRole;
+pub use administration::people::{
+    DeletionObstacle, PersonDeletionReport, PersonPreview, PrivateDocuments,
+};
 pub use administration::spending::{SpendingReport, WantedLimit};
 pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;
@@ -62,6 +65,7 @@ pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
 pub use runs::{AdmittedRun, HeardRuns};
 pub use settings::NewSettings;
 
+use administration::person_deletion::DeletionSignal;
 use readiness::Readiness;
 use webhooks::AddressPolicy;
 
@@ -74,6 +78,7 @@ pub struct Application {
     address_policy: AddressPolicy,
     readiness: Readiness,
     sign_in: Option<SignInPolicy>,
+    deletions: DeletionSignal,
     /// Authenticator of tokens.
     pub auth: Authenticator,
     /// Rooms of the documents.
@@ -116,6 +121,7 @@ impl Application {
             address_policy,
             readiness,
             sign_in,
+            deletions: DeletionSignal::default(),
             auth,
             rooms,
             agents,

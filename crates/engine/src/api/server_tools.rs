@@ -54,6 +54,7 @@ impl Caller {
     }
 }
 
-fn setting(user: &UserId) -> String {
+/// Returns the name of the setting with the choice of a person.
+pub(super) fn setting(user: &UserId) -> String {
     format!("server_tools:{user}")
 }

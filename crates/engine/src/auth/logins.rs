@@ -6,9 +6,7 @@ use serde_json::json;
 
 use crate::ids::{TokenId, UserId};
 use crate::permissions::{Principal, Role, shown_name};
-use crate::store::{
-    AdministrationOp, AuditEntry, LoginRecord, StoreOp, TokenRecord, WriteBatch,
-};
+use crate::store::{AdministrationOp, AuditEntry, LoginRecord, StoreOp, TokenRecord, WriteBatch};
 
 use super::access_guard::ended;
 use super::login_roles::LoginRoles;
@@ -77,8 +75,11 @@ impl Authenticator {
             return Err(AuthError::NotAdmitted);
         };
         self.update_login(known.as_ref(), today.clone(), now_ms).await?;
-        // Another server may have stored the same person meanwhile, and came first.
-        let login = self.store.login_of(&today.issuer, &today.subject).await?.unwrap_or(today);
+        // Another server may have stored the same person meanwhile, and came first. If nobody has a
+        // login, the person's data was deleted meanwhile, and they are a new person.
+        let Some(login) = self.store.login_of(&today.issuer, &today.subject).await? else {
+            return self.sign_in(identity, policy, now_ms).await;
+        };
         let earlier = self.sign_ins_in_force(&login.user, now_ms).await?;
         let kept: Vec<_> = earlier.iter().filter(|token| token.role == role).collect();
         let too_many = kept.iter().rev().skip(MOST_SIGN_INS - 1).map(|token| &token.id);

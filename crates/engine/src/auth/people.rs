@@ -1,11 +1,17 @@
-//! People who hold tokens: those who can decide, and those who may still ask.
+//! People who hold tokens: those who can decide, those who may still ask, and those whose access
+//! ends with all their data.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{access_guard, document_roles};
-use crate::ids::{DocumentId, UserId};
+use async_recursion::async_recursion as boxed;
+
+use super::access_guard::{self, AccessEnd};
+use super::{AuthError, Authenticator, OWNER, OWNER_TOKEN, document_roles};
+use crate::ids::{DocumentId, TokenId, UserId};
 use crate::permissions::{Action, Principal};
-use crate::store::{DocumentRoleRecord, Store, StoreError, TokenRecord, TokenTie};
+use crate::store::{
+    DocumentRoleRecord, LoginRecord, NodeNews, Store, StoreError, TokenRecord, TokenTie,
+};
 
 /// Facts about the people of logins that their tokens do not have.
 #[derive(Default)]
@@ -106,4 +112,68 @@ pub async fn with_current_roles(store: &Store, person: Principal) -> Result<Prin
     };
     let granted = document_roles::collect(&given, person.document.as_ref());
     Ok(Principal { granted, ..person })
+}
+
+/// Person with every token and login, under all their users.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownPerson {
+    /// All users of the person; that of their login, if they have one, first.
+    pub users: Vec<UserId>,
+    /// Tokens of the person, ended ones too, oldest first.
+    pub tokens: Vec<TokenRecord>,
+    /// Login of the person.
+    pub login: Option<LoginRecord>,
+}
+
+impl KnownPerson {
+    /// Returns `true` if the person holds the owner's token, which every start of the server makes
+    /// valid.
+    pub fn is_owner(&self) -> bool {
+        let owns = |token: &TokenRecord| token.id.as_str() == OWNER_TOKEN;
+        self.tokens.iter().any(owns) || self.users.iter().any(|user| user.as_str() == OWNER)
+    }
+
+    /// Returns the name on the newest token, or that of the login.
+    pub fn name(&self) -> Option<&str> {
+        let newest = self.tokens.last().map(|token| token.name.as_str());
+        newest.or(self.login.as_ref().map(|login| login.name.as_str()))
+    }
+}
+
+impl Authenticator {
+    /// Returns the person who is or was `user`, with everything that they can come in with; `None`
+    /// if nobody of this name has ever had a token or a login.
+    ///
+    /// # Errors
+    /// [`AuthError::Store`] if the tokens or logins cannot be read.
+    #[boxed]
+    pub async fn known_person(&self, user: &UserId) -> Result<Option<KnownPerson>, AuthError> {
+        let ties = self.store.ties().await?;
+        let today = ties.iter().find(|tie| tie.former_user == *user).map(|tie| &tie.user);
+        let today = today.unwrap_or(user);
+        let mut users = vec![today.clone()];
+        for tie in ties.iter().filter(|tie| tie.user == *today) {
+            if !users.contains(&tie.former_user) {
+                users.push(tie.former_user.clone());
+            }
+        }
+        let mut tokens = Vec::new();
+        for user in &users {
+            tokens.extend(self.store.tokens_of(user).await?);
+        }
+        tokens.sort_by(|a, b| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));
+        let login = self.store.logins().await?.into_iter().find(|login| login.user == *today);
+        let is_known = !tokens.is_empty() || login.is_some();
+        Ok(is_known.then_some(KnownPerson { users, tokens, login }))
+    }
+
+    /// Ends the access of everybody who uses these tokens, which are revoked in the store by now.
+    pub async fn end_access(&self, tokens: impl IntoIterator<Item = &TokenId>, at_ms: u64) {
+        for token in tokens {
+            self.end(token, AccessEnd::Revoked { at_ms });
+        }
+        if let Some(node) = self.store.node() {
+            node.tell(&NodeNews::Tokens).await;
+        }
+    }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::approvals::{
-    ApprovalRequest, ApprovalRule, CallOrigin, Decision, FileUndoOutcome, FoundFile, Hunk,
-    HunkDraft, ProposedAction, RememberWish, RequestResolution, RuleEffect, ToolReport,
+    ApprovalRequest, ApprovalRule, CallOrigin, Decision, DeletedPerson, FileUndoOutcome, FoundFile,
+    Hunk, HunkDraft, ProposedAction, RememberWish, RequestResolution, RuleEffect, ToolReport,
     UpdatedPreview,
 };
 use crate::document::{Text, TextEdit, Update};
@@ -78,6 +78,8 @@ pub enum RoomCommand {
     Merge(Box<FileMerge>, ReplySender<MergeOutcome>),
     /// Announcement of the state of the document's file; not answered.
     TellFile(Box<FileState>),
+    /// Replacement of the name of a person whose data is deleted, wherever the room has it.
+    ForgetPerson(Arc<DeletedPerson>, ReplySender<()>),
     /// Recount of votes after a token has ended: those of people who may no longer decide are taken
     /// back; not answered.
     Recount,
@@ -173,6 +175,7 @@ impl RoomCommand {
             | Self::Delete(.., reply)
             | Self::Recover(.., reply)
             | Self::Revoke(.., reply)
+            | Self::ForgetPerson(_, reply)
             | Self::TellSettings(reply) => {
                 reply.send(Err(error));
             }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::approvals::ApprovalRequest;
+use crate::approvals::{ApprovalRequest, DeletedPerson};
 use crate::auth;
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
@@ -452,6 +452,25 @@ impl RoomRegistry {
         for room in open {
             room.send(RoomCommand::Recount).await;
         }
+    }
+
+    /// Replaces the name of a person whose data is deleted in every open room. Rooms that are
+    /// opened later have what is stored by then.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if a room cannot store it, [`RoomError::Closed`] while the server
+    /// stops.
+    #[boxed]
+    pub async fn forget_person(&self, person: &Arc<DeletedPerson>) -> RoomResult<()> {
+        let open: Vec<_> = self.0.open().values().cloned().collect();
+        for room in open {
+            match room.forget_person(Arc::clone(person)).await {
+                // Whoever closed it meanwhile has stored what it had.
+                Err(RoomError::Closed) if !self.0.stopping.is_cancelled() => {}
+                forgotten => forgotten?,
+            }
+        }
+        Ok(())
     }
 
     /// Finishes the commands that the rooms have, and closes them. Opening fails from now on.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 use crate::approvals::{
-    ApprovalRequest, ApprovalRule, Decision, FileUndoOutcome, ToolReport, UpdatedPreview,
+    ApprovalRequest, ApprovalRule, Decision, DeletedPerson, FileUndoOutcome, ToolReport,
+    UpdatedPreview,
 };
 use crate::ids::{DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, Version};
 use crate::permissions::Principal;
@@ -358,6 +359,14 @@ impl RoomHandle {
     /// changed.
     pub(super) async fn notify_settings(&self) -> RoomResult<()> {
         self.ask(RoomCommand::TellSettings).await
+    }
+
+    /// Replaces the name of a person whose data is deleted.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if this is not stored, [`RoomError::Closed`] if the room has stopped.
+    pub(super) async fn forget_person(&self, person: Arc<DeletedPerson>) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::ForgetPerson(person, reply)).await
     }
 
     /// Deletes the document.

@@ -13,6 +13,7 @@ pub(crate) mod decisions;
 pub(crate) mod dispatch;
 pub(crate) mod file_undos;
 pub(crate) mod locked_ranges;
+pub(crate) mod person_deletion;
 pub(crate) mod presence;
 pub(crate) mod preview_pages;
 pub(crate) mod proposals;

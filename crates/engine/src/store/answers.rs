@@ -30,7 +30,9 @@ impl Store {
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
     let AnswerRecord { user, key, used_ms, body } = record;
     let body = body.to_string();
-    let sql = "INSERT INTO answers (user_id, key, used_ms, bytes, body) VALUES ($1, $2, $3, $4, $5)
+    let sql = "INSERT INTO answers (user_id, key, used_ms, bytes, body)
+         SELECT $1, $2, $3, $4, $5
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $1)
          ON CONFLICT (user_id, key) DO UPDATE SET used_ms = excluded.used_ms,
              bytes = excluded.bytes, body = excluded.body";
     script.run(sql, &[user, key, used_ms, &(body.len() as u64), &body]);

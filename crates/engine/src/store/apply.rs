@@ -252,8 +252,10 @@ fn put_rule(script: &mut StatementBatch<'_>, record: &RuleRecord) {
 
 fn put_session(script: &mut StatementBatch<'_>, record: &SessionRecord) {
     let SessionRecord { id, user, created_ms, seen_ms, permission_mode, body } = record;
+    // What somebody does whose data is deleted meanwhile leaves nothing.
     let sql = "INSERT INTO sessions (id, user_id, created_ms, seen_ms, permission_mode, body)
-         VALUES ($1, $2, $3, $4, $5, $6)
+         SELECT $1, $2, $3, $4, $5, $6
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $2)
          ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms,
              permission_mode = excluded.permission_mode, body = excluded.body";
     // The clock may have been set back since the session began, or be that of another server.
@@ -281,25 +283,30 @@ fn run_heard(script: &mut StatementBatch<'_>, session: &SessionId, run: &RunId, 
     script.run(sql, &[session, &RunRecord::key(session, run), &at_ms]);
 }
 
-fn put_run(script: &mut StatementBatch<'_>, record: &RunRecord) {
+fn put_run<'a>(script: &mut StatementBatch<'a>, record: &'a RunRecord) {
     let RunRecord { id, session, document, user, state, body, created_ms, finished_ms } = record;
+    // Runs of somebody whose data is deleted end; none begins.
     let sql =
         "INSERT INTO runs (id, session, document, user_id, state, body, created_ms, finished_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $4)
+             OR EXISTS (SELECT 1 FROM runs WHERE id = $1)
          ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body,
              finished_ms = excluded.finished_ms";
     script.run(sql, &[id, session, document, user, state, body, created_ms, finished_ms]);
+    script.must(RowExpectation::BeThere { kind: "person", id: user.as_str() });
 }
 
 /// Stores a token. It may have been read before somebody else revoked or tied it: both last.
-fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
+fn put_token<'a>(script: &mut StatementBatch<'a>, record: &'a TokenRecord) {
     let TokenRecord { id, hash, user, name, role, document, .. } = record;
     let TokenRecord { created_ms, expires_ms, revoked_ms, .. } = record;
     let TokenRecord { login, former_user, changed_ms, .. } = record;
     let sql = "INSERT INTO tokens
              (id, hash, user_id, name, role, document, created_ms, expires_ms, revoked_ms,
               login, former_user, changed_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $3)
          ON CONFLICT (id) DO UPDATE SET hash = excluded.hash,
              user_id = CASE WHEN tokens.login IS NOT NULL THEN tokens.user_id
                  ELSE excluded.user_id END,
@@ -326,6 +333,7 @@ fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
             changed_ms,
         ],
     );
+    script.must(RowExpectation::BeThere { kind: "person", id: user.as_str() });
 }
 
 fn put_login(script: &mut StatementBatch<'_>, record: &LoginRecord) {
@@ -333,7 +341,8 @@ fn put_login(script: &mut StatementBatch<'_>, record: &LoginRecord) {
     let LoginRecord { created_ms, signed_in_ms, .. } = record;
     let sql = "INSERT INTO logins
              (user_id, issuer, subject, name, email, group_names, created_ms, signed_in_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $1)
          ON CONFLICT (issuer, subject) DO UPDATE SET name = excluded.name, email = excluded.email,
              group_names = excluded.group_names, signed_in_ms = excluded.signed_in_ms";
     let groups = serde_json::json!(groups);

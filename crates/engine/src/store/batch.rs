@@ -276,6 +276,7 @@ impl WriteBatch {
             StoreOp::PutRequest(record) => record.body.len(),
             StoreOp::PutRequestParts { parts, .. } => parts.iter().map(|it| it.body.len()).sum(),
             StoreOp::PutProvenance { body, .. } => body.len(),
+            StoreOp::Administer(AdministrationOp::ChangePersonRow(op)) => op.text_bytes(),
             _ => 0,
         };
         self.ops.iter().map(of).sum()

@@ -40,7 +40,8 @@ pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, record: &'a Idempotency
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
     let IdempotencyRecord { user, key, fingerprint, at_ms, answer } = record;
     let sql = "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
-         VALUES ($1, $2, $3, $4, $5)
+         SELECT $1, $2, $3, $4, $5
+         WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $1)
          ON CONFLICT (user_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
              at_ms = excluded.at_ms, answer = excluded.answer";
     script.run(sql, &[user, key, fingerprint, at_ms, answer]);

@@ -34,6 +34,10 @@ mod tests;
 mod updates;
 mod webhooks;
 
+pub use administration::person_data::PersonCounts;
+pub use administration::person_records::{
+    PersonDeletion, PersonRow, PersonRowOp, PersonSearch, PersonTable, RowKey,
+};
 pub use administration::records::{
     AdministrationOp, DocumentRoleRecord, Grantee, SpendingEntry, SpendingGroup, SpendingLimit,
     SpendingScope, SpendingSum,

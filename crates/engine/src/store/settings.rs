@@ -21,3 +21,8 @@ pub(super) fn put(script: &mut StatementBatch<'_>, key: &str, value: &str) {
          ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     script.run(sql, &[&key, &value]);
 }
+
+/// Removes a setting.
+pub(super) fn remove(script: &mut StatementBatch<'_>, key: &str) {
+    script.run("DELETE FROM settings WHERE key = $1", &[&key]);
+}

@@ -1,4 +1,4 @@
-//! Looking after the server, for owners: `/api/v1/spending` and `/api/v1/server`.
+//! Looking after the server, for owners: `/api/v1/spending`, `/api/v1/server` and `/api/v1/people`.
 
 use axum::Json;
 use axum::extract::Request;
@@ -6,10 +6,12 @@ use axum::http::StatusCode;
 
 use super::problem::RestResult;
 use crate::rest::middleware::body;
-use crate::rest::middleware::pagination::QueryParams;
+use crate::rest::middleware::pagination::{PathId, QueryParams};
 use copydesk_engine::api::{ApiError, Caller};
+use copydesk_engine::ids::UserId;
 use copydesk_protocol::administration::{
-    MonthSpending, ReadSpending, SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
+    DeletePersonQuery, MonthSpending, PersonDeletion, PersonPreview, ReadSpending,
+    SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
 };
 use copydesk_protocol::convert;
 
@@ -70,4 +72,31 @@ pub async fn stop_run(caller: Caller, request: Request) -> RestResult<StatusCode
 /// 403 `not_allowed` for people other than owners; see [`Caller::storage_sizes`].
 pub async fn storage(caller: Caller) -> RestResult<Json<StoredSizes>> {
     Ok(Json(convert::storage(caller.storage_sizes().await?)))
+}
+
+/// Returns what is stored of a person, and what a deletion would do with it.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners, 404 `not_found` for an unknown person; see
+/// [`Caller::person`].
+pub async fn person(
+    caller: Caller,
+    PathId(user): PathId<UserId>,
+) -> RestResult<Json<PersonPreview>> {
+    Ok(Json(convert::person_preview(caller.person(&user).await?)))
+}
+
+/// Deletes the data of a person. Answers once it is done, or after ten seconds.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners, and for oneself and the holder of the owner's
+/// token, 404 `not_found` for an unknown person; see [`Caller::delete_person`].
+pub async fn delete_person(
+    caller: Caller,
+    PathId(user): PathId<UserId>,
+    QueryParams(wish): QueryParams<DeletePersonQuery>,
+) -> RestResult<Json<PersonDeletion>> {
+    let wish = (user, convert::treatment(wish.private_documents));
+    let deletion = caller.delete_person(async { Ok(wish) }).await?;
+    Ok(Json(convert::person_deletion(&deletion)))
 }

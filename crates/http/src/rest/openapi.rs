@@ -22,7 +22,8 @@ use crate::messages_api;
 use crate::rest::http_state::HttpState;
 use crate::rest::middleware::pagination;
 use copydesk_protocol::administration::{
-    MonthSpending, ReadSpending, SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
+    DeletePersonQuery, MonthSpending, PersonDeletion, PersonPreview, ReadSpending,
+    SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
 };
 use copydesk_protocol::client::{
     ChangeSettings, ClearTranscript, CreateDocument, ForkTranscript, IssueToken, SetSettings,
@@ -128,6 +129,8 @@ fn operations() -> Vec<Operation> {
         GET.at("/server/work", administration::work, "getWork", "Runs that have not ended, anybody's, and the number of open requests").gives::<WorkInProgress>(),
         GET.at("/server/storage", administration::storage, "getStorage", "Sizes of what is stored").gives::<StoredSizes>(),
         POST.at("/server/stop", administration::stop_run, "stopRun", "Stop anybody's run").body::<StopRun>(),
+        GET.at("/people/{user}", administration::person, "getPerson", "What is stored of a person, and what a deletion would delete, rename and keep").gives::<PersonPreview>(),
+        DELETE.at("/people/{user}", administration::delete_person, "deletePerson", "Delete the data of a person").query::<DeletePersonQuery>().gives::<PersonDeletion>(),
         GET.at("/server-tools", messages_api::opted_in, "getServerTools", "Tools of this server that your programs may use over the Messages API").gives::<UseServerTools>(),
         PUT.at("/server-tools", messages_api::opt_in, "setServerTools", "Set the tools that your programs may use").body::<UseServerTools>().gives::<UseServerTools>(),
         GET.at("/webhooks", webhooks::list, "listWebhooks", "Webhooks and their delivery state").gives::<Webhooks>(),

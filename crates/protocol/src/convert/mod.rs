@@ -2,6 +2,7 @@
 //! decision.
 
 mod administration;
+mod deleted_people;
 mod errors;
 mod files;
 mod from_client;
@@ -37,6 +38,7 @@ use super::names::ModelAccessKind;
 use super::{rest, server};
 
 pub use administration::{spending, spending_month, storage, wanted_limit, work};
+pub use deleted_people::{person_deletion, person_preview, person_to_delete, treatment};
 pub use errors::{error_details, reason_code};
 pub use files::file_line;
 pub use from_client::{

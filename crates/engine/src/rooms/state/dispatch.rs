@@ -4,8 +4,8 @@ use crate::ids::{MemberId, RequestId};
 
 use super::text::REBASING;
 use super::{
-    deadlines, decisions, file_undos, locked_ranges, rules, streaming_previews, undo,
-    workspace_inbox,
+    deadlines, decisions, file_undos, locked_ranges, person_deletion, rules, streaming_previews,
+    undo, workspace_inbox,
 };
 use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::command::{RequestCommand, RoomCommand};
@@ -58,6 +58,10 @@ impl RoomState {
             RoomCommand::Rules(reply) => {
                 let rules = self.exists().map(|()| self.rules.values().cloned().collect());
                 effects.answer(reply, rules);
+            }
+            RoomCommand::ForgetPerson(person, reply) => {
+                person_deletion::forget(self, &person, now, effects);
+                effects.answer(reply, Ok(()));
             }
             RoomCommand::AddRule(new, by, reply) => {
                 let result = rules::add(self, *new, &by, now, effects);

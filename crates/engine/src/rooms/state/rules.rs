@@ -255,6 +255,7 @@ fn end(
     effects.keep(StoreOp::PutRule(record(&rule)));
 }
 
-fn queue_rules_event(state: &RoomState, effects: &mut RoomEffects) {
+/// Adds an event with the rules in force, sent once the batch is stored.
+pub(crate) fn queue_rules_event(state: &RoomState, effects: &mut RoomEffects) {
     effects.queue_event(RoomEvent::Rules(state.rules.values().cloned().collect()));
 }

@@ -1,17 +1,22 @@
 //! Storage of what owners look after: roles in single documents, what models cost, the limits of
-//! it, and the size of everything.
+//! it, the size of everything, and the deletion of a person's data.
 
+pub(super) mod deleted_people;
 pub(super) mod document_roles;
+pub(super) mod person_data;
+pub(super) mod person_records;
+pub(super) mod person_rows;
 pub(super) mod records;
 pub(super) mod spending;
 pub(super) mod spending_month;
 pub(super) mod storage;
 
 use super::database::statement_batch::StatementBatch;
+use super::settings;
 use records::AdministrationOp;
 
 /// Writes an operation.
-pub(super) fn write(script: &mut StatementBatch<'_>, op: &AdministrationOp) {
+pub(super) fn write<'a>(script: &mut StatementBatch<'a>, op: &'a AdministrationOp) {
     match op {
         AdministrationOp::AddSpending(entry) => spending::add(script, entry),
         AdministrationOp::PutSpendingLimit { scope, amount } => {
@@ -25,5 +30,9 @@ pub(super) fn write(script: &mut StatementBatch<'_>, op: &AdministrationOp) {
         AdministrationOp::RemoveDocumentRoles(document) => {
             document_roles::remove_all(script, document);
         }
+        AdministrationOp::BeginPersonDeletion(deletion) => deleted_people::begin(script, deletion),
+        AdministrationOp::PutPersonDeletion(deletion) => deleted_people::put(script, deletion),
+        AdministrationOp::ChangePersonRow(op) => person_rows::write(script, op),
+        AdministrationOp::RemoveSetting(key) => settings::remove(script, key),
     }
 }

@@ -6,6 +6,8 @@ use crate::ids::{DocumentId, UserId};
 use crate::permissions::Role;
 use crate::store::records::LoginRecord;
 
+use super::person_records::{PersonDeletion, PersonRowOp};
+
 /// Calls that a spending limit is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SpendingScope {
@@ -209,4 +211,13 @@ pub enum AdministrationOp {
     },
     /// Removes all roles that were given in a document.
     RemoveDocumentRoles(DocumentId),
+    /// Begins the deletion of a person's data: revokes their tokens, removes their login and their
+    /// limits; a deletion that is under way fails as [`Exists`](crate::store::StoreError::Exists).
+    BeginPersonDeletion(PersonDeletion),
+    /// Stores how far the deletion of a person's data is, or its end.
+    PutPersonDeletion(PersonDeletion),
+    /// Changes a row that names a person whose data is deleted, or removes one of theirs.
+    ChangePersonRow(PersonRowOp),
+    /// Removes one of the server's own values.
+    RemoveSetting(String),
 }

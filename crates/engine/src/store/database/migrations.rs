@@ -39,6 +39,7 @@ const SQLITE_FILES: &[MigrationFile] = migration_files!["sqlite":
     "0063_logins.sql"
     "0064_administration.sql"
     "0071_document_roles.sql"
+    "0072_deleted_people.sql"
 ];
 
 const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
@@ -51,6 +52,7 @@ const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
     "0064_administration.sql"
     "0070_lease_terms.sql"
     "0071_document_roles.sql"
+    "0072_deleted_people.sql"
 ];
 
 /// Migrations of SQLite, oldest first.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{DocumentId, RunId, SessionId};
+use crate::ids::{DocumentId, RunId, SessionId, UserId};
 
 /// Number of messages that wait to be stored while the database is away. The oldest are given up.
 const WAITING: usize = 1_024;
@@ -36,6 +36,8 @@ pub enum NodeNews {
     Cancel(SessionId),
     /// A run is to be stopped.
     CancelRun(SessionId, RunId),
+    /// The data of the person with this user is being deleted: open rooms are to forget their name.
+    PersonDeleted(UserId),
     /// Messages may be lost: the database was away, or a node ended before it could tell.
     #[serde(skip)]
     Missed,

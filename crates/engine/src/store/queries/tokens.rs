@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ids::{TokenId, UserId};
+use crate::permissions::DELETED_PERSON;
 
 use crate::store::database::columns::list;
 use crate::store::records::TokenRecord;
@@ -68,8 +69,8 @@ impl Store {
         self.all(sql, &[&list(ids)]).await
     }
 
-    /// Returns the names of these people, as on their newest token. People without a token are left
-    /// out.
+    /// Returns the names of these people, as on their newest token, and [`DELETED_PERSON`] for
+    /// those whose data was deleted. Other people without a token are left out.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] if a token of these people cannot be decoded,
@@ -78,6 +79,11 @@ impl Store {
         let sql = "SELECT * FROM tokens WHERE user_id IN (SELECT value ->> 0 FROM json_each($1))
              ORDER BY created_ms, id";
         let tokens: Vec<TokenRecord> = self.all(sql, &[&list(people)]).await?;
-        Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
+        let mut names: HashMap<_, _> =
+            tokens.into_iter().map(|token| (token.user, token.name)).collect();
+        for user in self.deleted_among(people).await? {
+            names.insert(user, DELETED_PERSON.to_owned());
+        }
+        Ok(names)
     }
 }

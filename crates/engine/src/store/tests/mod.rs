@@ -4,6 +4,7 @@ mod answers;
 mod audit;
 mod backup;
 mod commits;
+mod deleted_people;
 mod durability;
 mod fixture;
 mod journal;

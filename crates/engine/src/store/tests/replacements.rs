@@ -88,7 +88,10 @@ async fn what_was_there_is_set_aside_whole_and_work_goes_on_in_the_backup() {
     let functions = format!(
         "SELECT proname::text FROM pg_proc WHERE pronamespace = '{aside}'::regnamespace ORDER BY 1"
     );
-    assert_eq!(prepared.asks(functions).await, ["json_each", "refuse_change"]);
+    assert_eq!(
+        prepared.asks(functions).await,
+        ["json_each", "refuse_change", "refuse_other_change"]
+    );
     // A second time: both are kept.
     let other = prepared.replaces().await.unwrap().expect("something was there");
     assert_ne!(other, aside);

@@ -13,7 +13,7 @@ use crate::store::database::transfer::tables::{COPIED, LEFT_IN_POSTGRES};
 use crate::store::{StoreError, StoreResult};
 
 /// Functions that the migrations create.
-const FUNCTIONS: [&str; 2] = ["json_each(text)", "refuse_change()"];
+const FUNCTIONS: [&str; 3] = ["json_each(text)", "refuse_change()", "refuse_other_change()"];
 
 /// Code of the error for a lock that another session has had for too long.
 const LOCKED: &str = "55P03";

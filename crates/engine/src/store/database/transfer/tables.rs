@@ -2,7 +2,7 @@
 
 /// Tables that are copied, each behind those that it refers to. Of SQLite's log of updates, the
 /// view `updates` is read and written, which is a table in PostgreSQL.
-pub(crate) const COPIED: [&str; 27] = [
+pub(crate) const COPIED: [&str; 28] = [
     "documents",
     "snapshots",
     "snapshot_costs",
@@ -30,6 +30,7 @@ pub(crate) const COPIED: [&str; 27] = [
     "answers",
     "spending",
     "spending_limits",
+    "deleted_people",
 ];
 
 /// Tables of SQLite that are not copied: what has been migrated, and what is behind `updates`.
