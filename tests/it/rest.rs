@@ -892,6 +892,29 @@ fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
 ///
 /// Needs `COPYDESK_SDK_PYTHON`, a Python with `tests/sdk/requirements.txt`; without it the story is
 /// skipped, loudly, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
+/// Requests of an owner that were refused as those of strangers, with their answers; those about
+/// sessions of others left out.
+fn shut_out<'a>(report: &'a Value, sessions: &[Value]) -> Vec<(&'a Value, &'a Value)> {
+    let is_own = |session: &Value| sessions.iter().any(|it| it["id"] == *session);
+    let names_no_other = |body: &Value| {
+        let body: Option<Value> = body.as_str().and_then(|it| serde_json::from_str(it).ok());
+        body.is_none_or(|it| it["sessionId"].is_null() || is_own(&it["sessionId"]))
+    };
+    // Only who has signed in signs out; the owner of this server has not.
+    let is_signing_out = |entry: &&Value| {
+        entry["request"]["url"].as_str().is_some_and(|url| url.contains("/sign-out"))
+    };
+    report["log"]["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| !is_signing_out(entry))
+        .filter(|entry| matches!(entry["response"]["status"].as_u64(), Some(401 | 403)))
+        .map(|entry| (&entry["request"]["postData"]["text"], &entry["response"]["content"]["text"]))
+        .filter(|(body, _)| names_no_other(body))
+        .collect()
+}
+
 #[test]
 fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
@@ -938,24 +961,7 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     assert!(output.status.success(), "{said}\n{complaints}");
     let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
     let sessions = owner.gets("sessions").ok()["sessions"].as_array().unwrap().clone();
-    let is_own = |session: &Value| sessions.iter().any(|it| it["id"] == *session);
-    let names_no_other = |body: &Value| {
-        let body: Option<Value> = body.as_str().and_then(|it| serde_json::from_str(it).ok());
-        body.is_none_or(|it| it["sessionId"].is_null() || is_own(&it["sessionId"]))
-    };
-    // Only who has signed in signs out; the owner of this server has not.
-    let is_signing_out = |entry: &&Value| {
-        entry["request"]["url"].as_str().is_some_and(|url| url.contains("/sign-out"))
-    };
-    let shut_out: Vec<_> = report["log"]["entries"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|entry| !is_signing_out(entry))
-        .filter(|entry| matches!(entry["response"]["status"].as_u64(), Some(401 | 403)))
-        .map(|entry| (&entry["request"]["postData"]["text"], &entry["response"]["content"]["text"]))
-        .filter(|(body, _)| names_no_other(body))
-        .collect();
+    let shut_out = shut_out(&report, &sessions);
     assert!(shut_out.is_empty(), "the owner was shut out: {shut_out:?}");
     let answers = answers(&owner.gets("openapi.json").ok(), &report);
     let reached = |statuses: &BTreeMap<u64, usize>| statuses.range(200..300).next().is_some();
