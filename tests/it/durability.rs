@@ -50,6 +50,27 @@ fn many_pushes_on_their_way_lose_none_that_was_acknowledged() {
 }
 
 #[test]
+fn a_list_has_changes_where_they_are_now_before_anybody_opens_the_document() {
+    let mut copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let ana = copydesk.editor("Ana");
+    ana.creates(BEFORE);
+    let request = ana.sees_request_of(&ana.asks("Fix it"));
+    ana.types(0, "Well. ");
+    // Stored at a later version than the other changes of the request.
+    ana.rejects_some(&request, &[0], "as it was");
+    ana.types(0, "Oh! ");
+    copydesk.is_killed_and_restarted();
+    let back = ana.comes_back(&copydesk);
+    let listed = back.emit("list_pending_approvals", &json!({})).ok();
+    back.opens_again();
+    let opened = back.pending();
+    assert_eq!(opened.len(), 1, "{listed}");
+    for field in ["version", "hunks"] {
+        assert_eq!(listed["requests"][0][field], opened[0].0[field], "{field}");
+    }
+}
+
+#[test]
 fn an_editor_goes_on_after_a_restart_as_if_nothing_had_happened() {
     let mut copydesk = TestServer::quiet();
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));

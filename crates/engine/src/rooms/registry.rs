@@ -24,7 +24,7 @@ use super::actor::{RoomActor, mirror};
 use super::clock::WallClock;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
-use super::persistence::restore;
+use super::persistence::{loading, restore};
 use super::room_deps::RoomDeps;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
 use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
@@ -206,16 +206,24 @@ impl RoomRegistry {
         self.0.lease(document).await
     }
 
-    /// Returns the open requests of a document as they are stored, whoever has its room.
+    /// Returns the open requests of a document at its newest stored version, whoever has its room.
     ///
     /// # Errors
     /// [`RoomError::Store`] if they cannot be read.
+    #[boxed]
     pub async fn stored_requests(
         &self,
         document: &DocumentId,
     ) -> RoomResult<Vec<Arc<ApprovalRequest>>> {
-        let open = self.0.store.open_requests(QueryScope::Document(document)).await?;
-        open.iter().map(|record| restore::request(record).map(Arc::new)).collect()
+        let store = &self.0.store;
+        let open = store.open_requests(QueryScope::Document(document)).await?;
+        let Some(record) = store.document(document).await? else { return Ok(Vec::new()) };
+        let open = open.iter().map(restore::stored_request).collect::<RoomResult<Vec<_>>>()?;
+        if open.iter().all(|request| request.reached().version == record.version) {
+            return Ok(open.into_iter().map(|request| Arc::new(request.finish())).collect());
+        }
+        // The text has changed since they were stored, and their changes have moved.
+        Ok(loading::load(store, document).await?.open.into_values().collect())
     }
 
     /// Returns identifiers and titles of the documents that a person may open, last changed first.
