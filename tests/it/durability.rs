@@ -57,7 +57,7 @@ fn a_list_has_changes_where_they_are_now_before_anybody_opens_the_document() {
     let request = ana.sees_request_of(&ana.asks("Fix it"));
     ana.types(0, "Well. ");
     // Stored at a later version than the other changes of the request.
-    ana.rejects_some(&request, &[0], "as it was");
+    ana.rejects_some(&request, &[1], "as it was");
     ana.types(0, "Oh! ");
     copydesk.is_killed_and_restarted();
     let back = ana.comes_back(&copydesk);
