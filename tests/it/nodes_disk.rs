@@ -76,13 +76,22 @@ struct FullDesk {
     disk: Disk,
 }
 
+impl FullDesk {
+    /// How often something could not be stored. What is typed is then in the journal of updates.
+    fn refusals(&self) -> usize {
+        let said = self.desk.complaints();
+        let refused = ["cannot store a change", "does not take the newest updates"];
+        refused.iter().map(|words| said.matches(words).count()).sum()
+    }
+}
+
 impl FragileDesk for FullDesk {
     fn cut(&mut self) -> Value {
-        let refused = self.desk.complaints().matches("cannot store a change").count();
+        let refused = self.refusals();
         self.disk.fills();
         // People write until something could not be stored.
         let until = Instant::now() + PATIENCE;
-        while self.desk.complaints().matches("cannot store a change").count() == refused {
+        while self.refusals() == refused {
             assert!(Instant::now() < until, "everything could be stored");
             sleep(Duration::from_millis(20));
         }

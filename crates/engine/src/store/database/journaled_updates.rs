@@ -39,6 +39,8 @@ pub(crate) struct JournaledUpdates {
     /// `true` once a record may be on the disk that nobody was told of: nothing is appended until
     /// the next generation.
     is_failed: bool,
+    /// `true` while the database cannot store the batches.
+    is_refused: bool,
     barrier: Arc<AtomicBool>,
 }
 
@@ -59,6 +61,7 @@ impl JournaledUpdates {
             versions: HashMap::new(),
             due: None,
             is_failed: false,
+            is_refused: false,
             barrier: Arc::default(),
         }
     }
@@ -139,12 +142,18 @@ impl JournaledUpdates {
     pub(crate) fn stored(&mut self) {
         self.journal.begin(self.next_generation());
         self.is_failed = false;
+        if std::mem::take(&mut self.is_refused) {
+            tracing::info!("the database has the newest updates again");
+        }
         self.due = None;
         self.barrier.store(false, Ordering::Release);
     }
 
     /// Puts the batches of [`Self::take`] back, after the database could not store them.
-    pub(crate) fn put_back(&mut self, mut batches: Vec<WriteBatch>) {
+    pub(crate) fn put_back(&mut self, mut batches: Vec<WriteBatch>, error: &StoreError) {
+        if !std::mem::replace(&mut self.is_refused, true) {
+            tracing::error!(%error, "the database does not take the newest updates, which are in the journal");
+        }
         batches.pop();
         self.due = (!batches.is_empty()).then(|| Instant::now() + PAUSE);
         self.batches = batches;

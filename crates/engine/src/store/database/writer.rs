@@ -193,10 +193,7 @@ impl StoreWriter {
         let Some(journaled) = &mut self.journaled else { return stored };
         match &stored {
             Ok(()) => journaled.stored(),
-            Err(error) => {
-                tracing::error!(%error, "the database does not have the newest updates, which are in the journal");
-                journaled.put_back(batches);
-            }
+            Err(error) => journaled.put_back(batches, error),
         }
         stored
     }
