@@ -900,15 +900,16 @@ fn shut_out<'a>(report: &'a Value, sessions: &[Value]) -> Vec<(&'a Value, &'a Va
         let body: Option<Value> = body.as_str().and_then(|it| serde_json::from_str(it).ok());
         body.is_none_or(|it| it["sessionId"].is_null() || is_own(&it["sessionId"]))
     };
-    // Only who has signed in signs out; the owner of this server has not.
-    let is_signing_out = |entry: &&Value| {
-        entry["request"]["url"].as_str().is_some_and(|url| url.contains("/sign-out"))
+    // Only who has signed in signs out, and nobody deletes themselves.
+    let is_about_themselves = |entry: &&Value| {
+        let url = entry["request"]["url"].as_str().unwrap_or_default();
+        url.contains("/sign-out") || url.contains("/people/")
     };
     report["log"]["entries"]
         .as_array()
         .unwrap()
         .iter()
-        .filter(|entry| !is_signing_out(entry))
+        .filter(|entry| !is_about_themselves(entry))
         .filter(|entry| matches!(entry["response"]["status"].as_u64(), Some(401 | 403)))
         .map(|entry| (&entry["request"]["postData"]["text"], &entry["response"]["content"]["text"]))
         .filter(|(body, _)| names_no_other(body))
