@@ -414,9 +414,13 @@ pub async fn issue(fixture: &RoomFixture, name: &str, revoked_ms: Option<u64>) {
 }
 
 pub async fn issue_as(fixture: &RoomFixture, name: &str, role: Role, revoked_ms: Option<u64>) {
+    // What was revoked stays so: another token takes its place.
+    let known = fixture.store.tokens_of(&name.into()).await.unwrap();
+    let valid = known.iter().find(|token| token.revoked_ms.is_none());
+    let id = valid.map_or_else(|| format!("tok_{name}_{}", known.len()), |it| it.id.to_string());
     let token = TokenRecord {
-        id: format!("tok_{name}").as_str().into(),
-        hash: name.into(),
+        id: id.as_str().into(),
+        hash: id,
         user: name.into(),
         name: name.into(),
         role,

@@ -40,6 +40,7 @@ const SQLITE_FILES: &[MigrationFile] = migration_files!["sqlite":
     "0064_administration.sql"
     "0071_document_roles.sql"
     "0072_deleted_people.sql"
+    "0073_update_journal.sql"
 ];
 
 const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
