@@ -242,7 +242,10 @@ fn kept(copydesk: &TestServer, request: &Request) -> Vec<String> {
 
 /// One test for each kind of place, so that they run beside each other.
 fn afternoons(like: impl Fn(&str) -> bool) {
-    for walk in WALKS.into_iter().filter(|walk| like(walk)) {
+    // Only beside SQLite is there a journal of updates.
+    let on_postgres = std::env::var("COPYDESK_STORIES_DATABASE").is_ok_and(|it| it == "postgres");
+    let is_there = |walk: &&str| !(on_postgres && walk.contains("journal."));
+    for walk in WALKS.into_iter().filter(is_there).filter(|walk| like(walk)) {
         eprintln!("the power is cut at {walk}");
         afternoon(walk);
     }
