@@ -76,6 +76,11 @@ impl JournaledUpdates {
         self.is_failed || !self.batches.is_empty()
     }
 
+    /// Returns `true` from an append that failed until the database begins the next generation.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.is_failed
+    }
+
     /// Returns `true` if there is no reason to wait until the database gets the updates.
     pub(crate) fn is_due(&self) -> bool {
         self.due.is_some_and(|due| due <= Instant::now())

@@ -166,8 +166,12 @@ impl StoreWriter {
             self.counters.count_transaction(batches.len());
             return batches.iter().map(|_| Ok(())).collect();
         }
+        // A record that failed may be on the disk, and be stored at the next start.
+        let may_be_written = journaled.has_failed();
         if let Err(error) = self.store_journal().await {
-            return of_all(Err(error), batches.len());
+            let reason = error.to_string();
+            let unknown = may_be_written.then_some(StoreError::OutcomeUnknown { reason });
+            return of_all(Err(unknown.unwrap_or(error)), batches.len());
         }
         let outcomes = self.write(batches).await;
         if let Some(journaled) = &mut self.journaled {
