@@ -272,10 +272,15 @@ async function takesBack(ana) {
 /** Both look at the same change; Ana decides it, Bo presses a moment later. */
 async function races(ana, bo) {
   for (const [round, delay] of [60, 150, 400, 700, 1_200, 90, 250].entries()) {
-    await ana.choose(1)
-    await bo.choose(1)
-    const [hers, his] = [await looks(ana), await looks(bo)]
-    same('what both look at', hers.id, his.id)
+    // The list is drawn a moment after the text has changed, so the first press may be too early.
+    const [, his] = await eventually(
+      'both look at the first change',
+      async () => {
+        for (const writer of [ana, bo]) await writer.choose(1)
+        return [await looks(ana), await looks(bo)]
+      },
+      ([hers, other]) => hers.id === hers.waiting[0] && other.id === hers.id,
+    )
     await ana.bar('Accept')
     await bo.page.waitForTimeout(delay)
     await bo.page.locator('.review-bar .button').first().click()
