@@ -9,22 +9,21 @@
 //! 3. [`copydesk_engine`]: the database, rooms, tools, runs, and what a person may see and do.
 //! 4. [`connections`]: memory held for connections, and how they end. [`protocol`]: the types on
 //!    the wire. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports;
-//!    [`oidc`]: signing in with an identity provider.
-//! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`client`] (the command line as a
-//!    client of a running server), [`load_test`] (`copydesk bench`), [`config`], [`cli`] and
+//!    [`oidc`]: signing in with an identity provider. [`client`]: the command line as a client of
+//!    a running server. [`load_test`]: `copydesk bench`.
+//! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`config`], [`cli`] and
 //!    [`server`] (options and composition).
 //!
 //! `tests/tidy.rs` has the exact table of which module may use which.
 
 pub mod cli;
-pub mod client;
 pub mod config;
-pub mod load_test;
 pub mod server;
 pub mod telemetry;
 pub mod webhooks;
 
 // The crates below, under the names that the modules here, tests and examples use.
+pub use copydesk_client as client;
 pub use copydesk_connections as connections;
 #[cfg(unix)]
 pub use copydesk_engine::processes;
@@ -34,6 +33,7 @@ pub use copydesk_engine::{
 };
 pub use copydesk_http::{messages_api, rest};
 use copydesk_llm::http_client;
+pub use copydesk_load_test as load_test;
 pub use copydesk_mcp as mcp;
 #[cfg(feature = "oidc")]
 pub use copydesk_oidc as oidc;

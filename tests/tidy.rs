@@ -23,8 +23,18 @@ use std::path::{Path, PathBuf};
 /// Folders with the sources of the product.
 const SOURCES: [&str; 2] = ["src", "crates"];
 /// Crates of the workspace that are one module of the table each.
-const MODULE_CRATES: [&str; 8] =
-    ["connections", "llm", "mcp", "oidc", "processes", "protocol", "socketio", "workspace"];
+const MODULE_CRATES: [&str; 10] = [
+    "client",
+    "connections",
+    "llm",
+    "load_test",
+    "mcp",
+    "oidc",
+    "processes",
+    "protocol",
+    "socketio",
+    "workspace",
+];
 
 /// Which modules each module may name, in whatever crate they are. `all` is everything but what is
 /// listed after a `!`.
@@ -67,8 +77,8 @@ const MODULES: &[(&str, &str)] = &[
     ("messages_api", "all !store !socketio !mcp !server !cli !config"),
     ("mcp", "all !store !socketio !rest !messages_api !server !cli !config"),
     ("oidc", "api auth"),
-    ("client", "http_client protocol"),
-    ("load_test", "document client protocol config"),
+    ("client", "llm::http_client protocol"),
+    ("load_test", "document client protocol"),
     ("telemetry", "http_client"),
     ("config", "cli store auth"),
     ("cli", "export permissions"),

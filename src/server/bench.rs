@@ -1,10 +1,11 @@
 //! `copydesk bench`: a load test, and its results on standard output.
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use super::serving::open_files;
 use super::{CommandOutcome, say, stop_signal};
 use crate::cli::{BenchArgs, SwitchArg};
+use crate::config::own_program;
 use crate::load_test::{LoadPlan, LoadTest, TestedServer};
 
 /// Files that the load test and the server need besides their connections.
@@ -35,7 +36,8 @@ pub(super) async fn run(args: BenchArgs) -> Result<CommandOutcome> {
         );
     }
     let server = if args.url.is_empty() {
-        TestedServer::Own(args.data)
+        let program = own_program().context("the path of this program is unknown")?;
+        TestedServer::Own { program, parent: args.data }
     } else {
         let token = args.token.unwrap_or_default().trim().to_owned();
         TestedServer::Running { urls: args.url, token, processes: args.server_process }

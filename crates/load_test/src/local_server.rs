@@ -9,9 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-use crate::config::own_program;
-
-use super::LoadTestError;
+use crate::LoadTestError;
 
 /// Maximum time until the server says its address.
 const START: Duration = Duration::from_secs(30);
@@ -30,13 +28,13 @@ pub(super) struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts this program as a server, with its data in a new directory below `parent`, or in the
+    /// Starts a program as a server, with its data in a new directory below `parent`, or in the
     /// system's directory for temporary files.
     ///
     /// # Errors
     /// [`LoadTestError::Data`] if the directory or the process cannot be made,
     /// [`LoadTestError::Start`] if the server does not say its address.
-    pub async fn start(parent: Option<&Path>) -> Result<Self, LoadTestError> {
+    pub async fn start(program: &Path, parent: Option<&Path>) -> Result<Self, LoadTestError> {
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix("copydesk-bench-");
         let data = match parent {
@@ -45,7 +43,6 @@ impl LocalServer {
         };
         let data = data.map_err(LoadTestError::Data)?;
         let token = format!("bench-{}", uuid::Uuid::new_v4());
-        let program = own_program().ok_or(LoadTestError::Start)?;
         let mut process = Command::new(program)
             .args(["serve", "--listen", "127.0.0.1:0", "--model", "harper", "--data"])
             .arg(data.path())

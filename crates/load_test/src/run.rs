@@ -10,11 +10,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::client::ServerClient;
-use crate::client::socketio::{SocketIoClient, SocketIoServer};
-use crate::protocol::client::{PEER_CHANGES, SHORT_UPDATES};
+use copydesk_client::ServerClient;
+use copydesk_client::socketio::{SocketIoClient, SocketIoServer};
+use copydesk_protocol::client::{PEER_CHANGES, SHORT_UPDATES};
 
-use super::LoadTestError;
 use super::activity::{ClientActivity, LoadedDocument, WorkingTime};
 use super::delivery_log::{DeliveryLog, DeliveryTimes};
 use super::local_server::LocalServer;
@@ -27,6 +26,7 @@ use super::report::{LoadMeasurements, LoadReport, MemoryReadings};
 use super::reviewer::LoadReviewer;
 use super::test_text::{lost_letters, new_text, sentence_of_reviewer};
 use super::writer::LoadWriter;
+use crate::LoadTestError;
 
 /// Clients that connect at the same time.
 const ARRIVING_AT_ONCE: usize = 16;
@@ -37,9 +37,14 @@ const ANNOUNCEMENT: Duration = Duration::from_millis(200);
 
 /// Server to test.
 pub enum TestedServer {
-    /// One that is started for the test, with its data in a new directory below this one, or in
-    /// the system's directory for temporary files.
-    Own(Option<PathBuf>),
+    /// One that is started for the test.
+    Own {
+        /// Program of the server: `copydesk`.
+        program: PathBuf,
+        /// Directory in which a new one is made for the data; `None`: that of the system for
+        /// temporary files.
+        parent: Option<PathBuf>,
+    },
     /// One that runs.
     Running {
         /// Addresses, such as `http://127.0.0.1:4680`: one, or those of all servers on a database.
@@ -83,8 +88,8 @@ impl LoadTest {
     ) -> Result<LoadReport, LoadTestError> {
         let (own, urls, token, processes) = match server {
             TestedServer::Running { urls, token, processes } => (None, urls, token, processes),
-            TestedServer::Own(parent) => {
-                let own = LocalServer::start(parent.as_deref()).await?;
+            TestedServer::Own { program, parent } => {
+                let own = LocalServer::start(&program, parent.as_deref()).await?;
                 let (urls, token) = (vec![own.url.clone()], own.token.clone());
                 let processes = own.process().into_iter().collect();
                 (Some(own), urls, token, processes)

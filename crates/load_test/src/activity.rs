@@ -5,13 +5,13 @@ use std::ops::Range;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::client::socketio::SocketIoClient;
+use copydesk_client::socketio::SocketIoClient;
 
-use super::LoadTestError;
 use super::arrived_updates::ArrivedUpdate;
 use super::delivery_log::DeliveryLog;
 use super::reviewer::LoadReviewer;
 use super::writer::LoadWriter;
+use crate::LoadTestError;
 
 /// Document of a load test.
 pub(super) struct LoadedDocument {

@@ -1,11 +1,11 @@
 //! People of a load test: as many as are needed for its clients, because a server limits the
 //! clients of one person.
 
-use crate::client::{ClientResult, ServerClient};
-use crate::protocol::client::IssueToken;
-use crate::protocol::names;
+use copydesk_client::{ClientResult, ServerClient};
+use copydesk_protocol::client::IssueToken;
+use copydesk_protocol::names;
 
-use super::LoadTestError;
+use crate::LoadTestError;
 
 /// Clients of one person; servers permit 1,024 of them.
 const CLIENTS_OF_A_PERSON: u64 = 500;
@@ -54,7 +54,7 @@ impl LoadPeople {
     /// Revokes what was issued.
     ///
     /// # Errors
-    /// [`ClientError`](crate::client::ClientError) if the server does not.
+    /// [`ClientError`](copydesk_client::ClientError) if the server does not.
     pub async fn leave(&self) -> ClientResult<()> {
         for id in &self.issued {
             self.owner.revoke(id).await?;

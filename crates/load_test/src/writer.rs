@@ -8,14 +8,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::client::socketio::{SocketIoClient, accepted};
-use crate::document::{ChangeLimits, ChangeSet, InsertSide};
+use copydesk_client::socketio::{SocketIoClient, accepted};
+use copydesk_core::document::{ChangeLimits, ChangeSet, InsertSide};
 
-use super::LoadTestError;
 use super::activity::{ActivityEvent, LoadedDocument, WorkingTime};
 use super::arrived_updates::ArrivedUpdate;
 use super::delivery_log::{VersionCause, milliseconds};
 use super::test_text::{letter, writer_mark};
+use crate::LoadTestError;
 
 /// Pause before keystrokes are sent again that the server refused for now.
 const PAUSE: Duration = Duration::from_millis(100);

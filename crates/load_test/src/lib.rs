@@ -20,12 +20,12 @@ mod test_text;
 mod writer;
 
 pub use plan::LoadPlan;
-pub(crate) use process_usage::resident_bytes;
+pub use process_usage::resident_bytes;
 pub use report::LoadReport;
 pub use run::{LoadTest, TestedServer};
 
-use crate::client::ClientError;
-use crate::client::socketio::EventRefusal;
+use copydesk_client::ClientError;
+use copydesk_client::socketio::EventRefusal;
 
 /// Failure of a load test.
 #[derive(Debug, thiserror::Error)]

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::client::mcp::{StdioBridge, tool_call};
-use crate::client::socketio::{SocketIoClient, accepted};
-use crate::client::{ClientResult, ServerClient};
+use copydesk_client::mcp::{StdioBridge, tool_call};
+use copydesk_client::socketio::{SocketIoClient, accepted};
+use copydesk_client::{ClientResult, ServerClient};
 
-use super::LoadTestError;
 use super::activity::{ActivityEvent, LoadedDocument, WorkingTime};
 use super::delivery_log::VersionCause;
 use super::test_text::sentence_of_reviewer;
+use crate::LoadTestError;
 
 /// Client that has its sentence changed again and again, and accepts each change.
 pub(super) struct LoadReviewer {
@@ -55,8 +55,7 @@ impl LoadReviewer {
     /// Returns the reviewer with this number in the document.
     ///
     /// # Errors
-    /// [`ClientError::Address`](crate::client::ClientError::Address) if the server's address takes
-    /// no path.
+    /// [`ClientError`](copydesk_client::ClientError) if the address of the server takes no path.
     pub fn new(
         document: Arc<LoadedDocument>,
         number: u32,

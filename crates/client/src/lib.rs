@@ -16,9 +16,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::http_client::http_client_builder;
-use crate::protocol::client::{IssueToken, TieToken};
-use crate::protocol::server::{IssuedToken, TokenList};
+use copydesk_llm::http_client::http_client_builder;
+use copydesk_protocol::client::{IssueToken, TieToken};
+use copydesk_protocol::server::{IssuedToken, TokenList};
 
 /// Maximum wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);

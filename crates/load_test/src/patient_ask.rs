@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::client::socketio::{SocketIoClient, accepted};
+use copydesk_client::socketio::{SocketIoClient, accepted};
 
-use super::LoadTestError;
+use crate::LoadTestError;
 
 /// Maximum time for an event to be accepted.
 const PATIENCE: Duration = Duration::from_secs(30);

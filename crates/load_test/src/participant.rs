@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
-use crate::client::socketio::{SocketIoClient, SocketIoPacket};
+use copydesk_client::socketio::{SocketIoClient, SocketIoPacket};
 
-use super::LoadTestError;
 use super::activity::{ActivityEvent, ClientActivity, LoadedDocument, WorkingTime};
 use super::arrived_updates::ArrivedUpdates;
 use super::patient_ask::ask_patiently;
+use crate::LoadTestError;
 
 /// Phase of a load test, which all clients follow.
 #[derive(Clone, Debug)]
