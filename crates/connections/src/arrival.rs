@@ -58,7 +58,7 @@ pub struct RequestOwner {
 
 impl RequestOwner {
     /// Returns the owner of a request over this connection, who is not known yet.
-    pub fn unknown(accounts: MemoryAccounts, transport: Arc<TcpConnection>) -> Self {
+    pub fn unauthenticated(accounts: MemoryAccounts, transport: Arc<TcpConnection>) -> Self {
         Self { accounts, transport, account: Arc::default() }
     }
 

@@ -29,7 +29,7 @@ pub(super) struct TransportTable<T> {
 pub(super) struct TransportEntries<T> {
     pub(super) all: BTreeMap<u64, Weak<T>>,
     /// Connections that have not shown a token.
-    pub(super) unknown: UnauthenticatedTable<T>,
+    pub(super) unauthenticated: UnauthenticatedTable<T>,
 }
 
 /// Entry of a connection in a [`TransportTable`], removed on drop.
@@ -61,8 +61,10 @@ pub(super) struct UnauthenticatedPlace<T> {
 impl<T> TransportTable<T> {
     /// Returns an empty table for at most so many connections.
     pub(super) fn new(most: usize) -> Self {
-        let entries =
-            TransportEntries { all: BTreeMap::new(), unknown: UnauthenticatedTable::default() };
+        let entries = TransportEntries {
+            all: BTreeMap::new(),
+            unauthenticated: UnauthenticatedTable::default(),
+        };
         Self { began: Instant::now(), most, entries: Mutex::new(entries) }
     }
 
@@ -103,16 +105,16 @@ impl<T> TransportPlace<T> {
     /// open that nobody new could come.
     pub(super) fn become_known(&self) -> bool {
         let mut entries = self.table.entries();
-        entries.unknown.remove(self.number);
-        let known = entries.all.len().saturating_sub(entries.unknown.len());
+        entries.unauthenticated.remove(self.number);
+        let known = entries.all.len().saturating_sub(entries.unauthenticated.len());
         known > self.table.most - self.table.most / 8
     }
 
     /// Counts the connection as one that has not shown a token.
-    pub(super) fn become_unknown(&self) {
+    pub(super) fn become_unauthenticated(&self) {
         let mut entries = self.table.entries();
         if let Some(transport) = entries.all.get(&self.number).cloned() {
-            entries.unknown.add(self.number, self.peer, transport);
+            entries.unauthenticated.add(self.number, self.peer, transport);
         }
     }
 
@@ -133,7 +135,7 @@ impl<T> Drop for TransportPlace<T> {
     fn drop(&mut self) {
         let mut entries = self.table.entries();
         entries.all.remove(&self.number);
-        entries.unknown.remove(self.number);
+        entries.unauthenticated.remove(self.number);
     }
 }
 

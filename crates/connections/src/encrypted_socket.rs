@@ -148,7 +148,7 @@ mod tests {
         let (_connections, transport, mut socket, _client) = accepted().await;
         let ending = async {
             tokio::task::yield_now().await;
-            transport.end(EndReason::TooManyUnknown);
+            transport.end(EndReason::TooManyUnauthenticated);
         };
         let (waited, ()) = tokio::join!(socket.first_byte(), ending);
         assert_eq!(waited.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);

@@ -60,7 +60,7 @@ impl IncomingFrames {
         });
         result?;
         if let Some(session) = transport.session().filter(|it| it.person().is_none()) {
-            let hold = |bytes| connections.hold_unknown(bytes);
+            let hold = |bytes| connections.hold_unauthenticated(bytes);
             session.hold_early(passed, hold).map_err(|_| EndReason::ArrivingTooMuch)?;
         }
         Ok((passed, frames))

@@ -43,7 +43,7 @@ pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 const READER_MESSAGE_BYTES: usize = 256 * 1024;
 /// Largest message of a client that has not shown a token yet, in bytes: long enough that one with
 /// a senseless name is told so.
-pub const UNKNOWN_MESSAGE_BYTES: usize = 128 * 1024;
+pub const UNAUTHENTICATED_MESSAGE_BYTES: usize = 128 * 1024;
 
 /// Reason why the server ended a [`TcpConnection`] or a [`SocketClient`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub enum EndReason {
     /// somebody else, and this person has the most connections.
     TooManyOfPerson,
     /// A newer connection needs the place, and this one has not shown a token.
-    TooManyUnknown,
+    TooManyUnauthenticated,
     /// The server of several that had a document of this client was lost, or has stopped.
     NodeLost,
     /// The server stops.

@@ -38,7 +38,7 @@ const BODY_BYTES: usize = 64 * 1024 * 1024;
 /// in bytes.
 const READER_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes that arrive from everybody who has not shown a token.
-const UNKNOWN_BYTES: usize = 16 * 1024 * 1024;
+const UNAUTHENTICATED_BYTES: usize = 16 * 1024 * 1024;
 /// Long answers over HTTP that are prepared for one person at once.
 const LONG_ANSWERS: usize = 4;
 /// Number of remembered people above which those without held bytes are forgotten.
@@ -64,7 +64,7 @@ pub struct PersonAccount {
     pub(super) shared: Arc<AccountsShared>,
     /// `true` if the person may only read, and so has nothing long to send.
     only_reads: AtomicBool,
-    is_unknown: bool,
+    is_unauthenticated: bool,
     arriving: AtomicUsize,
     waiting: AtomicUsize,
     bodies: AtomicUsize,
@@ -157,7 +157,7 @@ impl MemoryAccounts {
     }
 
     /// Returns an account for everybody who has not shown a token.
-    pub(super) fn unknown(&self) -> Arc<PersonAccount> {
+    pub(super) fn unauthenticated(&self) -> Arc<PersonAccount> {
         Arc::new(PersonAccount::new(Arc::clone(&self.0), true))
     }
 
@@ -206,10 +206,10 @@ impl AccountsShared {
 }
 
 impl PersonAccount {
-    fn new(shared: Arc<AccountsShared>, is_unknown: bool) -> Self {
+    fn new(shared: Arc<AccountsShared>, is_unauthenticated: bool) -> Self {
         Self {
             shared,
-            is_unknown,
+            is_unauthenticated,
             only_reads: AtomicBool::new(false),
             arriving: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
@@ -272,7 +272,7 @@ impl PersonAccount {
             HeldPurpose::Outgoing => {
                 OUTGOING_BYTES.saturating_add(self.largest.load(Ordering::Relaxed).max(bytes))
             }
-            _ if self.is_unknown => UNKNOWN_BYTES,
+            _ if self.is_unauthenticated => UNAUTHENTICATED_BYTES,
             _ if self.only_reads() => READER_BYTES,
             HeldPurpose::Arriving => ARRIVING_BYTES,
             HeldPurpose::Waiting => WAITING_BYTES,
@@ -569,7 +569,7 @@ mod tests {
         );
         assert_eq!(ben.hold(HeldPurpose::Arriving, 1).map(drop), Err(MemoryExhausted::Server));
         assert_eq!(
-            accounts.unknown().hold(HeldPurpose::Arriving, 1).map(drop),
+            accounts.unauthenticated().hold(HeldPurpose::Arriving, 1).map(drop),
             Err(MemoryExhausted::Server)
         );
         drop(held);

@@ -23,12 +23,12 @@ use super::unauthenticated::UnauthenticatedTable;
 use super::{EndReason, lock};
 
 /// Largest number of connections that have not shown a token.
-const UNKNOWN_CONNECTIONS: usize = 1_024;
+const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
 /// Largest number of connections without a token from one address, except loopback, where a reverse
 /// proxy connects for many.
-const UNKNOWN_OF_ADDRESS: usize = 256;
+const UNAUTHENTICATED_OF_ADDRESS: usize = 256;
 /// Largest number of polling clients that have not shown a token.
-const UNKNOWN_SESSIONS: usize = 1_024;
+const UNAUTHENTICATED_SESSIONS: usize = 1_024;
 /// Largest number of clients of one person.
 const CLIENTS_OF_PERSON: usize = 1_024;
 /// Largest number of connections if the system sets no limit.
@@ -53,16 +53,16 @@ pub struct ConnectionRegistry(Arc<RegistryState>);
 struct RegistryState {
     accounts: MemoryAccounts,
     /// Account of everybody who has not shown a token.
-    unknown: Arc<PersonAccount>,
+    unauthenticated: Arc<PersonAccount>,
     /// Largest number of connections that have not shown a token.
-    most_unknown: usize,
+    most_unauthenticated: usize,
     numbers: AtomicU64,
     transports: Arc<TransportTable<TcpConnection>>,
     /// Clients by the name of their engine.io session: all that poll, others once they have shown a
     /// token.
     sessions: Arc<SessionTable<SocketClient>>,
     /// Polling clients that have not shown a token.
-    unknown_sessions: Arc<Mutex<UnauthenticatedTable<SocketClient>>>,
+    unauthenticated_sessions: Arc<Mutex<UnauthenticatedTable<SocketClient>>>,
     /// Pace of new polling clients; locked by whoever is next.
     handshakes: tokio::sync::Mutex<MessagePace>,
 }
@@ -73,7 +73,7 @@ struct RegistryState {
 pub struct TooManySessions;
 
 /// Connection or client that holds bytes without having shown a token.
-enum UnknownHolder {
+enum UnauthenticatedHolder {
     Connection(Arc<TcpConnection>),
     Client(Arc<SocketClient>),
 }
@@ -85,13 +85,13 @@ impl ConnectionRegistry {
         // A quarter is left for documents, files and other programs.
         let most = limits.open_files.map_or(MOST_CONNECTIONS, |files| (files / 4 * 3).max(16));
         Self(Arc::new(RegistryState {
-            unknown: accounts.unknown(),
+            unauthenticated: accounts.unauthenticated(),
             accounts,
-            most_unknown: UNKNOWN_CONNECTIONS.min(most / 3),
+            most_unauthenticated: UNAUTHENTICATED_CONNECTIONS.min(most / 3),
             numbers: AtomicU64::new(0),
             transports: Arc::new(TransportTable::new(most.min(MOST_CONNECTIONS))),
             sessions: Arc::default(),
-            unknown_sessions: Arc::default(),
+            unauthenticated_sessions: Arc::default(),
             handshakes: tokio::sync::Mutex::new(MessagePace::of_handshakes()),
         }))
     }
@@ -110,20 +110,20 @@ impl ConnectionRegistry {
         let transport = Arc::new(TcpConnection::new(place, self.0.accounts.clone()));
         let mut transports = self.0.transports.entries();
         let crowded = transports.all.len() >= self.0.transports.most();
-        let unknown = transports.unknown.len() >= self.0.most_unknown;
-        let here = transports.unknown.count_of(peer);
-        let leaving = if here >= UNKNOWN_OF_ADDRESS && !peer.is_loopback() {
-            transports.unknown.take_oldest_from(peer)
-        } else if crowded || unknown {
-            transports.unknown.take_oldest_of_most()
+        let unauthenticated = transports.unauthenticated.len() >= self.0.most_unauthenticated;
+        let here = transports.unauthenticated.count_of(peer);
+        let leaving = if here >= UNAUTHENTICATED_OF_ADDRESS && !peer.is_loopback() {
+            transports.unauthenticated.take_oldest_from(peer)
+        } else if crowded || unauthenticated {
+            transports.unauthenticated.take_oldest_of_most()
         } else {
             None
         };
         transports.all.insert(number, Arc::downgrade(&transport));
-        transports.unknown.add(number, peer, Arc::downgrade(&transport));
+        transports.unauthenticated.add(number, peer, Arc::downgrade(&transport));
         drop(transports);
         match leaving {
-            Some(oldest) => oldest.end(EndReason::TooManyUnknown),
+            Some(oldest) => oldest.end(EndReason::TooManyUnauthenticated),
             None if crowded => self.0.accounts.make_person_give_way(),
             None => {}
         }
@@ -149,15 +149,16 @@ impl ConnectionRegistry {
     /// address that has most.
     pub fn polling_client(&self, transport: &TcpConnection) -> (Arc<SocketClient>, Option<String>) {
         let number = self.0.next_number();
-        let place = UnauthenticatedPlace { table: Arc::clone(&self.0.unknown_sessions), number };
+        let place =
+            UnauthenticatedPlace { table: Arc::clone(&self.0.unauthenticated_sessions), number };
         let client = SocketClient::new(Some(place));
-        let mut unknown = lock(&self.0.unknown_sessions);
-        let is_full = unknown.len() >= UNKNOWN_SESSIONS;
-        let leaving = if is_full { unknown.take_oldest_of_most() } else { None };
-        unknown.add(number, transport.place.peer, Arc::downgrade(&client));
-        drop(unknown);
+        let mut unauthenticated = lock(&self.0.unauthenticated_sessions);
+        let is_full = unauthenticated.len() >= UNAUTHENTICATED_SESSIONS;
+        let leaving = if is_full { unauthenticated.take_oldest_of_most() } else { None };
+        unauthenticated.add(number, transport.place.peer, Arc::downgrade(&client));
+        drop(unauthenticated);
         let left = leaving.and_then(|oldest| {
-            oldest.end(EndReason::TooManyUnknown);
+            oldest.end(EndReason::TooManyUnauthenticated);
             oldest.name()
         });
         (client, left)
@@ -206,11 +207,11 @@ impl ConnectionRegistry {
     ///
     /// # Errors
     /// [`MemoryExhausted`] if nobody without a token holds anything.
-    pub fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, MemoryExhausted> {
+    pub fn hold_unauthenticated(&self, bytes: usize) -> Result<HeldBytes, MemoryExhausted> {
         loop {
-            match self.0.unknown.hold(HeldPurpose::Arriving, bytes) {
+            match self.0.unauthenticated.hold(HeldPurpose::Arriving, bytes) {
                 Ok(held) => return Ok(held),
-                Err(full) => self.0.largest_unknown().ok_or(full)?.end(),
+                Err(full) => self.0.largest_unauthenticated().ok_or(full)?.end(),
             }
         }
     }
@@ -218,9 +219,9 @@ impl ConnectionRegistry {
     /// Ends the oldest connection that has not shown a token, of the address that has most, after a
     /// connection could not be accepted.
     pub fn make_place(&self) {
-        let oldest = self.0.transports.entries().unknown.take_oldest_of_most();
+        let oldest = self.0.transports.entries().unauthenticated.take_oldest_of_most();
         if let Some(oldest) = oldest {
-            oldest.end(EndReason::TooManyUnknown);
+            oldest.end(EndReason::TooManyUnauthenticated);
         }
     }
 
@@ -258,12 +259,15 @@ impl RegistryState {
     }
 
     /// Returns who holds most without a token, of the address that holds most.
-    fn largest_unknown(&self) -> Option<UnknownHolder> {
-        let (connections, clients) =
-            (self.transports.entries().unknown.live(), lock(&self.unknown_sessions).live());
+    fn largest_unauthenticated(&self) -> Option<UnauthenticatedHolder> {
+        let (connections, clients) = (
+            self.transports.entries().unauthenticated.live(),
+            lock(&self.unauthenticated_sessions).live(),
+        );
         let connections =
-            connections.into_iter().map(|(peer, it)| (peer, UnknownHolder::Connection(it)));
-        let clients = clients.into_iter().map(|(peer, it)| (peer, UnknownHolder::Client(it)));
+            connections.into_iter().map(|(peer, it)| (peer, UnauthenticatedHolder::Connection(it)));
+        let clients =
+            clients.into_iter().map(|(peer, it)| (peer, UnauthenticatedHolder::Client(it)));
         let mut holders: Vec<_> =
             connections.chain(clients).map(|(peer, it)| (it.bytes(), peer, it)).collect();
         // One that has ended makes no room.
@@ -272,17 +276,17 @@ impl RegistryState {
         for (bytes, peer, _) in &holders {
             *by_address.entry(*peer).or_default() += bytes;
         }
-        let key = |(bytes, peer, _): &(usize, IpAddr, UnknownHolder)| {
+        let key = |(bytes, peer, _): &(usize, IpAddr, UnauthenticatedHolder)| {
             (by_address.get(peer).copied(), *peer, *bytes)
         };
         holders.into_iter().max_by_key(key).map(|(.., holder)| holder)
     }
 }
 
-impl UnknownHolder {
+impl UnauthenticatedHolder {
     fn bytes(&self) -> usize {
         match self {
-            Self::Connection(transport) => transport.unknown_bytes(),
+            Self::Connection(transport) => transport.unauthenticated_bytes(),
             Self::Client(session) => session.early_bytes(),
         }
     }
@@ -296,8 +300,8 @@ impl UnknownHolder {
 
     fn end(&self) {
         match self {
-            Self::Connection(transport) => transport.end(EndReason::TooManyUnknown),
-            Self::Client(session) => session.end(EndReason::TooManyUnknown),
+            Self::Connection(transport) => transport.end(EndReason::TooManyUnauthenticated),
+            Self::Client(session) => session.end(EndReason::TooManyUnauthenticated),
         }
     }
 }
@@ -339,7 +343,8 @@ mod tests {
     ) -> (Arc<TcpConnection>, ConnectionArrival, bool) {
         let transport = connections.accept(address(1));
         let arrival = ConnectionArrival::begin(&transport);
-        let owner = RequestOwner::unknown(connections.accounts().clone(), Arc::clone(&transport));
+        let owner =
+            RequestOwner::unauthenticated(connections.accounts().clone(), Arc::clone(&transport));
         let is_taken = owner.is(&person(name)).is_ok();
         (transport, arrival, is_taken)
     }
@@ -432,7 +437,7 @@ mod tests {
         let connections = connections(65_536);
         let (busy, other) = (connections.accept(address(1)), connections.accept(address(2)));
         let honest = connections.polling_client(&other);
-        let clients: Vec<_> = (0..UNKNOWN_SESSIONS + 10)
+        let clients: Vec<_> = (0..UNAUTHENTICATED_SESSIONS + 10)
             .map(|number| {
                 let (client, left) = connections.polling_client(&busy);
                 connections.name(&client, number.to_string());
@@ -479,7 +484,7 @@ mod tests {
             drop(answered);
             idle.push(transport);
         }
-        let hold = |bytes| connections.hold_unknown(bytes);
+        let hold = |bytes| connections.hold_unauthenticated(bytes);
         let refused = idle.iter().filter(|it| it.count_head(60_000, hold).is_err()).count();
         assert_eq!(refused, 60 - 34, "2 MB are held");
     }
@@ -515,7 +520,7 @@ mod tests {
     fn whoever_holds_most_without_a_token_makes_room() {
         let connections = connections(65_536);
         let honest = connections.accept(address(2));
-        let hold = |bytes| connections.hold_unknown(bytes);
+        let hold = |bytes| connections.hold_unauthenticated(bytes);
         honest.count_head(20_000, hold).unwrap();
         let many: Vec<_> = (0..1_000).map(|_| connections.accept([127, 0, 0, 1].into())).collect();
         for sender in &many[1..] {

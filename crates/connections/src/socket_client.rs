@@ -14,7 +14,7 @@ use super::memory_accounts::{HeldBytes, MemoryExhausted, PersonAccount};
 use super::message_pace::MessagePace;
 use super::retained_bytes::RetainedBytes;
 use super::tcp_connection::TcpConnection;
-use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES, lock};
+use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNAUTHENTICATED_MESSAGE_BYTES, lock};
 
 /// Bytes that may wait to be sent to one client, beyond the largest message among them.
 const SESSION_BYTES: usize = 18 * 1024 * 1024;
@@ -29,7 +29,7 @@ const LAST_MESSAGES: Duration = Duration::from_millis(700);
 /// Time for the packet after the last message.
 const LAST_PACKET: Duration = Duration::from_millis(50);
 /// Bytes that a client may send before it has shown a token: one message and the headers of frames.
-const EARLY_BYTES: usize = UNKNOWN_MESSAGE_BYTES + 1024;
+const EARLY_BYTES: usize = UNAUTHENTICATED_MESSAGE_BYTES + 1024;
 /// Number of messages a client may send before it has shown a token.
 const MESSAGES_BEFORE_TOKEN: u32 = 16;
 
@@ -64,7 +64,7 @@ pub struct SocketClient {
     /// Entry under its name in the registry.
     place: Mutex<Option<SessionPlace<Self>>>,
     /// Place among the clients that have not shown a token.
-    unknown: Mutex<Option<UnauthenticatedPlace<Self>>>,
+    unauthenticated: Mutex<Option<UnauthenticatedPlace<Self>>>,
 }
 
 /// Messages that are not sent yet, in order.
@@ -109,10 +109,10 @@ pub enum QueueOverflow {
 
 impl SocketClient {
     /// Returns a client that has not shown a token.
-    pub(super) fn new(unknown: Option<UnauthenticatedPlace<Self>>) -> Arc<Self> {
+    pub(super) fn new(unauthenticated: Option<UnauthenticatedPlace<Self>>) -> Arc<Self> {
         Arc::new(Self {
             pace: Mutex::new(MessagePace::of_client()),
-            is_polling: AtomicBool::new(unknown.is_some()),
+            is_polling: AtomicBool::new(unauthenticated.is_some()),
             queue: Mutex::default(),
             sent: Notify::new(),
             person: OnceLock::new(),
@@ -125,14 +125,14 @@ impl SocketClient {
             transports: Mutex::default(),
             probe: Mutex::default(),
             place: Mutex::default(),
-            unknown: Mutex::new(unknown),
+            unauthenticated: Mutex::new(unauthenticated),
         })
     }
 
     /// Sets the person whose token the client has shown.
     pub(super) fn become_known(&self, person: Arc<PersonAccount>) {
         self.person.get_or_init(|| person);
-        lock(&self.unknown).take();
+        lock(&self.unauthenticated).take();
         lock(&self.early).held = None;
         for transport in self.transports() {
             transport.become_known();
@@ -241,7 +241,7 @@ impl SocketClient {
     /// Returns the longest message this client may send, in bytes.
     pub fn message_limit(&self) -> usize {
         match self.person() {
-            None => UNKNOWN_MESSAGE_BYTES,
+            None => UNAUTHENTICATED_MESSAGE_BYTES,
             Some(person) if person.only_reads() => READER_MESSAGE_BYTES,
             Some(_) => MESSAGE_BYTES,
         }
@@ -623,10 +623,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_unknown_says_little() {
+    fn whoever_is_unauthenticated_says_little() {
         let connections = connections();
         let session = connections.websocket_client();
-        let count = |bytes| connections.hold_unknown(bytes);
+        let count = |bytes| connections.hold_unauthenticated(bytes);
         assert_eq!(session.hold_early(EARLY_BYTES, count), Ok(()));
         assert_eq!(session.early_bytes(), EARLY_BYTES);
         assert_eq!(session.hold_early(1, count), Err(MemoryExhausted::Person));

@@ -114,7 +114,7 @@ impl<S> ObservedStream<S> {
                 let end = head.find(bytes);
                 self.transport.has_read_head(end.is_some());
                 let admitted = end.unwrap_or(bytes.len());
-                let hold = |bytes| self.connections.hold_unknown(bytes);
+                let hold = |bytes| self.connections.hold_unauthenticated(bytes);
                 let counted = self.transport.count_head(admitted, hold);
                 counted.map_err(|_| EndReason::ArrivingTooMuch)?;
                 Ok(admitted)
@@ -535,10 +535,10 @@ mod tests {
         let (transport, mut stream, mut client) = websocket(None).await;
         client.write_all(&header(0x81, 60_000)).await.unwrap();
         let announced = stream.read(&mut [0; 1024]).await.unwrap();
-        assert_eq!(transport.unknown_bytes(), announced);
+        assert_eq!(transport.unauthenticated_bytes(), announced);
         client.write_all(&[b'x'; 500]).await.unwrap();
         assert_eq!(stream.read(&mut [0; 1024]).await.unwrap(), 500);
-        assert_eq!(transport.unknown_bytes(), announced + 500);
+        assert_eq!(transport.unauthenticated_bytes(), announced + 500);
     }
 
     #[tokio::test]

@@ -19,9 +19,9 @@ use super::socket_client::SocketClient;
 use super::{EndReason, lock};
 
 /// Longest wait for a request, or for the handshake after the upgrade, without a token.
-const UNKNOWN_PATIENCE: Duration = Duration::from_secs(10);
+const UNAUTHENTICATED_PATIENCE: Duration = Duration::from_secs(10);
 /// Longest duration of a request without a token.
-const UNKNOWN_REQUEST: Duration = Duration::from_secs(30);
+const UNAUTHENTICATED_REQUEST: Duration = Duration::from_secs(30);
 /// Longest wait of a connection that has shown a token for its next request.
 const IDLE: Duration = Duration::from_mins(2);
 /// Longest silence of a WebSocket: the heartbeat asks every 25 seconds and waits 20 for the answer.
@@ -222,7 +222,7 @@ impl TcpConnection {
         }
         // Known by an earlier request: a WebSocket shows a token of its own.
         if self.is_known.swap(false, Ordering::Relaxed) {
-            self.place.become_unknown();
+            self.place.become_unauthenticated();
         }
         self.request_ms.store(self.place.now_ms(), Ordering::Relaxed);
         self.is_upgraded.store(true, Ordering::Release);
@@ -273,12 +273,12 @@ impl TcpConnection {
         self.session.get()
     }
 
-    /// Counts bytes of a request's head that have come. `hold_unknown` holds them in the account of
+    /// Counts bytes of a request's head that have come. `hold_unauthenticated` holds them in the account of
     /// everybody without a token.
     pub(super) fn count_head(
         &self,
         bytes: usize,
-        hold_unknown: impl FnOnce(usize) -> Result<HeldBytes, MemoryExhausted>,
+        hold_unauthenticated: impl FnOnce(usize) -> Result<HeldBytes, MemoryExhausted>,
     ) -> Result<(), MemoryExhausted> {
         if self.is_answering() {
             return Ok(());
@@ -289,7 +289,7 @@ impl TcpConnection {
         let owner = lock(&self.owner).clone().filter(|_| self.is_known());
         let held = match owner {
             Some(person) => person.hold(HeldPurpose::Arriving, before + bytes)?,
-            None => hold_unknown(before + bytes)?,
+            None => hold_unauthenticated(before + bytes)?,
         };
         *lock(&self.head) = Some(held);
         Ok(())
@@ -300,7 +300,7 @@ impl TcpConnection {
     }
 
     /// Returns the bytes that are held without a token having been shown.
-    pub(super) fn unknown_bytes(&self) -> usize {
+    pub(super) fn unauthenticated_bytes(&self) -> usize {
         let head = lock(&self.head).as_ref().map_or(0, HeldBytes::bytes);
         head + self.session.get().map_or(0, |session| session.early_bytes())
     }
@@ -358,7 +358,7 @@ impl TcpConnection {
             return if self.is_known() {
                 (since(&self.read_ms) > SILENCE).then_some(EndReason::Silent)
             } else {
-                (request > UNKNOWN_PATIENCE).then_some(EndReason::HandshakeTimeout)
+                (request > UNAUTHENTICATED_PATIENCE).then_some(EndReason::HandshakeTimeout)
             };
         }
         if self.is_after_access(now_ms) {
@@ -366,9 +366,9 @@ impl TcpConnection {
         }
         let quiet = request.min(since(&self.written_ms));
         let patience = match (self.requests.load(Ordering::Relaxed), self.is_known()) {
-            (0, false) => UNKNOWN_PATIENCE,
+            (0, false) => UNAUTHENTICATED_PATIENCE,
             (0, true) => IDLE,
-            (_, false) => UNKNOWN_REQUEST,
+            (_, false) => UNAUTHENTICATED_REQUEST,
             // An answer may have to wait for people.
             (_, true) => return None,
         };

@@ -62,7 +62,7 @@ fn expired(expires_ms: Option<u64>, now_ms: u64) -> Option<AccessEnd> {
 #[derive(Clone, Debug)]
 pub struct AccessGuard {
     principal: Principal,
-    standing: Arc<TokenState>,
+    state: Arc<TokenState>,
 }
 
 /// State that all connections with one token share.
@@ -72,20 +72,20 @@ struct TokenState {
     expires_ms: Option<u64>,
     /// Time of the last change of the person, when the first of the connections came in.
     changed_ms: Option<u64>,
-    why: OnceLock<AccessEnd>,
-    over: CancellationToken,
+    reason: OnceLock<AccessEnd>,
+    ended: CancellationToken,
 }
 
 impl TokenState {
     fn new(token: TokenId, expires_ms: Option<u64>, changed_ms: Option<u64>) -> Arc<Self> {
-        let (why, over) = (OnceLock::new(), CancellationToken::new());
-        Arc::new(Self { token, expires_ms, changed_ms, why, over })
+        let (reason, ended) = (OnceLock::new(), CancellationToken::new());
+        Arc::new(Self { token, expires_ms, changed_ms, reason, ended })
     }
 
     /// Ends the access; the first reason counts.
-    fn end(&self, why: AccessEnd) {
-        self.why.set(why).ok();
-        self.over.cancel();
+    fn end(&self, reason: AccessEnd) {
+        self.reason.set(reason).ok();
+        self.ended.cancel();
     }
 
     /// Ends the access if the person behind the token changed at `at_ms`, after the first of the
@@ -102,7 +102,7 @@ impl TokenState {
 impl AccessGuard {
     /// Returns a guard that cannot be ended: for the owner of a server without tokens.
     pub fn lasting(principal: Principal, token: TokenId) -> Self {
-        Self { principal, standing: TokenState::new(token, None, None) }
+        Self { principal, state: TokenState::new(token, None, None) }
     }
 
     /// Returns the person.
@@ -112,7 +112,7 @@ impl AccessGuard {
 
     /// Returns the token that the person came in with.
     pub fn token(&self) -> &TokenId {
-        &self.standing.token
+        &self.state.token
     }
 
     /// Checks that the access is still valid at `now_ms`. Reads no store, so it can be called
@@ -121,22 +121,22 @@ impl AccessGuard {
     /// # Errors
     /// The reason why the token is no longer valid.
     pub fn check(&self, now_ms: u64) -> Result<(), AccessEnd> {
-        if let Some(expired) = expired(self.standing.expires_ms, now_ms) {
-            self.standing.end(expired);
+        if let Some(expired) = expired(self.state.expires_ms, now_ms) {
+            self.state.end(expired);
         }
-        self.standing.why.get().map_or(Ok(()), |why| Err(*why))
+        self.state.reason.get().map_or(Ok(()), |reason| Err(*reason))
     }
 
     /// Returns `true` if the access is known to have ended.
     pub fn has_ended(&self) -> bool {
-        self.standing.over.is_cancelled()
+        self.state.ended.is_cancelled()
     }
 
     /// Waits until the access ends; returns the reason.
     pub async fn ended(&self) -> AccessEnd {
-        self.standing.over.cancelled().await;
+        self.state.ended.cancelled().await;
         // Set before the wait is over; the other value only satisfies the compiler.
-        self.standing.why.get().copied().unwrap_or(AccessEnd::Revoked { at_ms: 0 })
+        self.state.reason.get().copied().unwrap_or(AccessEnd::Revoked { at_ms: 0 })
     }
 }
 
@@ -147,16 +147,16 @@ pub(super) struct AccessGuards(Arc<Mutex<HashMap<TokenId, Weak<TokenState>>>>);
 impl AccessGuards {
     /// Returns a guard for the holder of a token. The caller must verify the token once more after
     /// this: a revocation before the guard existed could not end it.
-    pub(super) fn hand_out(&self, verified: VerifiedToken) -> AccessGuard {
+    pub(super) fn guard_of(&self, verified: VerifiedToken) -> AccessGuard {
         let VerifiedToken { principal, token, expires_ms, changed_ms } = verified;
-        let mut out = self.out();
-        let known = out.get(&token).and_then(Weak::upgrade);
+        let mut states = self.lock();
+        let known = states.get(&token).and_then(Weak::upgrade);
         match (known.as_ref().map(|known| known.changed_ms), changed_ms) {
             // Verified before a change that others have come in after.
             (Some(Some(at_ms)), verified_ms) if Some(at_ms) > verified_ms => {
-                let standing = TokenState::new(token, expires_ms, changed_ms);
-                standing.end(AccessEnd::Changed { at_ms });
-                return AccessGuard { principal, standing };
+                let state = TokenState::new(token, expires_ms, changed_ms);
+                state.end(AccessEnd::Changed { at_ms });
+                return AccessGuard { principal, state };
             }
             (Some(known_ms), Some(at_ms)) if known_ms < Some(at_ms) => {
                 if let Some(known) = &known {
@@ -166,49 +166,49 @@ impl AccessGuards {
             _ => {}
         }
         let is_same = |known: &Arc<TokenState>| known.changed_ms == changed_ms;
-        let standing = known.filter(is_same).unwrap_or_else(|| {
+        let state = known.filter(is_same).unwrap_or_else(|| {
             // Entries that no connection holds any more.
-            out.retain(|_, standing| standing.strong_count() > 0);
-            let standing = TokenState::new(token.clone(), expires_ms, changed_ms);
-            out.insert(token, Arc::downgrade(&standing));
-            standing
+            states.retain(|_, state| state.strong_count() > 0);
+            let state = TokenState::new(token.clone(), expires_ms, changed_ms);
+            states.insert(token, Arc::downgrade(&state));
+            state
         });
-        AccessGuard { principal, standing }
+        AccessGuard { principal, state }
     }
 
     /// Ends the guards of a token, at once.
-    pub(super) fn end(&self, token: &TokenId, why: AccessEnd) {
-        let standing = self.out().get(token).and_then(Weak::upgrade);
-        if let Some(standing) = standing {
-            standing.end(why);
+    pub(super) fn end(&self, token: &TokenId, reason: AccessEnd) {
+        let state = self.lock().get(token).and_then(Weak::upgrade);
+        if let Some(state) = state {
+            state.end(reason);
         }
     }
 
     /// Ends the guards of a token that came in before the person behind it changed; returns `true`
     /// if there were any.
     pub(super) fn end_before_change(&self, token: &TokenId, at_ms: u64) -> bool {
-        let standing = self.out().get(token).and_then(Weak::upgrade);
-        standing.is_some_and(|standing| standing.end_before_change(at_ms))
+        let state = self.lock().get(token).and_then(Weak::upgrade);
+        state.is_some_and(|state| state.end_before_change(at_ms))
     }
 
     /// Returns the tokens in use that have expired at `now_ms`.
     pub(super) fn expired(&self, now_ms: u64) -> Vec<(TokenId, AccessEnd)> {
         let ended =
             |it: &Arc<TokenState>| Some((it.token.clone(), expired(it.expires_ms, now_ms)?));
-        self.good().iter().filter_map(ended).collect()
+        self.valid().iter().filter_map(ended).collect()
     }
 
     /// Returns the tokens in use that are not known to have ended.
     pub(super) fn tokens(&self) -> Vec<TokenId> {
-        self.good().iter().map(|it| it.token.clone()).collect()
+        self.valid().iter().map(|it| it.token.clone()).collect()
     }
 
-    fn good(&self) -> Vec<Arc<TokenState>> {
-        let held = self.out();
-        held.values().filter_map(Weak::upgrade).filter(|it| it.why.get().is_none()).collect()
+    fn valid(&self) -> Vec<Arc<TokenState>> {
+        let states = self.lock();
+        states.values().filter_map(Weak::upgrade).filter(|it| it.reason.get().is_none()).collect()
     }
 
-    fn out(&self) -> MutexGuard<'_, HashMap<TokenId, Weak<TokenState>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TokenId, Weak<TokenState>>> {
         // The map is consistent between any two statements.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -237,7 +237,7 @@ impl Authenticator {
         batch.extend(ops);
         self.store.commit(batch).await?;
         for (token, at_ms) in &ends {
-            self.passes.end_before_change(token, *at_ms);
+            self.guards.end_before_change(token, *at_ms);
         }
         self.changes.send_modify(|count| *count += 1);
         if let Some(node) = self.store.node() {

@@ -186,7 +186,7 @@ pub struct VerifiedToken {
 #[derive(Clone, Debug)]
 pub struct Authenticator {
     store: Store,
-    passes: AccessGuards,
+    guards: AccessGuards,
     /// Counter that grows whenever somebody's token ends.
     changes: Arc<watch::Sender<u64>>,
 }
@@ -194,7 +194,7 @@ pub struct Authenticator {
 impl Authenticator {
     /// Returns the authentication by the tokens of this store.
     pub fn new(store: Store) -> Self {
-        Self { store, passes: AccessGuards::default(), changes: Arc::new(watch::Sender::new(0)) }
+        Self { store, guards: AccessGuards::default(), changes: Arc::new(watch::Sender::new(0)) }
     }
 
     /// Returns the person that the owner's token stands for.
@@ -328,14 +328,14 @@ impl Authenticator {
     /// As [`Authenticator::verify`].
     #[boxed]
     pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<AccessGuard, AuthError> {
-        let pass = self.passes.hand_out(self.verify(secret, now_ms).await?);
+        let guard = self.guards.guard_of(self.verify(secret, now_ms).await?);
         // A revocation or change between the first check and the new guard would have found no
         // guard to end.
         let now = self.verify(secret, now_ms).await?;
         if let Some(at_ms) = now.changed_ms {
-            self.passes.end_before_change(&now.token, at_ms);
+            self.guards.end_before_change(&now.token, at_ms);
         }
-        Ok(pass)
+        Ok(guard)
     }
 
     /// Records the use of a token, at most once a minute. If that fails, the person is admitted
@@ -369,11 +369,11 @@ impl Authenticator {
         for token in self.store.tokens_run_out(now_ms).await? {
             self.keep_ended(&token).await?;
         }
-        for (token, why) in self.passes.expired(now_ms) {
+        for (token, why) in self.guards.expired(now_ms) {
             self.end(&token, why);
         }
         // Only the tokens in use are read, however many there are.
-        let here = self.passes.tokens();
+        let here = self.guards.tokens();
         if here.is_empty() {
             return Ok(());
         }
@@ -387,7 +387,7 @@ impl Authenticator {
             if let Some(why) = access_guard::ended(&token, now_ms) {
                 self.end(&token.id, why);
             } else if let Some(at_ms) = token.changed_ms
-                && self.passes.end_before_change(&token.id, at_ms)
+                && self.guards.end_before_change(&token.id, at_ms)
             {
                 self.changes.send_modify(|count| *count += 1);
             }
@@ -396,7 +396,7 @@ impl Authenticator {
     }
 
     fn end(&self, token: &TokenId, why: AccessEnd) {
-        self.passes.end(token, why);
+        self.guards.end(token, why);
         self.changes.send_modify(|count| *count += 1);
     }
 

@@ -76,7 +76,7 @@ pub async fn count(
         return answer.unwrap_or_else(IntoResponse::into_response);
     }
     let transport = Arc::clone(&arrival.transport);
-    let owner = RequestOwner::unknown(connections.accounts().clone(), transport);
+    let owner = RequestOwner::unauthenticated(connections.accounts().clone(), transport);
     request.extensions_mut().insert(owner.clone());
     let response = next.run(request).await;
     let length = response.body().size_hint().exact().unwrap_or_default() as usize;
@@ -290,7 +290,7 @@ impl PostedMessage {
             (Some(held), _) => held.grow(passed)?,
             (None, Some(person)) => self.held = Some(person.hold(HeldPurpose::Arriving, passed)?),
             (None, None) => {
-                let hold = |bytes| self.connections.hold_unknown(bytes);
+                let hold = |bytes| self.connections.hold_unauthenticated(bytes);
                 session.hold_early(passed, hold)?;
             }
         }
