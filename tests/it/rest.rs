@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::http;
 use crate::support::{Answer, OWNER, RestClient, Role, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
@@ -853,8 +854,18 @@ fn a_write_is_json_and_no_larger_than_a_document() {
     let form = [("Content-Type", "text/plain")];
     ana.says("POST /api/v1/documents", &form, "{}").refused_with(415, "unsupported_media_type");
     let long = json!({"title": "x".repeat(9 * 1024 * 1024)}).to_string();
-    ana.says(&format!("PATCH /api/v1/documents/{document}"), &[], &long)
-        .refused_with(413, "too_large");
+    let patch = format!("PATCH /api/v1/documents/{document}");
+    ana.says(&patch, &[], &long).refused_with(413, "too_large");
+    // The rest of it is not read, and the client is told so before it sends the next request.
+    let authorization = format!("Bearer {OWNER}");
+    let headers = [
+        ("Authorization", authorization.as_str()),
+        ("Content-Type", "application/json"),
+        ("Connection", "keep-alive"),
+        ("Host", copydesk.address()),
+    ];
+    let refused = http::send(copydesk.address(), &patch, &headers, &long);
+    assert_eq!((refused.status, refused.header("connection").as_deref()), (413, Some("close")));
     // A document of the longest kind comes in, and what is longer does not.
     let text = "ä".repeat(5 * 1024 * 1024);
     ana.posts_once("k", "documents", &json!({"text": text})).ok();

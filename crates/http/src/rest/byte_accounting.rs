@@ -32,6 +32,9 @@ const SOCKET_IO: &str = "/socket.io";
 /// Size of a piece of an answer, in bytes, up to which it is not counted: few of these wait at
 /// once.
 const SMALL_PIECE_BYTES: usize = 4 * 1024;
+/// Length of a body, in bytes, up to which a connection can be used again after a refusal: what
+/// the refusal left unread of a longer one may not be drained, and then the connection is closed.
+const DRAINED_BYTES: u64 = 8 * 1024;
 /// Seconds after which a person with too many bytes waiting to be sent may try again.
 const BUSY_S: u64 = 1;
 /// Maximum length of the first answer of long polling, in bytes.
@@ -78,7 +81,12 @@ pub async fn count(
     let transport = Arc::clone(&arrival.transport);
     let owner = RequestOwner::unauthenticated(connections.accounts().clone(), transport);
     request.extensions_mut().insert(owner.clone());
-    let response = next.run(request).await;
+    let is_long = request.body().size_hint().lower() > DRAINED_BYTES;
+    let mut response = next.run(request).await;
+    // Said, so that a client does not send its next request on a connection that is being closed.
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE || is_long && is_error(&response) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     let length = response.body().size_hint().exact().unwrap_or_default() as usize;
     let reserved = match owner.account().filter(|_| length > SMALL_PIECE_BYTES) {
         Some(account) => match account.hold(HeldPurpose::Outgoing, length) {
@@ -89,6 +97,10 @@ pub async fn count(
     };
     let counted = CountedBytes::Owner { owner, reserved };
     response.map(|body| Body::new(CountedBody { body, _arrival: Some(arrival), counted }))
+}
+
+fn is_error(response: &Response) -> bool {
+    response.status().is_client_error() || response.status().is_server_error()
 }
 
 /// Returns the [`Problem`] of an answer for which there is no memory.
@@ -113,8 +125,7 @@ async fn socket_io(
         let mut response = switched.unwrap_or_else(IntoResponse::into_response);
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             // The bytes that follow on this connection were to be frames.
-            let close = HeaderValue::from_static("close");
-            response.headers_mut().insert(header::CONNECTION, close);
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         return Ok(response);
     }

@@ -78,6 +78,8 @@ enum Cut {
     ForGood,
     /// The connection ends on this side, while the server has not answered yet.
     Here,
+    /// Connections on which a view begins stay open, and carry nothing any more.
+    Silent,
 }
 
 /// Network between a store and PostgreSQL that loses connections when it is told to.
@@ -117,6 +119,11 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, armed: Arc<AtomicU8>
             read = client.read(&mut from_client) => {
                 let Ok(read @ 1..) = read else { return };
                 let message = &from_client[..read];
+                let begins = message.windows(6).any(|it| it == b"BEGIN ");
+                if begins && armed.load(Ordering::SeqCst) == Cut::Silent as u8 {
+                    // Nobody is told that the other end is gone.
+                    std::future::pending::<()>().await;
+                }
                 let is_commit = message.windows(7).any(|it| it == b"COMMIT\0");
                 let cut = armed.load(Ordering::SeqCst);
                 if is_commit && cut == Cut::Before as u8 {
@@ -238,6 +245,21 @@ async fn what_may_still_be_committed_is_settled_before_anything_is_read() {
     while store.settle().await.is_err() {}
     assert_eq!(version(&store, "doc_a").await, 1);
     store.commit(append("doc_a", 1, 1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn readers_whose_database_fell_silent_are_replaced() {
+    let database = postgres!();
+    let (store, proxy) = behind_a_proxy(&database).await;
+    store.commit(create("doc_a")).await.unwrap();
+    let all = || futures_util::future::join_all((0..20).map(|_| version(&store, "doc_a")));
+    all().await;
+    proxy.cuts(Cut::Silent);
+    // Given up, as after the longest wait for an answer.
+    tokio::time::timeout(Duration::from_millis(300), all()).await.unwrap_err();
+    proxy.cuts(Cut::Nothing);
+    let read_again = async { while store.load(&DocumentId::from("doc_a")).await.is_err() {} };
+    tokio::time::timeout(Duration::from_secs(30), read_again).await.unwrap();
 }
 
 #[tokio::test]

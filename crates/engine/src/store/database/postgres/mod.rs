@@ -12,7 +12,7 @@ use std::io;
 use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
-use sqlx::{AssertSqlSafe, Row as _};
+use sqlx::{AssertSqlSafe, Connection as _, Row as _};
 use sqlx_core::transaction::TransactionManager as _;
 use sqlx_postgres::{PgConnection, PgPool, PgPoolOptions, PgTransactionManager};
 
@@ -51,8 +51,19 @@ pub(crate) async fn answered_within<T>(
 /// Opens connections that refuse to write.
 pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
     let options = url.options().options([("default_transaction_read_only", "on")]);
-    // Each is tested before it is used: the server may have been restarted meanwhile.
-    let pool = PgPoolOptions::new().max_connections(READERS).acquire_timeout(session::TIMEOUT);
+    // Each is tested before it is used: the server may have been restarted meanwhile. It is also
+    // tested when it is given back, where the library waits without a limit: connections whose
+    // other end is gone without a word would all stay taken.
+    let pool = PgPoolOptions::new()
+        .max_connections(READERS)
+        .acquire_timeout(session::TIMEOUT)
+        .after_release(|connection, _| {
+            Box::pin(async {
+                let tested = tokio::time::timeout(session::TIMEOUT, connection.ping()).await;
+                tested.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))?;
+                Ok(true)
+            })
+        });
     Ok(pool.connect_with(options).await?)
 }
 
