@@ -1,4 +1,4 @@
-//! What the store would have: everything of a batch, or nothing.
+//! A model of the store: it applies all operations of a batch, or none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,35 +16,35 @@ use copydesk::store::{
 };
 use serde_json::json;
 
-pub struct Disk {
+pub struct ModelStore {
     record: DocumentRecord,
-    first: String,
+    initial_text: String,
     pub updates: Vec<UpdateRecord>,
     snapshots: BTreeMap<Version, String>,
     placements: BTreeMap<Version, UpdatePlacements>,
     pub requests: BTreeMap<RequestId, RequestRecord>,
-    /// How often each request was decided.
-    pub decisions: BTreeMap<RequestId, usize>,
+    /// Number of decisions on each request.
+    pub decision_counts: BTreeMap<RequestId, usize>,
     clients: BTreeMap<ClientId, UserId>,
     rules: BTreeMap<RuleId, RuleRecord>,
-    /// Which rules decided which requests, by the decisions on record and by the updates they made.
-    pub ruled: BTreeSet<(RequestId, RuleId)>,
-    /// Requests that were ever announced, by the audit log.
+    /// Rules and the requests they decided, by the recorded decisions.
+    pub rule_decisions: BTreeSet<(RequestId, RuleId)>,
+    /// Requests that were created, by the audit log.
     pub created: BTreeSet<RequestId>,
 }
 
-/// A request as it is stored, whose parts may be of different versions.
+/// Reads a stored request, whose parts may be of different versions.
 pub fn stored_request(record: &RequestRecord) -> StoredRequest {
     StoredRequest::read(&record.body, record.parts()).unwrap()
 }
 
-impl Disk {
+impl ModelStore {
     pub fn new(text: &str) -> Self {
-        Self::of("doc_1".into(), text)
+        Self::with_id("doc_1".into(), text)
     }
 
-    /// That of a document of this name.
-    pub fn of(id: DocumentId, text: &str) -> Self {
+    /// Creates the store of a document with this identifier.
+    pub fn with_id(id: DocumentId, text: &str) -> Self {
         let record = DocumentRecord {
             id,
             title: "Draft".into(),
@@ -58,20 +58,20 @@ impl Disk {
         };
         Self {
             record,
-            first: text.to_owned(),
+            initial_text: text.to_owned(),
             updates: Vec::new(),
             snapshots: BTreeMap::new(),
             placements: BTreeMap::new(),
             requests: BTreeMap::new(),
-            decisions: BTreeMap::new(),
+            decision_counts: BTreeMap::new(),
             clients: BTreeMap::new(),
             rules: BTreeMap::new(),
-            ruled: BTreeSet::new(),
+            rule_decisions: BTreeSet::new(),
             created: BTreeSet::new(),
         }
     }
 
-    pub fn keep<'a>(&mut self, ops: impl Iterator<Item = &'a StoreOp>) {
+    pub fn commit<'a>(&mut self, ops: impl Iterator<Item = &'a StoreOp>) {
         for op in ops {
             match op {
                 StoreOp::AppendUpdates { from, updates, .. } => {
@@ -83,7 +83,7 @@ impl Disk {
                 }
                 StoreOp::PutRequestParts { request, expires_ms, parts } => {
                     let record = self.requests.get_mut(request).unwrap();
-                    assert!(record.open, "only what is open is stored in parts");
+                    assert!(record.open, "only open requests are stored in parts");
                     record.expires_ms = *expires_ms;
                     for part in parts {
                         record.changed.retain(|known| known.hunk != part.hunk);
@@ -96,12 +96,16 @@ impl Disk {
                 }
                 StoreOp::PutPlacements { version, body, .. } => {
                     let read = serde_json::from_value(body.clone()).unwrap();
-                    assert_eq!(self.placements.insert(*version, read), None, "kept twice");
+                    assert_eq!(
+                        self.placements.insert(*version, read),
+                        None,
+                        "the placements of a version were stored twice"
+                    );
                 }
                 StoreOp::AppendDecision(record) => {
-                    *self.decisions.entry(record.request.clone()).or_default() += 1;
+                    *self.decision_counts.entry(record.request.clone()).or_default() += 1;
                     if let Some(rule) = record.body["rule"].as_str() {
-                        self.ruled.insert((record.request.clone(), RuleId::from(rule)));
+                        self.rule_decisions.insert((record.request.clone(), RuleId::from(rule)));
                     }
                 }
                 StoreOp::PutRule(record) => {
@@ -112,7 +116,7 @@ impl Disk {
                 }
                 StoreOp::Audit(entry) if entry.action == "request.create" => {
                     let request = entry.request.clone().unwrap();
-                    assert!(self.created.insert(request), "a request was announced twice");
+                    assert!(self.created.insert(request), "a request was created twice");
                 }
                 _ => {}
             }
@@ -123,66 +127,86 @@ impl Disk {
         Version(self.updates.len() as u64)
     }
 
-    /// The room as a restart finds it.
-    pub fn room(&self) -> Result<SimulatedRoom, RoomError> {
+    /// Loads the room as a restart does.
+    pub fn load_room(&self) -> Result<SimulatedRoom, RoomError> {
         let open: Vec<_> = self.requests.values().filter(|it| it.open).cloned().collect();
         let floor = SimulatedRoom::floor(&self.record.settings, &open, self.version())?;
         let start = self.snapshots.range(..=floor).next_back();
-        let (snapshot, text) = start.map_or((Version(0), &self.first), |(at, text)| (*at, text));
+        let (snapshot, text) =
+            start.map_or((Version(0), &self.initial_text), |(at, text)| (*at, text));
         let record = DocumentRecord { version: self.version(), ..self.record.clone() };
         let updates = self.updates[snapshot.0 as usize..].to_vec();
         let rules = self.rules.values().filter(|rule| rule.ended_ms.is_none()).cloned().collect();
-        let kept = LoadedDocument { record, snapshot, text: text.clone(), updates };
-        SimulatedRoom::load(kept, &open, rules)
+        let loaded = LoadedDocument { record, snapshot, text: text.clone(), updates };
+        SimulatedRoom::load(loaded, &open, rules)
     }
 
-    /// The updates between a version and the log at hand.
-    pub fn older(&self, since: Version, at_hand: Version) -> Vec<Arc<Update>> {
-        let older = self.updates.get(since.0 as usize..at_hand.0 as usize).unwrap_or_default();
-        let told = |it: &UpdateRecord| Update {
+    /// Returns the updates between two versions.
+    pub fn updates_between(&self, since: Version, until: Version) -> Vec<Arc<Update>> {
+        let range = self.updates.get(since.0 as usize..until.0 as usize).unwrap_or_default();
+        let to_update = |it: &UpdateRecord| Update {
             client: it.client.clone(),
             changes: it.changes.clone(),
             origin: it.origin.clone(),
         };
-        older.iter().map(|it| Arc::new(told(it))).collect()
+        range.iter().map(|it| Arc::new(to_update(it))).collect()
     }
 
-    /// What was written after a version.
-    pub fn since(&self, version: Version) -> &[UpdateRecord] {
+    /// Returns the updates after a version.
+    pub fn updates_since(&self, version: Version) -> &[UpdateRecord] {
         &self.updates[version.0 as usize..]
     }
 
-    /// Snapshots are of the text they say, and of every word is known who wrote it.
+    /// Checks that snapshots have the text of their version, and that the source of all text is
+    /// known.
     pub fn check(&self, text: impl Fn(usize) -> Text) {
-        self.everything_was_written_by_somebody(&text(self.updates.len()));
-        for (version, kept) in &self.snapshots {
-            assert_eq!(*kept, text(version.0 as usize).to_string(), "a snapshot of another text");
+        self.check_provenance(&text(self.updates.len()));
+        for (version, loaded) in &self.snapshots {
+            assert_eq!(
+                *loaded,
+                text(version.0 as usize).to_string(),
+                "a snapshot has another text"
+            );
         }
     }
 
-    fn everything_was_written_by_somebody(&self, text: &Text) {
-        let first = Provenance::beginning(Text::new(&self.first).len());
-        let mut replay = ProvenanceReplay::new(first, Version(0), self.placements.values());
+    fn check_provenance(&self, text: &Text) {
+        let initial_text = Provenance::beginning(Text::new(&self.initial_text).len());
+        let mut replay = ProvenanceReplay::new(initial_text, Version(0), self.placements.values());
         for update in &self.updates {
             let change = ChangeSet::parse(&update.changes, &ChangeLimits::NONE).unwrap();
             let origin = update.origin.as_deref().map(RequestId::from);
             let placements = self.placements.get(&replay.version().next());
-            assert_eq!(origin.is_some(), placements.is_some(), "an accept that says nothing");
+            assert_eq!(
+                origin.is_some(),
+                placements.is_some(),
+                "an accept has no placements, or another update has some"
+            );
             let rule = placements.and_then(|it| it.rule.clone());
             let by_rule = origin.clone().zip(rule);
-            assert!(by_rule.is_none_or(|it| self.ruled.contains(&it)), "a rule did not decide it");
+            assert!(
+                by_rule.is_none_or(|it| self.rule_decisions.contains(&it)),
+                "no decision of this rule is recorded"
+            );
             let (author, at_ms) = (&update.author, update.at_ms);
             let origin = origin.as_ref();
             replay
                 .follow(&ReplayEntry { change: &change, author, at_ms, origin, placements })
                 .unwrap();
         }
-        assert_eq!(replay.misplaced(), [], "words that are not where they are said to be");
+        assert_eq!(replay.misplaced(), [], "placements are wrong");
         let spans = replay.provenance().spans(0..text.len());
-        assert_eq!(spans.last().map_or(0, |span| span.to), text.len(), "words of nobody");
-        assert!(spans.iter().all(|span| text.is_boundary(span.to)), "half a character");
+        assert_eq!(
+            spans.last().map_or(0, |span| span.to),
+            text.len(),
+            "the source of some text is not known"
+        );
+        assert!(
+            spans.iter().all(|span| text.is_boundary(span.to)),
+            "a span ends inside a character"
+        );
         let unknown =
             |span: &SourceSpan| matches!(&span.source, SpanSource::Request { hunk: None, .. });
-        assert!(!spans.iter().any(unknown), "words of no change");
+        assert!(!spans.iter().any(unknown), "text of a request has no hunk");
     }
 }

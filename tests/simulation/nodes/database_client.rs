@@ -1,5 +1,5 @@
-//! One server's way to the database: statements that may arrive late, and answers that may not
-//! arrive. The product's own node and session logic asks through it.
+//! A node's client of the model database. Statements may arrive late, and replies may be lost. The
+//! product's own node and session logic uses it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,44 +16,44 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
-use super::database::{Database, Said, SharedDatabase};
-use super::mutations::Wrong;
-use super::network::{Place, SharedNetwork, lock, travel};
+use super::model_database::{ModelDatabase, SharedModelDatabase, StatementOutcome};
+use super::node_mutations::NodeMutation;
+use super::simulated_network::{NetworkEndpoint, SharedNetwork, lock, transmit};
 
-/// Longest waits, as with PostgreSQL: for an answer, for a lock, for a connection; and the time
-/// after which it ends a session that stands still in a transaction.
+/// Longest waits, as with PostgreSQL: for a reply, a lock, a connection; and the time after which
+/// the database ends an idle session in a transaction.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 const LOCK_LIMIT: Duration = Duration::from_secs(10);
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 const IDLE_LIMIT: Duration = Duration::from_secs(10);
 
-/// One server's way to the database.
+/// One node's client of the model database.
 #[derive(Clone)]
-pub struct Link {
-    pub database: SharedDatabase,
+pub struct DatabaseClient {
+    pub database: SharedModelDatabase,
     pub network: SharedNetwork,
     pub node: i64,
 }
 
-impl std::fmt::Debug for Link {
+impl std::fmt::Debug for DatabaseClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link").field("node", &self.node).finish_non_exhaustive()
+        f.debug_struct("DatabaseClient").field("node", &self.node).finish_non_exhaustive()
     }
 }
 
-fn lost() -> sqlx::Error {
+fn connection_lost() -> sqlx::Error {
     sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())
 }
 
-/// Somebody else had the lock for too long, which is no loss of the connection.
-fn locked() -> sqlx::Error {
+/// Returns the error of a lock that took too long, which is no loss of the connection.
+fn lock_timeout() -> sqlx::Error {
     sqlx::Error::InvalidArgument("canceling statement due to lock timeout".to_owned())
 }
 
-impl Link {
-    /// Joins the other servers, with a first session.
+impl DatabaseClient {
+    /// Joins the cluster, and opens a first session.
     pub fn join(
-        database: &SharedDatabase,
+        database: &SharedModelDatabase,
         network: &SharedNetwork,
     ) -> Option<(Self, WritingSession)> {
         let opened = {
@@ -64,33 +64,32 @@ impl Link {
             let node = database.join();
             database.open_session(node)
         };
-        let Said::Done(Some((id, transactions, node))) = opened else { return None };
-        let link = Self { database: Arc::clone(database), network: Arc::clone(network), node };
-        Some((link.clone(), WritingSession { link, id, transactions }))
+        let StatementOutcome::Done(Some((id, transactions, node))) = opened else { return None };
+        let client = Self { database: Arc::clone(database), network: Arc::clone(network), node };
+        Some((client.clone(), WritingSession { client, id, transactions }))
     }
 
-    fn here(&self) -> Place {
-        Place::Server(self.node)
+    fn endpoint(&self) -> NetworkEndpoint {
+        NetworkEndpoint::Server(self.node)
     }
 
-    /// Sends a statement, and waits for the answer as long as `limit`. It arrives whether somebody
-    /// waits or not.
-    async fn call_within<T: Send + 'static>(
+    /// Sends a statement, and waits for the reply up to `limit`. The statement arrives in any case.
+    async fn call_with_limit<T: Send + 'static>(
         &self,
         limit: Duration,
         statement: impl Future<Output = sqlx::Result<T>> + Send + 'static,
     ) -> sqlx::Result<T> {
         let (answer, answered) = oneshot::channel();
-        let link = self.clone();
+        let client = self.clone();
         tokio::spawn(async move {
-            travel(&link.network, link.here(), Place::Database).await;
+            transmit(&client.network, client.endpoint(), NetworkEndpoint::Database).await;
             let is_down = {
-                let mut database = lock(&link.database);
+                let mut database = lock(&client.database);
                 database.operations += 1;
                 database.is_down
             };
-            let result = if is_down { Err(lost()) } else { statement.await };
-            travel(&link.network, Place::Database, link.here()).await;
+            let result = if is_down { Err(connection_lost()) } else { statement.await };
+            transmit(&client.network, NetworkEndpoint::Database, client.endpoint()).await;
             answer.send(result).ok();
         });
         match timeout(limit, answered).await {
@@ -103,44 +102,44 @@ impl Link {
         &self,
         statement: impl Future<Output = sqlx::Result<T>> + Send + 'static,
     ) -> sqlx::Result<T> {
-        // Now and then the connection is lost here, while the statement is on its way.
-        let is_short = lock(&self.database).random.u8(..8) == 0;
-        let limit = if is_short { ANSWER_LIMIT / 15 } else { ANSWER_LIMIT };
-        self.call_within(limit, statement).await
+        // Now and then the client gives up while the statement is on its way.
+        let is_cut_short = lock(&self.database).random.u8(..8) == 0;
+        let limit = if is_cut_short { ANSWER_LIMIT / 15 } else { ANSWER_LIMIT };
+        self.call_with_limit(limit, statement).await
     }
 
-    /// A statement that waits for nobody.
+    /// Executes a statement that needs no lock.
     pub async fn ask<T: Send + 'static>(
         &self,
-        statement: impl FnOnce(&mut Database) -> T + Send + 'static,
+        statement: impl FnOnce(&mut ModelDatabase) -> T + Send + 'static,
     ) -> StoreResult<T> {
         let database = Arc::clone(&self.database);
         Ok(self.call(async move { Ok(statement(&mut lock(&database))) }).await?)
     }
 }
 
-/// Does something in the database as soon as nobody is in the way.
-async fn in_turn<T>(
-    database: &SharedDatabase,
-    attempt: impl Fn(&mut Database) -> Said<T>,
+/// Repeats an attempt until it is not blocked.
+async fn when_unblocked<T>(
+    database: &SharedModelDatabase,
+    attempt: impl Fn(&mut ModelDatabase) -> StatementOutcome<T>,
 ) -> sqlx::Result<T> {
     let waiting = async {
         loop {
             let changed = {
                 let mut database = lock(database);
                 match attempt(&mut database) {
-                    Said::Done(done) => return Ok(done),
-                    Said::Reset => return Err(lost()),
-                    Said::Wait => Arc::clone(&database.changed),
+                    StatementOutcome::Done(done) => return Ok(done),
+                    StatementOutcome::SessionEnded => return Err(connection_lost()),
+                    StatementOutcome::Blocked => Arc::clone(&database.changed),
                 }
             };
             changed.notified().await;
         }
     };
-    timeout(LOCK_LIMIT, waiting).await.unwrap_or_else(|_| Err(locked()))
+    timeout(LOCK_LIMIT, waiting).await.unwrap_or_else(|_| Err(lock_timeout()))
 }
 
-impl NodeTables for Link {
+impl NodeTables for DatabaseClient {
     fn beat(&self) -> BoxFuture<'_, StoreResult<bool>> {
         let node = self.node;
         self.ask(move |database| database.beat(node)).boxed()
@@ -159,7 +158,7 @@ impl NodeTables for Link {
         let (database, by) = (Arc::clone(&self.database), self.node);
         let removing = async move {
             lock(&database).terminate(number);
-            in_turn(&database, |database| database.remove(by, number, beat)).await
+            when_unblocked(&database, |database| database.remove(by, number, beat)).await
         };
         async { Ok(self.call(removing).await?) }.boxed()
     }
@@ -179,7 +178,7 @@ impl NodeTables for Link {
 
     fn holder<'a>(&'a self, name: &'a str) -> BoxFuture<'a, StoreResult<Option<(i64, String)>>> {
         let (node, name) = (self.node, name.to_owned());
-        let holder = move |database: &mut Database| {
+        let holder = move |database: &mut ModelDatabase| {
             let holder = database.holder(&name).filter(|holder| *holder != node)?;
             Some((holder, database.url(holder)))
         };
@@ -198,7 +197,7 @@ impl NodeTables for Link {
 
     fn leased_documents(&self) -> BoxFuture<'_, StoreResult<usize>> {
         let node = self.node;
-        self.ask(move |database| database.leased(node)).boxed()
+        self.ask(move |database| database.lease_count(node)).boxed()
     }
 
     fn leave(&self) -> BoxFuture<'_, ()> {
@@ -207,18 +206,18 @@ impl NodeTables for Link {
     }
 }
 
-impl MessageTable for Link {
+impl MessageTable for DatabaseClient {
     fn store<'a>(
         &'a self,
         messages: &'a [(i64, String)],
         notice: MessageNotice,
     ) -> BoxFuture<'a, StoreResult<()>> {
-        let (link, messages) = (self.clone(), messages.to_vec());
-        let storing = move |database: &mut Database| {
-            database.store_messages(link.node, &messages);
+        let (client, messages) = (self.clone(), messages.to_vec());
+        let storing = move |database: &mut ModelDatabase| {
+            database.store_messages(client.node, &messages);
             if notice == MessageNotice::Notify {
                 for (_, message) in &messages {
-                    carry(&link, database, message);
+                    notify_listeners(&client, database, message);
                 }
             }
         };
@@ -242,24 +241,28 @@ impl MessageTable for Link {
         async {
             let (sender, messages) = mpsc::unbounded_channel();
             self.ask(move |database| database.listeners.push(sender)).await?;
-            Ok(Box::new(Carried(messages)) as Box<dyn MessageStream>)
+            Ok(Box::new(NotificationStream(messages)) as Box<dyn MessageStream>)
         }
         .boxed()
     }
 }
 
-/// Carries a message to all who listen: now and then never, twice, late or in another order.
-fn carry(link: &Link, database: &mut Database, message: &str) {
-    let message = match database.wrong {
-        Some(Wrong::CarriedIsAnother) => message.replace("\"number\":", "\"number\":9"),
+/// Sends a notification to all listeners: now and then never, twice, late or out of order.
+fn notify_listeners(client: &DatabaseClient, database: &mut ModelDatabase, message: &str) {
+    let message = match database.mutation {
+        Some(NodeMutation::NotificationsNotDeduplicated) => {
+            message.replace("\"number\":", "\"number\":9")
+        }
         _ => message.to_owned(),
     };
     for listener in database.listeners.clone() {
         for _ in 0..[1, 1, 1, 1, 0, 2][database.random.usize(..6)] {
             let (message, listener) = (message.clone(), listener.clone());
-            let late = [0, 5, 2_500][database.random.usize(..3)];
-            let (database, wait) =
-                (Arc::clone(&link.database), Duration::from_millis(database.random.u64(..=late)));
+            let max_delay_ms = [0, 5, 2_500][database.random.usize(..3)];
+            let (database, wait) = (
+                Arc::clone(&client.database),
+                Duration::from_millis(database.random.u64(..=max_delay_ms)),
+            );
             tokio::spawn(async move {
                 sleep(wait).await;
                 lock(&database).operations += 1;
@@ -269,36 +272,35 @@ fn carry(link: &Link, database: &mut Database, message: &str) {
     }
 }
 
-struct Carried(mpsc::UnboundedReceiver<String>);
+struct NotificationStream(mpsc::UnboundedReceiver<String>);
 
-impl MessageStream for Carried {
+impl MessageStream for NotificationStream {
     fn next(&mut self) -> BoxFuture<'_, Option<String>> {
         self.0.recv().boxed()
     }
 }
 
-/// A session in which a server writes. It ends when it is dropped, as soon as the database hears
-/// of that.
+/// A session in which a node writes. After a drop it ends as soon as the database learns of it.
 pub struct WritingSession {
-    link: Link,
+    client: DatabaseClient,
     id: u64,
     transactions: u64,
 }
 
-impl WriterSessions for Link {
+impl WriterSessions for DatabaseClient {
     type Session = WritingSession;
 
     async fn reconnect(&self) -> StoreResult<(WritingSession, u64)> {
         let (database, node) = (Arc::clone(&self.database), self.node);
         let opening =
-            async move { in_turn(&database, |database| database.open_session(node)).await };
-        let opened = self.call_within(CONNECT_LIMIT, opening).await;
+            async move { when_unblocked(&database, |database| database.open_session(node)).await };
+        let opened = self.call_with_limit(CONNECT_LIMIT, opening).await;
         let unreachable = |error: sqlx::Error| StoreError::Unreachable {
             database: String::new(),
             reason: error.to_string(),
         };
         let (id, transactions, _) = opened.map_err(unreachable)?.ok_or(StoreError::Replaced)?;
-        Ok((WritingSession { link: self.clone(), id, transactions }, transactions))
+        Ok((WritingSession { client: self.clone(), id, transactions }, transactions))
     }
 
     fn transactions(session: &WritingSession) -> Option<u64> {
@@ -307,18 +309,18 @@ impl WriterSessions for Link {
 }
 
 impl WritingSession {
-    /// Whether the connection still works.
+    /// Returns whether the connection still works.
     pub async fn is_alive(&self) -> bool {
         let id = self.id;
-        self.link.ask(move |database| database.ping(id)).await.is_ok_and(|alive| alive)
+        self.client.ask(move |database| database.ping(id)).await.is_ok_and(|alive| alive)
     }
 
     /// Writes a batch in a transaction of its own.
     pub async fn write(&mut self, document: &DocumentId, batch: &WriteBatch) -> StoreResult<()> {
-        let work = self.transact(document, batch);
-        let written = timeout(ANSWER_LIMIT, work).await;
+        let transaction = self.transact(document, batch);
+        let written = timeout(ANSWER_LIMIT, transaction).await;
         let written = written.unwrap_or_else(|_| {
-            Err(StoreError::OutcomeUnknown { reason: "there is no answer".to_owned() })
+            Err(StoreError::OutcomeUnknown { reason: "there was no reply".to_owned() })
         });
         if written.is_ok() {
             self.transactions += 1;
@@ -328,68 +330,71 @@ impl WritingSession {
 
     async fn transact(&self, document: &DocumentId, batch: &WriteBatch) -> StoreResult<()> {
         let (id, transactions) = (self.id, self.transactions);
-        let database = Arc::clone(&self.link.database);
+        let database = Arc::clone(&self.client.database);
         let beginning = async move {
-            let begun = in_turn(&database, |database| database.begin(id, transactions)).await?;
-            look_after(&database, id);
+            let begun =
+                when_unblocked(&database, |database| database.begin(id, transactions)).await?;
+            end_when_idle(&database, id);
             Ok(begun)
         };
-        if !self.link.call(beginning).await? {
+        if !self.client.call(beginning).await? {
             return Err(StoreError::Replaced);
         }
-        let (database, staged) = (Arc::clone(&self.link.database), batch.clone());
+        let (database, staged) = (Arc::clone(&self.client.database), batch.clone());
         let name = document.clone();
         let staging = async move {
             let staged = match lock(&database).stage(id, &name, staged) {
-                Said::Done(staged) => staged,
-                Said::Reset | Said::Wait => return Err(lost()),
+                StatementOutcome::Done(staged) => staged,
+                StatementOutcome::SessionEnded | StatementOutcome::Blocked => {
+                    return Err(connection_lost());
+                }
             };
-            look_after(&database, id);
+            end_when_idle(&database, id);
             Ok(staged)
         };
-        if let Err((expected, found)) = self.link.call(staging).await? {
+        if let Err((expected, found)) = self.client.call(staging).await? {
             return Err(StoreError::Conflict { document: document.clone(), expected, found });
         }
-        let database = Arc::clone(&self.link.database);
+        let database = Arc::clone(&self.client.database);
         let committing = async move {
-            let (epoch, disk) = {
+            let (crash_count, write_time) = {
                 let mut database = lock(&database);
                 if !database.begin_commit(id) {
-                    return Err(lost());
+                    return Err(connection_lost());
                 }
                 let most = [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 400, 400, 12_000, 60_000];
                 let most = most[database.random.usize(..most.len())];
-                (database.epoch, Duration::from_millis(database.random.u64(..most)))
+                (database.crash_count, Duration::from_millis(database.random.u64(..most)))
             };
-            sleep(disk).await;
+            sleep(write_time).await;
             let mut database = lock(&database);
-            if database.epoch != epoch {
-                return Err(lost());
+            if database.crash_count != crash_count {
+                return Err(connection_lost());
             }
             database.commit(id);
             Ok(())
         };
         let unknown = |error: sqlx::Error| StoreError::OutcomeUnknown { reason: error.to_string() };
-        self.link.call(committing).await.map_err(unknown)
+        self.client.call(committing).await.map_err(unknown)
     }
 }
 
-/// Ends the session if nothing more is asked of it in its transaction.
-fn look_after(database: &SharedDatabase, session: u64) {
-    let (database, stamp) = (Arc::clone(database), lock(database).stamp(session));
+/// Ends the session later if no further statement comes in its transaction.
+fn end_when_idle(database: &SharedModelDatabase, session: u64) {
+    let (database, activity) = (Arc::clone(database), lock(database).activity(session));
     tokio::spawn(async move {
         sleep(IDLE_LIMIT).await;
-        lock(&database).end_if_left_alone(session, stamp);
+        lock(&database).end_if_idle(session, activity);
     });
 }
 
 impl Drop for WritingSession {
     fn drop(&mut self) {
         let Ok(runtime) = Handle::try_current() else { return };
-        let (link, id) = (self.link.clone(), self.id);
+        let (client, id) = (self.client.clone(), self.id);
         runtime.spawn(async move {
-            travel(&link.network, link.here(), Place::Database).await;
-            lock(&link.database).end_session(id);
+            transmit(&client.network, client.endpoint(), NetworkEndpoint::Database).await;
+            lock(&client.database).end_session(id);
         });
     }
 }

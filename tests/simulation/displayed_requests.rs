@@ -1,4 +1,4 @@
-//! Pending changes as a person sees them, who is told everything and follows the same rules.
+//! The pending hunks that an editor displays, from the events it received and its own rebase.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use copydesk::approvals::{ApprovalRequest, Hunk, HunkStatus};
 use copydesk::ids::{HunkId, RequestId};
 use copydesk::rooms::event::RoomEvent;
 
-use crate::ledger::Entry;
-use crate::rules::Rule::{PeopleSeeWhatTheRoomHas, TellingHasNoGap};
-use crate::rules::{Held, must};
+use crate::invariants::Invariant::{DisplayMatchesRoom, UpdatesHaveNoGap};
+use crate::invariants::{CheckResult, ensure};
+use crate::reference_document::ReferenceUpdate;
 
 #[derive(Default)]
-pub struct Shown {
+pub struct DisplayedRequests {
     pub hunks: BTreeMap<HunkId, Hunk>,
-    /// Requests that can be decided, with the hash of the preview that was announced.
+    /// Requests that can be decided, with the hash of the announced preview.
     pub open: BTreeMap<RequestId, String>,
 }
 
-impl Shown {
-    /// Everything anew, as the answer of `document:open` has it.
+impl DisplayedRequests {
+    /// Replaces everything with the reply of `document:open`.
     pub fn replace(&mut self, requests: &[Arc<ApprovalRequest>]) {
         *self = Self::default();
         for request in requests {
@@ -34,26 +34,28 @@ impl Shown {
         }
     }
 
-    /// An update is applied.
-    pub fn follow(&mut self, entry: &Entry) {
+    /// Maps the hunks over an update.
+    pub fn apply_update(&mut self, update: &ReferenceUpdate) {
         for hunk in self.hunks.values_mut() {
-            hunk.rebase(&entry.change, &entry.after);
+            hunk.rebase(&update.change, &update.after);
         }
     }
 
-    /// Everything but the updates that a message carries.
-    pub fn hear(&mut self, event: &RoomEvent) -> Held {
+    /// Applies everything in an event but its updates.
+    pub fn apply_event(&mut self, event: &RoomEvent) -> CheckResult {
         match event {
             RoomEvent::Updates { drop, put, .. } => {
                 for id in drop {
                     let known = self.hunks.remove(id).is_some();
-                    must(TellingHasNoGap, known, || format!("{id} was decided twice"))?;
+                    ensure(UpdatesHaveNoGap, known, || format!("{id} was decided twice"))?;
                 }
                 for (_, hunk) in put {
                     let open = hunk.status.is_open();
-                    // What is in the text already is settled by the server's word alone.
-                    let told = open || hunk.is_already_there();
-                    must(TellingHasNoGap, told, || format!("{} is put and not open", hunk.id))?;
+                    // A hunk whose text is already in the document is settled by the server alone.
+                    let is_announced = open || hunk.is_already_there();
+                    ensure(UpdatesHaveNoGap, is_announced, || {
+                        format!("{} is put and not open", hunk.id)
+                    })?;
                     if open {
                         self.hunks.insert(hunk.id.clone(), hunk.clone());
                     } else {
@@ -64,12 +66,12 @@ impl Shown {
             RoomEvent::Requested(request) => self.add(request),
             RoomEvent::Resolved(request) => {
                 let known = self.open.remove(request.id()).is_some();
-                must(TellingHasNoGap, known, || format!("{} ended twice", request.id()))?;
-                // What people deleted is gone without being dropped.
+                ensure(UpdatesHaveNoGap, known, || format!("{} ended twice", request.id()))?;
+                // Obsolete hunks are not listed in `drop`.
                 self.hunks.retain(|_, hunk| hunk.status != HunkStatus::Obsolete);
                 let left = request.hunks.iter().find(|hunk| self.hunks.contains_key(&hunk.id));
-                must(TellingHasNoGap, left.is_none(), || {
-                    format!("a change of an ended request is still shown: {left:?}")
+                ensure(UpdatesHaveNoGap, left.is_none(), || {
+                    format!("a hunk of an ended request is still displayed: {left:?}")
                 })?;
             }
             _ => {}
@@ -77,21 +79,21 @@ impl Shown {
         Ok(())
     }
 
-    /// Nobody is shown anything else than what the room has.
-    pub fn agrees(&self, open: &BTreeMap<RequestId, Arc<ApprovalRequest>>) -> Held {
-        let rule = PeopleSeeWhatTheRoomHas;
-        must(rule, self.open.keys().eq(open.keys()), || {
-            format!("shown are {:?}, open are {:?}", self.open.keys(), open.keys())
+    /// Checks that the displayed hunks are those of the room.
+    pub fn check_matches(&self, open: &BTreeMap<RequestId, Arc<ApprovalRequest>>) -> CheckResult {
+        let invariant = DisplayMatchesRoom;
+        ensure(invariant, self.open.keys().eq(open.keys()), || {
+            format!("displayed requests are {:?}, open are {:?}", self.open.keys(), open.keys())
         })?;
         let hunks = || {
             open.values().flat_map(|request| &request.hunks).filter(|hunk| hunk.status.is_open())
         };
         let shown = self.hunks.values().filter(|hunk| hunk.status.is_open()).count();
-        must(rule, shown == hunks().count(), || format!("{shown} changes are shown"))?;
+        ensure(invariant, shown == hunks().count(), || format!("{shown} hunks are displayed"))?;
         for hunk in hunks() {
             let shown = self.hunks.get(&hunk.id);
             let same = shown.is_some_and(|it| it.status == hunk.status && it.parts == hunk.parts);
-            must(rule, same, || format!("shown is {shown:?}, the room has {hunk:?}"))?;
+            ensure(invariant, same, || format!("displayed is {shown:?}, the room has {hunk:?}"))?;
         }
         Ok(())
     }
