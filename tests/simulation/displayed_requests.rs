@@ -11,6 +11,7 @@ use crate::invariants::Invariant::{DisplayMatchesRoom, UpdatesHaveNoGap};
 use crate::invariants::{CheckResult, ensure};
 use crate::reference_document::ReferenceUpdate;
 
+/// The requests and hunks that an editor displays.
 #[derive(Default)]
 pub struct DisplayedRequests {
     pub hunks: BTreeMap<HunkId, Hunk>,

@@ -16,6 +16,7 @@ use copydesk::store::{
 };
 use serde_json::json;
 
+/// A model of the store of one document.
 pub struct ModelStore {
     record: DocumentRecord,
     initial_text: String,

@@ -24,6 +24,7 @@ pub struct HunkOracle {
     obsolete: bool,
 }
 
+/// The side on which a mapped position stays when text is inserted at it.
 #[derive(Clone, Copy, PartialEq)]
 enum MapSide {
     Before,

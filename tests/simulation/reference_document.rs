@@ -33,6 +33,7 @@ pub struct ReferenceUpdate {
     pub after: Text,
 }
 
+/// The local changes of an editor, and how many of them are in the log.
 #[derive(Default)]
 struct AuthorHistory {
     changes: Vec<LocalChange>,

@@ -52,6 +52,7 @@ struct AgentCall {
     may_be_denied: bool,
 }
 
+/// The state of an agent's call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallState {
     /// Submitted, or waiting for people.
@@ -60,6 +61,7 @@ enum CallState {
     Finished,
 }
 
+/// A simulation of one room with its people, oracles and counts.
 pub struct RoomSimulation {
     random: Rng,
     pub server: SimulatedServer,

@@ -40,6 +40,7 @@ pub struct UnconfirmedUpdates {
     pub change_count: usize,
 }
 
+/// A simulated editor of one document.
 pub struct SimulatedEditor {
     pub principal: Principal,
     pub client: ClientId,
@@ -102,9 +103,9 @@ impl SimulatedEditor {
     pub fn edit(&mut self, random: &mut Rng, reference: &mut ReferenceDocument) {
         let undo = self.last_inverse.take().filter(|_| random.u8(0..4) == 0);
         let change = undo.unwrap_or_else(|| {
-            let places = self.displayed.hunks.values().flat_map(|hunk| &hunk.parts);
-            let places: Vec<usize> = places.flat_map(|part| [part.from, part.to]).collect();
-            let edits: Vec<TextEdit> = generators::random_edits(random, &self.text, &places);
+            let hotspots = self.displayed.hunks.values().flat_map(|hunk| &hunk.parts);
+            let hotspots: Vec<usize> = hotspots.flat_map(|part| [part.from, part.to]).collect();
+            let edits: Vec<TextEdit> = generators::random_edits(random, &self.text, &hotspots);
             ChangeSet::of(self.text.len(), &edits).unwrap()
         });
         if change.is_empty() {

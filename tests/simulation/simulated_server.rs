@@ -42,8 +42,10 @@ pub enum ServerOutput {
     Reply(CommandReply),
 }
 
+/// The open requests by identifier.
 type OpenRequests = BTreeMap<RequestId, Arc<ApprovalRequest>>;
 
+/// A server with one room and a model of its store.
 pub struct SimulatedServer {
     pub room: SimulatedRoom,
     pub store: ModelStore,

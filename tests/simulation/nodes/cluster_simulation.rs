@@ -59,6 +59,7 @@ struct SimulatedPerson {
     since: Instant,
 }
 
+/// A reply to a command of a person.
 enum ClientReply {
     Pushed(usize, MemberId, usize, Result<Version, RoomError>),
     Decided(usize, Result<Arc<ApprovalRequest>, RoomError>),
@@ -74,6 +75,7 @@ struct SentDecision {
     outcome: WriteOutcome,
 }
 
+/// The outcome of a command, as far as its sender knows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WriteOutcome {
     Unknown,
@@ -81,14 +83,17 @@ enum WriteOutcome {
     Refused,
 }
 
+/// All people, shared with the output sinks of nodes.
 type SharedPeople = Rc<RefCell<Vec<SimulatedPerson>>>;
+/// All running nodes by number.
 type SharedNodes = Rc<RefCell<BTreeMap<i64, Rc<SimulatedNode>>>>;
 
+/// A simulation of several nodes with their people and database.
 pub struct ClusterSimulation {
     random: Rng,
     database: SharedModelDatabase,
     network: SharedNetwork,
-    servers: SharedNodes,
+    nodes: SharedNodes,
     people: SharedPeople,
     people_count: usize,
     documents: Vec<DocumentId>,
@@ -145,7 +150,7 @@ impl ClusterSimulation {
         Self {
             database: Arc::new(Mutex::new(database)),
             network: SimulatedNetwork::new(random.fork()),
-            servers: SharedNodes::default(),
+            nodes: SharedNodes::default(),
             people_count: people.len(),
             people: Rc::new(RefCell::new(people)),
             documents,
@@ -174,8 +179,8 @@ impl ClusterSimulation {
 
     /// Kills all nodes.
     pub fn kill_all(&mut self) {
-        for (_, server) in std::mem::take(&mut *self.servers.borrow_mut()) {
-            server.kill();
+        for (_, node) in std::mem::take(&mut *self.nodes.borrow_mut()) {
+            node.kill();
         }
     }
 
@@ -228,7 +233,7 @@ impl ClusterSimulation {
             return;
         };
         let (began, number) = (self.began, client.node);
-        let surroundings = NodeEnvironment {
+        let environment = NodeEnvironment {
             client,
             clock_skew_ms: [0, 0, 40, 9_000][self.random.usize(..4)],
             now_ms: Rc::new(move || 1_000 + began.elapsed().as_millis() as u64),
@@ -236,29 +241,29 @@ impl ClusterSimulation {
             random: self.random.fork(),
             mutation: self.mutation,
         };
-        let server = SimulatedNode::start(surroundings, session);
-        self.servers.borrow_mut().insert(number, server);
+        let node = SimulatedNode::start(environment, session);
+        self.nodes.borrow_mut().insert(number, node);
         self.count("a node joined");
     }
 
     fn random_node(&mut self) -> Option<Rc<SimulatedNode>> {
-        let servers = self.servers.borrow();
-        if servers.is_empty() {
+        let nodes = self.nodes.borrow();
+        if nodes.is_empty() {
             return None;
         }
-        servers.values().nth(self.random.usize(..servers.len())).cloned()
+        nodes.values().nth(self.random.usize(..nodes.len())).cloned()
     }
 
     fn inject_fault(&mut self) {
-        let Some(server) = self.random_node() else { return self.start_node() };
-        let endpoint = NetworkEndpoint::Server(server.number());
+        let Some(node) = self.random_node() else { return self.start_node() };
+        let endpoint = NetworkEndpoint::Node(node.number());
         match self.random.u8(..24) {
             0..3 => {
                 let mut network = lock(&self.network);
                 network.block(endpoint, NetworkEndpoint::Database);
                 network.block(NetworkEndpoint::Database, endpoint);
                 drop(network);
-                Self::end_unreachable_sessions(&server);
+                Self::end_unreachable_sessions(&node);
                 self.count("a connection was blocked");
             }
             3..5 => {
@@ -269,12 +274,12 @@ impl ClusterSimulation {
                     (NetworkEndpoint::Database, endpoint)
                 };
                 lock(&self.network).block(from, to);
-                Self::end_unreachable_sessions(&server);
+                Self::end_unreachable_sessions(&node);
                 self.count("a connection was blocked one way");
             }
             5..7 => {
                 let Some(other) = self.random_node() else { return };
-                let other = NetworkEndpoint::Server(other.number());
+                let other = NetworkEndpoint::Node(other.number());
                 lock(&self.network).block(endpoint, other);
                 lock(&self.network).block(other, endpoint);
                 self.count("a connection was blocked");
@@ -284,35 +289,35 @@ impl ClusterSimulation {
                 self.count("a node was slowed");
             }
             8..10 => {
-                server.kill();
+                node.kill();
                 self.count("a node was killed");
             }
             10 => {
-                let stopping = Rc::clone(&server);
-                server.spawn(stopping.shut_down());
+                let stopping = Rc::clone(&node);
+                node.spawn(stopping.shut_down());
                 self.count("a node was shut down");
             }
             11..13 => {
-                server.set_paused(true);
+                node.set_paused(true);
                 self.count("a node was paused");
             }
-            13..15 if server.is_paused() => {
-                server.set_paused(false);
+            13..15 if node.is_paused() => {
+                node.set_paused(false);
                 self.count("a node was resumed");
             }
             15 => {
                 lock(&self.database).crash();
                 self.count("the database crashed");
             }
-            16 => server.spawn(Rc::clone(&server).change_settings()),
-            17..20 if self.servers.borrow().len() < self.max_nodes => self.start_node(),
+            16 => node.spawn(Rc::clone(&node).change_settings()),
+            17..20 if self.nodes.borrow().len() < self.max_nodes => self.start_node(),
             _ => self.heal(),
         }
     }
 
     /// Lets the database end sessions that its keepalives find unreachable.
-    fn end_unreachable_sessions(server: &SimulatedNode) {
-        let (client, endpoint) = (server.client.clone(), NetworkEndpoint::Server(server.number()));
+    fn end_unreachable_sessions(node: &SimulatedNode) {
+        let (client, endpoint) = (node.client.clone(), NetworkEndpoint::Node(node.number()));
         tokio::spawn(async move {
             sleep(Duration::from_secs(25)).await;
             if lock(&client.network).is_blocked(endpoint, NetworkEndpoint::Database) {
@@ -323,8 +328,8 @@ impl ClusterSimulation {
 
     fn heal(&mut self) {
         lock(&self.network).heal();
-        for server in self.servers.borrow().values() {
-            server.set_paused(false);
+        for node in self.nodes.borrow().values() {
+            node.set_paused(false);
         }
         if lock(&self.database).is_down {
             lock(&self.database).restart();
@@ -375,7 +380,7 @@ impl ClusterSimulation {
             let Some(member) = person.editor.disconnect() else { return };
             (person.document.clone(), person.owner.take(), member)
         };
-        let owner = owner.and_then(|owner| self.servers.borrow().get(&owner).cloned());
+        let owner = owner.and_then(|owner| self.nodes.borrow().get(&owner).cloned());
         if let Some(owner) = owner {
             let (command, since) = (RoomCommand::Leave(member), Version(u64::MAX));
             owner.execute_if_open(&document, QueuedCommand { command, since });
@@ -383,43 +388,43 @@ impl ClusterSimulation {
     }
 
     fn reconnect(&mut self, at: usize) {
-        let Some(server) = self.random_node() else { return };
-        let (document, since, member_joining) = {
+        let Some(node) = self.random_node() else { return };
+        let (document, since, joining) = {
             let person = &mut self.people.borrow_mut()[at];
-            (person.via, person.owner, person.since) = (server.number(), None, Instant::now());
+            (person.via, person.owner, person.since) = (node.number(), None, Instant::now());
             let since = Version(person.editor.version as u64);
             let (id, principal) = (person.editor.connect(), person.editor.principal.clone());
             let capabilities = ClientCapabilities::default();
             (person.document.clone(), since, JoiningMember { id, principal, capabilities })
         };
-        let (open_replies, member) = (self.open_replies.0.clone(), member_joining.id.clone());
+        let (open_replies, member) = (self.open_replies.0.clone(), joining.id.clone());
         let reply = ReplySender::new(move |result| {
             open_replies.send((at, member, result)).ok();
         });
-        let command = RoomCommand::Open(member_joining, Some(since), reply);
-        self.send_command(server.number(), &document, command, since);
+        let command = RoomCommand::Open(joining, Some(since), reply);
+        self.send_command(node.number(), &document, command, since);
     }
 
     /// Sends a command to a node, which executes it or relays it to the node that has the document.
     fn send_command(&self, via: i64, document: &DocumentId, command: RoomCommand, since: Version) {
-        let Some(server) = self.servers.borrow().get(&via).cloned() else { return };
-        let (servers, network) = (Rc::clone(&self.servers), Arc::clone(&self.network));
+        let Some(node) = self.nodes.borrow().get(&via).cloned() else { return };
+        let (nodes, network) = (Rc::clone(&self.nodes), Arc::clone(&self.network));
         let (document, queued) = (document.clone(), QueuedCommand { command, since });
-        let first = Rc::clone(&server);
-        server.spawn(async move {
+        let first = Rc::clone(&node);
+        node.spawn(async move {
             let Err((owner, queued)) = first.execute(&document, queued).await else { return };
-            let (from, to) = (NetworkEndpoint::Server(via), NetworkEndpoint::Server(owner));
-            let travelled = timeout(RELAY_TIMEOUT, transmit(&network, from, to)).await;
-            let there = servers.borrow().get(&owner).filter(|it| !it.is_dead.get()).cloned();
-            let (Ok(()), Some(there)) = (travelled, there) else {
-                first.node.forget_node(owner);
+            let (from, to) = (NetworkEndpoint::Node(via), NetworkEndpoint::Node(owner));
+            let arrival = timeout(RELAY_TIMEOUT, transmit(&network, from, to)).await;
+            let target = nodes.borrow().get(&owner).filter(|it| !it.is_dead.get()).cloned();
+            let (Ok(()), Some(target)) = (arrival, target) else {
+                first.cluster_node.forget_node(owner);
                 return;
             };
-            let owner = Rc::clone(&there);
-            there.spawn(async move {
+            let owner = Rc::clone(&target);
+            target.spawn(async move {
                 if owner.execute(&document, queued).await.is_err() {
                     // Another node has it by now.
-                    first.node.forget(&document);
+                    first.cluster_node.forget(&document);
                 }
             });
         });
@@ -463,19 +468,21 @@ impl ClusterSimulation {
     /// Closes connections whose nodes are gone or cannot reach each other, and those that wait too
     /// long for their document.
     fn close_lost_connections(&mut self) {
-        let servers = Rc::clone(&self.servers);
-        servers.borrow_mut().retain(|_, server| !server.is_dead.get());
+        let nodes = Rc::clone(&self.nodes);
+        nodes.borrow_mut().retain(|_, node| !node.is_dead.get());
         let mut lost = Vec::new();
         for (at, person) in self.people.borrow().iter().enumerate() {
-            let is_gone = |number: &i64| !servers.borrow().contains_key(number);
-            let is_apart = |owner: i64| {
+            let is_gone = |number: &i64| !nodes.borrow().contains_key(number);
+            let is_unreachable = |owner: i64| {
                 let (via, owner) =
-                    (NetworkEndpoint::Server(person.via), NetworkEndpoint::Server(owner));
+                    (NetworkEndpoint::Node(person.via), NetworkEndpoint::Node(owner));
                 via != owner && lock(&self.network).is_blocked(via, owner)
             };
             let is_late = !person.editor.is_open() && person.since.elapsed() > OPEN_TIMEOUT;
-            let owner = person.owner.is_some_and(|it| is_gone(&it) || is_apart(it));
-            if person.editor.connection.is_some() && (is_gone(&person.via) || owner || is_late) {
+            let owner_is_lost = person.owner.is_some_and(|it| is_gone(&it) || is_unreachable(it));
+            if person.editor.connection.is_some()
+                && (is_gone(&person.via) || owner_is_lost || is_late)
+            {
                 lost.push(at);
             }
         }
@@ -496,8 +503,8 @@ impl ClusterSimulation {
         let (base, version) = {
             let database = lock(&self.database);
             let reference = &database.documents[&document].reference;
-            let back = self.random.usize(..=reference.version().min(6));
-            let version = reference.version() - back;
+            let lag = self.random.usize(..=reference.version().min(6));
+            let version = reference.version() - lag;
             (reference.text(version).clone(), Version(version as u64))
         };
         let hunks = generators::random_hunks(&mut self.random, &base);
@@ -533,10 +540,10 @@ impl ClusterSimulation {
         };
         // Now and then a run that was taken over proposes the same.
         for _ in 0..[1, 1, 1, 2][self.random.usize(..4)] {
-            let Some(server) = self.random_node() else { return };
+            let Some(node) = self.random_node() else { return };
             let (reply, _) = ReplySender::channel();
             let command = RoomCommand::Propose(Box::new(new.clone()), reply);
-            self.send_command(server.number(), &document, command, version);
+            self.send_command(node.number(), &document, command, version);
         }
         self.count("proposed");
     }
@@ -565,25 +572,25 @@ impl ClusterSimulation {
             return;
         }
         let hunk = hunks[self.random.usize(..hunks.len())].clone();
-        let rivals = [1, 1, 2, 3][self.random.usize(..4)];
-        if rivals > 1 {
+        let concurrent = [1, 1, 2, 3][self.random.usize(..4)];
+        if concurrent > 1 {
             self.count("concurrent decisions");
         }
-        for _ in 0..rivals {
-            let Some(server) = self.random_node() else { return };
-            let is_yes = self.random.u8(..3) > 0;
-            let verdict = if is_yes { RequestVerdict::Approve } else { RequestVerdict::Reject };
+        for _ in 0..concurrent {
+            let Some(node) = self.random_node() else { return };
+            let approves = self.random.u8(..3) > 0;
+            let verdict = if approves { RequestVerdict::Approve } else { RequestVerdict::Reject };
             let mut decision = Decision::plain(verdict);
-            let note = format!("#{}", self.sent_decisions.len());
-            decision.note = Some(note.clone());
+            let label = format!("#{}", self.sent_decisions.len());
+            decision.note = Some(label.clone());
             if self.random.u8(..4) > 0 {
-                let choice = if is_yes { HunkChoice::Accept } else { HunkChoice::Reject };
+                let choice = if approves { HunkChoice::Accept } else { HunkChoice::Reject };
                 decision.hunks = Some(vec![HunkVerdict::plain(hunk.clone(), choice)]);
             }
             let (replies, at) = (self.replies.0.clone(), self.sent_decisions.len());
             self.sent_decisions.push(SentDecision {
                 document: document.clone(),
-                note,
+                note: label,
                 outcome: WriteOutcome::Unknown,
             });
             let reply = ReplySender::new(move |result| {
@@ -592,18 +599,18 @@ impl ClusterSimulation {
             let by = generators::principal_named(PEOPLE[self.random.usize(..4)]);
             let command = RequestCommand::Decide(Box::new(decision), by);
             let command = RoomCommand::About(request.clone(), command, reply);
-            self.send_command(server.number(), &document, command, Version(u64::MAX));
+            self.send_command(node.number(), &document, command, Version(u64::MAX));
         }
         self.count("decided");
     }
 
     /// Sends a message between nodes that must be received once.
     fn send_message(&mut self) {
-        let Some(server) = self.random_node() else { return };
+        let Some(node) = self.random_node() else { return };
         self.messages_sent += 1;
         let news = NodeNews::Cancel(format!("ses_{}", self.messages_sent).into());
-        let node = Arc::clone(&server.node);
-        server.spawn(async move { node.tell(&news).await });
+        let cluster_node = Arc::clone(&node.cluster_node);
+        node.spawn(async move { cluster_node.tell(&news).await });
     }
 
     // Checks.
@@ -624,19 +631,18 @@ impl ClusterSimulation {
             }
         }
         let removed: Vec<_> = {
-            let (servers, database) = (self.servers.borrow(), lock(&self.database));
-            servers.values().filter(|it| !database.is_member(it.number())).cloned().collect()
+            let (nodes, database) = (self.nodes.borrow(), lock(&self.database));
+            nodes.values().filter(|it| !database.is_member(it.number())).cloned().collect()
         };
-        for server in removed {
-            let is_new =
-                *server.received.borrow_mut().entry("removed".to_owned()).or_default() == 0;
-            server.received.borrow_mut().insert("removed".to_owned(), 1);
+        for node in removed {
+            let is_new = *node.received.borrow_mut().entry("removed".to_owned()).or_default() == 0;
+            node.received.borrow_mut().insert("removed".to_owned(), 1);
             if is_new {
                 self.count("a node was removed");
             }
         }
-        for server in self.servers.borrow().values() {
-            let received = server.received.borrow();
+        for node in self.nodes.borrow().values() {
+            let received = node.received.borrow();
             let twice = received.iter().find(|(_, times)| **times > 1);
             ensure(NothingIsAppliedTwice, twice.is_none(), || {
                 format!("a message was received twice: {twice:?}")
@@ -720,7 +726,7 @@ impl ClusterSimulation {
         self.heal();
         let mut missing = None;
         for round in 0..MAX_ROUNDS {
-            while self.servers.borrow().len() < 2 {
+            while self.nodes.borrow().len() < 2 {
                 self.start_node();
             }
             for at in 0..self.people_count {
@@ -764,12 +770,12 @@ impl ClusterSimulation {
             })?;
             person.editor.displayed.check_matches(room.open())?;
         }
-        for server in self.servers.borrow().values() {
-            let known = server.known_settings.get();
+        for node in self.nodes.borrow().values() {
+            let known = node.known_settings.get();
             ensure(MessagesAreDelivered, known == database.settings, || {
                 format!(
                     "node {} has version {known} of the settings, not {}",
-                    server.number(),
+                    node.number(),
                     database.settings
                 )
             })?;

@@ -70,7 +70,7 @@ impl DatabaseClient {
     }
 
     fn endpoint(&self) -> NetworkEndpoint {
-        NetworkEndpoint::Server(self.node)
+        NetworkEndpoint::Node(self.node)
     }
 
     /// Sends a statement, and waits for the reply up to `limit`. The statement arrives in any case.
@@ -272,6 +272,7 @@ fn notify_listeners(client: &DatabaseClient, database: &mut ModelDatabase, messa
     }
 }
 
+/// The notifications that a listener receives.
 struct NotificationStream(mpsc::UnboundedReceiver<String>);
 
 impl MessageStream for NotificationStream {

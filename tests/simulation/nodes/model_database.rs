@@ -39,6 +39,7 @@ pub struct DatabaseDocument {
     pub decision_counts: BTreeMap<String, usize>,
 }
 
+/// The row of a node.
 struct ModelNode {
     url: String,
     transactions: u64,
@@ -58,6 +59,7 @@ struct ModelSession {
     activity: u64,
 }
 
+/// A transaction in progress.
 #[derive(Default)]
 struct ModelTransaction {
     staged: Option<(DocumentId, WriteBatch)>,
@@ -74,6 +76,7 @@ pub enum StatementOutcome<T> {
     Blocked,
 }
 
+/// A model of the shared database.
 pub struct ModelDatabase {
     nodes: BTreeMap<i64, ModelNode>,
     next_node: i64,
@@ -104,6 +107,7 @@ pub struct ModelDatabase {
     observations: BTreeMap<(i64, i64), (i64, u32)>,
 }
 
+/// The database, shared by all nodes.
 pub type SharedModelDatabase = Arc<Mutex<ModelDatabase>>;
 
 impl ModelDatabase {

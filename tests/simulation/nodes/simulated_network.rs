@@ -12,7 +12,7 @@ use tokio::time::sleep;
 /// The source or destination of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NetworkEndpoint {
-    Server(i64),
+    Node(i64),
     Database,
 }
 

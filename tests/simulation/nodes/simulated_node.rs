@@ -53,6 +53,7 @@ pub struct QueuedCommand {
     pub since: Version,
 }
 
+/// A command of the writer.
 enum WriterCommand {
     Commit(DocumentId, WriteBatch, oneshot::Sender<StoreResult<()>>),
     Settle(oneshot::Sender<StoreResult<()>>),
@@ -65,6 +66,7 @@ struct PauseSwitch {
     wakers: RefCell<Vec<Waker>>,
 }
 
+/// A task that makes no progress while its process is paused.
 struct PausableTask {
     pause: Rc<PauseSwitch>,
     work: Pin<Box<dyn Future<Output = ()>>>,
@@ -82,8 +84,9 @@ impl Future for PausableTask {
     }
 }
 
+/// A node: one process with its rooms.
 pub struct SimulatedNode {
-    pub node: Arc<ClusterNode>,
+    pub cluster_node: Arc<ClusterNode>,
     pub client: DatabaseClient,
     rooms: RefCell<BTreeMap<DocumentId, mpsc::UnboundedSender<QueuedCommand>>>,
     loading: Mutex<()>,
@@ -129,10 +132,10 @@ impl SimulatedNode {
             environment;
         let own =
             NodeAddress { number: client.node, url: format!("http://{}", client.node).into() };
-        let node = Arc::new(ClusterNode::simulated(Arc::new(client.clone()), own));
+        let cluster_node = Arc::new(ClusterNode::simulated(Arc::new(client.clone()), own));
         let (writer, commands) = mpsc::unbounded_channel();
         let server = Rc::new(Self {
-            node,
+            cluster_node,
             client: client.clone(),
             rooms: RefCell::default(),
             loading: Mutex::default(),
@@ -159,8 +162,8 @@ impl SimulatedNode {
         });
         let source = SessionSource::new(client, session);
         server.spawn(Rc::clone(&server).run_writer(source, commands));
-        let node = Arc::clone(&server.node);
-        server.spawn(async move { node.attend().await });
+        let cluster_node = Arc::clone(&server.cluster_node);
+        server.spawn(async move { cluster_node.attend().await });
         server.spawn(Rc::clone(&server).receive_messages());
         server.spawn(Rc::clone(&server).kill_when_removed());
         if mutation == Some(NodeMutation::LeaseHintTrusted) {
@@ -170,7 +173,7 @@ impl SimulatedNode {
     }
 
     pub fn number(&self) -> i64 {
-        self.node.address().number
+        self.cluster_node.address().number
     }
 
     fn has_mutation(&self, mutation: NodeMutation) -> bool {
@@ -215,7 +218,7 @@ impl SimulatedNode {
         let is_settled = self.writer.send(WriterCommand::Settle(done)).is_ok()
             && matches!(stored.await, Ok(Ok(())));
         if is_settled || self.has_mutation(NodeMutation::ReleaseBeforeOutcomeKnown) {
-            self.node.release_all().await;
+            self.cluster_node.release_all().await;
         }
         let node = self.client.node;
         self.client.ask(move |database| database.leave(node)).await.ok();
@@ -223,7 +226,7 @@ impl SimulatedNode {
     }
 
     async fn kill_when_removed(self: Rc<Self>) {
-        self.node.removed().cancelled().await;
+        self.cluster_node.removed().cancelled().await;
         if self.has_mutation(NodeMutation::RemovedNodeKeepsRooms) {
             // It has a row again and continues with its rooms.
             let node = self.client.node;
@@ -236,7 +239,7 @@ impl SimulatedNode {
     // Messages of other nodes.
 
     async fn receive_messages(self: Rc<Self>) {
-        let mut messages = self.node.news();
+        let mut messages = self.cluster_node.news();
         self.reload_settings().await;
         loop {
             match messages.recv().await {
@@ -274,12 +277,12 @@ impl SimulatedNode {
             database.settings
         };
         self.known_settings.set(settings);
-        self.node.tell(&NodeNews::Settings).await;
+        self.cluster_node.tell(&NodeNews::Settings).await;
     }
 
     /// Takes all documents when leases are said to be free.
     async fn trust_lease_hints(self: Rc<Self>) {
-        let mut departures = self.node.departures();
+        let mut departures = self.cluster_node.departures();
         while departures.changed().await.is_ok() {
             let documents: Vec<_> = lock(&self.client.database).documents.keys().cloned().collect();
             for document in documents {
@@ -414,7 +417,7 @@ impl SimulatedNode {
         if let Some(room) = open {
             return Ok(room);
         }
-        match self.node.lease_document(document).await? {
+        match self.cluster_node.lease_document(document).await? {
             Some(LeaseHolder::Here) => {}
             Some(LeaseHolder::Elsewhere(node)) => return Err(RoomError::Elsewhere(node)),
             None => return Err(RoomError::NoDocument),
@@ -423,7 +426,7 @@ impl SimulatedNode {
             Ok(_) if self.is_stopping.get() => Err(RoomError::Closed),
             Ok(room) => Ok(self.spawn_room(document, room)),
             Err(error) => {
-                self.node.release(document).await;
+                self.cluster_node.release(document).await;
                 Err(error)
             }
         }
@@ -457,6 +460,7 @@ impl SimulatedNode {
     }
 }
 
+/// The task of a room.
 struct RoomTask {
     server: Rc<SimulatedNode>,
     document: DocumentId,
@@ -500,7 +504,7 @@ impl RoomTask {
         let server = Rc::clone(&self.server);
         let _guard = server.loading.lock().await;
         if server.has_mutation(NodeMutation::ReleaseBeforeLastCommands) {
-            server.node.release(&self.document).await;
+            server.cluster_node.release(&self.document).await;
         }
         server.rooms.borrow_mut().remove(&self.document);
         commands.close();
@@ -510,7 +514,7 @@ impl RoomTask {
         let is_settled = server.has_mutation(NodeMutation::ReleaseBeforeOutcomeKnown)
             || server.settle().await.is_ok();
         if is_settled && !server.has_mutation(NodeMutation::ReleaseBeforeLastCommands) {
-            server.node.release(&self.document).await;
+            server.cluster_node.release(&self.document).await;
         }
         let disconnected = NodeOutput::Disconnected(std::mem::take(&mut self.joined_members));
         (server.output)(server.number(), &self.document, disconnected);

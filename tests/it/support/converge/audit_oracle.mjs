@@ -8,6 +8,7 @@ const UNDECIDED = ["open", "obsolete"];
 /** Counts the people whose votes are for the same text. */
 const agreeing = (votes, { text }) => new Set(votes.filter((vote) => vote.text === text).map(({ by }) => by)).size;
 
+/** The decisions and actions that people sent, and the checks against the audit log. */
 export class AuditOracle {
   constructor(count) {
     this.count = count;

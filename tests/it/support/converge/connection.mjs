@@ -12,6 +12,7 @@ const eventLoopDelay = monitorEventLoopDelay();
 eventLoopDelay.enable();
 export const describeStall = () => `this process stood still for up to ${Math.round(eventLoopDelay.max / 1e6)} ms`;
 
+/** Awaits a promise, or fails after the timeout of a reply. */
 export function withTimeout(promise, what) {
   let timer;
   const timeout = new Promise((_, fail) => {
@@ -27,6 +28,7 @@ export function withTimeout(promise, what) {
 const isUnavailable = (reply) => reply?.error?.code === "unavailable";
 const isUnchanged = (reply) => reply.error.message === "the change could not be stored; nothing was changed";
 
+/** A connection of an editor, a reviewer or the observer. */
 export class Connection {
   /**
    * Connects, and resolves once the server has registered the session of the `user`; without a

@@ -25,6 +25,7 @@ export function sessionProfile(seed) {
   };
 }
 
+/** A session of random operations and faults. */
 export class EditingSession extends SessionBase {
   /** The profile is that of the seed unless it is given. */
   constructor({ seed, profile: given, ...options }) {

@@ -31,6 +31,7 @@ const describeHunks = (hunks) =>
       .map(({ id, status, parts }) => [id, status, parts.map(({ from, to, base, insert }) => [from, to, base, insert])]),
   );
 
+/** A replica that follows the events of a connection. */
 export class EditorReplica {
   /** Creates a replica that queues events until the document is open. */
   constructor() {

@@ -7,6 +7,7 @@ import { ChangeSet, Text } from "./packages.mjs";
 /** A violated invariant. */
 export class InvariantViolation extends Error {}
 
+/** Throws a violation if the condition does not hold. */
 export function ensure(condition, message) {
   if (!condition) throw new InvariantViolation(typeof message === "function" ? message() : message);
 }
@@ -39,6 +40,7 @@ export function replaceUnits(units, changes, inserted, removed = []) {
   return after;
 }
 
+/** The committed updates, the units of each version, and the local changes of all editors. */
 export class ReferenceDocument {
   constructor(text) {
     this.doc = Text.of(text.split("\n"));

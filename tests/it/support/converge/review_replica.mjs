@@ -15,6 +15,7 @@ function ranges(changes) {
 /** Returns whether a change touches a frozen range. The edges of a range are outside. */
 const touches = ([from, to]) => (range) => (from === to ? range.from < from && from < range.to : from < range.to && range.from < to);
 
+/** A replica that checks the events of a review. */
 export class ReviewReplica extends EditorReplica {
   constructor(count) {
     super();

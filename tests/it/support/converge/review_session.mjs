@@ -25,6 +25,7 @@ export function reviewProfile(seed) {
   return { hasFaults: random.chance(0.35), hasProposals: true, concurrent: random.chance(0.7), people: 2 + random.below(2), hasUndo: true };
 }
 
+/** A session with all rules of review. */
 export class ReviewSession extends EditingSession {
   constructor({ profile, ...options }) {
     super({ profile: profile ?? reviewProfile(options.seed), ...options });

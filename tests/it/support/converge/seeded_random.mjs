@@ -6,6 +6,7 @@ const TEXT_PIECES = [
 ];
 const CHARACTERS = [..."etaoin shrdlu", " ", "é", "\n", "😀", "👍🏽"];
 
+/** A seeded source of random numbers, choices and text. */
 export class SeededRandom {
   /** mulberry32: small, seeded, the same everywhere. */
   constructor(seed) {

@@ -16,6 +16,7 @@ const NETWORK_REASONS = ["ping timeout", "transport close", "transport error"];
 
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
+/** The editors, the observer and the reference model of one session. */
 export class SessionBase {
   /**
    * `server` has `url`, `tokens`, `proposals` and, if faults can be injected, `injectFault()`;

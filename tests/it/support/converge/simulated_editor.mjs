@@ -10,6 +10,7 @@ function boundaries(doc) {
   return at;
 }
 
+/** A real CodeMirror state with queues of updates and pushes. */
 export class SimulatedEditor {
   /**
    * With `allAtOnce` the editor applies all received updates at once, as CodeMirror's example does.
