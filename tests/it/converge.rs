@@ -1,13 +1,13 @@
-//! Editors far from each other: seeded sessions of two to six real CodeMirror states, each with its
-//! own socket.io client, which type at the same time, hear late, send twice and lose connections,
-//! while changes are proposed and decided and the server is killed. Governed sessions are under
-//! every rule of review: requests run out of time, people vote and look, policies change, words are
-//! frozen, owners rule.
+//! Convergence of distant editors: seeded sessions of two to six real CodeMirror states, each with
+//! its own socket.io client, which type at the same time, receive late, send twice and lose
+//! connections, while hunks are proposed and decided and faults are injected. Review sessions use
+//! every rule of review: requests expire, people vote and focus requests, policies change, text is
+//! frozen, owners add rules.
 //!
-//! `COPYDESK_SESSIONS=500 cargo test --test it converge` plays more of them,
-//! `COPYDESK_SIMULATION_SECONDS=150` goes on for so long; `COPYDESK_SEED=7` plays that one, or from
-//! there on. What a session must come to is in `support/converge/ledger.mjs`; what a governed one
-//! must, in `hearing.mjs` and `docket.mjs` too.
+//! `COPYDESK_SESSIONS=500 cargo test --test it converge` runs more of them,
+//! `COPYDESK_SIMULATION_SECONDS=150` goes on for so long; `COPYDESK_SEED=7` runs that seed, or
+//! starts there. The invariants of a session are in `support/converge/reference_document.mjs`;
+//! those of review sessions also in `review_replica.mjs` and `audit_oracle.mjs`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
@@ -17,88 +17,88 @@ use serde_json::{Value, json};
 
 use crate::support::{OWNER, Role, TestServer, modules};
 
-const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/converge.mjs");
-/// Some seconds on two busy cores.
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/converge.mjs");
+/// Number of sessions by default: some seconds on two busy cores.
 const SESSIONS: u64 = 100;
-/// Sessions in which everything happens at once and the server is killed up to three times.
-const CUT_SESSIONS: u64 = 6;
-/// Governed sessions; each takes seconds, because time really runs out in it.
-const GOVERNED_SESSIONS: u64 = 12;
-/// In so many of them everything happens.
-const ENOUGH_GOVERNED_SESSIONS: u64 = 48;
-/// Servers for governed sessions in which it is killed.
-const FRAGILE: usize = 2;
-/// Lines that may end while somebody comes, although neither side ended them: machines stand still
-/// for longer than a heartbeat now and then. A server that loses lines does so again and again.
-const MOST_CUT_OFF: u64 = 1;
-/// Half of the sessions of the wrong client go wrong, and the first that does ends them.
-const WRONG_SESSIONS: u64 = 20;
+/// Number of sessions with everything at once and up to three faults.
+const FAULT_SESSIONS: u64 = 6;
+/// Number of review sessions; each takes seconds, because requests really expire in it.
+const REVIEW_SESSIONS: u64 = 12;
+/// Number of review sessions in which every event happens.
+const ENOUGH_REVIEW_SESSIONS: u64 = 48;
+/// Servers with faults for review sessions.
+const FAULTY_SERVERS: usize = 2;
+/// Largest number of connections that may end although neither side ended them: machines stall for
+/// longer than a heartbeat now and then. A server that loses connections does so again and again.
+const MAX_LOST_CONNECTIONS: u64 = 1;
+/// Number of sessions with the wrong client. Half of them fail, and the first failure ends them.
+const ALL_AT_ONCE_SESSIONS: u64 = 20;
 
-/// How a client takes the updates it has heard.
+/// The way in which a client applies received updates.
 #[derive(Clone, Copy)]
-pub enum Client {
+pub enum UpdateApplication {
     /// One `receiveUpdates` for each, as ours.
     OneByOne,
     /// All at once, as in CodeMirror's example.
     AllAtOnce,
 }
 
-/// Which sessions to play.
-pub struct Play {
+/// A selection of sessions to run.
+pub struct SessionPlan {
     pub seeds: Range<u64>,
-    /// Further ones until so many seconds are over.
+    /// Seconds for which further seeds are run.
     pub seconds: u64,
-    pub client: Client,
-    /// What all of them are about, if not what their seeds say.
-    pub kind: Value,
-    /// Under every rule of review.
-    pub governed: bool,
+    pub update_application: UpdateApplication,
+    /// The profile of all sessions, if not that of their seeds.
+    pub profile: Value,
+    /// Use every rule of review.
+    pub review_rules: bool,
 }
 
-/// One or several servers to which something happens in the middle of a session.
-pub trait FragileDesk {
-    /// Lets it happen. Returns `{url}` or `{urls}`: where the servers are afterwards.
-    fn cut(&mut self) -> Value;
+/// One or several servers with faults in the middle of a session.
+pub trait FaultInjector {
+    /// Injects a fault. Returns the addresses afterwards, `{url}` or `{urls}`.
+    fn inject_fault(&mut self) -> Value;
 }
 
-impl FragileDesk for TestServer {
-    fn cut(&mut self) -> Value {
+impl FaultInjector for TestServer {
+    fn inject_fault(&mut self) -> Value {
         self.is_killed_and_restarted();
         json!({"url": self.url()})
     }
 }
 
-impl Default for Play {
+impl Default for SessionPlan {
     fn default() -> Self {
         Self {
             seeds: 0..0,
             seconds: 0,
-            client: Client::OneByOne,
-            kind: Value::Null,
-            governed: false,
+            update_application: UpdateApplication::OneByOne,
+            profile: Value::Null,
+            review_rules: false,
         }
     }
 }
 
-impl Play {
-    /// The script of the models, as it is called in `fixtures/scripts`.
+impl SessionPlan {
+    /// Returns the name of the models' script in `fixtures/scripts`.
     pub fn script(&self) -> &'static str {
-        if self.governed { "governed" } else { "converge" }
+        if self.review_rules { "review-rules" } else { "converge" }
     }
 }
 
-/// The process in which the editors live.
-struct Editors {
+/// The process of the editors.
+struct EditorProcess {
     process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Editors {
+impl EditorProcess {
     fn start() -> Self {
         let modules = modules().unwrap_or_else(|why| crate::support::give_up(&why));
         let mut process = Command::new("node")
-            .arg(PROGRAM)
+            .arg(SCRIPT)
             .arg(modules)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -111,33 +111,34 @@ impl Editors {
         Self { process, input, output }
     }
 
-    fn say(&mut self, line: &Value) {
-        // Where a session has failed meanwhile, they are gone, and have said why.
+    fn send(&mut self, line: &Value) {
+        // After a failure the process has ended, and has reported the reason.
         writeln!(self.input, "{line}").ok();
     }
 
-    fn hear(&mut self) -> Value {
+    fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).expect("the editors speak UTF-8");
         serde_json::from_str(&line).expect("the editors speak until they are done")
     }
 }
 
-impl Drop for Editors {
+impl Drop for EditorProcess {
     fn drop(&mut self) {
         self.process.kill().ok();
         self.process.wait().ok();
     }
 }
 
-fn peopled(script: &str) -> (TestServer, Value) {
+fn start_server(script: &str) -> (TestServer, Value) {
     let copydesk = TestServer::playing(script);
-    let place = people_on(&copydesk);
-    (copydesk, place)
+    let description = describe_server(&copydesk);
+    (copydesk, description)
 }
 
-/// The people on a server: three who write, one who only decides, one who only reads.
-pub fn people_on(copydesk: &TestServer) -> Value {
+/// Issues tokens on a server: for three people who write, one who only decides, one who only reads.
+/// Returns the description of the server for the editor process.
+pub fn describe_server(copydesk: &TestServer) -> Value {
     let [ana, ben] = ["Ana", "Ben"].map(|name| copydesk.token(name, Role::Editor, &[]));
     let [rea, vic] = [("Rea", Role::Reviewer), ("Vic", Role::Viewer)]
         .map(|(name, role)| copydesk.token(name, role, &[]));
@@ -151,40 +152,41 @@ pub fn people_on(copydesk: &TestServer) -> Value {
     json!({"url": copydesk.url(), "tokens": [OWNER, ana, ben], "people": people})
 }
 
-/// Plays the sessions; what happened how often, and what failed. What the server that was killed
-/// leaves behind is checked like every desk's.
-fn play(wanted: Play) -> (Value, Vec<Value>) {
-    let name = wanted.script();
-    let (_desk, told) = peopled(name);
-    let killed = if wanted.governed { FRAGILE } else { 1 };
-    let (mut fragile, places): (Vec<_>, Vec<_>) =
-        std::iter::repeat_with(|| peopled(name)).take(killed).unzip();
-    play_on(wanted, told, (&mut fragile, places))
+/// Runs the sessions. Returns the number of each event, and the failures. A server with faults is
+/// checked like every test server when it is dropped.
+fn run_sessions(plan: SessionPlan) -> (Value, Vec<Value>) {
+    let name = plan.script();
+    let (_server, options) = start_server(name);
+    let killed = if plan.review_rules { FAULTY_SERVERS } else { 1 };
+    let (mut faulty, descriptions): (Vec<_>, Vec<_>) =
+        std::iter::repeat_with(|| start_server(name)).take(killed).unzip();
+    run_sessions_on(plan, options, (&mut faulty, descriptions))
 }
 
-/// As `play`, at the place that is `told` and on these fragile desks, each with its place.
-pub fn play_on(
-    wanted: Play,
-    mut told: Value,
-    (fragile, places): (&mut [impl FragileDesk], Vec<Value>),
+/// Runs the sessions as `run_sessions` does, on the server in `options` and on these servers with
+/// faults, each with its description.
+pub fn run_sessions_on(
+    plan: SessionPlan,
+    mut options: Value,
+    (faulty, descriptions): (&mut [impl FaultInjector], Vec<Value>),
 ) -> (Value, Vec<Value>) {
-    let mut editors = Editors::start();
-    let name = wanted.script();
-    let Play { seeds, seconds, client, kind, governed } = wanted;
+    let mut editors = EditorProcess::start();
+    let name = plan.script();
+    let SessionPlan { seeds, seconds, update_application, profile, review_rules } = plan;
     let script = format!("{}/fixtures/scripts/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    told["cut"] = places.into();
-    told["script"] = script.into();
-    told["seeds"] = seeds.collect::<Vec<_>>().into();
-    told["seconds"] = seconds.into();
-    told["stock"] = matches!(client, Client::AllAtOnce).into();
-    told["kind"] = kind;
-    told["governed"] = governed.into();
-    editors.say(&told);
+    options["faultyServers"] = descriptions.into();
+    options["script"] = script.into();
+    options["seeds"] = seeds.collect::<Vec<_>>().into();
+    options["seconds"] = seconds.into();
+    options["allAtOnce"] = matches!(update_application, UpdateApplication::AllAtOnce).into();
+    options["profile"] = profile;
+    options["reviewRules"] = review_rules.into();
+    editors.send(&options);
     loop {
-        let line = editors.hear();
-        if let Some(cut) = line["cut"].as_u64() {
-            let copydesk = &mut fragile[usize::try_from(cut).expect("it is one of them")];
-            editors.say(&copydesk.cut());
+        let line = editors.receive();
+        if let Some(index) = line["fault"].as_u64() {
+            let copydesk = &mut faulty[usize::try_from(index).expect("it is one of them")];
+            editors.send(&copydesk.inject_fault());
             continue;
         }
         let failures = line["done"]["failures"].as_array().expect("failures").clone();
@@ -192,21 +194,21 @@ pub fn play_on(
     }
 }
 
-pub fn setting(name: &str) -> Option<u64> {
+pub fn number_from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn chosen() -> Range<u64> {
-    let sessions = setting("COPYDESK_SESSIONS");
-    match setting("COPYDESK_SEED") {
+fn selected_seeds() -> Range<u64> {
+    let sessions = number_from_environment("COPYDESK_SESSIONS");
+    match number_from_environment("COPYDESK_SEED") {
         Some(seed) => seed..seed + sessions.unwrap_or(1),
         None => 0..sessions.unwrap_or(SESSIONS),
     }
 }
 
-/// A failure as a person reads it: the end of what led to it, then the reason, so that the reason
-/// is there where only the end of a long report is kept.
-fn tell(failure: &Value) -> String {
+/// Formats a failure for people: first the last events, then the reason, so that the reason is
+/// there if only the end of a long report is kept.
+fn describe_failure(failure: &Value) -> String {
     let trace: Vec<_> =
         failure["trace"].as_array().expect("a trace").iter().filter_map(Value::as_str).collect();
     let seed = failure["seed"].as_str().expect("a seed");
@@ -217,109 +219,125 @@ fn tell(failure: &Value) -> String {
     )
 }
 
-pub fn holds(count: &Value, failures: &[Value]) {
-    let told: Vec<_> = failures.iter().map(tell).collect();
-    assert!(told.is_empty(), "{} sessions failed\n{}", told.len(), told.join("\n\n"));
-    assert!(count["cutOff"].as_u64() <= Some(MOST_CUT_OFF), "lines were lost: {count}");
+pub fn assert_no_failures(count: &Value, failures: &[Value]) {
+    let descriptions: Vec<_> = failures.iter().map(describe_failure).collect();
+    assert!(
+        descriptions.is_empty(),
+        "{} sessions failed\n{}",
+        descriptions.len(),
+        descriptions.join("\n\n")
+    );
+    assert!(
+        count["lostConnections"].as_u64() <= Some(MAX_LOST_CONNECTIONS),
+        "connections were lost: {count}"
+    );
 }
 
-/// What never happened.
-fn missing<'w>(all: &[&'w str], count: &Value) -> Vec<&'w str> {
+/// Returns the events that never happened.
+fn events_that_never_happened<'w>(all: &[&'w str], count: &Value) -> Vec<&'w str> {
     let happened = |what: &&&str| count[**what].as_u64().is_some_and(|times| times > 0);
     all.iter().filter(|what| !happened(what)).copied().collect()
 }
 
 #[test]
-fn editors_far_from_each_other_always_come_to_the_same_text() {
-    let seeds = chosen();
-    let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
-    let (count, failures) = play(Play { seeds: seeds.clone(), seconds, ..Play::default() });
+fn distant_editors_always_converge() {
+    let seeds = selected_seeds();
+    let seconds = number_from_environment("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
+    let (count, failures) =
+        run_sessions(SessionPlan { seeds: seeds.clone(), seconds, ..SessionPlan::default() });
     println!("seeds {seeds:?} and {seconds} s more: {count}");
-    holds(&count, &failures);
-    let everything = [
+    assert_no_failures(&count, &failures);
+    let events = [
         "updates",
         "resent",
-        "lost",
+        "unansweredPushes",
         "resyncs",
         "proposals",
         "decisions",
         "undone",
-        "cuts",
-        "parted",
+        "faults",
+        "disconnects",
     ];
-    let missing = missing(&everything, &count);
+    let missing = events_that_never_happened(&events, &count);
     assert!(missing.is_empty() || seeds.count() < 50, "{missing:?} never happened: {count}");
 }
 
-/// What happens if enough governed sessions are played. A simulation in which something never
+/// Events that happen if enough review sessions are run. A simulation in which an event never
 /// happens proves nothing about it.
-const UNDER_ALL_RULES: [&str; 27] = [
+const REVIEW_EVENTS: [&str; 27] = [
     "already_resolved",
-    "configured",
+    "concurrentDecisions",
     "conflicted",
-    "cuts",
     "decisions",
+    "disconnects",
     "edited",
     "expired",
     "extended",
+    "faults",
+    "focused",
     "forced",
-    "froze",
-    "frozen",
+    "freezes",
+    "frozenRefusals",
     "invalid_decision",
-    "looked",
-    "lost",
     "not_allowed",
-    "parted",
+    "previewsChecked",
     "proposals",
     "remembered",
     "reopened",
     "resent",
-    "rivals",
-    "ruled",
-    "shown",
+    "ruleDecisions",
+    "settingsChanged",
     "stale_preview",
+    "unansweredPushes",
     "undone",
     "voted",
     "withdrawn",
 ];
 
-/// Requests run out of time while others are looked at, people vote under policies that change,
-/// words are frozen, owners rule, and everybody is told and finds again afterwards what was decided
-/// first, once, by whoever may.
+/// Requests expire while others are focused, people vote under policies that change, text is
+/// frozen, owners add rules. Everybody receives, and finds afterwards, what was decided first,
+/// once, by somebody with the right.
 #[test]
 fn no_rule_of_review_is_broken_while_people_type_and_the_server_is_killed() {
-    let sessions = setting("COPYDESK_SESSIONS");
-    let seeds = match setting("COPYDESK_SEED") {
+    let sessions = number_from_environment("COPYDESK_SESSIONS");
+    let seeds = match number_from_environment("COPYDESK_SEED") {
         Some(seed) => seed..seed + sessions.unwrap_or(1),
-        None => 0..sessions.unwrap_or(GOVERNED_SESSIONS),
+        None => 0..sessions.unwrap_or(REVIEW_SESSIONS),
     };
-    let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
-    let play_all = Play { seeds: seeds.clone(), seconds, governed: true, ..Play::default() };
-    let (count, failures) = play(play_all);
-    println!("governed, seeds {seeds:?} and {seconds} s more: {count}");
-    holds(&count, &failures);
-    let missing = missing(&UNDER_ALL_RULES, &count);
-    let is_enough = count["sessions"].as_u64() >= Some(ENOUGH_GOVERNED_SESSIONS);
+    let seconds = number_from_environment("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
+    let plan =
+        SessionPlan { seeds: seeds.clone(), seconds, review_rules: true, ..SessionPlan::default() };
+    let (count, failures) = run_sessions(plan);
+    println!("review sessions, seeds {seeds:?} and {seconds} s more: {count}");
+    assert_no_failures(&count, &failures);
+    let missing = events_that_never_happened(&REVIEW_EVENTS, &count);
+    let is_enough = count["sessions"].as_u64() >= Some(ENOUGH_REVIEW_SESSIONS);
     assert!(missing.is_empty() || !is_enough, "{missing:?} never happened: {count}");
 }
 
 /// Typing, asking, deciding and undoing go on while the server is killed, at any moment.
 #[test]
 fn whatever_is_acknowledged_survives_a_server_that_is_killed_at_any_moment() {
-    let first = setting("COPYDESK_SEED").unwrap_or(10_000);
-    let seconds = setting("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
-    let kind = json!({"cut": true, "reviewed": true, "racing": true, "undoes": true});
-    let seeds = first..first + CUT_SESSIONS;
-    let (count, failures) = play(Play { seeds, seconds, kind, ..Play::default() });
+    let first = number_from_environment("COPYDESK_SEED").unwrap_or(10_000);
+    let seconds = number_from_environment("COPYDESK_SIMULATION_SECONDS").unwrap_or_default();
+    let profile =
+        json!({"hasFaults": true, "hasProposals": true, "concurrent": true, "hasUndo": true});
+    let seeds = first..first + FAULT_SESSIONS;
+    let (count, failures) =
+        run_sessions(SessionPlan { seeds, seconds, profile, ..SessionPlan::default() });
     println!("from seed {first}: {count}");
-    holds(&count, &failures);
-    assert!(count["cuts"].as_u64() >= Some(CUT_SESSIONS), "{count}");
+    assert_no_failures(&count, &failures);
+    assert!(count["faults"].as_u64() >= Some(FAULT_SESSIONS), "{count}");
 }
 
-/// The sessions are hard enough to find what they are for.
+/// The sessions are hard enough to detect a wrong client.
 #[test]
-fn a_client_that_takes_all_updates_at_once_is_found_out() {
-    let seeds = 0..WRONG_SESSIONS;
-    let (count, failures) = play(Play { seeds, client: Client::AllAtOnce, ..Play::default() });
-    assert!(!failures.is_empty(), "nobody noticed: {count}");
+fn a_client_that_applies_all_updates_at_once_is_detected() {
+    let seeds = 0..ALL_AT_ONCE_SESSIONS;
+    let (count, failures) = run_sessions(SessionPlan {
+        seeds,
+        update_application: UpdateApplication::AllAtOnce,
+        ..SessionPlan::default()
+    });
+    assert!(!failures.is_empty(), "no session failed: {count}");
 }

@@ -71,8 +71,8 @@ fn comes_to_be_deleted(owner: &Person, person: &str) {
     }
 }
 
-/// A desk at which she has done everything that leaves a name somewhere.
-struct Desk {
+/// A server on which she has done everything that leaves a name somewhere.
+struct PopulatedServer {
     copydesk: TestServer,
     owner: Person,
     ana: Person,
@@ -80,7 +80,7 @@ struct Desk {
     document: String,
 }
 
-fn desk() -> Desk {
+fn populated_server() -> PopulatedServer {
     let plan = TestServer::plan().script(script()).flags(&["--allow-private-webhooks"]);
     let copydesk = plan.start();
     let (owner, ana, ben) = (copydesk.owner(), zephyrine(&copydesk), copydesk.editor("Ben"));
@@ -123,12 +123,12 @@ fn desk() -> Desk {
     ben.emit("transcript:fork", &again).ok();
     // And she talks in private.
     ana.is_answered(SECRET, &json!({"documentContent": "Mine.\n"}));
-    Desk { copydesk, owner, ana, ben, document }
+    PopulatedServer { copydesk, owner, ana, ben, document }
 }
 
 #[test]
 fn a_deleted_person_is_named_nowhere_but_in_the_audit_log() {
-    let Desk { copydesk, owner, ana, ben, document } = desk();
+    let PopulatedServer { copydesk, owner, ana, ben, document } = populated_server();
     let (her, his) = (id(&ana), id(&ben));
     for place in ["tokens", "decisions", "requests", "messages", "rules", "outbox", "idempotency"] {
         let places = places_of(&copydesk, &[NAME, CALLED]);
@@ -174,7 +174,7 @@ fn a_deleted_person_is_named_nowhere_but_in_the_audit_log() {
     copydesk.checks_its_data();
 }
 
-/// There is some of everything at the desk.
+/// There is some of everything on the server.
 fn counts_everything(before: &Value) {
     for (group, name) in [
         ("deleted", "conversations"),
@@ -360,7 +360,7 @@ fn private_documents_stay_until_an_owner_says_otherwise() {
 
 /// Somebody is to be deleted by a server that dies at a place; the next start does the rest.
 fn dies_at(place: &str) {
-    let Desk { mut copydesk, owner, ana, ben, document } = desk();
+    let PopulatedServer { mut copydesk, owner, ana, ben, document } = populated_server();
     let her = id(&ana);
     assert!(copydesk.stops().success());
     copydesk.starts_to_die_at(place).expect("it serves before it dies");

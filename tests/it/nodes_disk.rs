@@ -16,7 +16,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::converge::{FragileDesk, Play, holds, people_on, play_on, setting};
+use crate::converge::{
+    FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
+    run_sessions_on,
+};
 use crate::support::{Host, PrivatePostgres, StoryDatabase, TestServer, in_namespaces};
 
 /// Time for which the disk is full, or the clock is wrong.
@@ -25,11 +28,11 @@ const WHILE: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A small file system.
-struct Disk {
+struct SmallDisk {
     folder: TempDir,
 }
 
-impl Disk {
+impl SmallDisk {
     fn mounted(megabytes: usize) -> Self {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let options = format!("size={megabytes}m,mode=1777");
@@ -47,8 +50,8 @@ impl Disk {
         self.path().join("ballast")
     }
 
-    /// Nothing more can be written.
-    fn fills(&self) {
+    /// Fills the disk, so that nothing more can be written.
+    fn fill(&self) {
         let mut ballast = File::create(self.ballast()).expect("a file can be made");
         let mut piece = vec![0_u8; 1 << 20];
         while !piece.is_empty() {
@@ -58,37 +61,38 @@ impl Disk {
         }
     }
 
-    fn has_room_again(&self) {
+    fn free(&self) {
         std::fs::remove_file(self.ballast()).expect("it is there");
     }
 }
 
-impl Drop for Disk {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
         Command::new("umount").arg("-l").arg(self.path()).status().ok();
     }
 }
 
-/// A desk whose disk is full for a while, or that of its database.
-struct FullDesk {
-    desk: TestServer,
+/// A server whose disk is full for a while, or that of its database.
+struct FullDiskServer {
+    server: TestServer,
     postgres: Option<PrivatePostgres>,
-    disk: Disk,
+    disk: SmallDisk,
 }
 
-impl FullDesk {
-    /// How often something could not be stored. What is typed is then in the journal of updates.
+impl FullDiskServer {
+    /// Returns how often something could not be stored. What is typed is then in the journal of
+    /// updates.
     fn refusals(&self) -> usize {
-        let said = self.desk.complaints();
+        let logs = self.server.complaints();
         let refused = ["cannot store a change", "does not take the newest updates"];
-        refused.iter().map(|words| said.matches(words).count()).sum()
+        refused.iter().map(|words| logs.matches(words).count()).sum()
     }
 }
 
-impl FragileDesk for FullDesk {
-    fn cut(&mut self) -> Value {
+impl FaultInjector for FullDiskServer {
+    fn inject_fault(&mut self) -> Value {
         let refused = self.refusals();
-        self.disk.fills();
+        self.disk.fill();
         // People write until something could not be stored.
         let until = Instant::now() + PATIENCE;
         while self.refusals() == refused {
@@ -96,30 +100,31 @@ impl FragileDesk for FullDesk {
             sleep(Duration::from_millis(20));
         }
         sleep(WHILE);
-        self.disk.has_room_again();
+        self.disk.free();
         if let Some(postgres) = &mut self.postgres {
             postgres.starts_if_ended();
         }
-        json!({"url": self.desk.url()})
+        json!({"url": self.server.url()})
     }
 }
 
-/// A session in which these happen so many times.
-fn session(cuts: usize, governed: bool) -> Play {
-    let seed = setting("COPYDESK_SEED").unwrap_or(50_000);
-    let kind = json!({
-        "cut": true, "cuts": cuts, "lasting": true, "reviewed": true, "racing": true, "undoes": true
+/// Plans a session with this number of faults.
+fn session_plan(faults: usize, review_rules: bool) -> SessionPlan {
+    let seed = number_from_environment("COPYDESK_SEED").unwrap_or(50_000);
+    let profile = json!({
+        "hasFaults": true, "faults": faults, "faultsLast": true, "hasProposals": true, "concurrent": true, "hasUndo": true
     });
-    Play { seeds: seed..seed + 1, kind, governed, ..Play::default() }
+    SessionPlan { seeds: seed..seed + 1, profile, review_rules, ..SessionPlan::default() }
 }
 
-fn play(session: Play, desk: impl FragileDesk, mut place: Value) {
-    place["isPatient"] = true.into();
-    let cuts = session.kind["cuts"].as_u64();
-    let (count, failures) = play_on(session, place.clone(), (&mut [desk], vec![place]));
+fn run_session(plan: SessionPlan, injector: impl FaultInjector, mut description: Value) {
+    description["mayRefuse"] = true.into();
+    let faults = plan.profile["faults"].as_u64();
+    let (count, failures) =
+        run_sessions_on(plan, description.clone(), (&mut [injector], vec![description]));
     eprintln!("{count}");
-    holds(&count, &failures);
-    assert_eq!(count["cuts"].as_u64(), cuts, "{count}");
+    assert_no_failures(&count, &failures);
+    assert_eq!(count["faults"].as_u64(), faults, "{count}");
 }
 
 #[test]
@@ -130,11 +135,11 @@ fn a_server_whose_disk_was_full_goes_on() {
 #[test]
 #[ignore = "told in namespaces of its own"]
 fn full() {
-    let (disk, session) = (Disk::mounted(24), session(2, true));
-    let plan = TestServer::plan().on_sqlite("its disk is full").playing(session.script());
-    let server = plan.folder(disk.path()).start();
-    let place = people_on(&server);
-    play(session, FullDesk { desk: server, postgres: None, disk }, place);
+    let (disk, plan) = (SmallDisk::mounted(24), session_plan(2, true));
+    let servers = TestServer::plan().on_sqlite("its disk is full").playing(plan.script());
+    let server = servers.folder(disk.path()).start();
+    let description = describe_server(&server);
+    run_session(plan, FullDiskServer { server, postgres: None, disk }, description);
 }
 
 #[test]
@@ -145,18 +150,18 @@ fn a_server_goes_on_after_the_disk_of_postgresql_was_full() {
 #[test]
 #[ignore = "told in namespaces of its own"]
 fn full_database() {
-    let (disk, session) = (Disk::mounted(160), session(2, true));
+    let (disk, plan) = (SmallDisk::mounted(160), session_plan(2, true));
     let Some(postgres) = PrivatePostgres::start_on(&Host::default(), Some(disk.path())) else {
         return;
     };
-    let plan = TestServer::plan().playing(session.script());
-    let server = plan.start_on(Some(StoryDatabase::on(&postgres.url())));
-    let place = people_on(&server);
-    play(session, FullDesk { desk: server, postgres: Some(postgres), disk }, place);
+    let servers = TestServer::plan().playing(plan.script());
+    let server = servers.start_on(Some(StoryDatabase::on(&postgres.url())));
+    let description = describe_server(&server);
+    run_session(plan, FullDiskServer { server, postgres: Some(postgres), disk }, description);
 }
 
 /// Two servers, of which one has a clock of its own.
-struct WrongClock {
+struct ClockFault {
     nodes: TestServer,
     #[expect(dead_code, reason = "ended after the servers")]
     postgres: PrivatePostgres,
@@ -164,7 +169,7 @@ struct WrongClock {
     jumps: std::vec::IntoIter<&'static str>,
 }
 
-/// How far its clock is off.
+/// Sets how far the clock of a server is off.
 fn set_clock(folder: &Path, off: &str) {
     // In one step: it is read at any moment.
     let fresh = folder.join("clock.new");
@@ -172,8 +177,8 @@ fn set_clock(folder: &Path, off: &str) {
     std::fs::rename(fresh, folder.join("clock")).expect("it can be renamed");
 }
 
-impl FragileDesk for WrongClock {
-    fn cut(&mut self) -> Value {
+impl FaultInjector for ClockFault {
+    fn inject_fault(&mut self) -> Value {
         let off = self.jumps.next().expect("there are as many as sessions have");
         set_clock(self.folder.path(), off);
         sleep(WHILE);
@@ -193,7 +198,7 @@ fn a_clock_that_jumps_changes_nothing_that_was_written_or_decided() {
         return eprintln!("\n*** SKIPPED: there is no libfaketime at {faketime}\n");
     }
     let jumps = ["+3600", "-7200", "+0"];
-    let session = session(jumps.len(), false);
+    let plan = session_plan(jumps.len(), false);
     let folder = tempfile::tempdir().unwrap();
     set_clock(folder.path(), "+0");
     let Some(postgres) = PrivatePostgres::start() else { return };
@@ -205,11 +210,11 @@ fn a_clock_that_jumps_changes_nothing_that_was_written_or_decided() {
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
     ];
     let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    let wrong = Host::with(environment);
-    let plan = TestServer::plan().playing(session.script()).hosts(vec![Host::default(), wrong]);
-    let nodes = plan.start_nodes(2, StoryDatabase::on(&postgres.url()));
-    let mut place = people_on(&nodes);
-    place["urls"] = json!(nodes.urls());
+    let skewed = Host::with(environment);
+    let servers = TestServer::plan().playing(plan.script()).hosts(vec![Host::default(), skewed]);
+    let nodes = servers.start_nodes(2, StoryDatabase::on(&postgres.url()));
+    let mut description = describe_server(&nodes);
+    description["urls"] = json!(nodes.urls());
     let jumps = Vec::from(jumps).into_iter();
-    play(session, WrongClock { nodes, postgres, folder, jumps }, place);
+    run_session(plan, ClockFault { nodes, postgres, folder, jumps }, description);
 }

@@ -1,7 +1,7 @@
 //! Stories about editors and reviewers on servers that are machines of their own, with PostgreSQL
-//! and Redis on further ones, while a machine is cut off from another: both ways, one way, for long
-//! or so that everything takes long. People go on meanwhile. What is acknowledged is there
-//! afterwards, once, and everybody comes to the same text; and the log says what happened.
+//! and Redis on further ones, while the network is partitioned: both ways, one way, for long,
+//! or so slow that everything takes long. People go on meanwhile. What is acknowledged is there
+//! afterwards, once, all replicas have the same text, and the log says what happened.
 //!
 //! A machine is a network namespace that the story makes ([`Namespaces`]).
 
@@ -10,23 +10,26 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::converge::{FragileDesk, Play, holds, people_on, play_on, setting};
+use crate::converge::{
+    FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
+    run_sessions_on,
+};
 use crate::support::{
     Host, Namespaces, PrivatePostgres, PrivateRedis, StoryDatabase, TestServer, in_namespaces,
 };
 
 /// Longest wait for something that is written to a log.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Time for which a cut lasts that no log shows the end of.
+/// Duration of a fault whose end no log shows.
 const WHILE: Duration = Duration::from_secs(4);
 
-/// What is written to the log.
+/// Messages of the log.
 const LOST: &str = "a node was lost";
 const REMOVED: &str = "the other nodes have removed this one";
 const NO_REDIS: &str = "Redis is lost";
 const REDIS_IS_BACK: &str = "Redis is back";
 
-/// What happens to the network, or to a server.
+/// A fault of the network, or of a server.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// A server cannot reach the database, nor be reached by it, until the others have removed it.
@@ -50,7 +53,7 @@ enum Fault {
 }
 
 /// Servers, PostgreSQL and Redis, each on a machine of its own.
-struct Machines {
+struct FaultyNetwork {
     nodes: TestServer,
     #[expect(dead_code, reason = "ended after the servers")]
     needs: (PrivatePostgres, PrivateRedis),
@@ -60,7 +63,7 @@ struct Machines {
     faults: std::vec::IntoIter<Fault>,
 }
 
-impl Machines {
+impl FaultyNetwork {
     fn start(servers: usize, script: &str, faults: &[Fault]) -> Option<Self> {
         let (network, hosts) = Namespaces::start(servers + 2);
         let postgres = PrivatePostgres::start_on(&hosts[servers], None)?;
@@ -72,17 +75,17 @@ impl Machines {
         Some(Self { nodes, needs, network, hosts, servers, faults })
     }
 
-    fn place(&self) -> Value {
-        let mut place = people_on(&self.nodes);
-        place["urls"] = json!(self.nodes.urls());
-        place
+    fn description(&self) -> Value {
+        let mut description = describe_server(&self.nodes);
+        description["urls"] = json!(self.nodes.urls());
+        description
     }
 
     fn database(&self) -> Host {
         self.hosts[self.servers].clone()
     }
 
-    /// How often the servers have written this.
+    /// Returns how often the servers have written this.
     fn written(&self, words: &str) -> usize {
         self.nodes.complaints().matches(words).count()
     }
@@ -96,9 +99,9 @@ impl Machines {
         }
     }
 
-    /// A server is alone until the others have removed it; then all is well again, and it ends and
-    /// starts again.
-    fn is_alone(&mut self, number: usize, cut: impl FnOnce(&mut Namespaces, &Host, &Host)) {
+    /// Isolates a server until the others have removed it, then heals the network and restarts the
+    /// server.
+    fn isolate(&mut self, number: usize, cut: impl FnOnce(&mut Namespaces, &Host, &Host)) {
         let lost = self.written(LOST);
         let (host, database) = (self.hosts[number].clone(), self.database());
         cut(&mut self.network, &host, &database);
@@ -109,19 +112,19 @@ impl Machines {
     }
 }
 
-impl FragileDesk for Machines {
-    fn cut(&mut self) -> Value {
+impl FaultInjector for FaultyNetwork {
+    fn inject_fault(&mut self) -> Value {
         let fault = self.faults.next().expect("there are as many as sessions have");
         let began = Instant::now();
         match fault {
             Fault::NoDatabase(number) => {
-                self.is_alone(number, Namespaces::cut);
+                self.isolate(number, Namespaces::cut);
             }
-            Fault::NothingToDatabase(number) => self.is_alone(number, |network, host, database| {
+            Fault::NothingToDatabase(number) => self.isolate(number, |network, host, database| {
                 network.cut_one_way(host, database);
             }),
             Fault::NothingFromDatabase(number) => {
-                self.is_alone(number, |network, host, database| {
+                self.isolate(number, |network, host, database| {
                     network.cut_one_way(database, host);
                 });
             }
@@ -132,7 +135,7 @@ impl FragileDesk for Machines {
                 }
                 sleep(WHILE);
                 self.network.heal();
-                // As long again, in which somebody could be judged.
+                // As long again, in which a node could be removed.
                 sleep(WHILE);
                 assert_eq!(self.written(LOST), lost, "{}", self.nodes.complaints());
             }
@@ -162,23 +165,29 @@ impl FragileDesk for Machines {
     }
 }
 
-/// Plays a session in which all of these happen; what was written to the logs of servers that are
-/// there in the end.
-fn play(servers: usize, faults: &[Fault]) -> Option<String> {
-    let seed = setting("COPYDESK_SEED").unwrap_or(40_000);
-    let kind = json!({"cut": true, "cuts": faults.len(), "lasting": true, "racing": true});
-    let session = Play { seeds: seed..seed + 1, kind, governed: true, ..Play::default() };
-    let mut desks = vec![Machines::start(servers, session.script(), faults)?];
-    let places = vec![desks[0].place()];
-    let (count, failures) = play_on(session, places[0].clone(), (&mut desks, places));
+/// Runs a session with all of these faults. Returns the logs of the servers that exist in the end.
+fn run_session(servers: usize, faults: &[Fault]) -> Option<String> {
+    let seed = number_from_environment("COPYDESK_SEED").unwrap_or(40_000);
+    let profile =
+        json!({"hasFaults": true, "faults": faults.len(), "faultsLast": true, "concurrent": true});
+    let plan = SessionPlan {
+        seeds: seed..seed + 1,
+        profile,
+        review_rules: true,
+        ..SessionPlan::default()
+    };
+    let mut networks = vec![FaultyNetwork::start(servers, plan.script(), faults)?];
+    let descriptions = vec![networks[0].description()];
+    let (count, failures) =
+        run_sessions_on(plan, descriptions[0].clone(), (&mut networks, descriptions));
     eprintln!("{count}");
-    let said = desks[0].nodes.complaints();
+    let logs = networks[0].nodes.complaints();
     if !failures.is_empty() {
-        eprintln!("{said}");
+        eprintln!("{logs}");
     }
-    holds(&count, &failures);
-    assert_eq!(count["cuts"].as_u64(), Some(faults.len() as u64), "{count}");
-    Some(said)
+    assert_no_failures(&count, &failures);
+    assert_eq!(count["faults"].as_u64(), Some(faults.len() as u64), "{count}");
+    Some(logs)
 }
 
 #[test]
@@ -190,9 +199,9 @@ fn a_server_that_is_cut_off_from_the_database_is_replaced() {
 #[ignore = "told in namespaces of its own"]
 fn cut_off_from_the_database() {
     let faults = [Fault::NoDatabase(0), Fault::NothingFromDatabase(1)];
-    let Some(said) = play(2, &faults) else { return };
+    let Some(logs) = run_session(2, &faults) else { return };
     // The first one has removed the second, and both are others by now.
-    assert!(said.contains(LOST), "{said}");
+    assert!(logs.contains(LOST), "{logs}");
 }
 
 #[test]
@@ -204,9 +213,9 @@ fn servers_that_cannot_reach_each_other_redis_or_for_a_while_the_database_go_on(
 #[ignore = "told in namespaces of its own"]
 fn apart() {
     let faults = [Fault::Apart(0), Fault::NoRedis(1), Fault::Slow(0), Fault::DatabaseAway];
-    let Some(said) = play(2, &faults) else { return };
-    assert!(said.contains(NO_REDIS) && said.contains(REDIS_IS_BACK), "{said}");
-    assert!(!said.contains(REMOVED), "{said}");
+    let Some(logs) = run_session(2, &faults) else { return };
+    assert!(logs.contains(NO_REDIS) && logs.contains(REDIS_IS_BACK), "{logs}");
+    assert!(!logs.contains(REMOVED), "{logs}");
 }
 
 #[test]
@@ -220,5 +229,5 @@ fn three() {
     let faults =
         [Fault::Killed(0), Fault::Apart(1), Fault::NothingToDatabase(2), Fault::Stopped(1)];
     // That one is removed is awaited where it is cut off: whoever removed it may be another by now.
-    play(3, &faults);
+    run_session(3, &faults);
 }

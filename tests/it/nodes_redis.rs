@@ -19,19 +19,19 @@ const CARRIED: &str = "was carried here";
 const MOST: usize = 5;
 
 /// Two servers with a Redis of their own.
-struct Desk {
+struct NodesWithRedis {
     redis: PrivateRedis,
     first: TestServer,
     second: Server,
 }
 
-fn desk() -> Option<Desk> {
+fn start_nodes() -> Option<NodesWithRedis> {
     let redis = PrivateRedis::start()?;
     let database = StoryDatabase::on_postgres()?;
     let plan = TestServer::plan().flags(&["--cluster"]).variable("COPYDESK_LOG", "debug");
     let first = plan.variable("COPYDESK_REDIS_URL", &redis.url()).start_on(Some(database));
     let second = first.another_node();
-    Some(Desk { redis, first, second })
+    Some(NodesWithRedis { redis, first, second })
 }
 
 /// Changes the settings on the first server; returns how long the second takes to tell.
@@ -55,7 +55,7 @@ fn revokes(owner: &Person, there: &Person, name: &str) -> Duration {
     took
 }
 
-impl Desk {
+impl NodesWithRedis {
     /// Changes the settings on the first server, which the second is told over Redis.
     fn tells_at_once(&self, owner: &Person, there: &Person, first: u64) {
         let carried = || self.second.complaints().matches(CARRIED).count();
@@ -96,10 +96,10 @@ impl Desk {
 
 #[test]
 fn what_one_server_tells_reaches_the_other_at_once() {
-    let Some(desk) = desk() else { return };
-    let owner = desk.first.owner();
-    let (ben, cleo) = (desk.arrives_at_second("Ben"), desk.arrives_at_second("Cleo"));
-    desk.tells_at_once(&owner, &ben, 100);
+    let Some(nodes) = start_nodes() else { return };
+    let owner = nodes.first.owner();
+    let (ben, cleo) = (nodes.arrives_at_second("Ben"), nodes.arrives_at_second("Cleo"));
+    nodes.tells_at_once(&owner, &ben, 100);
     let took = revokes(&owner, &cleo, "Cleo");
     println!("a revoked token ended on the other server after {took:?}");
     let document = owner.creates("a");
@@ -108,12 +108,12 @@ fn what_one_server_tells_reaches_the_other_at_once() {
 
 #[test]
 fn redis_is_killed_while_people_type_and_nothing_is_lost_or_late() {
-    let Some(mut desk) = desk() else { return };
-    let (owner, ana) = (desk.first.owner(), desk.first.editor("Ana"));
-    let (ben, cleo) = (desk.arrives_at_second("Ben"), desk.arrives_at_second("Cleo"));
+    let Some(mut nodes) = start_nodes() else { return };
+    let (owner, ana) = (nodes.first.owner(), nodes.first.editor("Ana"));
+    let (ben, cleo) = (nodes.arrives_at_second("Ben"), nodes.arrives_at_second("Cleo"));
     let document = ana.creates("");
     ben.opens(&document);
-    desk.tells_at_once(&owner, &cleo, 100);
+    nodes.tells_at_once(&owner, &cleo, 100);
     let type_on = |person: Person| {
         std::thread::spawn(move || {
             for _ in 0..100 {
@@ -123,8 +123,8 @@ fn redis_is_killed_while_people_type_and_nothing_is_lost_or_late() {
         })
     };
     let typing = [ana, ben].map(type_on);
-    desk.redis.is_killed();
-    desk.both_log("Redis is lost", 1);
+    nodes.redis.is_killed();
+    nodes.both_log("Redis is lost", 1);
     let took = settings_arrive(&owner, &cleo, 77);
     println!("without Redis settings are known after {took:?}");
     assert!(took < FLOOR, "{took:?}");
@@ -137,11 +137,11 @@ fn redis_is_killed_while_people_type_and_nothing_is_lost_or_late() {
         assert_eq!(person.text(), "x".repeat(200));
     }
     // It comes back by itself, and so does what is told at once.
-    desk.redis.starts();
-    desk.both_log("Redis is back", 1);
-    desk.tells_at_once(&owner, &ben, 200);
-    desk.both_log("Redis is lost", 1);
-    desk.shows_no_password();
+    nodes.redis.starts();
+    nodes.both_log("Redis is back", 1);
+    nodes.tells_at_once(&owner, &ben, 200);
+    nodes.both_log("Redis is lost", 1);
+    nodes.shows_no_password();
 }
 
 #[test]
@@ -152,15 +152,15 @@ fn a_server_starts_without_its_redis_and_finds_it_later() {
     let plan = TestServer::plan().flags(&["--cluster"]).variable("COPYDESK_LOG", "debug");
     let first = plan.variable("COPYDESK_REDIS_URL", &redis.url()).start_on(Some(database));
     let second = first.another_node();
-    let mut desk = Desk { redis, first, second };
-    desk.both_log("Redis is lost", 1);
-    let (owner, ben) = (desk.first.owner(), desk.arrives_at_second("Ben"));
+    let mut nodes = NodesWithRedis { redis, first, second };
+    nodes.both_log("Redis is lost", 1);
+    let (owner, ben) = (nodes.first.owner(), nodes.arrives_at_second("Ben"));
     let took = settings_arrive(&owner, &ben, 77);
     assert!(took < FLOOR, "{took:?}");
-    desk.redis.starts();
-    desk.both_log("Redis is back", 1);
-    desk.tells_at_once(&owner, &ben, 100);
-    desk.shows_no_password();
+    nodes.redis.starts();
+    nodes.both_log("Redis is back", 1);
+    nodes.tells_at_once(&owner, &ben, 100);
+    nodes.shows_no_password();
 }
 
 #[test]

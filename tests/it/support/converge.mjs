@@ -1,99 +1,100 @@
-// Editors far from each other: seeded sessions of real CodeMirror states with real socket.io
-// clients against a running server. node converge.mjs MODULES < one line {url, tokens, people,
-// cut: [{url | urls, tokens, people, isPatient}], script, seeds, seconds, stock, kind, governed}
-// After its seeds it plays the following ones until the seconds are over. Where a kind is given,
-// all sessions are of it; governed ones are under all rules of review. Out, as JSON lines: {cut:
-// 0} asks for the first of the other servers to be killed and started again, which is answered by
-// {url}, or {urls} of several; at the end {done: {count, failures}}.
+// The editor process: seeded sessions of real CodeMirror states with real socket.io clients against
+// a running server. node converge.mjs MODULES < one line {url, tokens, people, faultyServers: [{url
+// | urls, tokens, people, mayRefuse}], script, seeds, seconds, allAtOnce, profile, reviewRules}
+// After its seeds it runs the following ones until the seconds are over. A given profile is that of
+// all sessions. With `reviewRules`, sessions use all rules of review. Output, as JSON lines:
+// {fault: 0} asks for a fault of the first of the faulty servers, which is answered by {url}, or
+// {urls} of several; at the end {done: {count, failures}}.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { CALM, FOUND, cases } from "./converge/cases.mjs";
-import { Governed, governed } from "./converge/governed.mjs";
-import { Broken } from "./converge/ledger.mjs";
-import { Session, kind } from "./converge/session.mjs";
+import { SEQUENTIAL_PROFILE, REGRESSION_SEEDS, scriptedSessions } from "./converge/scripted_sessions.mjs";
+import { ReviewSession, reviewProfile } from "./converge/review_session.mjs";
+import { InvariantViolation } from "./converge/reference_document.mjs";
+import { EditingSession, sessionProfile } from "./converge/editing_session.mjs";
 
-/** Sessions at a time on the server that stays up. */
-const ABREAST = 4;
-/** Governed ones, which mostly wait. */
-const GOVERNED_ABREAST = 8;
-const TRACED = 40;
-/** A server that is wrong is wrong again and again. */
-const ENOUGH_FAILURES = 5;
+/** Sessions at a time on the server without faults. */
+const CONCURRENT_SESSIONS = 4;
+/** The same for review sessions, which mostly wait. */
+const CONCURRENT_REVIEW_SESSIONS = 8;
+/** Events before a failure that are reported. */
+const TRACE_LENGTH = 40;
+/** Failures after which no further session is run. */
+const MAX_FAILURES = 5;
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const hear = async () => JSON.parse((await lines.next()).value);
-const say = (line, written) => process.stdout.write(JSON.stringify(line) + "\n", written);
+const readMessage = async () => JSON.parse((await lines.next()).value);
+const writeMessage = (line, written) => process.stdout.write(JSON.stringify(line) + "\n", written);
 
-const told = await hear();
-const { turns } = JSON.parse(readFileSync(told.script));
+const options = await readMessage();
+const { turns } = JSON.parse(readFileSync(options.script));
 const proposals = turns.filter(({ when }) => when).map(({ when, content }) => ({ prompt: when.user, text: content.at(-1).input.new_content }));
-const { url, tokens, people } = told;
-const desk = { url, tokens, people, proposals };
-const fragile = told.cut.map((place, at) => {
-  const { tokens, people } = place;
-  let urls = place.urls ?? [place.url], next = 0;
+const { url, tokens, people } = options;
+const server = { url, tokens, people, proposals };
+const faultyServers = options.faultyServers.map((description, index) => {
+  const { tokens, people } = description;
+  let urls = description.urls ?? [description.url], next = 0;
   return {
     tokens,
     people,
     proposals,
-    /** Several servers, which may also be stopped in good order. */
-    isSeveral: Boolean(place.urls),
-    /** It may refuse what it cannot store, which is tried again. */
-    isPatient: Boolean(place.urls ?? place.isPatient),
-    // Of several servers, one after the other.
+    /** Several servers, which may also be shut down. */
+    isSeveral: Boolean(description.urls),
+    /** It may refuse what it cannot store. Clients then retry. */
+    mayRefuse: Boolean(description.urls ?? description.mayRefuse),
+    // Connections use several servers in turn.
     get url() {
       return urls[next++ % urls.length];
     },
-    async cut() {
-      say({ cut: at });
-      const told = await hear();
-      urls = told.urls ?? [told.url];
+    async injectFault() {
+      writeMessage({ fault: index });
+      const reply = await readMessage();
+      urls = reply.urls ?? [reply.url];
     },
   };
 });
-const [Play, kindOf] = told.governed ? [Governed, governed] : [Session, kind];
+const [SessionClass, profileOf] = options.reviewRules ? [ReviewSession, reviewProfile] : [EditingSession, sessionProfile];
 
 const count = { sessions: 0 }, failures = [];
 
-async function attempt(what, name, play) {
+async function attempt(session, name, run) {
   try {
-    for (const [name, amount] of Object.entries(await play())) count[name] = (count[name] ?? 0) + amount;
+    for (const [event, times] of Object.entries(await run())) count[event] = (count[event] ?? 0) + times;
     count.sessions++;
   } catch (error) {
-    failures.push({ seed: name, why: error instanceof Broken ? error.message : error.stack, trace: what.trace.slice(-TRACED) });
+    failures.push({ seed: name, why: error instanceof InvariantViolation ? error.message : error.stack, trace: session.trace.slice(-TRACE_LENGTH) });
   }
 }
 
-async function lane(seeds, on) {
-  for (let seed; (seed = seeds()) !== undefined && failures.length < (told.stock ? 1 : ENOUGH_FAILURES); ) {
-    const session = new Play({ seed, desk: on, stock: told.stock, kind: { ...kindOf(seed), ...told.kind } });
+async function runSessions(nextSeed, on) {
+  for (let seed; (seed = nextSeed()) !== undefined && failures.length < (options.allAtOnce ? 1 : MAX_FAILURES); ) {
+    const session = new SessionClass({ seed, server: on, allAtOnce: options.allAtOnce, profile: { ...profileOf(seed), ...options.profile } });
     await attempt(session, `${seed}`, () => session.run());
   }
 }
 
-const isAll = !told.stock && !told.kind && !told.governed;
+const isAll = !options.allAtOnce && !options.profile && !options.reviewRules;
 if (isAll) {
-  for (const [name, play] of Object.entries(cases)) {
-    const session = new Session({ seed: 0, desk, kind: CALM });
-    await attempt(session, name, () => session.run(play));
+  for (const [name, script] of Object.entries(scriptedSessions)) {
+    const session = new EditingSession({ seed: 0, server, profile: SEQUENTIAL_PROFILE });
+    await attempt(session, name, () => session.run(script));
   }
 }
-if (told.seeds.length > 1 && isAll) told.seeds.push(...Object.keys(FOUND).map(Number));
-const isCut = (seed) => told.kind?.cut ?? kindOf(seed).cut;
-const until = performance.now() + 1000 * (told.seconds ?? 0);
+if (options.seeds.length > 1 && isAll) options.seeds.push(...Object.keys(REGRESSION_SEEDS).map(Number));
+const hasFaults = (seed) => options.profile?.hasFaults ?? profileOf(seed).hasFaults;
+const until = performance.now() + 1000 * (options.seconds ?? 0);
 
-/** The seeds that are about this, one after the other. */
-function deal(cut) {
-  const given = told.seeds.filter((seed) => isCut(seed) === cut);
-  let next = Math.max(...told.seeds) + 1;
+/** Returns a function that gives the seeds with or without faults, one after the other. */
+function seedQueue(withFaults) {
+  const given = options.seeds.filter((seed) => hasFaults(seed) === withFaults);
+  let next = Math.max(...options.seeds) + 1;
   return () => {
     if (given.length > 0 || performance.now() >= until) return given.shift();
-    while (isCut(next) !== cut) next++;
+    while (hasFaults(next) !== withFaults) next++;
     return next++;
   };
 }
 
-const upright = deal(false), cut = deal(true);
-await Promise.all([...fragile.map((on) => lane(cut, on)), ...(told.kind?.cut ? [] : Array.from({ length: told.governed ? GOVERNED_ABREAST : ABREAST }, () => lane(upright, desk)))]);
-// Not before everything is written: sockets of sessions that failed would keep the process.
-say({ done: { count, failures } }, () => process.exit(0));
+const seedsWithoutFaults = seedQueue(false), seedsWithFaults = seedQueue(true);
+await Promise.all([...faultyServers.map((on) => runSessions(seedsWithFaults, on)), ...(options.profile?.hasFaults ? [] : Array.from({ length: options.reviewRules ? CONCURRENT_REVIEW_SESSIONS : CONCURRENT_SESSIONS }, () => runSessions(seedsWithoutFaults, server)))]);
+// Sockets of failed sessions would keep the process running.
+writeMessage({ done: { count, failures } }, () => process.exit(0));

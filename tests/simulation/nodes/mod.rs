@@ -1,112 +1,120 @@
-//! Several servers on one database: lines between them are cut, messages are lost, late and
-//! doubled, processes are killed and stand still, the database goes away, clocks differ.
+//! Property-based simulation of several nodes on one database: connections are cut, messages are
+//! lost, late and duplicated, processes are killed and paused, the database crashes, clocks differ.
 //!
-//! The product decides: its node (signs of life, leases, messages), its session logic (what became
-//! of a transaction), its rooms. The database is a model; `store/tests/nodes.rs` holds the real one
-//! to the same rules. Time is played, so that a seed always tells the same history.
+//! The tested code is the product's: its nodes (heartbeats, leases, messages), its session logic
+//! (the outcome of a transaction), its rooms. The database is a model; `store/tests/nodes.rs`
+//! checks the real one against the same invariants. Time is simulated, so that a seed always gives
+//! the same history.
 //!
 //! `COPYDESK_SIMULATION_OPERATIONS` and `COPYDESK_SIMULATION_SEED` are as for the other simulation.
 
-mod database;
-mod link;
-mod mutations;
-mod network;
-mod server;
-mod world;
+mod cluster_simulation;
+mod database_client;
+mod model_database;
+mod node_mutations;
+mod simulated_network;
+mod simulated_node;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use mutations::Wrong;
-use world::World;
+use cluster_simulation::ClusterSimulation;
+use node_mutations::NodeMutation;
 
-use crate::rules::Broken;
-use crate::world::Tally;
-use crate::{Voice, setting};
+use crate::invariants::InvariantViolation;
+use crate::room_simulation::EventCounts;
+use crate::{Verbosity, number_from_environment};
 
-/// Operations if nothing else is asked for: commands of people, and statements and messages that
-/// arrive. `.ci/run` asks for more.
+/// Default number of operations: commands of people, and statements and messages that arrive.
+/// `.ci/run` asks for more.
 const OPERATIONS: u64 = 60_000;
-/// Operations of this simulation for those of both that are asked for.
-const SHARE: (u64, u64) = (1, 2);
-/// Histories in which each wrong rule must show.
-const HISTORIES: u64 = 400;
+/// Fraction of the requested operations that are of this simulation.
+const OPERATIONS_SHARE: (u64, u64) = (1, 2);
+/// Number of histories within which each mutation must be detected.
+const MUTATION_HISTORIES: u64 = 400;
 
-/// What happens if enough is played.
-const EVERYTHING: [&str; 20] = [
-    "a line was cut",
-    "a line was cut one way",
-    "a server is slow",
-    "a server joined",
-    "a server went on",
-    "a server stood still",
-    "a server was killed",
-    "a server was removed",
-    "a server was stopped",
+/// Events that happen if enough operations are run.
+const EXPECTED_EVENTS: [&str; 20] = [
+    "a connection was blocked",
+    "a connection was blocked one way",
+    "a node joined",
+    "a node was killed",
+    "a node was paused",
+    "a node was removed",
+    "a node was resumed",
+    "a node was shut down",
+    "a node was slowed",
     "acknowledged",
-    "cut off",
+    "concurrent decisions",
+    "connection lost",
     "decided",
     "healed",
-    "nobody knows",
     "not stored",
+    "outcome unknown",
     "proposed",
     "refused",
-    "rivals",
-    "the database came back",
-    "the database went down",
+    "the database crashed",
+    "the database restarted",
 ];
 
-/// Plays a history; what happened how often, or what went wrong.
-fn play(seed: u64, wrong: Option<Wrong>, voice: Voice) -> Result<(u64, Tally), String> {
-    let played = catch_unwind(AssertUnwindSafe(|| {
+/// Runs a history. Returns the number of operations and of each event, or the failure.
+fn run_history(
+    seed: u64,
+    mutation: Option<NodeMutation>,
+    verbosity: Verbosity,
+) -> Result<(u64, EventCounts), String> {
+    let finished = catch_unwind(AssertUnwindSafe(|| {
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_time().start_paused(true).build().unwrap();
-        let stage = tokio::task::LocalSet::new();
-        stage.block_on(&runtime, async {
-            let mut world = World::new(seed, wrong, voice == Voice::Loud);
-            let held = world.plays().await;
-            world.ends();
-            held.map(|()| (world.operations(), world.tally()))
+        let local_set = tokio::task::LocalSet::new();
+        local_set.block_on(&runtime, async {
+            let mut simulation =
+                ClusterSimulation::new(seed, mutation, verbosity == Verbosity::Verbose);
+            let result = simulation.run().await;
+            simulation.kill_all();
+            result.map(|()| (simulation.operations(), simulation.counts()))
         })
     }));
-    match played {
+    match finished {
         Ok(Ok(done)) => Ok(done),
-        Ok(Err(Broken(rule, how))) => Err(format!("{rule:?}: {how}")),
-        Err(_) => Err("a server panicked".to_owned()),
+        Ok(Err(InvariantViolation(invariant, detail))) => Err(format!("{invariant:?}: {detail}")),
+        Err(_) => Err("a node panicked".to_owned()),
     }
 }
 
 #[test]
-fn several_servers_break_no_rule_whatever_is_cut_or_killed() {
-    let (wanted, first) =
-        (setting("COPYDESK_SIMULATION_OPERATIONS"), setting("COPYDESK_SIMULATION_SEED"));
-    if let (None, Some(seed)) = (wanted, first) {
-        return play(seed, None, Voice::Loud).map(drop).unwrap();
+fn several_servers_keep_every_invariant_under_faults() {
+    let (target, first) = (
+        number_from_environment("COPYDESK_SIMULATION_OPERATIONS"),
+        number_from_environment("COPYDESK_SIMULATION_SEED"),
+    );
+    if let (None, Some(seed)) = (target, first) {
+        return run_history(seed, None, Verbosity::Verbose).map(drop).unwrap();
     }
-    let wanted = wanted.map_or(OPERATIONS, |all| all * SHARE.0 / SHARE.1);
+    let target = target.map_or(OPERATIONS, |all| all * OPERATIONS_SHARE.0 / OPERATIONS_SHARE.1);
     let first = first.unwrap_or_default();
     let (next, done, failed) = (AtomicU64::new(first), AtomicU64::new(0), AtomicBool::new(false));
-    let (total, failures) = (Mutex::new(Tally::new()), Mutex::new(Vec::new()));
+    let (total, failures) = (Mutex::new(EventCounts::new()), Mutex::new(Vec::new()));
     let began = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while done.load(Ordering::Relaxed) < wanted && !failed.load(Ordering::Relaxed) {
+                while done.load(Ordering::Relaxed) < target && !failed.load(Ordering::Relaxed) {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    match play(seed, None, Voice::Quiet) {
-                        Ok((operations, tally)) => {
+                    match run_history(seed, None, Verbosity::Quiet) {
+                        Ok((operations, counts)) => {
                             done.fetch_add(operations, Ordering::Relaxed);
                             let mut total = total.lock().unwrap();
-                            for (what, times) in tally {
+                            for (what, times) in counts {
                                 *total.entry(what).or_default() += times;
                             }
                         }
-                        Err(how) => {
+                        Err(failure) => {
                             failed.store(true, Ordering::Relaxed);
-                            let how = format!("COPYDESK_SIMULATION_SEED={seed}: {how}");
-                            failures.lock().unwrap().push(how);
+                            let failure = format!("COPYDESK_SIMULATION_SEED={seed}: {failure}");
+                            failures.lock().unwrap().push(failure);
                         }
                     }
                 }
@@ -121,30 +129,38 @@ fn several_servers_break_no_rule_whatever_is_cut_or_killed() {
     );
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let missing: Vec<_> = EVERYTHING.iter().filter(|what| !total.contains_key(*what)).collect();
+    let missing: Vec<_> =
+        EXPECTED_EVENTS.iter().filter(|what| !total.contains_key(*what)).collect();
     assert!(missing.is_empty() || operations < OPERATIONS, "{missing:?} never happened");
 }
 
 #[test]
-fn a_seed_always_tells_the_same_history() {
-    let told = |seed| play(seed, None, Voice::Quiet).unwrap();
+fn a_seed_always_gives_the_same_history() {
+    let outcome = |seed| run_history(seed, None, Verbosity::Quiet).unwrap();
     for seed in 0..3 {
-        assert_eq!(told(seed), told(seed), "seed {seed}");
+        assert_eq!(outcome(seed), outcome(seed), "seed {seed}");
     }
 }
 
 #[test]
-fn every_wrong_rule_of_several_servers_is_noticed() {
-    let mut unnoticed = Vec::new();
-    for wrong in mutations::ALL {
-        let found = (0..HISTORIES)
-            .find_map(|seed| Some((seed, play(seed, Some(wrong), Voice::Quiet).err()?)));
+fn every_mutation_of_several_servers_is_detected() {
+    let mut undetected = Vec::new();
+    for mutation in node_mutations::ALL {
+        let found = (0..MUTATION_HISTORIES).find_map(|seed| {
+            Some((seed, run_history(seed, Some(mutation), Verbosity::Quiet).err()?))
+        });
         match found {
-            Some((seed, how)) => {
-                println!("{wrong:?}: seed {seed}: {}", how.chars().take(110).collect::<String>());
+            Some((seed, failure)) => {
+                println!(
+                    "{mutation:?}: seed {seed}: {}",
+                    failure.chars().take(110).collect::<String>()
+                );
             }
-            None => unnoticed.push(wrong),
+            None => undetected.push(mutation),
         }
     }
-    assert!(unnoticed.is_empty(), "nobody noticed {unnoticed:?} in {HISTORIES} histories each");
+    assert!(
+        undetected.is_empty(),
+        "{MUTATION_HISTORIES} histories each did not detect {undetected:?}"
+    );
 }
