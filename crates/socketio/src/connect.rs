@@ -127,6 +127,7 @@ async fn admit<E: std::fmt::Display>(
         session: session.id,
         rooms: HashMap::new(),
         workspace_inbox: None,
+        misses_inbox: false,
         pushes: Vec::new(),
         route,
     };
@@ -226,7 +227,7 @@ fn capabilities(app: &SocketState) -> Vec<String> {
     let offered = super::CAPABILITIES
         .into_iter()
         .filter(|name| !(open_to_all && matches!(*name, "tokens" | "roles")));
-    let workspace = app.api.agents.has_workspace().then_some("workspace");
+    let workspace = app.api.has_workspace().then_some("workspace");
     let files = app.api.has_files().then_some("files");
     offered.chain(workspace).chain(files).map(str::to_owned).collect()
 }

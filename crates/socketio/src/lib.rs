@@ -31,10 +31,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use socketioxide::SocketIo;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
-use copydesk_connections::{ConnectionRegistry, SocketClient};
+use copydesk_connections::{ConnectionRegistry, EndReason, SocketClient};
 use copydesk_engine::api::{ApiError, Application, Caller};
 use copydesk_engine::auth::AccessGuard;
 use copydesk_engine::cpu_pool;
@@ -114,6 +114,8 @@ struct SocketConnection {
     rooms: HashMap<DocumentId, RoomHandle>,
     /// Workspace inbox, if the person may decide there.
     workspace_inbox: Option<RoomHandle>,
+    /// `true` if the person may decide in the workspace inbox, which could not be joined.
+    misses_inbox: bool,
     /// Pushes in progress; every other event waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
     /// Part that other servers have in serving the client.
@@ -131,13 +133,22 @@ async fn work(
     mut events: mpsc::Receiver<Box<IncomingEvent>>,
     greeted: oneshot::Receiver<()>,
 ) {
+    let mut leases = connection.app.api.node().map(|node| node.departures());
     if greeted.await.is_ok() {
         Box::pin(connection.arrive()).await;
     }
     let client = Arc::clone(&connection.client);
     let handled = async {
-        while let Some(incoming) = events.recv().await {
-            connection.take(*incoming).await;
+        loop {
+            tokio::select! {
+                incoming = events.recv() => {
+                    let Some(incoming) = incoming else { return };
+                    connection.take(*incoming).await;
+                }
+                () = leases_moved(leases.as_mut()) => {
+                    Box::pin(connection.follow_workspace()).await;
+                }
+            }
         }
     };
     tokio::select! {
@@ -151,6 +162,14 @@ async fn work(
         room.leave(connection.member.clone()).await;
     }
     connection.use_session().await;
+}
+
+/// Waits until leases of other servers became free; for ever if there are none.
+async fn leases_moved(leases: Option<&mut watch::Receiver<u64>>) {
+    match leases {
+        Some(leases) if leases.changed().await.is_ok() => {}
+        Some(_) | None => std::future::pending().await,
+    }
 }
 
 impl SocketConnection {
@@ -280,18 +299,41 @@ impl SocketConnection {
         if self.caller.require(Action::Decide).is_err() {
             return;
         }
+        self.misses_inbox = false;
         match self.app.api.rooms.workspace_inbox().await {
             Ok(workspace_inbox) => {
-                let opened = workspace_inbox.open(self.as_member(), None).await;
-                if let Err(RoomError::Elsewhere(node)) = opened {
-                    return self.join_inbox_on(&node).await;
-                }
-                if let Err(error) = opened {
-                    tracing::warn!(%error, "cannot send a connection the requests of the workspace inbox");
+                match workspace_inbox.open(self.as_member(), None).await {
+                    Ok(_) => {}
+                    Err(RoomError::Elsewhere(node)) => {
+                        self.misses_inbox = !self.join_inbox_on(&node).await;
+                        return;
+                    }
+                    Err(RoomError::NoWorkspaceNode) => {
+                        self.misses_inbox = true;
+                        return;
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot send a connection the requests of the workspace inbox");
+                    }
                 }
                 self.workspace_inbox = Some(workspace_inbox);
             }
-            Err(error) => tracing::error!(%error, "cannot open the workspace inbox"),
+            Err(error) => {
+                self.misses_inbox = true;
+                tracing::error!(%error, "cannot open the workspace inbox");
+            }
+        }
+    }
+
+    /// Joins the workspace inbox where it is now, if it could not be joined before. A client whose
+    /// rooms were handed over to another server comes back to find them there.
+    async fn follow_workspace(&mut self) {
+        let mut rooms = self.rooms.values().chain(&self.workspace_inbox);
+        if rooms.any(|room| !room.is_open()) {
+            return self.client.end(EndReason::NodeLost);
+        }
+        if self.misses_inbox {
+            self.join_workspace_inbox().await;
         }
     }
 

@@ -420,6 +420,39 @@ impl TestServer {
         Server::start(&self.directory.path().join("other"), &self.flags, &self.environment)
     }
 
+    /// Another server on the same database, without the workspace.
+    pub fn another_node_without_workspace(&self) -> Server {
+        let data = self.directory.path().join("plain");
+        Server::start(&data, &self.flags_without_workspace(), &self.environment)
+    }
+
+    /// Another server on the same database, without the workspace, whose model plays this.
+    pub fn another_node_playing(&self, script: &Script) -> Server {
+        let directory = self.directory.path().join("playing");
+        std::fs::create_dir(&directory).expect("there is room for a script");
+        let model = ["--model".to_owned(), script.write(&directory)];
+        let mut flags = self.flags_without_workspace();
+        flags.splice(0..2, model);
+        Server::start(&directory.join("data"), &flags, &self.environment)
+    }
+
+    /// Another server on the same database, with one more option; where it refuses to start, what
+    /// it said.
+    pub fn another_node_with(&self, option: &str, value: &str) -> Result<Server, String> {
+        let mut flags = self.flags_without_workspace();
+        flags.extend([option.to_owned(), value.to_owned()]);
+        Server::try_start(&self.directory.path().join("more"), &flags, &self.environment)
+    }
+
+    fn flags_without_workspace(&self) -> Vec<String> {
+        let mut flags = self.flags.clone();
+        flags.retain(|flag| flag != "--enable-bash");
+        if let Some(at) = flags.iter().position(|flag| flag == "--workspace") {
+            flags.drain(at..at + 2);
+        }
+        flags
+    }
+
     /// Where all of its servers are.
     pub fn urls(&self) -> Vec<&str> {
         std::iter::once(&self.server).chain(&self.others).map(|it| it.url.as_str()).collect()

@@ -16,6 +16,7 @@ use super::persistence::loading;
 use super::request_index::RequestIndex;
 use super::settings::ServerSettings;
 use super::state::{RoomState, workspace_inbox};
+use super::workspace_place::WorkspaceKnowledge;
 use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
 
 /// Dependencies that every room shares.
@@ -37,6 +38,7 @@ pub(super) struct RoomDeps {
     pub(super) request_index: Mutex<RequestIndex>,
     /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
     pub(super) inbox_policies: RwLock<Option<Arc<InboxPolicies>>>,
+    pub(super) workspace: WorkspaceKnowledge,
 }
 
 /// Lock that is held while a document is loaded.
@@ -98,11 +100,18 @@ impl RoomDeps {
     /// that is the only one has all.
     pub(super) async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
         let Some(node) = self.store.node() else { return Ok(()) };
+        let may_move = self.check_workspace(node, document).await?;
         match node.lease_document(document).await? {
-            Some(LeaseHolder::Here) => Ok(()),
-            Some(LeaseHolder::Elsewhere(node)) => Err(RoomError::Elsewhere(node)),
-            None => Err(RoomError::NoDocument),
+            Some(LeaseHolder::Here) => {}
+            Some(LeaseHolder::Elsewhere(node)) => return Err(RoomError::Elsewhere(node)),
+            None => return Err(RoomError::NoDocument),
         }
+        // Another server may have got the workspace in between, and looks for its documents.
+        if may_move && let Err(error) = self.check_workspace(node, document).await {
+            node.release(document).await;
+            return Err(error);
+        }
+        Ok(())
     }
 
     /// Returns the room of a document, if it is open and its task is alive.

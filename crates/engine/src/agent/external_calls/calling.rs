@@ -121,6 +121,9 @@ impl AgentService {
         if reads_files && !principal.may(Action::Ask, None) {
             return Err(AskError::NotAllowed);
         }
+        if reads_files {
+            self.shared.rooms.check_workspace_here().await?;
+        }
         let workspace_inbox = self.shared.workspace_inbox().await?;
         let room = match document {
             Some(id) if principal.may(Action::Read, Some(id)) => self.shared.rooms.open(id).await?,
