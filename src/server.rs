@@ -93,6 +93,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     app.take_workspace().await?;
     app.welcome().await?;
     app.agents.resume().await?;
+    app.rooms.announce_workspace().await;
     let agents = app.agents.clone();
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
     tokio::spawn(async move { agents.list_provider_models().await });

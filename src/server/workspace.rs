@@ -105,7 +105,12 @@ impl Server {
                 tracing::warn!(%error, "cannot take over the workspace yet");
                 tokio::time::sleep(TAKE_OVER_AGAIN).await;
             }
+            // Before the others hear of it: who comes then finds the runs that it listens to.
+            if let Err(error) = self.agents.resume().await {
+                tracing::warn!(%error, "cannot take over the runs of another server yet");
+            }
             tracing::info!("this server has the workspace now");
+            self.rooms.announce_workspace().await;
         }
         std::future::pending().await
     }

@@ -207,6 +207,7 @@ fn another_server_with_the_folder_takes_over() {
     mia.comes_to_read("Another note.!?\n");
     // The one that comes back leaves the workspace where it is.
     first.starts();
+    first.overwrites("test.txt", "old");
     let owner = first.owner();
     let run = runs(&owner);
     let again = owner.sees_request_of(&run);

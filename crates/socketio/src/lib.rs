@@ -166,10 +166,12 @@ async fn work(
 
 /// Waits until leases of other servers became free; for ever if there are none.
 async fn leases_moved(leases: Option<&mut watch::Receiver<u64>>) {
-    match leases {
-        Some(leases) if leases.changed().await.is_ok() => {}
-        Some(_) | None => std::future::pending().await,
+    if let Some(leases) = leases
+        && leases.changed().await.is_ok()
+    {
+        return;
     }
+    std::future::pending().await
 }
 
 impl SocketConnection {
@@ -334,6 +336,7 @@ impl SocketConnection {
         }
         if self.misses_inbox {
             self.join_workspace_inbox().await;
+            self.go_on_listening().await;
         }
     }
 

@@ -98,7 +98,7 @@ impl RoomDeps {
         let is_shared = &self.workspace.is_shared;
         if !is_shared.load(Ordering::Relaxed) {
             let noted = self.store.setting(NOTED).await?;
-            is_shared.store(noted.as_deref() == Some(YES), Ordering::Relaxed);
+            is_shared.fetch_or(noted.as_deref() == Some(YES), Ordering::Relaxed);
         }
         Ok(is_shared.load(Ordering::Relaxed))
     }
@@ -177,7 +177,7 @@ impl RoomRegistry {
         }
     }
 
-    /// Lets rooms that need the workspace open here from now on, and tells the other servers.
+    /// Lets rooms that need the workspace open here from now on.
     ///
     /// # Errors
     /// [`RoomError::Store`] if it cannot be stored that there is a workspace.
@@ -191,8 +191,14 @@ impl RoomRegistry {
         }
         self.0.workspace.is_here.send_replace(true);
         node.note_departure();
-        node.tell(&NodeNews::Workspace).await;
         Ok(())
+    }
+
+    /// Tells the other servers that this one has the workspace, if it has.
+    pub async fn announce_workspace(&self) {
+        if let Some(node) = self.0.store.node().filter(|_| self.has_workspace_here()) {
+            node.tell(&NodeNews::Workspace).await;
+        }
     }
 
     /// Closes the rooms that are to be on another server, because that has the workspace now: those

@@ -27,6 +27,12 @@ impl AgentService {
         self.shared.tools.offers()
     }
 
+    /// Returns the tools that may be available on this server or on others, and their effects.
+    pub fn offers_of_all_nodes(&self) -> Vec<ToolOffer> {
+        let tools = &self.shared.tools;
+        tools.offers_in(tools.workspace().is_some() || self.shared.store.node().is_some())
+    }
+
     /// Makes a call. A tool that only reads answers at once, unless a rule applies to the call. One
     /// that proposes or acts is stored first, and people decide; [`CallHandle`] reports the
     /// progress. `caller_gone` fires when the caller gives up. A repeated call joins the earlier
