@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::mcp::Mcp;
 use crate::support::{
     OWNER, Person, Request, Role, Script, Server, StoryDatabase, TestServer, http,
 };
@@ -131,7 +132,7 @@ fn a_workspace_that_comes_later_is_found_by_those_who_are_there() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.md"), "A note.\n").unwrap();
     let path = folder.path().display().to_string();
-    let _second = plain.another_node_with("--workspace", &path).expect("it starts");
+    let _second = plain.another_node_with(&["--workspace", &path]).expect("it starts");
     ben.is_cut_off();
     // A session of its own: the script is played once for each.
     let ben = ben.second_window();
@@ -280,6 +281,71 @@ fn a_call_that_had_begun_is_not_begun_again_by_the_server_that_takes_over() {
 }
 
 #[test]
+fn a_server_that_stops_leaves_the_workspace_to_the_other_at_once() {
+    let Some(mut first) = one_with_workspace(writing(), &[("notes.md", "A note.\n")]) else {
+        return;
+    };
+    let second = first.another_node();
+    let ben = editor_on(&first, &second, "Ben");
+    ben.opens_file("notes.md");
+    let run = runs(&ben);
+    let request = ben.sees_request_of(&run);
+    // What was typed last is in the file before the other one has it.
+    ben.types(7, "!");
+    assert_eq!(first.stops().code(), Some(0));
+    assert_eq!(first.file("notes.md").as_deref(), Some("A note.!\n"));
+    ben.is_cut_off();
+    let ben = ben.comes_back_to(&second.url);
+    assert_eq!(ben.sees_request().id(), request.id());
+    ben.decides(&request, approval()).ok();
+    assert_eq!(ends(&ben, &run)["subtype"], "success");
+    assert_eq!(first.file("test.txt").as_deref(), Some(NEW));
+    ben.opens_again();
+    ben.types(8, "?");
+    first.file_comes_to_read("notes.md", "A note.!?\n");
+}
+
+#[test]
+fn a_program_writes_a_file_over_mcp_through_the_server_without_the_folder() {
+    let Some((mut first, second)) = two(Script::talking(), &[("a.txt", "one\n")]) else { return };
+    let coder = Mcp::arrives_at(second.address(), OWNER, "coder");
+    assert!(coder.tools().iter().any(|name| name == "atlas_write"), "{:?}", coder.tools());
+    let (read, _) = coder.gets("atlas_read", json!({"file_path": "a.txt"}));
+    assert!(read.contains("one"), "{read}");
+    let ben = editor_on(&first, &second, "Ben");
+    let file = json!({"file_path": "test.txt", "content": NEW});
+    let call = coder.calls("atlas_write", file.clone());
+    ben.decides(&ben.sees_request(), approval()).ok();
+    assert_eq!(call.result(), ("Successfully wrote to test.txt".to_owned(), false));
+    assert_eq!(first.file("test.txt").as_deref(), Some(NEW));
+    first.is_killed();
+    ben.is_cut_off();
+    comes_to_miss_it(&ben.comes_back_to(&second.url));
+    for (tool, arguments) in [("atlas_write", file), ("atlas_read", json!({"file_path": "a.txt"}))]
+    {
+        let (told, is_error) = coder.gets(tool, arguments);
+        assert!(is_error && told.contains("no server that has the workspace"), "{tool}: {told}");
+    }
+}
+
+#[test]
+fn a_workspace_is_taken_away_by_a_server_alone() {
+    let Some((mut first, mut second)) = two(writing(), &[]) else { return };
+    assert!(second.stop().success() && first.stops().success());
+    let missing = first.another_node_without_workspace();
+    comes_to_miss_it(&owner_on(&missing));
+    drop(missing);
+    first.starts_without("--cluster");
+    assert!(first.stops().success());
+    let plain = first.another_node_with(&["--cluster"]).expect("it starts");
+    let owner = owner_on(&plain);
+    let run = runs(&owner);
+    ends(&owner, &run);
+    let told = owner.told(&run).remove(0);
+    assert!(told["content"].as_str().unwrap().starts_with("Unknown tool: Write"), "{told}");
+}
+
+#[test]
 fn files_are_opened_through_any_server_as_documents() {
     let files = [("notes.md", "A note.\n"), ("secret.md", "A secret.\n")];
     let Some((first, second)) = two(Script::talking(), &files) else { return };
@@ -330,7 +396,7 @@ fn rules_about_a_path_hold_for_runs_on_the_server_without_the_folder() {
     let transcript = json!({"sessionId": ben.session(), "documentId": ben.document()});
     let transcript = ben.emit("transcript:get", &transcript).ok().to_string();
     assert!(!transcript.contains("A secret."), "{transcript}");
-    assert!(told.to_string().contains("not possible"), "{told}");
+    assert!(told.to_string().contains("Denied by a rule of this workspace"), "{told}");
 }
 
 #[test]
@@ -342,8 +408,6 @@ fn what_cannot_be_read_or_is_not_there_is_refused_through_any_server() {
         (json!({"path": ""}), "invalid_payload"),
         (json!({"path": "missing.md"}), "not_found"),
         (json!({"path": ".git/config"}), "not_allowed"),
-        (json!({"path": "notes.md", "documentId": "doc_1"}), "invalid_payload"),
-        (json!({"path": 7}), "invalid_payload"),
     ];
     for (payload, code) in refused {
         ben.emit("document:open", &payload).refused_with(code);
@@ -360,7 +424,7 @@ fn what_cannot_be_read_or_is_not_there_is_refused_through_any_server() {
     viewer.emit("document:open", &json!({"path": "notes.md"})).refused_with("not_allowed");
     assert_eq!(first.file("test.txt"), None);
     // A server does not join with a folder that is not there.
-    let refused = first.another_node_with("--workspace", "/no/such/folder");
+    let refused = first.another_node_with(&["--workspace", "/no/such/folder"]);
     let complaint = refused.err().expect("it does not start");
     assert!(complaint.contains("cannot use the workspace"), "{complaint}");
 }

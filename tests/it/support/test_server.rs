@@ -436,11 +436,11 @@ impl TestServer {
         Server::start(&directory.join("data"), &flags, &self.environment)
     }
 
-    /// Another server on the same database, with one more option; where it refuses to start, what
-    /// it said.
-    pub fn another_node_with(&self, option: &str, value: &str) -> Result<Server, String> {
+    /// Another server on the same database, without the workspace but with these options; where it
+    /// refuses to start, what it said.
+    pub fn another_node_with(&self, options: &[&str]) -> Result<Server, String> {
         let mut flags = self.flags_without_workspace();
-        flags.extend([option.to_owned(), value.to_owned()]);
+        flags.extend(options.iter().map(ToString::to_string));
         Server::try_start(&self.directory.path().join("more"), &flags, &self.environment)
     }
 

@@ -20,8 +20,8 @@ use crate::store::{
     WriteBatch,
 };
 
-use super::actor::mirror::{self, RoomOwner};
 use super::actor::RoomActor;
+use super::actor::mirror::{self, RoomOwner};
 use super::clock::WallClock;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
