@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::mcp::Mcp;
 use crate::support::{
-    OWNER, Person, Request, Role, Script, Server, StoryDatabase, TestServer, http,
+    ClaudeStandIn, OWNER, Person, Request, Role, Script, Server, StoryDatabase, TestServer, http,
 };
 
 /// Time within which another server has the workspace of one that was killed.
@@ -326,6 +326,38 @@ fn a_program_writes_a_file_over_mcp_through_the_server_without_the_folder() {
         let (told, is_error) = coder.gets(tool, arguments);
         assert!(is_error && told.contains("no server that has the workspace"), "{tool}: {told}");
     }
+}
+
+#[test]
+fn the_claude_cli_works_where_the_workspace_is_and_is_missed_elsewhere() {
+    let Some(database) = StoryDatabase::on_postgres() else { return };
+    let input = json!({"file_path": "test.txt", "content": NEW});
+    let write = json!({"content": [{"type": "tool_use", "name": "atlas_write", "input": input}]});
+    let says = json!({"content": [{"type": "text", "text": "Written."}]});
+    let cli = ClaudeStandIn::playing(&[(".", json!([write, says]))]);
+    let plan = cli.plan().flags(&["--cluster"]).workspace(&[]);
+    let first = plan.start_on(Some(database));
+    let second = first.another_node_without_workspace();
+    let ben = editor_on(&first, &second, "Ben");
+    let asked =
+        json!({"prompt": "Create test.txt", "continue": false, "permission_mode": "mcpProxy"});
+    let run = ben.emit("run", &asked).ok()["requestId"].as_str().unwrap().to_owned();
+    let request = ben.sees_request_of(&run);
+    assert_eq!((&request["tool_name"], &request["source"]), (&json!("Write"), &json!("mcpProxy")));
+    ben.decides(&request, approval()).ok();
+    ends(&ben, &run);
+    assert_eq!(first.file("test.txt").as_deref(), Some(NEW));
+    assert_eq!(cli.noted("call").len(), 1, "it was called once");
+    // A document of the other server has no CLI.
+    let document = ben.creates("Mine.");
+    let asked = json!({
+        "sessionId": ben.session(),
+        "prompt": "Fix it",
+        "permission_mode": "mcpProxy",
+        "context": {"documentId": document},
+    });
+    let refused = ben.emit("askClaudeCode", &asked).refused_with("unsupported");
+    assert!(refused["message"].as_str().unwrap().contains("needs the Claude CLI"), "{refused}");
 }
 
 #[test]

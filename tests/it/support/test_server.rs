@@ -423,7 +423,7 @@ impl TestServer {
     /// Another server on the same database, without the workspace.
     pub fn another_node_without_workspace(&self) -> Server {
         let data = self.directory.path().join("plain");
-        Server::start(&data, &self.flags_without_workspace(), &self.environment)
+        Server::start(&data, &self.flags_of_plain_node(), &self.environment)
     }
 
     /// Another server on the same database, without the workspace, whose model plays this.
@@ -431,7 +431,7 @@ impl TestServer {
         let directory = self.directory.path().join("playing");
         std::fs::create_dir(&directory).expect("there is room for a script");
         let model = ["--model".to_owned(), script.write(&directory)];
-        let mut flags = self.flags_without_workspace();
+        let mut flags = self.flags_of_plain_node();
         flags.splice(0..2, model);
         Server::start(&directory.join("data"), &flags, &self.environment)
     }
@@ -439,16 +439,19 @@ impl TestServer {
     /// Another server on the same database, without the workspace but with these options; where it
     /// refuses to start, what it said.
     pub fn another_node_with(&self, options: &[&str]) -> Result<Server, String> {
-        let mut flags = self.flags_without_workspace();
+        let mut flags = self.flags_of_plain_node();
         flags.extend(options.iter().map(ToString::to_string));
         Server::try_start(&self.directory.path().join("more"), &flags, &self.environment)
     }
 
-    fn flags_without_workspace(&self) -> Vec<String> {
+    /// The options without those for a folder and the Claude CLI.
+    fn flags_of_plain_node(&self) -> Vec<String> {
         let mut flags = self.flags.clone();
         flags.retain(|flag| flag != "--enable-bash");
-        if let Some(at) = flags.iter().position(|flag| flag == "--workspace") {
-            flags.drain(at..at + 2);
+        for option in ["--workspace", "--claude-binary"] {
+            if let Some(at) = flags.iter().position(|flag| flag == option) {
+                flags.drain(at..at + 2);
+            }
         }
         flags
     }
