@@ -90,10 +90,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
         tokio::spawn(async move { node.attend().await });
     }
     failpoint::pass("app.opened");
-    app.take_workspace().await?;
-    app.welcome().await?;
-    app.agents.resume().await?;
-    app.rooms.announce_workspace().await;
+    app.begin_work().await?;
     let agents = app.agents.clone();
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
     tokio::spawn(async move { agents.list_provider_models().await });

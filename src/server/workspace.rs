@@ -77,13 +77,17 @@ pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
 }
 
 impl Server {
-    /// Takes the workspace that this server was given. If another one of several has it, this one
-    /// takes it later; see [`Self::take_over_workspace`].
-    pub(super) async fn take_workspace(&self) -> Result<()> {
+    /// Begins the work that needs nobody to be there. Takes the workspace that this server was
+    /// given; if another one of several has it, this one takes it later, as
+    /// [`Self::take_over_workspace`] says.
+    pub(super) async fn begin_work(&self) -> Result<()> {
         self.rooms.recall_workspace().await?;
         if self.files.is_some() && self.rooms.take_workspace().await? {
             self.serve_workspace().await?;
         }
+        self.welcome().await?;
+        self.agents.resume().await?;
+        self.rooms.announce_workspace().await;
         Ok(())
     }
 

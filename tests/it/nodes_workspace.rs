@@ -1,5 +1,6 @@
-//! Stories about a workspace among several servers on one database: one of those that were given the
-//! folder works in it, people decide on any server, and what waits outlives the server that worked.
+//! Stories about a workspace among several servers on one database: one of those that were given
+//! the folder works in it, people decide on any server, and what waits outlives the server that
+//! worked.
 
 use std::time::{Duration, Instant};
 

@@ -26,7 +26,7 @@ use super::link::ClientLink;
 use super::outbound::ConnectedSocket;
 use super::relay::{ClientRelay, ClientRoute};
 use super::socket_error::{SocketError, SocketResult};
-use super::{SocketConnection, SocketState};
+use super::{InboxMembership, SocketConnection, SocketState};
 
 /// Longest name that is shortened; a longer one is refused.
 const LONGEST_NAME_BYTES: usize = 16 * 1024;
@@ -126,8 +126,7 @@ async fn admit<E: std::fmt::Display>(
         pass,
         session: session.id,
         rooms: HashMap::new(),
-        workspace_inbox: None,
-        misses_inbox: false,
+        inbox: InboxMembership::NotHere,
         pushes: Vec::new(),
         route,
     };

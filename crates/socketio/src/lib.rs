@@ -112,14 +112,27 @@ struct SocketConnection {
     session: SessionId,
     /// Rooms of the documents that this connection has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
-    /// Workspace inbox, if the person may decide there.
-    workspace_inbox: Option<RoomHandle>,
-    /// `true` if the person may decide in the workspace inbox, which could not be joined.
-    misses_inbox: bool,
+    inbox: InboxMembership,
     /// Pushes in progress; every other event waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
     /// Part that other servers have in serving the client.
     route: ClientRoute,
+}
+
+/// Membership of a connection in the workspace inbox.
+enum InboxMembership {
+    /// None: the person may not decide there, or another server tells them of it.
+    NotHere,
+    /// Here.
+    Joined(RoomHandle),
+    /// None yet: the inbox could not be reached.
+    Missed,
+}
+
+impl InboxMembership {
+    fn room(&self) -> Option<&RoomHandle> {
+        if let Self::Joined(room) = self { Some(room) } else { None }
+    }
 }
 
 /// Time that a running event may take after the server has disconnected its client.
@@ -157,10 +170,11 @@ async fn work(
     }
     // Waiting events are dropped with their memory.
     drop(events);
-    let rooms = std::mem::take(&mut connection.rooms).into_values();
-    for room in rooms.chain(connection.workspace_inbox.take()) {
+    for room in connection.rooms.values().chain(connection.inbox.room()) {
         room.leave(connection.member.clone()).await;
     }
+    connection.rooms.clear();
+    connection.inbox = InboxMembership::NotHere;
     connection.use_session().await;
 }
 
@@ -171,7 +185,7 @@ async fn leases_moved(leases: Option<&mut watch::Receiver<u64>>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 impl SocketConnection {
@@ -301,40 +315,36 @@ impl SocketConnection {
         if self.caller.require(Action::Decide).is_err() {
             return;
         }
-        self.misses_inbox = false;
-        match self.app.api.rooms.workspace_inbox().await {
-            Ok(workspace_inbox) => {
-                match workspace_inbox.open(self.as_member(), None).await {
-                    Ok(_) => {}
-                    Err(RoomError::Elsewhere(node)) => {
-                        self.misses_inbox = !self.join_inbox_on(&node).await;
-                        return;
-                    }
-                    Err(RoomError::NoWorkspaceNode) => {
-                        self.misses_inbox = true;
-                        return;
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot send a connection the requests of the workspace inbox");
-                    }
-                }
-                self.workspace_inbox = Some(workspace_inbox);
-            }
+        let inbox = match self.app.api.rooms.workspace_inbox().await {
+            Ok(inbox) => inbox,
             Err(error) => {
-                self.misses_inbox = true;
                 tracing::error!(%error, "cannot open the workspace inbox");
+                self.inbox = InboxMembership::Missed;
+                return;
             }
-        }
+        };
+        self.inbox = match inbox.open(self.as_member(), None).await {
+            Ok(_) => InboxMembership::Joined(inbox),
+            Err(RoomError::Elsewhere(node)) if self.join_inbox_on(&node).await => {
+                InboxMembership::NotHere
+            }
+            Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) => InboxMembership::Missed,
+            Err(error) => {
+                let message = "cannot send a connection the requests of the workspace inbox";
+                tracing::warn!(%error, message);
+                InboxMembership::Joined(inbox)
+            }
+        };
     }
 
     /// Joins the workspace inbox where it is now, if it could not be joined before. A client whose
     /// rooms were handed over to another server comes back to find them there.
     async fn follow_workspace(&mut self) {
-        let mut rooms = self.rooms.values().chain(&self.workspace_inbox);
+        let mut rooms = self.rooms.values().chain(self.inbox.room());
         if rooms.any(|room| !room.is_open()) {
             return self.client.end(EndReason::NodeLost);
         }
-        if self.misses_inbox {
+        if matches!(self.inbox, InboxMembership::Missed) {
             self.join_workspace_inbox().await;
             self.go_on_listening().await;
         }

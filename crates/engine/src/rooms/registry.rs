@@ -79,11 +79,13 @@ impl RoomRegistry {
         settings: ServerSettings,
         clock: WallClock,
     ) -> Self {
+        let stopping = CancellationToken::new();
         Self(Arc::new(RoomDeps {
+            workspace: WorkspaceKnowledge::new(store.clone(), stopping.clone()),
             store,
             sink,
             clock,
-            stopping: CancellationToken::new(),
+            stopping,
             settings: RwLock::new(settings.clone()),
             started_with: settings,
             tasks: TaskTracker::new(),
@@ -91,8 +93,6 @@ impl RoomRegistry {
             watcher: OnceLock::new(),
             loading_locks: Mutex::default(),
             request_index: Mutex::default(),
-            inbox_policies: RwLock::default(),
-            workspace: WorkspaceKnowledge::default(),
         }))
     }
 
@@ -199,13 +199,13 @@ impl RoomRegistry {
     /// Makes sure that no other server has the room of a document, without opening it.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] if another server has it, [`RoomError::NoWorkspaceNode`] if none may
-    /// have it now, [`RoomError::NoDocument`] for an unknown document, [`RoomError::Store`] if the
-    /// lease cannot be asked for.
+    /// [`RoomError::Elsewhere`] if another server has it, [`RoomError::NoWorkspaceNode`] if no
+    /// server may have it now, [`RoomError::NoDocument`] for an unknown document,
+    /// [`RoomError::Store`] if the lease cannot be asked for.
     pub async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
         if let Some(node) = self.0.store.node() {
             // A room that is still open here may be about to be handed over.
-            self.0.check_workspace(node, document).await?;
+            self.0.workspace.check(node, document).await?;
         }
         if self.0.room(document).is_some() {
             return Ok(());

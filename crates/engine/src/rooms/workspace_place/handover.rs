@@ -1,108 +1,15 @@
-//! Place of the workspace among several servers that share a database. One of those that were given
-//! a folder has it, by a lease. The workspace inbox and the documents of files are there only:
-//! while no such server is running, they can be read, and nothing is changed.
+//! The workspace of several servers is taken, and handed over by a server that does not have it.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use tokio::sync::watch;
+use std::sync::atomic::Ordering;
 
 use crate::ids::{DocumentId, SessionId};
-use crate::store::{ClusterNode, LeaseHolder, NodeAddress, NodeNews, StoreOp};
+use crate::store::{LeaseHolder, NodeNews};
 
-use super::command::RoomCommand;
-use super::registry::RoomRegistry;
-use super::room_deps::RoomDeps;
-use super::state::workspace_inbox;
-use super::{RoomError, RoomHandle, RoomResult};
-
-/// Name of the task of the server that has the workspace.
-const TASK: &str = "workspace";
-/// Key under which the store notes whether one of several servers had a workspace.
-const NOTED: &str = "workspace";
-const YES: &str = "yes";
-const NO: &str = "no";
-
-/// Place of the workspace, as one of several servers sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkspacePlace {
-    /// This server.
-    Here,
-    /// Another server.
-    Elsewhere(NodeAddress),
-    /// A server that is not running now.
-    Missing,
-    /// No server has ever had one.
-    Nowhere,
-}
-
-impl WorkspacePlace {
-    /// Returns the error for what needs the workspace, if it is not here.
-    fn check(self) -> RoomResult<()> {
-        match self {
-            Self::Here | Self::Nowhere => Ok(()),
-            Self::Elsewhere(node) => Err(RoomError::Elsewhere(node)),
-            Self::Missing => Err(RoomError::NoWorkspaceNode),
-        }
-    }
-}
-
-/// Knowledge of one server about the workspace.
-#[derive(Debug, Default)]
-pub(super) struct WorkspaceKnowledge {
-    /// `true` once this server has the workspace and its files are synchronised.
-    is_here: watch::Sender<bool>,
-    /// `true` once it is known that one of several servers has, or had, a workspace.
-    is_shared: AtomicBool,
-}
-
-impl RoomDeps {
-    /// Makes sure that a document that needs the workspace is opened on the server that has it.
-    /// Returns `true` if the workspace may still come to another server.
-    ///
-    /// # Errors
-    /// [`RoomError::Elsewhere`] or [`RoomError::NoWorkspaceNode`] if this server does not have it.
-    pub(super) async fn check_workspace(
-        &self,
-        node: &ClusterNode,
-        document: &DocumentId,
-    ) -> RoomResult<bool> {
-        if *self.workspace.is_here.borrow() {
-            return Ok(false);
-        }
-        let is_inbox = *document == workspace_inbox::id();
-        let is_shared = self.workspace.is_shared.load(Ordering::Relaxed);
-        if !is_inbox && !(is_shared && self.store.file(document).await?.is_some()) {
-            return Ok(false);
-        }
-        self.workspace_place(node).await?.check()?;
-        Ok(true)
-    }
-
-    async fn workspace_place(&self, node: &ClusterNode) -> RoomResult<WorkspacePlace> {
-        if node.has_task(TASK) {
-            let mut is_here = self.workspace.is_here.subscribe();
-            return tokio::select! {
-                () = self.stopping.cancelled() => Err(RoomError::Closed),
-                _ = is_here.wait_for(|is_here| *is_here) => Ok(WorkspacePlace::Here),
-            };
-        }
-        Ok(match node.task_elsewhere(TASK).await? {
-            Some(node) => WorkspacePlace::Elsewhere(node),
-            None if self.is_workspace_shared().await? => WorkspacePlace::Missing,
-            None => WorkspacePlace::Nowhere,
-        })
-    }
-
-    async fn is_workspace_shared(&self) -> RoomResult<bool> {
-        let is_shared = &self.workspace.is_shared;
-        if !is_shared.load(Ordering::Relaxed) {
-            let noted = self.store.setting(NOTED).await?;
-            is_shared.fetch_or(noted.as_deref() == Some(YES), Ordering::Relaxed);
-        }
-        Ok(is_shared.load(Ordering::Relaxed))
-    }
-}
+use super::{NO, NOTED, TASK, WorkspacePlace, YES};
+use crate::rooms::command::RoomCommand;
+use crate::rooms::state::workspace_inbox;
+use crate::rooms::{RoomHandle, RoomRegistry, RoomResult};
 
 impl RoomRegistry {
     /// Returns the place of the workspace; a server that is the only one has it.
@@ -112,7 +19,7 @@ impl RoomRegistry {
     /// stops.
     pub async fn workspace_place(&self) -> RoomResult<WorkspacePlace> {
         match self.0.store.node() {
-            Some(node) => self.0.workspace_place(node).await,
+            Some(node) => self.0.workspace.place(node).await,
             None => Ok(WorkspacePlace::Here),
         }
     }
@@ -151,11 +58,10 @@ impl RoomRegistry {
     /// [`RoomError::Store`] if that can be neither read nor stored.
     pub async fn recall_workspace(&self) -> RoomResult<()> {
         if self.0.store.node().is_some() {
-            return self.0.is_workspace_shared().await.map(drop);
+            return self.0.workspace.recall().await.map(drop);
         }
         if self.0.store.setting(NOTED).await?.as_deref() == Some(YES) {
-            let (key, value) = (NOTED.to_owned(), NO.to_owned());
-            self.0.store.commit(StoreOp::PutSetting { key, value }).await?;
+            self.0.workspace.note(NO).await?;
         }
         Ok(())
     }
@@ -184,9 +90,8 @@ impl RoomRegistry {
     pub async fn serve_workspace(&self) -> RoomResult<()> {
         let Some(node) = self.0.store.node() else { return Ok(()) };
         // Stored first: a server that hears of it must find it.
-        if !self.0.is_workspace_shared().await? {
-            let (key, value) = (NOTED.to_owned(), YES.to_owned());
-            self.0.store.commit(StoreOp::PutSetting { key, value }).await?;
+        if !self.0.workspace.recall().await? {
+            self.0.workspace.note(YES).await?;
             self.0.workspace.is_shared.store(true, Ordering::Relaxed);
         }
         self.0.workspace.is_here.send_replace(true);
@@ -212,7 +117,7 @@ impl RoomRegistry {
     ) -> RoomResult<()> {
         let shared = &self.0;
         let Some(node) = shared.store.node() else { return Ok(()) };
-        if !shared.is_workspace_shared().await? || node.has_task(TASK) {
+        if !shared.workspace.recall().await? || node.has_task(TASK) {
             return Ok(());
         }
         let files = shared.store.files().await?;
