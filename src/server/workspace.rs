@@ -116,7 +116,7 @@ impl Server {
             tracing::info!("this server has the workspace now");
             self.rooms.announce_workspace().await;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Hands over what belongs to the workspace, because another server has it.
