@@ -121,8 +121,8 @@ fn a_run_asked_on_one_server_works_where_the_workspace_is() {
 #[test]
 fn a_workspace_that_comes_later_is_found_by_those_who_are_there() {
     let Some(database) = StoryDatabase::on_postgres() else { return };
-    let plan = TestServer::plan().flags(&["--cluster"]).script(writing());
-    let plain = plan.start_on(Some(database));
+    let writes = TestServer::plan().flags(&["--cluster"]).script(writing());
+    let plain = writes.start_on(Some(database));
     // Ben and the workspace inbox are on the server without a folder.
     let ben = plain.editor("Ben");
     let first = runs(&ben);
