@@ -258,9 +258,6 @@ pub enum ConfigError {
     /// One of `--tls-certificate` and `--tls-key` without the other.
     #[error("--tls-certificate and --tls-key are needed together: a certificate and its key")]
     HalfOfTls,
-    /// Option `--cluster` with a folder, which only one server has.
-    #[error("--workspace does not work with --cluster yet: its files are on one server")]
-    SharedWorkspace,
     /// Option `--cluster` on an address that other machines cannot use.
     #[error("--cluster on {0} needs --node-url, the address at which other servers reach this one")]
     NoNodeAddress(SocketAddr),
@@ -553,7 +550,7 @@ mod tests {
             assert!(matches!(refused(named(wrong)), ConfigError::NodeAddress(_)), "{wrong}");
         }
         let with_files = ServeArgs { workspace: Some(".".into()), ..args() };
-        assert!(matches!(refused(with_files), ConfigError::SharedWorkspace));
+        assert!(ServerConfig::load(with_files).unwrap().workspace.is_some());
     }
 
     #[test]

@@ -90,8 +90,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
         tokio::spawn(async move { node.attend().await });
     }
     failpoint::pass("app.opened");
-    app.welcome().await?;
-    app.agents.resume().await?;
+    app.begin_work().await?;
     let agents = app.agents.clone();
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
     tokio::spawn(async move { agents.list_provider_models().await });
@@ -197,9 +196,9 @@ impl Server {
         let mut tools = workspace::tools(config)?;
         let mut files = None;
         if let Some(workspace) = tools.workspace().cloned() {
-            let started = FileSync::start(store.clone(), rooms.clone(), workspace).await?;
-            tools = tools.with_files(started.clone());
-            files = Some(started);
+            let synchronised = FileSync::new(store.clone(), rooms.clone(), workspace);
+            tools = tools.with_files(synchronised.clone());
+            files = Some(synchronised);
         }
         let agents = AgentService::with_tools(
             tools,
@@ -346,6 +345,8 @@ impl Server {
             if let Some(files) = &self.files {
                 files.close().await;
             }
+            // Nobody else writes a file before this server has written the last one.
+            self.rooms.release_all().await;
         };
         if tokio::time::timeout(CLOSING_LIMIT, closing).await.is_err() {
             tracing::warn!(

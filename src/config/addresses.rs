@@ -24,9 +24,6 @@ impl ServerConfig {
         if self.database.is_none() {
             return Err(ConfigError::NothingShared);
         }
-        if self.workspace.is_some() {
-            return Err(ConfigError::SharedWorkspace);
-        }
         match &self.node_url {
             None if self.listen.ip().is_unspecified() => {
                 Err(ConfigError::NoNodeAddress(self.listen))

@@ -218,6 +218,7 @@ impl Server {
             () = node.removed().cancelled() => {}
             () = self.hear(node, config) => {}
             () = self.take_over(node) => {}
+            () = self.take_over_workspace() => {}
             () = self.tell_outbox(node) => {}
             () = self.tell_renames(node) => {}
         }
@@ -289,6 +290,7 @@ impl Server {
                 self.agents.cancel(one).await.ok();
             }
             NodeNews::PersonDeleted(user) => self.forget_person(&user).await,
+            NodeNews::Workspace => self.hand_over_workspace().await,
             NodeNews::Missed => self.make_up(config).await,
             NodeNews::Leases => {}
         }
@@ -324,6 +326,7 @@ impl Server {
             Err(error) => tracing::warn!(%error, "cannot read the settings"),
         }
         self.agents.note_ended();
+        self.hand_over_workspace().await;
         if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
             self.store.note_outbox();
         }

@@ -59,6 +59,7 @@ mod nodes_faults;
 mod nodes_network;
 mod nodes_proxies;
 mod nodes_redis;
+mod nodes_workspace;
 mod old_data;
 mod operations;
 mod plans;

@@ -118,7 +118,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = caller_of(&context)?;
-        let tools = self.shared.tools.iter().filter(|it| it.is_for(&caller.principal));
+        let tools = self.shared.available_tools().filter(|it| it.is_for(&caller.principal));
         let tools = tools.map(|it| it.offered(caller.reader.is_some()));
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
@@ -129,8 +129,9 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = caller_of(&context)?;
-        let Some(listed) = self.shared.tools.iter().find(|it| it.tool.name == request.name) else {
-            let names: Vec<_> = self.shared.tools.iter().map(|it| it.tool.name.as_ref()).collect();
+        let available = self.shared.available_tools();
+        let Some(listed) = available.clone().find(|it| it.tool.name == request.name) else {
+            let names: Vec<_> = available.map(|it| it.tool.name.as_ref()).collect();
             let message =
                 format!("Unknown tool: {}. Available: {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(message, None));

@@ -60,7 +60,7 @@ fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpSe
 pub fn router(app: McpState) -> Router {
     let (manager, config) = transport(&app.stop);
     let manager = Arc::new(manager);
-    let tools = tools::listed(&app.api.agents.offers());
+    let tools = tools::listed(&app.api.agents.offers_of_all_nodes());
     let (sessions, reads) = (McpSessions::default(), ReadVersions::default());
     let shared = Arc::new(McpShared { app, tools, sessions, reads });
     let gate = McpAuth::new(Arc::clone(&shared), Arc::clone(&manager));

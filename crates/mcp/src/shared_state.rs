@@ -36,3 +36,11 @@ pub(super) struct McpShared {
     pub(super) sessions: McpSessions,
     pub(super) reads: ReadVersions,
 }
+
+impl McpShared {
+    /// Returns the tools that can be called, here or on another server of several.
+    pub(super) fn available_tools(&self) -> impl Iterator<Item = &ListedTool> + Clone {
+        let has_workspace = self.app.api.has_workspace();
+        self.tools.iter().filter(move |tool| has_workspace || !tool.needs_workspace())
+    }
+}

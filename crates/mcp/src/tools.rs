@@ -105,6 +105,11 @@ impl ListedTool {
         tool
     }
 
+    /// Returns `true` if the tool works in the workspace.
+    pub(crate) fn needs_workspace(&self) -> bool {
+        matches!(self.about, CallSubject::Workspace | CallSubject::Looking)
+    }
+
     /// Returns `true` if this person may call the tool about anything at all.
     pub(crate) fn is_for(&self, person: &Principal) -> bool {
         match self.about {

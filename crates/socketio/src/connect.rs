@@ -26,7 +26,7 @@ use super::link::ClientLink;
 use super::outbound::ConnectedSocket;
 use super::relay::{ClientRelay, ClientRoute};
 use super::socket_error::{SocketError, SocketResult};
-use super::{SocketConnection, SocketState};
+use super::{InboxMembership, SocketConnection, SocketState};
 
 /// Longest name that is shortened; a longer one is refused.
 const LONGEST_NAME_BYTES: usize = 16 * 1024;
@@ -126,7 +126,7 @@ async fn admit<E: std::fmt::Display>(
         pass,
         session: session.id,
         rooms: HashMap::new(),
-        workspace_inbox: None,
+        inbox: InboxMembership::NotHere,
         pushes: Vec::new(),
         route,
     };
@@ -226,7 +226,7 @@ fn capabilities(app: &SocketState) -> Vec<String> {
     let offered = super::CAPABILITIES
         .into_iter()
         .filter(|name| !(open_to_all && matches!(*name, "tokens" | "roles")));
-    let workspace = app.api.agents.has_workspace().then_some("workspace");
+    let workspace = app.api.has_workspace().then_some("workspace");
     let files = app.api.has_files().then_some("files");
     offered.chain(workspace).chain(files).map(str::to_owned).collect()
 }

@@ -42,13 +42,14 @@ const SHORT_LIST: usize = 100;
 /// `unavailable` if the list cannot be read, `internal` if it cannot be encoded.
 pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> {
     let Caller { api, principal, .. } = caller.clone();
+    let paths = api.document_paths().await?;
     let records = api.documents(&principal).await?;
     let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
     let waiting = caller.waiting_changes(&ids).await?;
     let is_long = records.len() > SHORT_LIST;
     let write = move || -> Vec<DocumentLine> {
         let line = |record: DocumentRecord| {
-            let path = api.file_of(&record.id);
+            let path = paths.of(&record.id);
             let waiting = waiting.get(&record.id).copied().unwrap_or_default();
             convert::document_line(record, path, waiting, &principal)
         };

@@ -31,10 +31,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use socketioxide::SocketIo;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
-use copydesk_connections::{ConnectionRegistry, SocketClient};
+use copydesk_connections::{ConnectionRegistry, EndReason, SocketClient};
 use copydesk_engine::api::{ApiError, Application, Caller};
 use copydesk_engine::auth::AccessGuard;
 use copydesk_engine::cpu_pool;
@@ -112,12 +112,27 @@ struct SocketConnection {
     session: SessionId,
     /// Rooms of the documents that this connection has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
-    /// Workspace inbox, if the person may decide there.
-    workspace_inbox: Option<RoomHandle>,
+    inbox: InboxMembership,
     /// Pushes in progress; every other event waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
     /// Part that other servers have in serving the client.
     route: ClientRoute,
+}
+
+/// Membership of a connection in the workspace inbox.
+enum InboxMembership {
+    /// None: the person may not decide there, or another server tells them of it.
+    NotHere,
+    /// Here.
+    Joined(RoomHandle),
+    /// None yet: the inbox could not be reached.
+    Missed,
+}
+
+impl InboxMembership {
+    fn room(&self) -> Option<&RoomHandle> {
+        if let Self::Joined(room) = self { Some(room) } else { None }
+    }
 }
 
 /// Time that a running event may take after the server has disconnected its client.
@@ -131,13 +146,22 @@ async fn work(
     mut events: mpsc::Receiver<Box<IncomingEvent>>,
     greeted: oneshot::Receiver<()>,
 ) {
+    let mut leases = connection.app.api.node().map(|node| node.departures());
     if greeted.await.is_ok() {
         Box::pin(connection.arrive()).await;
     }
     let client = Arc::clone(&connection.client);
     let handled = async {
-        while let Some(incoming) = events.recv().await {
-            connection.take(*incoming).await;
+        loop {
+            tokio::select! {
+                incoming = events.recv() => {
+                    let Some(incoming) = incoming else { return };
+                    connection.take(*incoming).await;
+                }
+                () = leases_moved(leases.as_mut()) => {
+                    Box::pin(connection.follow_workspace()).await;
+                }
+            }
         }
     };
     tokio::select! {
@@ -146,11 +170,22 @@ async fn work(
     }
     // Waiting events are dropped with their memory.
     drop(events);
-    let rooms = std::mem::take(&mut connection.rooms).into_values();
-    for room in rooms.chain(connection.workspace_inbox.take()) {
+    for room in connection.rooms.values().chain(connection.inbox.room()) {
         room.leave(connection.member.clone()).await;
     }
+    connection.rooms.clear();
+    connection.inbox = InboxMembership::NotHere;
     connection.use_session().await;
+}
+
+/// Waits until leases of other servers became free; for ever if there are none.
+async fn leases_moved(leases: Option<&mut watch::Receiver<u64>>) {
+    if let Some(leases) = leases
+        && leases.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
 }
 
 impl SocketConnection {
@@ -280,18 +315,38 @@ impl SocketConnection {
         if self.caller.require(Action::Decide).is_err() {
             return;
         }
-        match self.app.api.rooms.workspace_inbox().await {
-            Ok(workspace_inbox) => {
-                let opened = workspace_inbox.open(self.as_member(), None).await;
-                if let Err(RoomError::Elsewhere(node)) = opened {
-                    return self.join_inbox_on(&node).await;
-                }
-                if let Err(error) = opened {
-                    tracing::warn!(%error, "cannot send a connection the requests of the workspace inbox");
-                }
-                self.workspace_inbox = Some(workspace_inbox);
+        let inbox = match self.app.api.rooms.workspace_inbox().await {
+            Ok(inbox) => inbox,
+            Err(error) => {
+                tracing::error!(%error, "cannot open the workspace inbox");
+                self.inbox = InboxMembership::Missed;
+                return;
             }
-            Err(error) => tracing::error!(%error, "cannot open the workspace inbox"),
+        };
+        self.inbox = match inbox.open(self.as_member(), None).await {
+            Ok(_) => InboxMembership::Joined(inbox),
+            Err(RoomError::Elsewhere(node)) if self.join_inbox_on(&node).await => {
+                InboxMembership::NotHere
+            }
+            Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) => InboxMembership::Missed,
+            Err(error) => {
+                let message = "cannot send a connection the requests of the workspace inbox";
+                tracing::warn!(%error, message);
+                InboxMembership::Joined(inbox)
+            }
+        };
+    }
+
+    /// Joins the workspace inbox where it is now, if it could not be joined before. A client whose
+    /// rooms were handed over to another server comes back to find them there.
+    async fn follow_workspace(&mut self) {
+        let mut rooms = self.rooms.values().chain(self.inbox.room());
+        if rooms.any(|room| !room.is_open()) {
+            return self.client.end(EndReason::NodeLost);
+        }
+        if matches!(self.inbox, InboxMembership::Missed) {
+            self.join_workspace_inbox().await;
+            self.go_on_listening().await;
         }
     }
 

@@ -169,6 +169,8 @@ impl LinkedNodes {
 
 struct OpenLink {
     events: mpsc::Sender<PassedEvent>,
+    /// `true` if the client joins the workspace inbox there.
+    with_inbox: bool,
     waiting: Arc<Mutex<HashMap<u64, WaitingEvent>>>,
     last: u64,
 }
@@ -177,6 +179,8 @@ struct OpenLink {
 struct WaitingEvent {
     ack: AckReply,
     then: EventFollower,
+    /// `true` if the answer says which document was opened: the event names a file.
+    names_file: bool,
 }
 
 /// Who is told that an event is over.
@@ -189,8 +193,8 @@ enum EventFollower {
 
 /// Outcome of an event that was passed on.
 enum PassedOutcome {
-    /// The client has its answer.
-    Answered,
+    /// The client has its answer, which may say which document a file is.
+    Answered(Option<DocumentId>),
     /// The other server does not have the document.
     Moved(AckReply),
 }
@@ -302,10 +306,11 @@ impl SocketConnection {
         let Some(link) = relay.links.get_mut(&node.number) else { return Passed::Again(ack) };
         let (is_push, payload) = (name == "document:push", payload.to_owned());
         metrics::RELAYED_EVENTS.count();
-        if matches!(name, "document:open" | "document:resync")
-            && let Ok(NamedDocument { document_id: Some(document) }) =
-                serde_json::from_str(payload.get())
-        {
+        let opens = matches!(name, "document:open" | "document:resync");
+        let named = serde_json::from_str(payload.get()).ok().filter(|_| opens);
+        let named = named.and_then(|NamedDocument { document_id }| document_id);
+        let names_file = opens && named.is_none();
+        if let Some(document) = named {
             relay.remote.insert(document.into(), node.clone());
         }
         if !ack.is_wanted() {
@@ -321,7 +326,7 @@ impl SocketConnection {
         if is_push {
             let (over, passed) = oneshot::channel();
             let then = EventFollower::AfterPushes(over);
-            lock(&link.waiting).insert(number, WaitingEvent { ack, then });
+            lock(&link.waiting).insert(number, WaitingEvent { ack, then, names_file });
             link.events.send(event).await.ok();
             relay.pushes.retain_mut(|push| push.try_recv() == Err(TryRecvError::Empty));
             relay.pushes.push(passed);
@@ -329,20 +334,34 @@ impl SocketConnection {
         }
         let (done, outcome) = oneshot::channel();
         let then = EventFollower::Next(done);
-        lock(&link.waiting).insert(number, WaitingEvent { ack, then });
+        lock(&link.waiting).insert(number, WaitingEvent { ack, then, names_file });
         link.events.send(event).await.ok();
         match outcome.await {
             Ok(PassedOutcome::Moved(ack)) => Passed::Again(ack),
+            Ok(PassedOutcome::Answered(opened)) => {
+                if let (Some(document), Some(relay)) = (opened, self.route.relay_mut()) {
+                    relay.remote.insert(document, node.clone());
+                }
+                Passed::Done
+            }
             // With the connection lost, the client is disconnected.
-            Ok(PassedOutcome::Answered) | Err(_) => Passed::Done,
+            Err(_) => Passed::Done,
         }
     }
 
-    /// Joins the workspace inbox on the server that has it.
-    pub(crate) async fn join_inbox_on(&mut self, node: &NodeAddress) {
+    /// Joins the workspace inbox on the server that has it; returns `false` if that is to be tried
+    /// again.
+    pub(crate) async fn join_inbox_on(&mut self, node: &NodeAddress) -> bool {
         if let Err(refusal) = self.link_to(node, &[RELAYED, RELAYED_INBOX]).await {
-            tracing::warn!(?refusal, node = node.number, "cannot join the workspace inbox");
+            tracing::debug!(?refusal, node = node.number, "cannot join the workspace inbox yet");
+            return false;
         }
+        let link = self.route.relay().and_then(|relay| relay.links.get(&node.number));
+        if link.is_some_and(|link| !link.with_inbox) {
+            // The connection is older than the inbox there: the client comes back with another.
+            self.client.end(EndReason::NodeLost);
+        }
+        true
     }
 
     /// Joins what the session listens to on the server that has its private document.
@@ -365,7 +384,8 @@ impl SocketConnection {
         let NodeLink { events, packets } = (relay.connect)(node.clone(), handshake).await?;
         let waiting = Arc::default();
         lock(&relay.numbers.0).push(node.number);
-        let link = OpenLink { events, waiting: Arc::clone(&waiting), last: 0 };
+        let with_inbox = more.contains(&RELAYED_INBOX);
+        let link = OpenLink { events, with_inbox, waiting: Arc::clone(&waiting), last: 0 };
         relay.links.insert(node.number, link);
         let client = relay.link.clone();
         let app = Arc::clone(&self.app);
@@ -401,13 +421,13 @@ async fn pass_back(
                 client.emit(&name, &payload, event_frame(&name, &payload).as_ref());
             }
             Some(NodePacket::Answer(number, body)) => {
-                let Some(WaitingEvent { ack, then }) = lock(waiting).remove(&number) else {
-                    continue;
-                };
+                let waited = lock(waiting).remove(&number);
+                let Some(WaitingEvent { ack, then, names_file }) = waited else { continue };
                 match (is_elsewhere(&body), then) {
                     (false, EventFollower::Next(done)) => {
+                        let opened = names_file.then(|| opened_document(&body)).flatten();
                         ack.give_raw(&body);
-                        done.send(PassedOutcome::Answered).ok();
+                        done.send(PassedOutcome::Answered(opened)).ok();
                     }
                     (false, EventFollower::AfterPushes(over)) => {
                         let age = ack.age();
@@ -447,6 +467,20 @@ fn is_elsewhere(answer: &RawValue) -> bool {
     answer.get().starts_with("{\"ok\":false")
         && serde_json::from_str::<Refused>(answer.get())
             .is_ok_and(|refused| refused.error.code == "elsewhere")
+}
+
+/// Returns the document that an answer to `document:open` names.
+fn opened_document(answer: &RawValue) -> Option<DocumentId> {
+    #[derive(Deserialize)]
+    struct Opened {
+        document: OpenedLine,
+    }
+    #[derive(Deserialize)]
+    struct OpenedLine {
+        id: String,
+    }
+    let opened: Opened = serde_json::from_str(answer.get()).ok()?;
+    Some(opened.document.id.into())
 }
 
 /// Number of events that may wait to be passed on to one server; for [`NodeLink::events`].

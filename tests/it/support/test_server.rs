@@ -420,6 +420,42 @@ impl TestServer {
         Server::start(&self.directory.path().join("other"), &self.flags, &self.environment)
     }
 
+    /// Another server on the same database, without the workspace.
+    pub fn another_node_without_workspace(&self) -> Server {
+        let data = self.directory.path().join("plain");
+        Server::start(&data, &self.flags_of_plain_node(), &self.environment)
+    }
+
+    /// Another server on the same database, without the workspace, whose model plays this.
+    pub fn another_node_playing(&self, script: &Script) -> Server {
+        let directory = self.directory.path().join("playing");
+        std::fs::create_dir(&directory).expect("there is room for a script");
+        let model = ["--model".to_owned(), script.write(&directory)];
+        let mut flags = self.flags_of_plain_node();
+        flags.splice(0..2, model);
+        Server::start(&directory.join("data"), &flags, &self.environment)
+    }
+
+    /// Another server on the same database, without the workspace but with these options; where it
+    /// refuses to start, what it said.
+    pub fn another_node_with(&self, options: &[&str]) -> Result<Server, String> {
+        let mut flags = self.flags_of_plain_node();
+        flags.extend(options.iter().map(ToString::to_string));
+        Server::try_start(&self.directory.path().join("more"), &flags, &self.environment)
+    }
+
+    /// The options without those for a folder and the Claude CLI.
+    fn flags_of_plain_node(&self) -> Vec<String> {
+        let mut flags = self.flags.clone();
+        flags.retain(|flag| flag != "--enable-bash");
+        for option in ["--workspace", "--claude-binary"] {
+            if let Some(at) = flags.iter().position(|flag| flag == option) {
+                flags.drain(at..at + 2);
+            }
+        }
+        flags
+    }
+
     /// Where all of its servers are.
     pub fn urls(&self) -> Vec<&str> {
         std::iter::once(&self.server).chain(&self.others).map(|it| it.url.as_str()).collect()

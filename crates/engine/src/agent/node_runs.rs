@@ -116,8 +116,17 @@ impl AgentShared {
         if self.queues().token(session, name).is_some() {
             return Ok(false);
         }
-        match self.lease_home(run).await {
-            Err(RoomError::Elsewhere(_)) => return Ok(false),
+        // What was asked without a document waits for the server that has the inbox.
+        let home = match &run.ask.document {
+            Some(_) => Ok(()),
+            None => self.check_inbox_here().await,
+        };
+        let home = match home {
+            Ok(()) => self.lease_home(run).await,
+            refused => refused,
+        };
+        match home {
+            Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) => return Ok(false),
             // The run is ended with its document.
             Ok(()) | Err(RoomError::NoDocument) => {}
             Err(error) => return Err(error.into()),
@@ -137,6 +146,15 @@ impl AgentShared {
         if is_here || self.store.node().is_none() {
             return Ok(());
         }
+        self.check_inbox_here().await
+    }
+
+    /// Checks that no other server has, or is to have, the workspace inbox.
+    ///
+    /// # Errors
+    /// [`RoomError::Elsewhere`] or [`RoomError::NoWorkspaceNode`] if so, [`RoomError::Store`] if
+    /// that cannot be looked up.
+    pub async fn check_inbox_here(&self) -> Result<(), RoomError> {
         match self.rooms.lease(&WORKSPACE_INBOX.into()).await {
             // The inbox is created when it is first needed.
             Err(RoomError::NoDocument) => Ok(()),
@@ -158,7 +176,9 @@ impl AgentShared {
         }
         match self.rooms.lease(&inbox).await {
             Ok(()) => Ok(true),
-            Err(RoomError::Elsewhere(_) | RoomError::NoDocument) => Ok(false),
+            Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode | RoomError::NoDocument) => {
+                Ok(false)
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -359,7 +359,8 @@ impl AgentShared {
             }
         }
         if run.ask.document.is_none() && self.store.node().is_some() {
-            // The server that has it does the run.
+            // The server that has the workspace does the run, also if this one has the room still.
+            self.check_inbox_here().await?;
             self.private_room(&run.ask.session, &run.ask.principal).await?;
         }
         let put = run.put(RunState::Queued)?;

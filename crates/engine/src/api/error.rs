@@ -231,7 +231,9 @@ impl From<RoomError> for ApiError {
             RoomError::Elsewhere(node) => {
                 Self::new(ErrorCode::Elsewhere, message).with(ErrorDetails::Elsewhere(node))
             }
-            RoomError::Closed => Self::new(ErrorCode::Unavailable, message),
+            RoomError::NoWorkspaceNode | RoomError::Closed => {
+                Self::new(ErrorCode::Unavailable, message)
+            }
         }
     }
 }

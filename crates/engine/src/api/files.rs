@@ -1,5 +1,7 @@
 //! Text files of the workspace, which are documents once somebody has opened them.
 
+use std::collections::HashMap;
+
 use crate::file_sync::FileSync;
 use crate::ids::DocumentId;
 use crate::permissions::Action;
@@ -16,15 +18,48 @@ pub struct ListedFiles {
     pub is_cut: bool,
 }
 
+/// Paths of the documents that are files.
+#[derive(Debug)]
+pub enum DocumentPaths {
+    /// Paths of the files that this server synchronises; `None` without a workspace.
+    Synchronised(Option<FileSync>),
+    /// Paths that are stored, because another server of several has the workspace.
+    Stored(HashMap<DocumentId, String>),
+}
+
+impl DocumentPaths {
+    /// Returns the path of the file that a document is.
+    pub fn of(&self, document: &DocumentId) -> Option<String> {
+        match self {
+            Self::Synchronised(files) => files.as_ref()?.path_of(document),
+            Self::Stored(paths) => paths.get(document).cloned(),
+        }
+    }
+}
+
 impl Application {
-    /// Returns `true` if files of a workspace can be opened as documents.
-    pub fn has_files(&self) -> bool {
-        self.files.is_some()
+    /// Returns `true` if there is a folder for work without a document, here or on another server.
+    pub fn has_workspace(&self) -> bool {
+        self.agents.has_workspace() || self.rooms.knows_of_workspace()
     }
 
-    /// Returns the path of the file that a document is.
-    pub fn file_of(&self, document: &DocumentId) -> Option<String> {
-        self.files.as_ref()?.path_of(document)
+    /// Returns `true` if files of a workspace can be opened as documents, here or on another
+    /// server.
+    pub fn has_files(&self) -> bool {
+        self.files.is_some() || self.rooms.knows_of_workspace()
+    }
+
+    /// Returns the paths of the documents that are files.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if they cannot be read.
+    #[boxed]
+    pub async fn document_paths(&self) -> ApiResult<DocumentPaths> {
+        if !self.rooms.knows_of_workspace() || self.rooms.has_workspace_here() {
+            return Ok(DocumentPaths::Synchronised(self.files.clone()));
+        }
+        let files = self.store.files().await?.into_iter();
+        Ok(DocumentPaths::Stored(files.map(|(file, _)| (file.document, file.path)).collect()))
     }
 }
 
@@ -35,7 +70,8 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::NotAllowed`] without permission
     /// to create documents, [`ErrorCode::Unsupported`] without a workspace,
-    /// [`ErrorCode::Unavailable`] if it cannot be read.
+    /// [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if none has it
+    /// now or it cannot be read.
     #[boxed]
     pub async fn list_files(
         &self,
@@ -43,7 +79,7 @@ impl Caller {
         after: Option<String>,
         limit: usize,
     ) -> ApiResult<ListedFiles> {
-        let files = self.files()?;
+        let files = self.files().await?;
         let found = files.list(pattern, after, limit + 1).await?;
         let file = |path: String| {
             let document = files.document_of(&path);
@@ -58,20 +94,22 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::Unprocessable`] for an unusable path, [`ErrorCode::NotFound`] for a missing
     /// file, [`ErrorCode::Unsupported`] if it is no text file or there is no workspace,
-    /// [`ErrorCode::NotAllowed`] if it is guarded or the caller creates nothing.
+    /// [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if none has it
+    /// now, [`ErrorCode::NotAllowed`] if it is guarded or the caller creates nothing.
     pub async fn open_file(
         &self,
         path: impl Future<Output = ApiResult<String>>,
     ) -> ApiResult<DocumentId> {
-        let files = self.files()?;
+        let files = self.files().await?;
         let path = path.await?;
         Ok(files.open(&path, &self.principal).await?)
     }
 
     /// Returns the files of the workspace, for people who may create documents: opening a file
     /// creates one.
-    fn files(&self) -> ApiResult<&FileSync> {
+    async fn files(&self) -> ApiResult<&FileSync> {
         self.require(Action::Create)?;
+        self.api.rooms.check_workspace_here().await?;
         self.api.files.as_ref().ok_or_else(|| {
             let message = "this server has no workspace, so files cannot be opened as documents";
             ApiError::new(ErrorCode::Unsupported, message)

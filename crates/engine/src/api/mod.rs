@@ -58,7 +58,7 @@ pub use conversations::{ConversationName, ForkStart};
 pub use documents::DocumentContent;
 pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
 pub use exports::{ExportedFile, export_input};
-pub use files::ListedFiles;
+pub use files::{DocumentPaths, ListedFiles};
 pub use history::{VersionComparison, VersionList};
 pub use page::ListPage;
 pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};

@@ -93,9 +93,14 @@ impl FileSync {
         rooms: RoomRegistry,
         workspace: Workspace,
     ) -> SyncResult<Self> {
-        let known = store.files().await?;
-        let opened = rooms.watch();
-        let shared = Arc::new(FileSyncDeps {
+        let files = Self::new(store, rooms, workspace);
+        files.begin().await?;
+        Ok(files)
+    }
+
+    /// Creates the service, which does nothing before [`Self::begin`].
+    pub fn new(store: Store, rooms: RoomRegistry, workspace: Workspace) -> Self {
+        Self(Arc::new(FileSyncDeps {
             store,
             rooms,
             workspace,
@@ -103,7 +108,19 @@ impl FileSync {
             opening: tokio::sync::Mutex::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
-        });
+        }))
+    }
+
+    /// Begins to synchronise the files that are documents already, before any of these is opened;
+    /// once.
+    ///
+    /// # Errors
+    /// [`FileSyncError::Store`] when the store cannot be read; then it may be called again.
+    #[boxed]
+    pub async fn begin(&self) -> SyncResult<()> {
+        let shared = Arc::clone(&self.0);
+        let known = shared.store.files().await?;
+        let opened = shared.rooms.watch();
         let mut behind = Vec::new();
         for (record, newest) in known {
             if record.version != newest || record.writing.is_some() || record.disk.is_some() {
@@ -113,7 +130,7 @@ impl FileSync {
         }
         shared.tasks.spawn(sync_task::watch(Arc::clone(&shared), opened));
         let catching_up = Arc::clone(&shared);
-        shared.tasks.spawn(async move {
+        self.0.tasks.spawn(async move {
             for document in behind {
                 // Opening the room is enough: its task synchronises the file.
                 if let Err(error) = catching_up.rooms.open(&document).await {
@@ -121,7 +138,7 @@ impl FileSync {
                 }
             }
         });
-        Ok(Self(shared))
+        Ok(())
     }
 
     /// Opens the document of a file, which is created if there is none yet; the content of the file

@@ -12,6 +12,7 @@ pub(crate) mod recovery;
 pub(crate) mod room_effects;
 
 use std::collections::HashMap;
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ const IDLE: Duration = Duration::from_mins(1);
 /// Time after which a room that could not be loaded again tries once more; it also tries at each
 /// command.
 const RETRY: Duration = Duration::from_secs(1);
+/// Pause before a room that is handed over tries again to close.
+const CLOSE_AGAIN: Duration = Duration::from_millis(20);
 
 /// Sole owner of a document's state.
 pub(super) struct RoomActor {
@@ -58,6 +61,8 @@ pub(super) struct RoomActor {
     pub(super) witnesses: HashMap<RequestId, Vec<MemberId>>,
     /// Status that is visible from outside.
     pub(super) room_status: watch::Sender<RoomStatus>,
+    /// `true` once another server is to have the document.
+    is_handed_over: bool,
 }
 
 /// Reason for which the room acts.
@@ -65,7 +70,7 @@ enum WakeReason {
     Command(Box<RoomCommand>),
     /// Deadline at which a request may have expired.
     Deadline,
-    /// Close of the room, because nobody uses it or the server stops.
+    /// Close of the room, because nobody uses it, another server gets it or this one stops.
     Close,
 }
 
@@ -124,11 +129,12 @@ impl RoomActor {
             waiters: HashMap::new(),
             witnesses: HashMap::new(),
             room_status: shown,
+            is_handed_over: false,
         };
         Ok((actor, handle))
     }
 
-    /// Serves until nobody uses the room or the server stops.
+    /// Serves until nobody uses the room, another server gets it or this one stops.
     pub(super) async fn run(mut self) {
         loop {
             match self.wake().await {
@@ -138,6 +144,9 @@ impl RoomActor {
                 WakeReason::Close => {
                     if Box::pin(self.close()).await {
                         return;
+                    }
+                    if self.is_handed_over {
+                        tokio::time::sleep(CLOSE_AGAIN).await;
                     }
                 }
             }
@@ -151,6 +160,7 @@ impl RoomActor {
         tokio::select! {
             biased;
             () = self.shared.stopping.cancelled() => WakeReason::Close,
+            () = ready(()), if self.is_handed_over => WakeReason::Close,
             command = self.commands.recv() => command.map_or(WakeReason::Close, WakeReason::Command),
             () = tokio::time::sleep(deadline.unwrap_or(Duration::MAX)), if deadline.is_some() => {
                 WakeReason::Deadline
@@ -268,6 +278,7 @@ impl RoomActor {
     async fn apply(&mut self, command: RoomCommand, effects: &mut RoomEffects) {
         match command {
             RoomCommand::Await(request, reply) => self.register(request, reply, effects).await,
+            RoomCommand::HandOver => self.is_handed_over = true,
             RoomCommand::Witness(request, members) => self.witness(request, members, effects),
             RoomCommand::Open(member, since, reply) => {
                 let older = match since {
@@ -308,8 +319,8 @@ impl RoomActor {
         }
     }
 
-    /// Closes the room and returns `true`, or `false` if it is still in use. If the server stops,
-    /// the room first finishes the commands it has.
+    /// Closes the room and returns `true`, or `false` if it is still in use. If the server stops or
+    /// another one gets the room, it first finishes the commands it has.
     async fn close(&mut self) -> bool {
         let stops = self.shared.stopping.is_cancelled();
         if !stops {
@@ -330,7 +341,7 @@ impl RoomActor {
         {
             let mut open = self.shared.open();
             let in_use = self.commands.sender_strong_count() > 1 || !self.commands.is_empty();
-            if in_use && !stops {
+            if in_use && !stops && !self.is_handed_over {
                 return false;
             }
             open.remove(self.state.id());

@@ -83,6 +83,8 @@ pub enum RoomCommand {
     /// Recount of votes after a token has ended: those of people who may no longer decide are taken
     /// back; not answered.
     Recount,
+    /// End of the room on this server, whoever uses it: another one is to have the document.
+    HandOver,
 }
 
 /// Command about one request.
@@ -163,7 +165,8 @@ impl RoomCommand {
             | Self::Witness(..)
             | Self::Say(..)
             | Self::TellFile(..)
-            | Self::Recount => {}
+            | Self::Recount
+            | Self::HandOver => {}
             Self::People(reply) => reply.send(Err(error)),
             Self::Open(.., reply) => reply.send(Err(error)),
             Self::Push(.., reply) | Self::Restore(.., reply) => reply.send(Err(error)),

@@ -30,6 +30,7 @@ mod state;
 mod tests;
 mod title;
 mod work_size;
+mod workspace_place;
 
 pub use create_from_request::NewDocumentFromRequest;
 pub use event_sink::{EncodedEvent, EncodedForm, EventSink};
@@ -42,3 +43,4 @@ pub use room_error::{RequestResult, RoomError, RoomResult};
 pub use room_handle::{RoomHandle, RoomStatus, WeakRoomHandle};
 pub use state::workspace_inbox::WORKSPACE_INBOX;
 pub use title::LONGEST_TITLE;
+pub use workspace_place::WorkspacePlace;

@@ -20,7 +20,8 @@ use crate::store::{
     WriteBatch,
 };
 
-use super::actor::{RoomActor, mirror};
+use super::actor::RoomActor;
+use super::actor::mirror::{self, RoomOwner};
 use super::clock::WallClock;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
@@ -31,6 +32,7 @@ use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
 use crate::rooms::state::text::check_length;
 use crate::rooms::state::workspace_inbox;
 use crate::rooms::title::stored_title;
+use crate::rooms::workspace_place::WorkspaceKnowledge;
 
 /// Number of documents of a list that are read at a time.
 const LISTED: u32 = 200;
@@ -77,11 +79,13 @@ impl RoomRegistry {
         settings: ServerSettings,
         clock: WallClock,
     ) -> Self {
+        let stopping = CancellationToken::new();
         Self(Arc::new(RoomDeps {
+            workspace: WorkspaceKnowledge::new(store.clone(), stopping.clone()),
             store,
             sink,
             clock,
-            stopping: CancellationToken::new(),
+            stopping,
             settings: RwLock::new(settings.clone()),
             started_with: settings,
             tasks: TaskTracker::new(),
@@ -89,7 +93,6 @@ impl RoomRegistry {
             watcher: OnceLock::new(),
             loading_locks: Mutex::default(),
             request_index: Mutex::default(),
-            inbox_policies: RwLock::default(),
         }))
     }
 
@@ -130,15 +133,16 @@ impl RoomRegistry {
         Ok(room)
     }
 
-    /// Returns the room of a document. If another server of several has it, the handle only reads
-    /// what is stored, and refuses everything else as [`RoomError::Elsewhere`].
+    /// Returns the room of a document. If this server of several may not have it, the handle only
+    /// reads what is stored, and refuses everything else as [`RoomError::Elsewhere`] or
+    /// [`RoomError::NoWorkspaceNode`].
     ///
     /// # Errors
-    /// Those of [`Self::open`], but for a document elsewhere.
+    /// Those of [`Self::open`], but for these two.
     pub async fn open_to_read(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         match self.open(document).await {
-            Err(RoomError::Elsewhere(node)) => mirror::start(&self.0, document, node).await,
-            opened => opened,
+            Ok(room) => Ok(room),
+            Err(error) => mirror::start(&self.0, document, RoomOwner::of(error)?).await,
         }
     }
 
@@ -195,9 +199,14 @@ impl RoomRegistry {
     /// Makes sure that no other server has the room of a document, without opening it.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] if another server has it, [`RoomError::NoDocument`] for an unknown
-    /// document, [`RoomError::Store`] if the lease cannot be asked for.
+    /// [`RoomError::Elsewhere`] if another server has it, [`RoomError::NoWorkspaceNode`] if no
+    /// server may have it now, [`RoomError::NoDocument`] for an unknown document,
+    /// [`RoomError::Store`] if the lease cannot be asked for.
     pub async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
+        if let Some(node) = self.0.store.node() {
+            // A room that is still open here may be about to be handed over.
+            self.0.workspace.check(node, document).await?;
+        }
         if self.0.room(document).is_some() {
             return Ok(());
         }
@@ -481,7 +490,8 @@ impl RoomRegistry {
         Ok(())
     }
 
-    /// Finishes the commands that the rooms have, and closes them. Opening fails from now on.
+    /// Finishes the commands that the rooms have, and closes them. Opening fails from now on. What
+    /// this server has is kept until [`Self::release_all`].
     #[boxed]
     pub async fn close(&self) {
         {
@@ -491,6 +501,10 @@ impl RoomRegistry {
             self.0.tasks.close();
         }
         self.0.tasks.wait().await;
+    }
+
+    /// Gives back all that this server of several has, once it has stopped working on it.
+    pub async fn release_all(&self) {
         // After the last commit: while one may still come, the documents stay here.
         if let Some(node) = self.0.store.node()
             && self.0.store.settle().await.is_ok()

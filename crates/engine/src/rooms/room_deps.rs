@@ -16,6 +16,7 @@ use super::persistence::loading;
 use super::request_index::RequestIndex;
 use super::settings::ServerSettings;
 use super::state::{RoomState, workspace_inbox};
+use super::workspace_place::WorkspaceKnowledge;
 use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
 
 /// Dependencies that every room shares.
@@ -35,8 +36,7 @@ pub(super) struct RoomDeps {
     /// another document.
     pub(super) loading_locks: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
     pub(super) request_index: Mutex<RequestIndex>,
-    /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
-    pub(super) inbox_policies: RwLock<Option<Arc<InboxPolicies>>>,
+    pub(super) workspace: WorkspaceKnowledge,
 }
 
 /// Lock that is held while a document is loaded.
@@ -51,7 +51,8 @@ impl RoomDeps {
     /// Returns what the inbox requires before a file is changed; the defaults if
     /// [`Self::load_inbox_policies`] has not loaded it.
     pub(super) fn inbox_policies(&self) -> Arc<InboxPolicies> {
-        self.inbox_policies
+        self.workspace
+            .inbox_policies
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -61,12 +62,14 @@ impl RoomDeps {
     /// Takes over what the inbox asks for from now on.
     pub(super) fn put_inbox_policies(&self, inbox: &RoomState) {
         let policies = Arc::new(inbox.inbox_policies());
-        *self.inbox_policies.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
+        let known = &self.workspace.inbox_policies;
+        *known.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
     }
 
     /// Looks up what the inbox asks for, unless that is known.
     pub(super) async fn load_inbox_policies(&self) -> RoomResult<()> {
-        let is_known = self.inbox_policies.read().unwrap_or_else(PoisonError::into_inner).is_some();
+        let known = &self.workspace.inbox_policies;
+        let is_known = known.read().unwrap_or_else(PoisonError::into_inner).is_some();
         if is_known {
             return Ok(());
         }
@@ -75,7 +78,7 @@ impl RoomDeps {
             Err(RoomError::NoDocument) => InboxPolicies::default(),
             Err(error) => return Err(error),
         };
-        let mut known = self.inbox_policies.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
         known.get_or_insert_with(|| Arc::new(found));
         Ok(())
     }
@@ -98,11 +101,18 @@ impl RoomDeps {
     /// that is the only one has all.
     pub(super) async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
         let Some(node) = self.store.node() else { return Ok(()) };
+        let may_move = self.workspace.check(node, document).await?;
         match node.lease_document(document).await? {
-            Some(LeaseHolder::Here) => Ok(()),
-            Some(LeaseHolder::Elsewhere(node)) => Err(RoomError::Elsewhere(node)),
-            None => Err(RoomError::NoDocument),
+            Some(LeaseHolder::Here) => {}
+            Some(LeaseHolder::Elsewhere(node)) => return Err(RoomError::Elsewhere(node)),
+            None => return Err(RoomError::NoDocument),
         }
+        // Another server may have got the workspace in between, and looks for its documents.
+        if may_move && let Err(error) = self.workspace.check(node, document).await {
+            node.release(document).await;
+            return Err(error);
+        }
+        Ok(())
     }
 
     /// Returns the room of a document, if it is open and its task is alive.

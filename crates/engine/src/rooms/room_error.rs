@@ -79,6 +79,12 @@ pub enum RoomError {
     /// Document that another server of several has; nothing was changed.
     #[error("another server has this document at the moment; try again")]
     Elsewhere(NodeAddress),
+    /// Document that needs the workspace, while no server that has it is running; nothing was
+    /// changed.
+    #[error(
+        "no server that has the workspace is running at the moment; nothing was changed, and what waits is kept: try again once it is back"
+    )]
+    NoWorkspaceNode,
     /// Command to a room that is closing.
     #[error("the server is stopping")]
     Closed,

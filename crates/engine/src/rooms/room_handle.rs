@@ -67,6 +67,11 @@ impl RoomHandle {
         !self.commands.is_closed()
     }
 
+    /// Waits until the room takes no more commands.
+    pub(super) async fn closed(&self) {
+        self.commands.closed().await;
+    }
+
     /// Returns a handle that does not keep the room open.
     pub fn downgrade(&self) -> WeakRoomHandle {
         WeakRoomHandle {

@@ -215,6 +215,15 @@ impl ClusterNode {
         Ok(holder)
     }
 
+    /// Returns the other node that has a task; takes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database cannot be asked.
+    pub async fn task_elsewhere(&self, name: &str) -> StoreResult<Option<NodeAddress>> {
+        let holder = self.tables.holder(&format!("task/{name}")).await?;
+        Ok(holder.map(|(number, url)| NodeAddress { number, url: url.into() }))
+    }
+
     /// Returns `true` if this node has taken the lease of a task.
     pub fn has_task(&self, name: &str) -> bool {
         lock(&self.tasks).contains(name)
@@ -442,7 +451,7 @@ impl ClusterNode {
     }
 
     /// Forgets who has what, since leases became free.
-    fn note_departure(&self) {
+    pub fn note_departure(&self) {
         lock(&self.elsewhere).clear();
         self.departures.send_modify(|count| *count += 1);
     }
@@ -490,6 +499,10 @@ impl ClusterNode {
     fn note_message(&self, NodeMessage { from, news, .. }: NodeMessage) {
         match news {
             NodeNews::Leases => self.note_departure(),
+            NodeNews::Workspace => {
+                self.note_departure();
+                drop(self.news.send((from, NodeNews::Workspace)));
+            }
             // Without receivers nobody has to know.
             news => drop(self.news.send((from, news))),
         }

@@ -27,9 +27,14 @@ impl ToolRegistry {
 
     /// Returns every tool that works on this server, for outside callers.
     pub fn offers(&self) -> Vec<ToolOffer> {
+        self.offers_in(self.workspace.is_some())
+    }
+
+    /// Returns every tool that works where there is a workspace, or none.
+    pub fn offers_in(&self, has_workspace: bool) -> Vec<ToolOffer> {
         // A plan belongs to a run, and an outside caller has none.
         let works = |tool: &&dyn DynTool| {
-            (self.workspace.is_some() || tool.spec().scope != ToolScope::Workspace)
+            (has_workspace || tool.spec().scope != ToolScope::Workspace)
                 && tool.spec().effect != ToolEffect::Plans
         };
         let offer = |tool: &dyn DynTool| ToolOffer {

@@ -36,7 +36,7 @@ use crate::rest::problem::Problem;
 use admission::{AdmittedRequest, RequestName, come_in};
 pub use conversations::Conversations;
 use driver::AnswerWork;
-use server_tools::{ServerTools, check_model};
+use server_tools::{ServerTools, check_model, uses_workspace};
 pub(crate) use server_tools::{opt_in, opted_in};
 
 /// Bytes per token, for an estimate if the model's provider does not count.
@@ -65,12 +65,19 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
     name.sign(answered.await)
 }
 
-/// Returns the answer to a request about a document that another server of several has, for
+/// Returns the answer to a request about a document that another server of several has, or for a
+/// person whose programs use the workspace there, for
 /// [`relay::pass_on`](crate::rest::middleware::relay::pass_on).
 async fn elsewhere(app: &HttpState, entered: &AdmittedRequest) -> Option<Response> {
-    let document = entered.document.as_ref()?;
     app.api.node()?;
-    match app.api.rooms.lease(document).await {
+    let place = match &entered.document {
+        Some(document) => app.api.rooms.lease(document).await,
+        None if uses_workspace(app, &entered.caller.principal).await => {
+            app.api.rooms.check_workspace_here().await
+        }
+        None => return None,
+    };
+    match place {
         Err(error @ RoomError::Elsewhere(_)) => Some(Problem::from(error).into_response()),
         // What else is wrong is found by the check of the request.
         Ok(()) | Err(_) => None,

@@ -74,6 +74,12 @@ pub(crate) struct ServerTools {
     _withdraw: DropGuard,
 }
 
+/// Returns `true` if a person lets programs use the workspace, and may.
+pub(crate) async fn uses_workspace(app: &HttpState, principal: &Principal) -> bool {
+    let opted = app.api.server_tools(&principal.user).await.unwrap_or_default();
+    opted.contains(&ServerTool::Workspace) && principal.may(Action::Ask, None)
+}
+
 impl ServerTools {
     /// Returns the tools that a request may use. Having none is no error, but naming a document
     /// that the caller may not use is.
@@ -93,7 +99,7 @@ impl ServerTools {
             let room = app.api.listed_room(&principal, id, Action::Ask).await;
             room.map_err(|error| lost(error, id))?;
         }
-        let files = opted.contains(&ServerTool::Workspace) && principal.may(Action::Ask, None);
+        let files = uses_workspace(app, &principal).await;
         let mut definitions = Vec::new();
         for offer in app.api.agents.offers() {
             let name = offer.definition.name.as_str();

@@ -39,8 +39,9 @@ pub async fn list(
     let ids: Vec<_> = page.items.iter().map(|record| record.id.clone()).collect();
     let waiting = caller.waiting_changes(&ids).await?;
     let next = page.end().map(|last| next(&here, &(last.updated_ms, &last.id)));
+    let paths = caller.api.document_paths().await?;
     let line = |record: DocumentRecord| {
-        let path = caller.api.file_of(&record.id);
+        let path = paths.of(&record.id);
         let waiting = waiting.get(&record.id).copied().unwrap_or_default();
         convert::document_line(record, path, waiting, &caller.principal)
     };

@@ -27,6 +27,12 @@ impl AgentService {
         self.shared.tools.offers()
     }
 
+    /// Returns the tools that may be available on this server or on others, and their effects.
+    pub fn offers_of_all_nodes(&self) -> Vec<ToolOffer> {
+        let tools = &self.shared.tools;
+        tools.offers_in(tools.workspace().is_some() || self.shared.store.node().is_some())
+    }
+
     /// Makes a call. A tool that only reads answers at once, unless a rule applies to the call. One
     /// that proposes or acts is stored first, and people decide; [`CallHandle`] reports the
     /// progress. `caller_gone` fires when the caller gives up. A repeated call joins the earlier
@@ -120,6 +126,9 @@ impl AgentService {
         let reads_files = tools.effect(&outside.call.name) == Some(ToolEffect::Reads);
         if reads_files && !principal.may(Action::Ask, None) {
             return Err(AskError::NotAllowed);
+        }
+        if reads_files {
+            self.shared.rooms.check_workspace_here().await?;
         }
         let workspace_inbox = self.shared.workspace_inbox().await?;
         let room = match document {

@@ -22,6 +22,7 @@ use crate::tools::{
 };
 
 use crate::agent::AgentService;
+use crate::workspace::Workspace;
 
 impl AgentService {
     /// Returns the workspace inbox: the room of requests without a document.
@@ -36,6 +37,11 @@ impl AgentService {
     /// Returns `true` if there is a folder for work without a document.
     pub fn has_workspace(&self) -> bool {
         self.shared.tools.workspace().is_some()
+    }
+
+    /// Returns the folder for work without a document.
+    pub fn workspace(&self) -> Option<&Workspace> {
+        self.shared.tools.workspace()
     }
 
     /// Decides a request in the room that owns it. Denials of the workspace inbox also apply to a

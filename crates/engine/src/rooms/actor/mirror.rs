@@ -1,5 +1,5 @@
-//! A room that another server of several has, as this one sees it: reads what is stored, and
-//! changes nothing.
+//! A room that is not on this server of several, as it sees it: reads what is stored, and changes
+//! nothing.
 
 use std::sync::Arc;
 
@@ -17,15 +17,42 @@ use crate::store::NodeAddress;
 /// Number of commands that may wait.
 const QUEUE_LENGTH: usize = 64;
 
-/// Starts a mirror of a room that the server `owner` has. It ends with its last handle. Every
-/// answer is read from the store, so that nothing is missed that was acknowledged, such as a rule.
+/// Place of a room that is not on this server.
+#[derive(Clone, Debug)]
+pub(crate) enum RoomOwner {
+    /// Another server.
+    Node(NodeAddress),
+    /// No server that is running: the room needs the workspace.
+    NoWorkspaceNode,
+}
+
+impl RoomOwner {
+    /// Returns the owner that an error of opening a room names; the error itself if it is another.
+    pub(crate) fn of(error: RoomError) -> Result<Self, RoomError> {
+        match error {
+            RoomError::Elsewhere(node) => Ok(Self::Node(node)),
+            RoomError::NoWorkspaceNode => Ok(Self::NoWorkspaceNode),
+            error => Err(error),
+        }
+    }
+
+    fn refusal(&self) -> RoomError {
+        match self {
+            Self::Node(node) => RoomError::Elsewhere(node.clone()),
+            Self::NoWorkspaceNode => RoomError::NoWorkspaceNode,
+        }
+    }
+}
+
+/// Starts a mirror of a room that `owner` has. It ends with its last handle. Every answer is read
+/// from the store, so that nothing is missed that was acknowledged, such as a rule.
 ///
 /// # Errors
 /// [`RoomError::NoDocument`] for an unknown document, [`RoomError::Store`] if it cannot be read.
 pub(crate) async fn start(
     shared: &Arc<RoomDeps>,
     document: &DocumentId,
-    owner: NodeAddress,
+    owner: RoomOwner,
 ) -> RoomResult<RoomHandle> {
     let record = shared.store.document(document).await?.ok_or(RoomError::NoDocument)?;
     let (commands, mut received) = mpsc::channel::<Box<RoomCommand>>(QUEUE_LENGTH);
@@ -45,7 +72,7 @@ pub(crate) async fn start(
     Ok(RoomHandle { document, unlisted_owner, commands, room_status })
 }
 
-async fn answer(shared: &RoomDeps, id: &DocumentId, owner: &NodeAddress, command: RoomCommand) {
+async fn answer(shared: &RoomDeps, id: &DocumentId, owner: &RoomOwner, command: RoomCommand) {
     match command {
         RoomCommand::Rules(reply) => {
             let room = load(shared, id).await;
@@ -62,7 +89,7 @@ async fn answer(shared: &RoomDeps, id: &DocumentId, owner: &NodeAddress, command
         RoomCommand::CatchUp(since, _, reply) => {
             reply.send(catch_up(shared, id, since).await);
         }
-        command => command.refuse(RoomError::Elsewhere(owner.clone())),
+        command => command.refuse(owner.refusal()),
     }
 }
 

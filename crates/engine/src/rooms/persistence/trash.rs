@@ -79,8 +79,10 @@ impl RoomRegistry {
             let loading_lock = self.0.loading_lock(&document);
             let _passed = loading_lock.lock().await;
             match self.0.lease(&document).await {
-                // Another server of several has it open; it stays in the trash.
-                Err(RoomError::Elsewhere(_)) if only.is_none() => continue,
+                // Another server of several has it, or is to have it; it stays in the trash.
+                Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) if only.is_none() => {
+                    continue;
+                }
                 leased => leased?,
             }
             let record = match self.deleted(&document).await {

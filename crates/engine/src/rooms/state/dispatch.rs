@@ -95,7 +95,8 @@ impl RoomState {
             | RoomCommand::CatchUp(..)
             | RoomCommand::Await(..)
             | RoomCommand::Witness(..)
-            | RoomCommand::Recount => {}
+            | RoomCommand::Recount
+            | RoomCommand::HandOver => {}
         }
     }
 

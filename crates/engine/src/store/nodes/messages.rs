@@ -28,8 +28,10 @@ pub enum NodeNews {
     Renamed(DocumentId),
     /// A run has ended.
     RunEnded(SessionId, RunId),
-    /// A node has given back its leases, or has ended.
+    /// A node has given back leases, or has ended.
     Leases,
+    /// The node has taken the workspace.
+    Workspace,
     /// There may be something new in the outbox of the webhooks.
     Outbox,
     /// All runs of a session are to be stopped.

@@ -76,6 +76,10 @@ pub(crate) async fn enter(
             let words = "That document is open on another server; ask for the change there";
             return Err(ToolError::Denied(words.into()));
         }
+        Err(RoomError::NoWorkspaceNode) => {
+            let words = "That document is a file of the workspace, and no server that has the workspace is running at the moment; ask again once it is back";
+            return Err(ToolError::Denied(words.into()));
+        }
         opened => opened.map_err(|_| unknown())?,
     };
     if room.unlisted_owner().is_some() {

@@ -27,9 +27,10 @@ impl ToolRegistry {
         call: &ToolCall,
     ) -> Result<(), ToolError> {
         let only_reads = tool.only_reads(&call.input);
-        let asked =
-            self.path(tool, context).filter(|_| only_reads && context.conversation_room.is_some());
-        let Some(path) = asked else { return Ok(()) };
+        if !only_reads || context.conversation_room.is_none() {
+            return Ok(());
+        }
+        let Some(path) = self.readable_path(tool, context).await? else { return Ok(()) };
         match inbox_approval::approval_mode_for_path(context, &path, &[&call.name, "Read"], None)
             .await?
         {
@@ -93,6 +94,21 @@ impl ToolRegistry {
         };
         let rules = workspace_inbox.rules().await?;
         Ok(rules.iter().filter(denies).map(|rule| rule.over.unwrap_or(0)).min())
+    }
+
+    /// Returns the path of the file that the document of a call is, also if another server of
+    /// several has the workspace.
+    async fn readable_path(
+        &self,
+        tool: &dyn DynTool,
+        context: &ToolContext,
+    ) -> Result<Option<String>, ToolError> {
+        let (rooms, path) = (&context.environment.rooms, self.path(tool, context));
+        let is_in_files = tool.spec().scope == ToolScope::Workspace;
+        if path.is_some() || is_in_files || !rooms.knows_of_workspace() {
+            return Ok(path);
+        }
+        Ok(rooms.stored_path(context.room.document()).await?)
     }
 
     /// Returns the path of the file that the document of a call is. `None` for workspace tools,
