@@ -137,7 +137,8 @@ async fn work(
     let client = Arc::clone(&connection.client);
     let handled = async {
         while let Some(incoming) = events.recv().await {
-            connection.take(*incoming).await;
+            // Boxed: an idle connection does not keep room for the work on an event.
+            Box::pin(connection.take(*incoming)).await;
         }
     };
     tokio::select! {
@@ -182,7 +183,7 @@ impl SocketConnection {
         if name == "document:push" {
             return documents::push(self, payload, ack).await;
         }
-        // Boxed: an idle connection does not keep room for the work on an event.
+        // Boxed: a push does not need room for the work on other events.
         Box::pin(self.handle_other(name, payload, ack)).await;
     }
 
