@@ -157,3 +157,26 @@ impl<'a> SqliteScript<'a> {
         query.bind(document.as_str()).fetch_optional(&mut *self.db).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Connection as _;
+
+    use super::*;
+    use crate::store::database::sqlite::connect_memory;
+
+    #[tokio::test]
+    async fn only_short_scripts_stay_prepared() {
+        let pool = connect_memory().await.unwrap();
+        let mut db = pool.acquire().await.unwrap();
+        let before = db.cached_statements_size();
+        for length in [1, KEPT_STATEMENTS, KEPT_STATEMENTS + 1, 300] {
+            let mut script = SqliteScript::new(&mut db);
+            for number in 0..length as u64 {
+                script.run("SELECT $1", &[&number]);
+            }
+            script.send().await.unwrap();
+        }
+        assert_eq!(db.cached_statements_size() - before, 2);
+    }
+}
