@@ -8,7 +8,8 @@
 //! below its goal. Times are marked as such; they depend on what else the machine does.
 //!
 //! `cargo bench --bench long_lives` takes some minutes; `-- documents` runs one part of `log`,
-//! `documents` and `hunks`.
+//! `documents` and `hunks`. `-- documents 1000 100` has 1,000 documents and 100 waiting requests in
+//! place of 10,000 and 1,000.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
@@ -17,7 +18,7 @@
 mod support;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use copydesk::client::ServerClient;
@@ -36,7 +37,10 @@ const ROUNDS: usize = 200;
 const SENTENCE: &str = "The lamp was lit at dusk, and nobody had asked why it burned. ";
 
 fn main() {
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let given: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let (numbers, chosen): (Vec<String>, Vec<String>) =
+        given.into_iter().partition(|it| it.parse::<usize>().is_ok());
+    let many: Vec<usize> = numbers.iter().filter_map(|it| it.parse().ok()).collect();
     let runs = |part: &str| chosen.is_empty() || chosen.iter().any(|it| it == part);
     println!(
         "{:<66} {:>10} {:>10} {:>7}",
@@ -46,7 +50,10 @@ fn main() {
         long_logs();
     }
     if runs("documents") {
-        many_documents();
+        many_documents(
+            many.first().copied().unwrap_or(DOCUMENTS[1]),
+            many.get(1).copied().unwrap_or(WAITING[1]),
+        );
     }
     if runs("hunks") {
         many_hunks();
@@ -83,6 +90,18 @@ fn cost(server: &BenchServer, count: usize, mut work: impl FnMut(usize)) -> f64 
 /// Processor time of the server since it had used `before`, in milliseconds.
 fn spent_since(server: &BenchServer, before: Duration) -> f64 {
     server.cpu().saturating_sub(before).as_secs_f64() * 1_000.0
+}
+
+/// Waits until a server that was just started has resumed what waits for people; on a busy machine
+/// that takes a while.
+fn settle(server: &BenchServer) {
+    for _ in 0..60 {
+        let before = server.cpu();
+        std::thread::sleep(Duration::from_secs(1));
+        if spent_since(server, before) < 20.0 {
+            return;
+        }
+    }
 }
 
 fn directory() -> TempDir {
@@ -238,6 +257,10 @@ fn log_costs(updates: u64) -> LogCosts {
 
 const DOCUMENTS: [usize; 2] = [100, 10_000];
 const WAITING: [usize; 2] = [10, 1_000];
+/// Calls of one person that are made together; one person may have 32 that wait.
+const CALLS_OF_PERSON: usize = 30;
+/// Longest time in which nothing more is proposed.
+const PATIENCE: Duration = Duration::from_mins(4);
 
 /// Costs of a server with many documents, and with many waiting requests.
 struct ServerCosts {
@@ -254,12 +277,13 @@ struct ServerCosts {
     keystroke_anywhere: f64,
 }
 
-fn many_documents() {
+fn many_documents(documents: usize, waiting: usize) {
+    assert!(documents >= DOCUMENTS[0] && waiting <= documents, "many are not few");
     let few = server_costs(DOCUMENTS[0], WAITING[0]);
-    let many = server_costs(DOCUMENTS[1], WAITING[1]);
+    let many = server_costs(documents, waiting);
     println!(
-        "\na server with {} documents and {} waiting requests, and with {} and {}",
-        DOCUMENTS[0], WAITING[0], DOCUMENTS[1], WAITING[1]
+        "\na server with {} documents and {} waiting requests, and with {documents} and {waiting}",
+        DOCUMENTS[0], WAITING[0]
     );
     let flat = Goal::Ratio(1.5);
     row("start, until it listens", few.start, many.start, &Goal::Most(500.0));
@@ -323,7 +347,7 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
     let start_ms = timed(|| started = Some(serve(data.path())));
     let server = started.expect("it listens");
     let start = server.cpu().as_secs_f64() * 1_000.0;
-    std::thread::sleep(Duration::from_secs(2));
+    settle(&server);
     let memory_mb = server.memory_mb("VmRSS");
     let idle = cost(&server, 3, |_| std::thread::sleep(Duration::from_secs(1)));
     let rest = Rest::of(&server, TOKEN);
@@ -364,29 +388,25 @@ fn server_costs(documents: usize, waiting: usize) -> ServerCosts {
     }
 }
 
-/// Has a change proposed in each of these documents, and waits until so many wait for people;
-/// returns the programs that wait for the decisions.
+/// Has a change proposed in each of these documents, of `expected` with those before; returns the
+/// programs that wait for the decisions.
 fn propose(server: &BenchServer, documents: &[String], expected: usize) -> Proposals {
     let proposals = Proposals::of(server);
-    // One person may have 32 calls that wait.
-    for (group, documents) in documents.chunks(30).enumerate() {
+    let rest = Rest::of(server, TOKEN);
+    let mut made = expected - documents.len();
+    for (group, documents) in documents.chunks(CALLS_OF_PERSON).enumerate() {
         let token = server.token(&format!("Proposer {group}"), "editor");
         for document in documents {
             let arguments = json!({"document_id": document, "base_version": 0, "find": "is dark",
                 "replace": "is bright", "explanation": "It burns."});
             proposals.call(&token, "find_and_replace", &arguments);
         }
+        made += documents.len();
+        // On a busy machine, connections of more programs would be closed before the server has
+        // read who they are.
+        proposals.wait(&rest, made);
     }
-    let rest = Rest::of(server, TOKEN);
-    let until = Instant::now() + Duration::from_mins(4);
-    loop {
-        let waiting = rest.all(&["requests"], "requests");
-        if waiting >= expected {
-            return proposals;
-        }
-        assert!(Instant::now() < until, "{waiting} of {expected} were proposed");
-        std::thread::sleep(Duration::from_secs(2));
-    }
+    proposals
 }
 
 /// Programs that propose changes over MCP and wait for decisions.
@@ -394,12 +414,37 @@ struct Proposals {
     runtime: Runtime,
     url: String,
     bridges: std::cell::RefCell<Vec<Arc<StdioBridge>>>,
+    /// Answers before a decision, which are refusals.
+    refused: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proposals {
     fn of(server: &BenchServer) -> Self {
         let runtime = Runtime::new().expect("a runtime");
-        Self { runtime, url: server.url.clone(), bridges: std::cell::RefCell::default() }
+        let (bridges, refused) = (std::cell::RefCell::default(), Arc::default());
+        Self { runtime, url: server.url.clone(), bridges, refused }
+    }
+
+    /// Waits until so many requests wait for people.
+    ///
+    /// # Panics
+    /// If a proposal is refused, with the refusal, or if for a long time no more are made.
+    fn wait(&self, rest: &Rest, expected: usize) {
+        let (mut most, mut until) = (0, Instant::now() + PATIENCE);
+        loop {
+            let waiting = rest.all(&["requests"], "requests");
+            if waiting >= expected {
+                return;
+            }
+            let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+            assert!(refused.is_empty(), "a proposal was refused: {}", refused[0]);
+            drop(refused);
+            if waiting > most {
+                (most, until) = (waiting, Instant::now() + PATIENCE);
+            }
+            assert!(Instant::now() < until, "{waiting} of {expected} were proposed");
+            std::thread::sleep(Duration::from_millis(200));
+        }
     }
 
     /// Calls a tool; the call is withdrawn when the proposals go out of scope.
@@ -407,11 +452,11 @@ impl Proposals {
         self.runtime.block_on(async {
             let client = ServerClient::patient(&self.url, Some(token)).expect("an address");
             let (out, mut answers) = mpsc::unbounded_channel::<String>();
-            // An answer before a decision is a refusal.
+            let refused = Arc::clone(&self.refused);
             tokio::spawn(async move {
                 while let Some(answer) = answers.recv().await {
                     if answer.contains("isError\":true") || answer.contains("\"error\":") {
-                        eprintln!("a proposal was refused: {answer}");
+                        refused.lock().unwrap_or_else(PoisonError::into_inner).push(answer);
                     }
                 }
             });

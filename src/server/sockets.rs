@@ -15,10 +15,9 @@ use crate::socketio::ClosePolling;
 
 /// Maximum packets that may wait in a socket before it is disconnected and has to resync.
 const SOCKET_BUFFER: usize = 8_192;
-/// Bytes that are read from a WebSocket at once. Every connection keeps a buffer of this size,
-/// which
-/// holds a few keystrokes; longer messages grow it.
-const READ_BUFFER: usize = 2 * 1024;
+/// Bytes that are read from a WebSocket at once. Every connection keeps one or two buffers of this
+/// size, which holds a few keystrokes; longer messages grow it.
+const READ_BUFFER: usize = 1024;
 /// Time that a client may take to show its token.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum bytes of an incomplete binary packet. Complete ones are refused.

@@ -156,7 +156,8 @@ async fn work(
             tokio::select! {
                 incoming = events.recv() => {
                     let Some(incoming) = incoming else { return };
-                    connection.take(*incoming).await;
+                    // Boxed: an idle connection does not keep room for the work on an event.
+                    Box::pin(connection.take(*incoming)).await;
                 }
                 () = leases_moved(leases.as_mut()) => {
                     Box::pin(connection.follow_workspace()).await;
@@ -217,7 +218,7 @@ impl SocketConnection {
         if name == "document:push" {
             return documents::push(self, payload, ack).await;
         }
-        // Boxed: an idle connection does not keep room for the work on an event.
+        // Boxed: a push does not need room for the work on other events.
         Box::pin(self.handle_other(name, payload, ack)).await;
     }
 

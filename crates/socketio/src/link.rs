@@ -104,6 +104,10 @@ impl ClientLink {
         if !self.socket.connected() {
             return;
         }
+        let frame = answer_frame(sender.number, &body);
+        if frame.is_some_and(|frame| self.client.write_directly(&frame)) {
+            return;
+        }
         match self.client.queue(body.get().len() + AROUND_PAYLOAD) {
             Ok(()) => self.send(sender, &body),
             Err(QueueOverflow::Ended) => {}

@@ -18,7 +18,7 @@ use copydesk_protocol::convert;
 use super::link::{ClientLink, event_frame};
 use super::relay::LinkedNodes;
 
-/// Largest number of receivers of one event to whom the room's own task writes.
+/// Largest number of receivers of one event to whom the task that has it writes.
 const DIRECT_RECEIVERS: usize = 256;
 
 /// Registry of the connected sockets.
@@ -219,13 +219,7 @@ impl EventSink for SocketRegistry {
         }
         let encoded_now = if encoded.is_none() { convert::event(document, event) } else { None };
         let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
-        let mut frames = EventFrames::default();
-        for (index, socket) in self.receivers(members, event).iter().enumerate() {
-            let form = socket.form(message);
-            // Behind so many, the tasks of the others are faster.
-            let frame = if index < DIRECT_RECEIVERS { frames.of(form) } else { None };
-            socket.link.emit(form.name, &form.payload, frame);
-        }
+        send(&self.receivers(members, event), message);
     }
 
     fn announce(&self, news: &ServerEvent) {
@@ -235,7 +229,20 @@ impl EventSink for SocketRegistry {
             ServerEvent::Created { id, .. } => socket.principal.may(Action::Read, Some(id)),
             ServerEvent::Settings(_) => true,
         };
-        self.connected_sockets().values().filter(may_know).for_each(|socket| socket.emit(&message));
+        let receivers: Vec<_> =
+            self.connected_sockets().values().filter(may_know).map(Arc::clone).collect();
+        send(&receivers, &message);
+    }
+}
+
+/// Sends an event to these sockets; to the first of them directly, where that is possible.
+fn send(receivers: &[Arc<ConnectedSocket>], message: &EncodedEvent) {
+    let mut frames = EventFrames::default();
+    for (index, socket) in receivers.iter().enumerate() {
+        let form = socket.form(message);
+        // Behind so many, the tasks of the others are faster.
+        let frame = if index < DIRECT_RECEIVERS { frames.of(form) } else { None };
+        socket.link.emit(form.name, &form.payload, frame);
     }
 }
 

@@ -23,6 +23,14 @@ const READERS: u32 = 4;
 /// are being written. Negative: in KiB.
 const WRITER_CACHE: &str = "-16384";
 
+/// Size of each reader's page cache, at most. Every commit of the writer empties it, so it hardly
+/// ever has what the next read needs. Negative: in KiB.
+const READER_CACHE: &str = "-512";
+
+/// Statements, or scripts of them, that a connection keeps prepared. One statement has some
+/// kilobytes.
+const PREPARED: usize = 32;
+
 /// Longest wait of a statement for another process that writes: a command line issuing a token,
 /// say.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,7 +51,8 @@ pub(crate) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreE
 
 /// Opens connections that refuse to write.
 pub(crate) async fn connect_readers(database: &Path) -> Result<SqlitePool, StoreError> {
-    let options = options().filename(database).pragma("query_only", "1");
+    let options =
+        options().filename(database).pragma("query_only", "1").pragma("cache_size", READER_CACHE);
     Ok(pool(READERS).connect_with(options).await?)
 }
 
@@ -220,6 +229,7 @@ fn options() -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
+        .statement_cache_capacity(PREPARED)
         .disable_statement_logging()
 }
 

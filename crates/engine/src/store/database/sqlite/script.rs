@@ -10,8 +10,13 @@ use crate::ids::{DocumentId, Version};
 use crate::store::database::columns::{ColumnValue, StatementValues as _};
 use crate::store::database::statement_batch::{BatchError, BatchFrame, RowExpectation};
 
-/// Bytes of statements after which a script is sent; SQLite takes a million.
-const LARGE: usize = 128 * 1024;
+/// Bytes of statements after which a script is sent; SQLite takes a million. The last long script
+/// stays prepared until the next one.
+const LARGE: usize = 32 * 1024;
+
+/// Statements of the longest script that stays prepared. A longer one holds the batches of several
+/// callers, and the same combination hardly ever comes again.
+const KEPT_STATEMENTS: usize = 16;
 
 /// Script of statements, and the expectations that they must meet.
 pub(crate) struct SqliteScript<'a> {
@@ -114,12 +119,12 @@ impl<'a> SqliteScript<'a> {
         let sql = std::mem::take(&mut self.sql);
         let values = std::mem::take(&mut self.values);
         let expectations = std::mem::take(&mut self.expectations);
-        self.statements = 0;
+        let is_kept = std::mem::take(&mut self.statements) <= KEPT_STATEMENTS;
         if let Some(error) = self.unwritable.take() {
             return Err(sqlx::Error::Encode(error).into());
         }
         let mut done = 0;
-        let query = sqlx::query_with(AssertSqlSafe(sql), values);
+        let query = sqlx::query_with(AssertSqlSafe(sql), values).persistent(is_kept);
         let mut results = self.db.fetch_many(query);
         let ended = loop {
             match results.try_next().await {
@@ -150,5 +155,28 @@ impl<'a> SqliteScript<'a> {
     async fn version(&mut self, document: &DocumentId) -> sqlx::Result<Option<Version>> {
         let query = sqlx::query_scalar("SELECT version FROM documents WHERE id = $1");
         query.bind(document.as_str()).fetch_optional(&mut *self.db).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Connection as _;
+
+    use super::*;
+    use crate::store::database::sqlite::connect_memory;
+
+    #[tokio::test]
+    async fn only_short_scripts_stay_prepared() {
+        let pool = connect_memory().await.unwrap();
+        let mut db = pool.acquire().await.unwrap();
+        let before = db.cached_statements_size();
+        for length in [1, KEPT_STATEMENTS, KEPT_STATEMENTS + 1, 300] {
+            let mut script = SqliteScript::new(&mut db);
+            for number in 0..length as u64 {
+                script.run("SELECT $1", &[&number]);
+            }
+            script.send().await.unwrap();
+        }
+        assert_eq!(db.cached_statements_size() - before, 2);
     }
 }
