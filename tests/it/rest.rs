@@ -854,8 +854,8 @@ fn a_write_is_json_and_no_larger_than_a_document() {
     let form = [("Content-Type", "text/plain")];
     ana.says("POST /api/v1/documents", &form, "{}").refused_with(415, "unsupported_media_type");
     let long = json!({"title": "x".repeat(9 * 1024 * 1024)}).to_string();
-    let patch = format!("PATCH /api/v1/documents/{document}");
-    ana.says(&patch, &[], &long).refused_with(413, "too_large");
+    ana.says(&format!("PATCH /api/v1/documents/{document}"), &[], &long)
+        .refused_with(413, "too_large");
     // The rest of it is not read, and the client is told so before it sends the next request.
     let authorization = format!("Bearer {OWNER}");
     let headers = [
@@ -864,7 +864,8 @@ fn a_write_is_json_and_no_larger_than_a_document() {
         ("Connection", "keep-alive"),
         ("Host", copydesk.address()),
     ];
-    let refused = http::send(copydesk.address(), &patch, &headers, &long);
+    let long = json!({"role": "editor", "name": "x".repeat(20_000)}).to_string();
+    let refused = http::send(copydesk.address(), "POST /api/v1/tokens", &headers, &long);
     assert_eq!((refused.status, refused.header("connection").as_deref()), (413, Some("close")));
     // A document of the longest kind comes in, and what is longer does not.
     let text = "ä".repeat(5 * 1024 * 1024);

@@ -33,7 +33,7 @@ pub use identity_provider::{CLIENT, IdentityProvider, TokenFault};
 pub use interpreter::interpreter;
 pub use mirror::replacing;
 pub use namespaces::{Host, Namespaces, in_namespaces};
-pub use nodes::ON_ONE_NODE;
+pub use nodes::{ON_ONE_NODE, asked as node_count};
 pub use person::{Ack, Person};
 pub use provider::Provider;
 pub use proxy::{Proxy, ProxyProgram};

@@ -13,6 +13,7 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("claude::however_many_runs_wait", "limits of one process"),
     ("connections::", "limits of one process"),
     ("crash::", "a process ends at a chosen place"),
+    ("deleted_people::a_deletion_that_a_crash_interrupts", "a process ends at a chosen place"),
     ("grammar_worker::", "the memory and the children of one process"),
     ("limits::", "limits of one process"),
     ("mcp_sessions::a_person_who_uses_all", "limits of one process"),

@@ -144,7 +144,22 @@ impl Caller {
     #[boxed]
     pub async fn room(&self, document: &DocumentId, action: Action) -> ApiResult<RoomHandle> {
         self.require_in(action, Some(document))?;
-        let room = self.api.rooms.open(document).await?;
+        self.visible(self.api.rooms.open(document).await?).await
+    }
+
+    /// Returns the room of a document that the caller may read, for a list. If another server of
+    /// several has it, the handle reads what is stored.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`].
+    #[boxed]
+    pub(super) async fn room_to_read(&self, document: &DocumentId) -> ApiResult<RoomHandle> {
+        self.require_in(Action::Read, Some(document))?;
+        self.visible(self.api.rooms.open_to_read(document).await?).await
+    }
+
+    /// Returns a room, unless it is another person's private document.
+    async fn visible(&self, room: RoomHandle) -> ApiResult<RoomHandle> {
         let is_visible = match room.unlisted_owner() {
             Some(owner) => self.is_own_session(owner).await?,
             None => true,

@@ -9,15 +9,15 @@ use crate::permissions::Action;
 use crate::rooms::command::NewRule;
 use crate::store::QueryScope;
 
-use super::{ApiError, ApiResult, Caller};
+use super::{ApiError, ApiResult, Caller, ErrorCode};
 
 impl Caller {
     /// Returns the rules in force, oldest first: of one document, or of every document that the
     /// caller may read, and those of the workspace inbox that the caller may revoke.
     ///
     /// # Errors
-    /// Those of [`Self::room`] for a named document; [`Unavailable`](super::ErrorCode::Unavailable)
-    /// if the rules cannot be read.
+    /// Those of [`Self::room`] for a named document; [`Unavailable`](ErrorCode::Unavailable) if the
+    /// rules cannot be read.
     #[boxed]
     pub async fn rules(&self, document: Option<&DocumentId>) -> ApiResult<Vec<Arc<ApprovalRule>>> {
         if let Some(document) = document {
@@ -29,9 +29,12 @@ impl Caller {
         documents.dedup();
         let mut rules = Vec::new();
         for document in documents {
-            // A document that the caller may not read is left out of the list.
-            if let Ok(room) = self.room(&document, Action::Read).await {
-                rules.extend(room.rules().await?);
+            match self.room_to_read(&document).await {
+                Ok(room) => rules.extend(room.rules().await?),
+                // The caller may not read it, or it was deleted.
+                Err(error) if matches!(error.code, ErrorCode::NotAllowed | ErrorCode::NotFound) => {
+                }
+                Err(error) => return Err(error),
             }
         }
         // Rules about files and the like concern their makers, and owners.
@@ -45,9 +48,9 @@ impl Caller {
     /// existed already. The session that the rule names is stored if it is new.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to manage,
-    /// [`Invalid`](super::ErrorCode::Invalid) for a rule that could never apply,
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document; those of the input.
+    /// [`NotAllowed`](ErrorCode::NotAllowed) without permission to manage,
+    /// [`Invalid`](ErrorCode::Invalid) for a rule that could never apply,
+    /// [`NotFound`](ErrorCode::NotFound) for an unknown document; those of the input.
     pub async fn add_rule(
         &self,
         rule: impl Future<Output = ApiResult<(DocumentId, NewRule)>>,
@@ -65,9 +68,9 @@ impl Caller {
     /// Revokes a rule.
     ///
     /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown rule,
-    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for one that has ended,
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if the caller neither made it nor is an owner.
+    /// [`NotFound`](ErrorCode::NotFound) for an unknown rule,
+    /// [`AlreadyResolved`](ErrorCode::AlreadyResolved) for one that has ended,
+    /// [`NotAllowed`](ErrorCode::NotAllowed) if the caller neither made it nor is an owner.
     #[boxed]
     pub async fn revoke_rule(&self, id: RuleId) -> ApiResult<()> {
         let known = self.api.store.rule(&id).await?;
