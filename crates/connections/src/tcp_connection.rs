@@ -273,8 +273,8 @@ impl TcpConnection {
         self.session.get()
     }
 
-    /// Counts bytes of a request's head that have come. `hold_unauthenticated` holds them in the account of
-    /// everybody without a token.
+    /// Counts bytes of a request's head that have come. `hold_unauthenticated` holds them in the
+    /// account of everybody without a token.
     pub(super) fn count_head(
         &self,
         bytes: usize,
