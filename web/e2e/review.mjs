@@ -45,6 +45,13 @@ const settled = async (writer) => {
   }
   return eventually('the panel is drawn', () => looks(writer), same)
 }
+/** Waits until the active change can be read: a press before that only shows it. */
+const isSeen = (writer) =>
+  eventually(
+    'the active change is in view',
+    () => looks(writer),
+    ({ seen }) => seen,
+  )
 const focus = (writer) =>
   writer.page.evaluate(() =>
     document.activeElement.matches('.cm-content')
@@ -204,11 +211,7 @@ async function shows(ana) {
     ({ seen }) => !seen,
   )
   await ana.bar('Reject')
-  await eventually(
-    'in view again',
-    () => looks(ana),
-    ({ seen }) => seen,
-  )
+  await isSeen(ana)
   same('nothing was decided', (await looks(ana)).waiting, before.waiting)
 }
 
@@ -221,8 +224,10 @@ async function takesBack(ana) {
   const left = COUNT - 8
   await inText(ana)
   const text = await ana.text()
+  await isSeen(ana)
   await press(ana, 'Control+Enter')
   await waits(ana, 'accepted', left - 1)
+  await isSeen(ana)
   await press(ana, 'Control+Shift+Enter')
   await waits(ana, 'rejected', left - 2)
   same('what is said', await toasts(ana), ['Rejected.'])
@@ -410,6 +415,7 @@ async function toTheEnd(ana) {
   await press(ana, 'Escape')
   let left = (await ana.changes()).length
   while (left > 0) {
+    await isSeen(ana)
     await press(ana, left % 2 === 0 ? 'a' : 'r')
     await waits(ana, 'one less', --left)
   }
