@@ -7,6 +7,8 @@ use crate::ids::{DocumentId, SessionId};
 use crate::store::{LeaseHolder, NodeNews};
 
 use super::{NO, NOTED, TASK, WorkspacePlace, YES};
+#[cfg(doc)]
+use crate::rooms::RoomError;
 use crate::rooms::command::RoomCommand;
 use crate::rooms::state::workspace_inbox;
 use crate::rooms::{RoomHandle, RoomRegistry, RoomResult};
