@@ -1,6 +1,7 @@
 //! Activities of the clients of a load test in their documents.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -28,6 +29,15 @@ pub(super) struct WorkingTime {
     pub begin: Instant,
     /// Time in which it is measured; the work ends with it.
     pub measured: Range<Instant>,
+}
+
+impl WorkingTime {
+    /// Returns the time of the first action of the client with this number in its document. Those
+    /// of several clients are spread over one interval, as they do not all act at once.
+    pub fn first_action(&self, number: u32, interval: Duration) -> Instant {
+        let share = f64::from(number) * 0.618_034;
+        self.begin + interval.mul_f64(share.fract())
+    }
 }
 
 /// Activity of a client in its document.

@@ -88,10 +88,8 @@ impl LoadReviewer {
     ) -> Result<(), LoadTestError> {
         match event {
             ActivityEvent::Begin(time) => {
-                // Reviewers do not decide all at once.
-                let share = f64::from(self.number) * 0.618_034;
                 self.time = Some(time.clone());
-                self.rest_until(time.begin + self.interval.mul_f64(share.fract()));
+                self.rest_until(time.first_action(self.number, self.interval));
             }
             ActivityEvent::Due => self.propose().await,
             ActivityEvent::Request(request) => self.decide(client, request).await?,

@@ -113,9 +113,7 @@ impl LoadWriter {
     ) -> Result<(), LoadTestError> {
         match event {
             ActivityEvent::Begin(time) => {
-                // Writers do not type all at once.
-                let share = f64::from(self.number) * 0.618_034;
-                self.next = Some(time.begin + self.interval.mul_f64(share.fract()));
+                self.next = Some(time.first_action(self.number, self.interval));
                 self.time = Some(time.clone());
                 Ok(())
             }

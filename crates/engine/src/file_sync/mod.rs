@@ -82,22 +82,6 @@ impl std::fmt::Debug for FileSync {
 }
 
 impl FileSync {
-    /// Starts to synchronise the files that are documents already, and writes changes that a crash
-    /// left unwritten.
-    ///
-    /// # Errors
-    /// [`FileSyncError::Store`] when the store cannot be read.
-    #[boxed]
-    pub async fn start(
-        store: Store,
-        rooms: RoomRegistry,
-        workspace: Workspace,
-    ) -> SyncResult<Self> {
-        let files = Self::new(store, rooms, workspace);
-        files.begin().await?;
-        Ok(files)
-    }
-
     /// Creates the service, which does nothing before [`Self::begin`].
     pub fn new(store: Store, rooms: RoomRegistry, workspace: Workspace) -> Self {
         Self(Arc::new(FileSyncDeps {
@@ -111,8 +95,8 @@ impl FileSync {
         }))
     }
 
-    /// Begins to synchronise the files that are documents already, before any of these is opened;
-    /// once.
+    /// Begins to synchronise the files that are documents already, before any of these is opened,
+    /// and writes changes that a crash left unwritten; once.
     ///
     /// # Errors
     /// [`FileSyncError::Store`] when the store cannot be read; then it may be called again.

@@ -80,7 +80,8 @@ async fn open(store: &Store, folder: &Path) -> (RoomRegistry, FileSync) {
     let rooms =
         RoomRegistry::new(store.clone(), Arc::new(SilentSink), settings, WallClock::system());
     let workspace = Workspace::open(folder, &[]).unwrap();
-    let files = FileSync::start(store.clone(), rooms.clone(), workspace).await.unwrap();
+    let files = FileSync::new(store.clone(), rooms.clone(), workspace);
+    files.begin().await.unwrap();
     (rooms, files)
 }
 
