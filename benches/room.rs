@@ -48,12 +48,9 @@ fn main() {
     measure("with the disk", disk, 5.0);
     println!("\n{:<44} {:>9} {:>9} {:>7}", "median, milliseconds", "first 20", "last 20", "MB");
     converse("200 turns about 20 KB", disk, 20_000, 200);
-    converse("200 turns about 1 MB, which is only read", disk, 1_000_000, 200);
+    converse("200 turns about 1 MB", disk, 1_000_000, 200);
     read_on("200 turns that read 100 KB each", disk, 200);
 }
-
-/// Longer texts are not changed by tools.
-const LONGEST_CHANGED: usize = 100_000;
 
 /// One conversation that goes on and on.
 fn converse(name: &str, place: &Path, bytes: usize, turns: usize) {
@@ -62,10 +59,8 @@ fn converse(name: &str, place: &Path, bytes: usize, turns: usize) {
         .map(|turn| {
             let began = Instant::now();
             scene.ask(turn > 0);
-            if bytes <= LONGEST_CHANGED {
-                let (_, request) = scene.ana.hears("tool_approval_request");
-                scene.approve(&request);
-            }
+            let (_, request) = scene.ana.hears("tool_approval_request");
+            scene.approve(&request);
             scene.ana.hears("claudeResponse");
             began.elapsed().as_secs_f64() * 1_000.0
         })
