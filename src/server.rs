@@ -172,6 +172,10 @@ impl EventSink for EventFanOut {
         self.0.announce(news);
         self.1.announce(news);
     }
+
+    fn follow(&self, members: &[MemberId], document: &DocumentId, request: &RequestId) {
+        self.0.follow(members, document, request);
+    }
 }
 
 impl Server {

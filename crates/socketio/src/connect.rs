@@ -7,7 +7,7 @@ use std::time::Duration;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
 use socketioxide::{SocketIo, TransportType};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use copydesk_connections::SocketClient;
@@ -96,11 +96,18 @@ async fn admit<E: std::fmt::Display>(
         short_updates: understands(SHORT_UPDATES),
         hunk_changes: understands(HUNK_CHANGES),
     };
-    let route = ClientRoute::of(app.connect_node.clone(), &handshake, &session.id, link.clone());
+    let (follows, to_follow) = mpsc::unbounded_channel();
+    let route = ClientRoute::of(
+        app.connect_node.clone(),
+        &handshake,
+        &session.id,
+        (link.clone(), follows.clone()),
+    );
     let mut connected_socket =
         ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone(), capabilities);
     connected_socket.is_relayed = matches!(route, ClientRoute::Relayed { .. });
     connected_socket.linked = route.relay().map(ClientRelay::linked);
+    connected_socket.follows = Some(follows);
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -129,6 +136,7 @@ async fn admit<E: std::fmt::Display>(
         inbox: InboxMembership::NotHere,
         pushes: Vec::new(),
         route,
+        to_follow,
     };
     app.tasks.spawn(super::work(connection, events, greeting));
     Ok(())

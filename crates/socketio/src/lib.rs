@@ -7,6 +7,7 @@ mod connect;
 mod documents;
 mod event_queue;
 mod files;
+mod followed_requests;
 mod history;
 mod link;
 mod outbound;
@@ -44,6 +45,7 @@ use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_engine::rooms::{RoomError, RoomHandle};
 
 use event_queue::{AckReply, IncomingEvent};
+use followed_requests::FollowedRequest;
 use relay::ClientRoute;
 use socket_error::{SocketError, SocketResult};
 
@@ -117,6 +119,9 @@ struct SocketConnection {
     pushes: Vec<oneshot::Receiver<()>>,
     /// Part that other servers have in serving the client.
     route: ClientRoute,
+    /// Requests of other documents that the client is to be told of. Boxed, as nearly always there
+    /// are none, and the channel has places for many.
+    to_follow: mpsc::UnboundedReceiver<Box<FollowedRequest>>,
 }
 
 /// Membership of a connection in the workspace inbox.
@@ -161,6 +166,9 @@ async fn work(
                 }
                 () = leases_moved(leases.as_mut()) => {
                     Box::pin(connection.follow_workspace()).await;
+                }
+                Some(followed) = connection.to_follow.recv() => {
+                    Box::pin(connection.follow_request(*followed)).await;
                 }
             }
         }
@@ -286,6 +294,9 @@ impl SocketConnection {
             "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
             "person:preview" => run(&self.caller, payload, ack, administration::person).await,
             "person:delete" => run(&self.caller, payload, ack, administration::delete).await,
+            followed_requests::FOLLOW if self.route.is_relayed() => {
+                run(self, payload, ack, followed_requests::follow).await;
+            }
             unknown => {
                 let message = format!("there is no event `{}`", shown(unknown));
                 ack.refuse(&SocketError::invalid(message));

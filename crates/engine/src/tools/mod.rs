@@ -35,6 +35,7 @@ pub use context::{
     PlanMode, ReadDocuments, ReadToolPolicy, ToolContext,
 };
 pub use error::{ToolError, ToolResult};
+pub use pipeline::elsewhere::{CallAttempt, CallElsewhere};
 pub use offers::ToolOffer;
 pub use partial_input::PartialInput;
 pub use prepared_call::{
