@@ -48,7 +48,7 @@ use crate::config::{self, ServerConfig};
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::failpoint;
 use crate::file_sync::FileSync;
-use crate::ids::{DocumentId, MemberId};
+use crate::ids::{DocumentId, MemberId, RequestId};
 use crate::rest::middleware::guard::AllowedHosts;
 use crate::rooms::clock::WallClock;
 use crate::rooms::event::{RoomEvent, ServerEvent};

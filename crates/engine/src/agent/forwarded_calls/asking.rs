@@ -95,7 +95,9 @@ impl AgentShared {
         let (session, request) = (&context.call.session, &context.call.request);
         let ForwardedResult { outcome, read } =
             self.await_forwarded(session, request, cancel, asked).await?;
-        context.report_progress(ApprovalWait::Resolved);
+        if outcome.about.contains_key("request_id") {
+            context.report_progress(ApprovalWait::Resolved);
+        }
         let mut finished = FinishedCall { outcome, ..FinishedCall::default() };
         if let Some(read) = read {
             // Without the text the model reads the document again.
@@ -137,8 +139,7 @@ impl AgentShared {
                 self.withdraw_forwarded(session, &name).await;
             }
             if is_given_up || !is_waiting {
-                self.tell_call(session, &name).await;
-                news.mark_unchanged();
+                self.tell_others(session, &name).await;
                 // This server may have the room by now.
                 drop(tokio::time::timeout(OFTEN, self.take_forwarded(session, &name)).await);
             }

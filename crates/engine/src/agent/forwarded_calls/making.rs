@@ -15,7 +15,7 @@ use crate::rooms::RoomError;
 use crate::store::{RunEndKind, RunRecord, RunState, StoreOp, WriteBatch};
 use crate::tools::{
     ApprovalTerms, ApprovalWait, CallAttempt, CallEnvironment, CallIdentity, DocumentView,
-    ReadDocuments, ToolContext,
+    ReadDocuments, ToolContext, ToolError,
 };
 
 use super::record::{ForwardedCall, ForwardedResult, ReadVersion};
@@ -115,6 +115,10 @@ impl AgentShared {
                 Ok(home) => home,
                 Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode | RoomError::Closed) => {
                     return None;
+                }
+                Err(RoomError::NoDocument) => {
+                    let gone = run.ask.document.clone().map(ToolError::NoSuchDocument);
+                    return gone.map(|gone| ForwardedResult::failed(gone.to_string()));
                 }
                 Err(error) => return Some(ForwardedResult::failed(error.to_string())),
             };

@@ -21,9 +21,14 @@ impl AgentShared {
         self.call_news.send_modify(|count| *count += 1);
     }
 
-    /// Tells all servers that a call is stored, asks people, or is over.
+    /// Tells all servers, this one too, that a call asks people, or is over.
     pub(crate) async fn tell_call(&self, session: &SessionId, name: &RunId) {
         self.note_call();
+        self.tell_others(session, name).await;
+    }
+
+    /// Tells the other servers that a call is stored, asks people, or is over.
+    pub(crate) async fn tell_others(&self, session: &SessionId, name: &RunId) {
         if let Some(node) = self.store.node() {
             node.tell(&NodeNews::Call(session.clone(), name.clone())).await;
         }

@@ -64,7 +64,7 @@ impl RunExecutor<'_> {
         match made {
             CallAttempt::Over(finished) => Ok(*finished),
             CallAttempt::Elsewhere(place) => {
-                Ok(shared.forward(&self.run.ask, (context, &place), call, &self.cancel).await?)
+                Ok(shared.forward(&self.run.ask, (context, &*place), call, &self.cancel).await?)
             }
         }
     }
