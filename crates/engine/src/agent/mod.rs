@@ -29,8 +29,6 @@ use crate::rooms::RoomError;
 use crate::rooms::settings::model_access::ModelAccess;
 use crate::store::StoreError;
 
-use forwarded_calls::record::ForwardedCall;
-
 pub use crate::rooms::settings::PermissionMode;
 pub use crate::store::{RunEndKind, RunState};
 pub use crate::tools::ReadToolPolicy;
@@ -41,7 +39,7 @@ pub use external_calls::call_source::CallSource;
 pub use external_calls::waiters::CallHandle;
 #[cfg(any(test, feature = "rehearsal"))]
 pub use external_calls::waiters::StagedCall;
-pub use forwarded_calls::record::is_forwarded;
+pub use forwarded_calls::record::{ForwardedCall, is_forwarded};
 pub use models::{ChosenModel, ModelCatalog};
 pub use requests::reopen::ReopenOutcome;
 pub use run::state_machine::RunLimits;

@@ -130,11 +130,9 @@ impl AgentShared {
                 // It only reports, and stops the call.
                 () = self.attend_forwarded(run, forwarded, asking, cancel) => None,
             };
-            match made {
-                // The room was closed while people were asked: nobody has decided.
-                Some(_) if !home.is_open() && self.is_waiting(forwarded).await => {}
-                Some(result) => return Some(result),
-                None => {}
+            // A room that was closed while people were asked answers, though nobody has decided.
+            if made.is_some() && (home.is_open() || !self.is_waiting(forwarded).await) {
+                return made;
             }
             tokio::time::sleep(AGAIN).await;
         }
@@ -169,6 +167,7 @@ impl AgentShared {
             },
         };
         let CallAttempt::Over(finished) = made else { return None };
+        let finished = *finished;
         let read = finished.read.map(|(document, snapshot)| ReadVersion {
             document,
             version: snapshot.version,

@@ -18,7 +18,6 @@ use crate::failpoint;
 use crate::ids::{RequestId, RunId};
 use crate::llm::messages_api::ContentBlock;
 use crate::rooms::command::DocumentSnapshot;
-use crate::rooms::event::{AgentObject, StreamingPreviewScope};
 use crate::rooms::{RoomError, text_at};
 use crate::store::{AuditEntry, RunState, StoreOp, WriteBatch};
 use crate::tools::pipeline::format::stamp_outcome;
