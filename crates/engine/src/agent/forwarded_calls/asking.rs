@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::failpoint;
@@ -23,6 +24,11 @@ use crate::agent::{AgentQuestion, AskError, AskResult, StopFilter};
 const OFTEN: Duration = Duration::from_secs(2);
 /// Pause before a call is looked at again that asks people. What happens to it is told.
 const RARELY: Duration = Duration::from_secs(15);
+/// Longest wait for a call that is to be stopped.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Outcome of a call that was to be stopped where no server answers.
+const UNANSWERED: &str = "The run was cancelled. No server that could withdraw its request answers; it is withdrawn once one \
+     does";
 
 /// Present state of a forwarded call.
 enum CallState {
@@ -118,6 +124,8 @@ impl AgentShared {
     ) -> AskResult<ForwardedResult> {
         let name = record::name_of(request);
         let (mut news, mut asked) = (self.call_news.subscribe(), Some(asked));
+        // Others are told at intervals: two servers that wait for each other would not stop.
+        let (mut told, mut cancelled) = (None::<Instant>, None::<Instant>);
         loop {
             news.mark_unchanged();
             let state = match self.state_of_forwarded(session, &name, request).await {
@@ -134,19 +142,27 @@ impl AgentShared {
             if is_waiting && let Some(asked) = asked.take() {
                 asked.await;
             }
-            let is_given_up = cancel.is_cancelled();
-            if is_given_up {
-                self.withdraw_forwarded(session, &name).await;
+            if cancel.is_cancelled() && cancelled.is_none() {
+                (told, cancelled) = (None, Some(Instant::now()));
             }
-            if is_given_up || !is_waiting {
+            if cancelled.is_some_and(|at| at.elapsed() >= PATIENCE) {
+                // Whoever has it later finds that the run is over.
+                return Ok(ForwardedResult::failed(UNANSWERED));
+            }
+            let is_pressing = cancelled.is_some() || !is_waiting;
+            if is_pressing && told.is_none_or(|at| at.elapsed() >= OFTEN) {
+                if cancelled.is_some() {
+                    self.withdraw_forwarded(session, &name).await;
+                }
                 self.tell_others(session, &name).await;
                 // This server may have the room by now.
                 drop(tokio::time::timeout(OFTEN, self.take_forwarded(session, &name)).await);
+                told = Some(Instant::now());
             }
-            let pause = if is_given_up || !is_waiting { OFTEN } else { RARELY };
+            let pause = if is_pressing { OFTEN } else { RARELY };
             tokio::select! {
                 _ = news.changed() => {}
-                () = cancel.cancelled(), if !is_given_up => {}
+                () = cancel.cancelled(), if cancelled.is_none() => {}
                 () = tokio::time::sleep(pause) => {}
             }
         }

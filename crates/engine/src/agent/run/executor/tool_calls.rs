@@ -49,7 +49,8 @@ impl RunExecutor<'_> {
         let (shared, tools) = (self.shared, &self.shared.tools);
         let mut made = None;
         if self.turn.after_restart {
-            if let Some(finished) = shared.join_forwarded(context, call, &self.cancel).await? {
+            let joined = Box::pin(shared.join_forwarded(context, call, &self.cancel));
+            if let Some(finished) = joined.await? {
                 return Ok(finished);
             }
             made = tools.resume(context, call, &self.cancel).await;
@@ -64,7 +65,9 @@ impl RunExecutor<'_> {
         match made {
             CallAttempt::Over(finished) => Ok(*finished),
             CallAttempt::Elsewhere(place) => {
-                Ok(shared.forward(&self.run.ask, (context, &*place), call, &self.cancel).await?)
+                // On the heap: it waits long.
+                let given = shared.forward(&self.run.ask, (context, &*place), call, &self.cancel);
+                Ok(Box::pin(given).await?)
             }
         }
     }
