@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{
-    OWNER, Person, Provider, Request, Role, Server, StoryDatabase, TestServer,
-};
+use crate::support::{OWNER, Person, Provider, Request, Role, Server, StoryDatabase, TestServer};
 
 /// How long something that both servers have to notice may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -162,7 +160,10 @@ fn a_change_of_another_nodes_document_is_decided_by_its_people() {
         let run = ana.asks("Fix the spelling there");
         let request = ben.sees_request_of(&run);
         assert_eq!(request["source"], "sdk");
-        assert_eq!((&request["session_id"], &request["author"]["name"]), (&json!(ana.session()), &json!("Ana")));
+        assert_eq!(
+            (&request["session_id"], &request["author"]["name"]),
+            (&json!(ana.session()), &json!("Ana"))
+        );
         assert_eq!(request["document_id"], *other);
         // The people of the asking document are told that it waits.
         let waits = ana.sees_where("agent_event", |it| {
@@ -181,7 +182,10 @@ fn a_change_of_another_nodes_document_is_decided_by_its_people() {
         assert_eq!(ben.text().contains(gone), status == "rejected", "{status}: {}", ben.text());
         let shown = ana.told(&run).pop().expect("a result");
         assert_eq!(shown["content"], format!("“A story” ({other}): {status}."));
-        assert_eq!((&shown["status"], &shown["request_id"]), (&json!(status), &json!(request.id())));
+        assert_eq!(
+            (&shown["status"], &shown["request_id"]),
+            (&json!(status), &json!(request.id()))
+        );
     }
     assert_eq!(ben.text(), AFTER);
     assert_eq!(ana.text(), "Mine.\n");
@@ -210,9 +214,8 @@ fn the_model_goes_on_with_what_it_was_told_of_the_other_document() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
     let other = ben.document();
-    let rewrite = |text: &str| {
-        json!({"document_id": other, "new_content": text, "explanation": "Spelling."})
-    };
+    let rewrite =
+        |text: &str| json!({"document_id": other, "new_content": text, "explanation": "Spelling."});
     let last = AFTER.replace("few", "no");
     nodes.plays(&[
         ("update_document_by_id", rewrite(AFTER)),
@@ -238,11 +241,16 @@ fn a_document_is_created_while_another_node_has_the_inbox() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
     let create = json!({"title": "Log", "new_content": "Fog.\n", "explanation": "A log."});
-    for (decision, status) in [(json!({"approved": false, "feedback": "No"}), "rejected"), (approval(), "approved")] {
+    for (decision, status) in
+        [(json!({"approved": false, "feedback": "No"}), "rejected"), (approval(), "approved")]
+    {
         nodes.plays(&[("create_new_document", create.clone())]);
         let run = ben.asks("Make a log");
         let request = ana.sees_request_of(&run);
-        assert_eq!((&request["tool_name"], &request["source"]), (&json!("create_new_document"), &json!("sdk")));
+        assert_eq!(
+            (&request["tool_name"], &request["source"]),
+            (&json!("create_new_document"), &json!("sdk"))
+        );
         assert_eq!(ben.sees_request_of(&run).id(), request.id());
         ana.decides(&request, decision).ok();
         assert_eq!(ana.sees_resolved(&request)["status"], status);

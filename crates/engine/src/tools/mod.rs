@@ -35,9 +35,9 @@ pub use context::{
     PlanMode, ReadDocuments, ReadToolPolicy, ToolContext,
 };
 pub use error::{ToolError, ToolResult};
-pub use pipeline::elsewhere::{CallAttempt, CallElsewhere};
 pub use offers::ToolOffer;
 pub use partial_input::PartialInput;
+pub use pipeline::elsewhere::{CallAttempt, CallElsewhere};
 pub use prepared_call::{
     ActionPreview, ActivityLine, DocumentProposal, FinishedCall, PreparedCall, ProposalResult,
     ToolAnswer,

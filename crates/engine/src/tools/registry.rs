@@ -14,9 +14,9 @@ use super::dyn_tool::{DynTool, boxed};
 use super::pipeline::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
 use super::schema::expected;
 use super::{
-    ActionPreview, CallAttempt, DocumentProposal, FinishedCall, PlanMode, PreparedCall, ReadToolPolicy,
-    ReplacedText, Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError, ToolOutcome,
-    ToolScope, model_notes,
+    ActionPreview, CallAttempt, DocumentProposal, FinishedCall, PlanMode, PreparedCall,
+    ReadToolPolicy, ReplacedText, Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError,
+    ToolOutcome, ToolScope, model_notes,
 };
 use crate::tools::conversation::exit_plan_mode::ExitPlanMode;
 use crate::tools::conversation::respond_conversation_only::RespondConversationOnly;
@@ -222,9 +222,8 @@ impl ToolRegistry {
         call: &ToolCall,
         cancel: &CancellationToken,
     ) -> Option<CallAttempt> {
-        let over = |finished| {
-            CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)))
-        };
+        let over =
+            |finished| CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)));
         let tool = self.find(&call.name)?;
         if let Some(finished) = self.resume_in_file_room(tool, context, call, cancel).await {
             return Some(over(finished));

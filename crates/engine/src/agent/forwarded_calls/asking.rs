@@ -181,7 +181,8 @@ impl AgentShared {
         if record.finished_ms.is_some() {
             let run = Run::read(record)?;
             let result = run.ask.forwarded().and_then(|forwarded| forwarded.result.clone());
-            let result = result.unwrap_or_else(|| ForwardedResult::failed("The call has no result"));
+            let result =
+                result.unwrap_or_else(|| ForwardedResult::failed("The call has no result"));
             return Ok(Some(CallState::Over(Box::new(result))));
         }
         let is_open = self.store.request(request).await?.is_some_and(|request| request.open);

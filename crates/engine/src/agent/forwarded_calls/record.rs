@@ -6,9 +6,7 @@ use crate::approvals::RequestSource;
 use crate::ids::{DocumentId, RequestId, RunId, Version};
 use crate::rooms::settings::model_access::AskedModel;
 use crate::store::RunRecord;
-use crate::tools::{
-    CallElsewhere, PlanMode, ToolCall, ToolContext, ToolOutcome, UnreadRanges,
-};
+use crate::tools::{CallElsewhere, PlanMode, ToolCall, ToolContext, ToolOutcome, UnreadRanges};
 
 use crate::agent::{AgentQuestion, AskKind, ConversationMode};
 

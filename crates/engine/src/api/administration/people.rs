@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::person_deletion::DeletionState;
+use crate::agent::is_forwarded;
 use crate::auth::KnownPerson;
 use crate::failpoint;
 use crate::ids::UserId;
