@@ -425,6 +425,26 @@ fn a_decision_that_was_stored_when_its_node_died_is_reported() {
 }
 
 #[test]
+fn a_document_is_created_once_when_the_node_of_the_run_is_killed() {
+    let Some(mut nodes) = Nodes::start() else { return };
+    let (ana, ben) = nodes.two_documents();
+    let asking = ben.document();
+    let create = json!({"title": "Log", "new_content": "Fog.\n", "explanation": "A log."});
+    nodes.plays(&[("create_new_document", create)]);
+    let run = ben.asks("Make a log");
+    let request = ana.sees_request_of(&run);
+    nodes.second.kill();
+    ben.is_cut_off();
+    let ben = ben.comes_back_to(nodes.first.url());
+    opens_in_the_end(&ben, &asking);
+    ana.decides(&request, approval()).ok();
+    assert_eq!(ben.answer(&run)["conversationMessage"], "Done.");
+    assert!(nodes.told().contains("Created “Log”"), "{}", nodes.told());
+    let list = ana.emit("document:list", &json!({})).ok().to_string();
+    assert_eq!(list.matches("\"Log\"").count(), 1, "{list}");
+}
+
+#[test]
 fn a_run_reads_its_result_though_both_nodes_were_stopped_meanwhile() {
     let Some(mut nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();

@@ -55,12 +55,11 @@ impl RunExecutor<'_> {
             }
             made = tools.resume(context, call, &self.cancel).await;
         }
-        let made = match made {
-            Some(made) => made,
-            None => {
-                self.check_asker().await?;
-                tools.attempt(context, call, &self.cancel).await
-            }
+        let made = if let Some(made) = made {
+            made
+        } else {
+            self.check_asker().await?;
+            tools.attempt(context, call, &self.cancel).await
         };
         match made {
             CallAttempt::Over(finished) => Ok(*finished),
