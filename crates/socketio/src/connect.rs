@@ -90,12 +90,7 @@ async fn admit<E: std::fmt::Display>(
     let (queue, events) = EventQueue::new(link.clone());
     socket.extensions.insert(queue);
     socket.on_fallback(async |_: EnqueueEvent| {});
-    let understands = |addition| handshake.capabilities.iter().any(|name| name == addition);
-    let capabilities = ClientCapabilities {
-        peer_changes: understands(PEER_CHANGES),
-        short_updates: understands(SHORT_UPDATES),
-        hunk_changes: understands(HUNK_CHANGES),
-    };
+    let capabilities = understood(&handshake);
     let (follows, to_follow) = mpsc::unbounded_channel();
     let route = ClientRoute::of(
         app.connect_node.clone(),
@@ -140,6 +135,16 @@ async fn admit<E: std::fmt::Display>(
     };
     app.tasks.spawn(super::work(connection, events, greeting));
     Ok(())
+}
+
+/// Returns the additions to the protocol that a client with this handshake understands.
+fn understood(handshake: &Handshake) -> ClientCapabilities {
+    let understands = |addition| handshake.capabilities.iter().any(|name| name == addition);
+    ClientCapabilities {
+        peer_changes: understands(PEER_CHANGES),
+        short_updates: understands(SHORT_UPDATES),
+        hunk_changes: understands(HUNK_CHANGES),
+    }
 }
 
 /// Returns the address by which the client reaches the server, for links.
