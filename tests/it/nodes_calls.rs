@@ -122,74 +122,58 @@ fn the_one_that_waits(person: &Person, document: &str) -> Request {
     }
 }
 
+/// Ana asks for a change of Ben's document, and he decides. The request is that of one server, and
+/// so is what the model is told and what the people of Ana's document see.
+fn is_decided(
+    nodes: &Nodes,
+    (ana, ben): (&Person, &Person),
+    status: &str,
+    decide: fn(&Person, &Request),
+) {
+    let (asking, other) = (ana.document(), ben.document());
+    nodes.rewrites(&other);
+    let run = ana.asks("Fix the spelling there");
+    let request = ben.sees_request_of(&run);
+    let shown = ["source", "session_id", "document_id"].map(|field| request[field].clone());
+    assert_eq!(shown, [json!("sdk"), json!(ana.session()), json!(other)]);
+    assert_eq!(request["author"]["name"], "Ana");
+    let waits = ana.sees_where("agent_event", |it| {
+        it["subtype"] == "waiting" && it["content"]["request_id"] == request.id()
+    });
+    assert_eq!((&waits["requestId"], &waits["documentId"]), (&json!(run), &json!(asking)));
+    assert_eq!(waits["content"]["text"], format!("“A story” ({other}): pending."));
+    // Owners see one run at work.
+    let owner = Person::arrive(&nodes.second.url, OWNER, "Owner");
+    let work = owner.emit("server:work", &json!({})).ok();
+    assert_eq!(work["runs"].as_array().map(Vec::len), Some(1), "{work}");
+    decide(ben, &request);
+    assert_eq!(ben.sees_resolved(&request)["status"], status);
+    assert_eq!(ana.answer(&run)["conversationMessage"], "Done.");
+    let shown = ana.told(&run).pop().expect("a result");
+    assert_eq!(shown["content"], format!("“A story” ({other}): {status}."));
+    assert_eq!((&shown["status"], &shown["request_id"]), (&json!(status), &json!(request.id())));
+}
+
 #[test]
 fn a_change_of_another_nodes_document_is_decided_by_its_people() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
-    let (asking, other) = (ana.document(), ben.document());
-    type Decides = fn(&Person, &Request);
-    let decisions: [(Decides, &str, &str, &str); 3] = [
-        (
-            |ben, request| {
-                ben.accepts(request, &[1]);
-                ben.rejects_some(request, &[2], "Leave it");
-            },
-            "partly",
-            "Partly applied: 1 accepted, 1 rejected",
-            "Teh",
-        ),
-        (
-            |ben, request| {
-                ben.rejects(request, "Not now");
-            },
-            "rejected",
-            "User rejected: Not now",
-            "recieved",
-        ),
-        (
-            |ben, request| {
-                ben.accepts_all(request);
-            },
-            "approved",
-            "reads as you proposed",
-            "recieved",
-        ),
-    ];
-    for (decide, status, told, gone) in decisions {
-        nodes.rewrites(&other);
-        let run = ana.asks("Fix the spelling there");
-        let request = ben.sees_request_of(&run);
-        assert_eq!(request["source"], "sdk");
-        assert_eq!(
-            (&request["session_id"], &request["author"]["name"]),
-            (&json!(ana.session()), &json!("Ana"))
-        );
-        assert_eq!(request["document_id"], *other);
-        // The people of the asking document are told that it waits.
-        let waits = ana.sees_where("agent_event", |it| {
-            it["subtype"] == "waiting" && it["content"]["request_id"] == request.id()
-        });
-        assert_eq!((&waits["requestId"], &waits["documentId"]), (&json!(run), &json!(asking)));
-        assert_eq!(waits["content"]["text"], format!("“A story” ({other}): pending."));
-        // Owners see one run at work.
-        let owner = Person::arrive(&nodes.second.url, OWNER, "Owner");
-        let work = owner.emit("server:work", &json!({})).ok();
-        assert_eq!(work["runs"].as_array().map(Vec::len), Some(1), "{work}");
-        decide(&ben, &request);
-        assert_eq!(ben.sees_resolved(&request)["status"], status);
-        assert_eq!(ana.answer(&run)["conversationMessage"], "Done.");
-        assert!(nodes.told().contains(told), "{}", nodes.told());
-        assert_eq!(ben.text().contains(gone), status == "rejected", "{status}: {}", ben.text());
-        let shown = ana.told(&run).pop().expect("a result");
-        assert_eq!(shown["content"], format!("“A story” ({other}): {status}."));
-        assert_eq!(
-            (&shown["status"], &shown["request_id"]),
-            (&json!(status), &json!(request.id()))
-        );
-    }
-    assert_eq!(ben.text(), AFTER);
-    assert_eq!(ana.text(), "Mine.\n");
-    assert_eq!(waiting(&ben, &other).len(), 0);
+    is_decided(&nodes, (&ana, &ben), "partly", |ben, request| {
+        ben.accepts(request, &[1]);
+        ben.rejects_some(request, &[2], "Leave it");
+    });
+    assert!(nodes.told().contains("Partly applied: 1 accepted, 1 rejected"), "{}", nodes.told());
+    assert_eq!(ben.text(), BEFORE.replace("Teh", "The"));
+    is_decided(&nodes, (&ana, &ben), "rejected", |ben, request| {
+        ben.rejects(request, "Not now");
+    });
+    assert!(nodes.told().contains("User rejected: Not now"), "{}", nodes.told());
+    is_decided(&nodes, (&ana, &ben), "approved", |ben, request| {
+        ben.accepts_all(request);
+    });
+    assert!(nodes.told().contains("reads as you proposed"), "{}", nodes.told());
+    assert_eq!((ana.text(), ben.text()), ("Mine.\n".to_owned(), AFTER.to_owned()));
+    assert_eq!(waiting(&ben, &ben.document()).len(), 0);
 }
 
 #[test]
