@@ -131,9 +131,8 @@ async fn admit<E: std::fmt::Display>(
         inbox: InboxMembership::NotHere,
         pushes: Vec::new(),
         route,
-        to_follow,
     };
-    app.tasks.spawn(super::work(connection, events, greeting));
+    app.tasks.spawn(super::work(connection, events, to_follow, greeting));
     Ok(())
 }
 

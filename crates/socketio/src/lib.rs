@@ -45,7 +45,7 @@ use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_engine::rooms::{RoomError, RoomHandle};
 
 use event_queue::{AckReply, IncomingEvent};
-use followed_requests::FollowedRequest;
+use followed_requests::{FOLLOW, FollowedRequest};
 use relay::ClientRoute;
 use socket_error::{SocketError, SocketResult};
 
@@ -119,9 +119,6 @@ struct SocketConnection {
     pushes: Vec<oneshot::Receiver<()>>,
     /// Part that other servers have in serving the client.
     route: ClientRoute,
-    /// Requests of other documents that the client is to be told of. Boxed, as nearly always there
-    /// are none, and the channel has places for many.
-    to_follow: mpsc::UnboundedReceiver<Box<FollowedRequest>>,
 }
 
 /// Membership of a connection in the workspace inbox.
@@ -143,12 +140,17 @@ impl InboxMembership {
 /// Time that a running event may take after the server has disconnected its client.
 const LAST_EVENT: Duration = Duration::from_millis(500);
 
+/// Requests of other documents that a client is to be told of. Boxed: nearly always there are none,
+/// and the channel has places for many.
+type RequestsToFollow = mpsc::UnboundedReceiver<Box<FollowedRequest>>;
+
 /// Handles one socket's events, one after the other, until it disconnects; then leaves every
 /// document. Begins once the client was `greeted`. Events that a client sent before it left are
 /// still handled, unless the server has disconnected it.
 async fn work(
     mut connection: SocketConnection,
     mut events: mpsc::Receiver<Box<IncomingEvent>>,
+    mut to_follow: RequestsToFollow,
     greeted: oneshot::Receiver<()>,
 ) {
     let mut leases = connection.app.api.node().map(|node| node.departures());
@@ -167,7 +169,7 @@ async fn work(
                 () = leases_moved(leases.as_mut()) => {
                     Box::pin(connection.follow_workspace()).await;
                 }
-                Some(followed) = connection.to_follow.recv() => {
+                Some(followed) = to_follow.recv() => {
                     Box::pin(connection.follow_request(*followed)).await;
                 }
             }
@@ -294,8 +296,8 @@ impl SocketConnection {
             "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
             "person:preview" => run(&self.caller, payload, ack, administration::person).await,
             "person:delete" => run(&self.caller, payload, ack, administration::delete).await,
-            followed_requests::FOLLOW if self.route.is_relayed() => {
-                run(self, payload, ack, followed_requests::follow).await;
+            FOLLOW if self.route.is_relayed() => {
+                run(self, payload, ack, review::follow).await;
             }
             unknown => {
                 let message = format!("there is no event `{}`", shown(unknown));

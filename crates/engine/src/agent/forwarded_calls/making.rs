@@ -237,10 +237,10 @@ impl AgentShared {
     ) -> Result<ToolContext, RoomError> {
         let room = self.rooms.open_in_place(&forwarded.conversation).await?;
         let mut others = ReadDocuments::default();
-        if let Some(read) = &forwarded.read
-            && let Some(snapshot) = self.snapshot_at(read, ask.principal.user.as_str()).await
-        {
-            others.insert(read.document.clone(), (snapshot, read.unread.clone()));
+        for read in forwarded.read.iter().flatten() {
+            if let Some(snapshot) = self.snapshot_at(read, ask.principal.user.as_str()).await {
+                others.insert(read.document.clone(), (snapshot, read.unread.clone()));
+            }
         }
         Ok(ToolContext {
             room,
@@ -258,7 +258,7 @@ impl AgentShared {
                 again_of: forwarded.again_of.clone(),
             },
             view: DocumentView {
-                others: forwarded.keeps_track.then(|| Arc::new(others)),
+                others: forwarded.read.is_some().then(|| Arc::new(others)),
                 ..DocumentView::default()
             },
             approval: ApprovalTerms {

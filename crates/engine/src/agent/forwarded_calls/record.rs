@@ -21,12 +21,10 @@ pub struct ForwardedCall {
     pub run: RunId,
     /// Document of the run's conversation, shared or private.
     pub conversation: DocumentId,
-    /// Document that the call is about, as far as the model has read it in this run.
+    /// Document that the call is about, if the model has read it in this run. `None` for the call
+    /// of an outside program, which keeps track of that itself.
     #[serde(default)]
-    pub read: Option<ReadVersion>,
-    /// `true` if the run knows what its model has read; `false` for the call of an outside program.
-    #[serde(default)]
-    pub keeps_track: bool,
+    pub read: Option<Vec<ReadVersion>>,
     /// Model that reads the result; `None` if a program outside made the call.
     #[serde(default)]
     pub model: Option<AskedModel>,
@@ -95,11 +93,13 @@ pub(crate) fn question(
     let ToolContext { room, conversation_room, call: identity, environment, view, .. } = context;
     let conversation = conversation_room.as_ref().unwrap_or(room).document().clone();
     let target = room.document();
-    let read = view.others.as_ref().and_then(|others| others.get(target));
-    let read = read.map(|(snapshot, unread)| ReadVersion {
-        document: target.clone(),
-        version: snapshot.version,
-        unread: unread.clone(),
+    let read = view.others.as_ref().map(|others| {
+        let read = others.get(target).map(|(snapshot, unread)| ReadVersion {
+            document: target.clone(),
+            version: snapshot.version,
+            unread: unread.clone(),
+        });
+        read.into_iter().collect()
     });
     let forwarded = ForwardedCall {
         call: call.clone(),
@@ -107,7 +107,6 @@ pub(crate) fn question(
         run: identity.run.clone(),
         conversation,
         read,
-        keeps_track: view.others.is_some(),
         model: environment.model.clone(),
         plan: environment.plan,
         source: identity.source,
@@ -149,7 +148,6 @@ mod tests {
         });
         let forwarded: ForwardedCall = serde_json::from_value(stored).unwrap();
         assert_eq!((forwarded.read, forwarded.result), (None, None));
-        assert!(!forwarded.keeps_track);
         assert_eq!(name_of(&"req_1".into()).as_str(), "forwarded_req_1");
     }
 }
