@@ -40,6 +40,16 @@ enum CallState {
     Goes,
 }
 
+/// Call that another server was given, as the run goes on with it.
+#[derive(Debug)]
+pub(crate) struct ReturnedCall {
+    /// Result of the call.
+    pub(crate) finished: FinishedCall,
+    /// Stored call, which is of no use once the run has stored the result. `None` if another server
+    /// is still to withdraw the request.
+    pub(crate) record: Option<RunId>,
+}
+
 impl AgentShared {
     /// Has another server make a call, and waits for its result. `context` is that of the
     /// conversation.
@@ -52,7 +62,7 @@ impl AgentShared {
         (context, place): (&ToolContext, &CallElsewhere),
         call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> AskResult<FinishedCall> {
+    ) -> AskResult<ReturnedCall> {
         let run = Run::new(record::question(ask, place, call), self.clock.now_ms());
         self.store.commit(run.put(RunState::Queued)?).await?;
         failpoint::pass("agent.forwarded");
@@ -79,7 +89,7 @@ impl AgentShared {
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> AskResult<Option<FinishedCall>> {
+    ) -> AskResult<Option<ReturnedCall>> {
         let name = record::name_of(&context.call.request);
         if self.store.run(&RunRecord::key(&context.call.session, &name)).await?.is_none() {
             return Ok(None);
@@ -93,14 +103,16 @@ impl AgentShared {
         call: &ToolCall,
         cancel: &CancellationToken,
         asked: impl Future<Output = ()>,
-    ) -> AskResult<FinishedCall> {
+    ) -> AskResult<ReturnedCall> {
         let asked = async {
             context.report_progress(ApprovalWait::Waits);
             asked.await;
         };
         let (session, request) = (&context.call.session, &context.call.request);
+        let result = self.await_forwarded(session, request, cancel, asked).await?;
+        let is_over = result.is_some();
         let ForwardedResult { outcome, read } =
-            self.await_forwarded(session, request, cancel, asked).await?;
+            result.unwrap_or_else(|| ForwardedResult::failed(UNANSWERED));
         if outcome.about.contains_key("request_id") {
             context.report_progress(ApprovalWait::Resolved);
         }
@@ -111,17 +123,20 @@ impl AgentShared {
             finished.read = snapshot.map(|snapshot| (read.document, snapshot));
             finished.unread = read.unread;
         }
-        Ok(self.tools.report_from_elsewhere(context, call, finished).await)
+        let finished = self.tools.report_from_elsewhere(context, call, finished).await;
+        let record = is_over.then(|| RunRecord::key(session, &record::name_of(request)));
+        Ok(ReturnedCall { finished, record })
     }
 
-    /// Waits until a forwarded call is over. Awaits `asked` once people are asked.
+    /// Waits until a forwarded call is over. Awaits `asked` once people are asked. Returns `None` if
+    /// the call is to be stopped and no server answers.
     async fn await_forwarded(
         self: &Arc<Self>,
         session: &SessionId,
         request: &RequestId,
         cancel: &CancellationToken,
         asked: impl Future<Output = ()>,
-    ) -> AskResult<ForwardedResult> {
+    ) -> AskResult<Option<ForwardedResult>> {
         let name = record::name_of(request);
         let (mut news, mut asked) = (self.call_news.subscribe(), Some(asked));
         // Others are told at intervals: two servers that wait for each other would not stop.
@@ -129,7 +144,7 @@ impl AgentShared {
         loop {
             news.mark_unchanged();
             let state = match self.state_of_forwarded(session, &name, request).await {
-                Ok(Some(CallState::Over(result))) => return Ok(*result),
+                Ok(Some(CallState::Over(result))) => return Ok(Some(*result)),
                 Ok(Some(state)) => state,
                 Ok(None) => return Err(AskError::NoRun),
                 Err(error) => {
@@ -147,7 +162,7 @@ impl AgentShared {
             }
             if cancelled.is_some_and(|at| at.elapsed() >= PATIENCE) {
                 // Whoever has it later finds that the run is over.
-                return Ok(ForwardedResult::failed(UNANSWERED));
+                return Ok(None);
             }
             let is_pressing = cancelled.is_some() || !is_waiting;
             if is_pressing && told.is_none_or(|at| at.elapsed() >= OFTEN) {

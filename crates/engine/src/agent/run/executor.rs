@@ -86,6 +86,8 @@ struct TurnProgress {
     shown_outcomes: usize,
     /// Lines for the audit log that wait to be stored with their results.
     audit: Vec<(RequestId, ActivityLine)>,
+    /// Stored calls that other servers have made, to be removed once their results are stored.
+    given_calls: Vec<RunId>,
     /// Ids of the requests of the latest calls, by the ids of the calls.
     request_ids: HashMap<String, RequestId>,
     /// `true` if the calls may have been made before a restart.
@@ -340,6 +342,7 @@ impl<'a> RunExecutor<'a> {
             EntryKind::Results { .. } => {
                 let lines = std::mem::take(&mut self.turn.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
+                batch.extend(self.turn.given_calls.drain(..).map(StoreOp::RemoveRun));
             }
             EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {}
         }

@@ -60,11 +60,17 @@ impl RoomActor {
         effects: &mut RoomEffects,
     ) {
         let Some(open) = self.state.open.get(&request) else { return };
-        // The audience of this room has been told already.
-        for member in members.iter().filter(|member| !self.audience.contains(member)) {
-            effects.then(RoomEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
+        let known = self.witnesses.entry(request).or_default();
+        for member in members {
+            if known.contains(&member) {
+                continue;
+            }
+            known.push(member.clone());
+            // The audience of this room has been told already.
+            if !self.audience.contains(&member) {
+                effects.then(RoomEffect::TellOne(member, RoomEvent::Requested(open.clone())));
+            }
         }
-        self.witnesses.entry(request).or_default().extend(members);
     }
 
     /// Tells the witnesses of a request of each event about it.

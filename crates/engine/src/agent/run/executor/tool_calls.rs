@@ -9,6 +9,7 @@ use crate::tools::{CallAttempt, FinishedCall, ToolCall, ToolContext, UnreadRange
 
 use super::super::state_machine::RunInput;
 use super::{RunExecutor, RunResult};
+use crate::agent::forwarded_calls::asking::ReturnedCall;
 
 impl RunExecutor<'_> {
     /// Makes a call of the model's answer, and shows its result.
@@ -50,8 +51,8 @@ impl RunExecutor<'_> {
         let mut made = None;
         if self.turn.after_restart {
             let joined = Box::pin(shared.join_forwarded(context, call, &self.cancel));
-            if let Some(finished) = joined.await? {
-                return Ok(finished);
+            if let Some(returned) = joined.await? {
+                return Ok(self.take_returned(returned));
             }
             made = tools.resume(context, call, &self.cancel).await;
         }
@@ -66,9 +67,17 @@ impl RunExecutor<'_> {
             CallAttempt::Elsewhere(place) => {
                 // On the heap: it waits long.
                 let given = shared.forward(&self.run.ask, (context, &*place), call, &self.cancel);
-                Ok(Box::pin(given).await?)
+                let returned = Box::pin(given).await?;
+                Ok(self.take_returned(returned))
             }
         }
+    }
+
+    /// Takes the result of a call that another server has made. What is stored of the call is
+    /// removed with the transaction that stores the result.
+    fn take_returned(&mut self, returned: ReturnedCall) -> FinishedCall {
+        self.turn.given_calls.extend(returned.record);
+        returned.finished
     }
 
     /// Updates the document that the model knows, after it was told; the selection moves with its
