@@ -128,8 +128,8 @@ impl AgentShared {
         Ok(ReturnedCall { finished, record })
     }
 
-    /// Waits until a forwarded call is over. Awaits `asked` once people are asked. Returns `None` if
-    /// the call is to be stopped and no server answers.
+    /// Waits until a forwarded call is over. Awaits `asked` once people are asked. Returns `None`
+    /// if the call is to be stopped and no server answers.
     async fn await_forwarded(
         self: &Arc<Self>,
         session: &SessionId,
