@@ -482,6 +482,36 @@ fn frozen_words_of_another_nodes_document_stay() {
 }
 
 #[test]
+fn settings_of_another_nodes_document_hold() {
+    let Some(nodes) = Nodes::start() else { return };
+    let (ana, ben) = nodes.two_documents();
+    let (other, owner) = (ben.document(), nodes.first.owner());
+    let sets = |name: &str, value: Value| {
+        let mut settings = json!({"documentId": other});
+        settings[name] = value;
+        owner.emit("document:settings", &settings).ok();
+    };
+    // Its models.
+    sets("modelAccess", json!({"allow": "named", "names": ["harper"]}));
+    nodes.rewrites(&other);
+    ana.answer(&ana.asks("Fix the spelling there"));
+    assert!(nodes.told().contains("may only be shown to these models: harper"), "{}", nodes.told());
+    sets("modelAccess", json!({"allow": "any"}));
+    // Nobody is asked.
+    sets("approvals", json!("off"));
+    nodes.rewrites(&other);
+    let run = ana.asks("Fix the spelling there");
+    ana.answer(&run);
+    assert!(nodes.told().contains("reads as you proposed"), "{}", nodes.told());
+    assert_eq!(ana.told(&run).pop().expect("a result")["status"], "approved");
+    ben.comes_to_read(AFTER);
+    // What was applied without asking can be taken back by its people.
+    let request = ben.sees_request_of(&run);
+    ben.emit("approval:undo", &json!({"request_id": request.id()})).ok();
+    ben.comes_to_read(BEFORE);
+}
+
+#[test]
 fn people_of_the_asking_document_who_may_read_the_other_one_are_told_of_the_request() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
