@@ -48,11 +48,10 @@ use crate::config::{self, ServerConfig};
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::failpoint;
 use crate::file_sync::FileSync;
-use crate::ids::{DocumentId, MemberId};
+use crate::ids::DocumentId;
 use crate::rest::middleware::guard::AllowedHosts;
 use crate::rooms::clock::WallClock;
-use crate::rooms::event::{RoomEvent, ServerEvent};
-use crate::rooms::{EncodedEvent, EventSink, ExportSnapshot, NewDocument, RoomRegistry};
+use crate::rooms::{ExportSnapshot, NewDocument, RoomRegistry};
 use crate::socketio::{SocketRegistry, SocketState};
 use crate::store::{LeaseHolder, Store, StoreAccess, StoreOp, StorePlace, create_data_directory};
 use crate::webhooks::DeliveryWorker;
@@ -149,31 +148,6 @@ struct Server {
     no_sessions: CancellationToken,
 }
 
-/// Event sink that passes events of rooms to all transports.
-struct EventFanOut(SocketRegistry, mcp::DocumentChanges);
-
-impl EventSink for EventFanOut {
-    fn encode(&self, document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
-        self.0.encode(document, event)
-    }
-
-    fn notify(
-        &self,
-        document: &DocumentId,
-        members: &[MemberId],
-        event: &RoomEvent,
-        encoded: Option<&EncodedEvent>,
-    ) {
-        self.0.notify(document, members, event, encoded);
-        self.1.notify(document, members, event, encoded);
-    }
-
-    fn announce(&self, news: &ServerEvent) {
-        self.0.announce(news);
-        self.1.announce(news);
-    }
-}
-
 impl Server {
     async fn build(config: &ServerConfig, bound: SocketAddr) -> Result<Self> {
         let store = Self::open_store(config, bound).await?;
@@ -187,7 +161,7 @@ impl Server {
         let settings = settings::started_with(config);
         let sockets = SocketRegistry::new(HeardRuns::new(store.clone(), clock.clone()));
         let changes = mcp::DocumentChanges::default();
-        let sink = Arc::new(EventFanOut(sockets.clone(), changes.clone()));
+        let sink = Arc::new(sockets::EventFanOut(sockets.clone(), changes.clone()));
         let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
         let models = models::models(config)?;
         settings::recall(&rooms, config, &models).await?;

@@ -274,6 +274,7 @@ impl Server {
                 self.agents.note_ended();
                 self.tell_end(from, &session, &run).await;
             }
+            NodeNews::Call(session, call) => self.agents.hear_of_call(session, call),
             NodeNews::Outbox => {
                 if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
                     self.store.note_outbox();

@@ -1,4 +1,4 @@
-//! socket.io as a service around the routes, and its limits.
+//! socket.io as a service around the routes, and its limits. Also the way of events to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,11 @@ use socketioxide::{ParserConfig, SocketIo};
 use tower::ServiceExt as _;
 
 use crate::connections::MESSAGE_BYTES;
-use crate::socketio::ClosePolling;
+use crate::ids::{DocumentId, MemberId, RequestId};
+use crate::mcp::DocumentChanges;
+use crate::rooms::event::{RoomEvent, ServerEvent};
+use crate::rooms::{EncodedEvent, EventSink};
+use crate::socketio::{ClosePolling, SocketRegistry};
 
 /// Maximum packets that may wait in a socket before it is disconnected and has to resync.
 const SOCKET_BUFFER: usize = 8_192;
@@ -26,6 +30,35 @@ const BINARY_BYTES: usize = 64 * 1024;
 const BINARY_PARTS: usize = 16;
 /// Time that the parts of a binary packet may take to arrive.
 const BINARY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Event sink that passes events of rooms to all transports.
+pub(super) struct EventFanOut(pub(super) SocketRegistry, pub(super) DocumentChanges);
+
+impl EventSink for EventFanOut {
+    fn encode(&self, document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
+        self.0.encode(document, event)
+    }
+
+    fn notify(
+        &self,
+        document: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        encoded: Option<&EncodedEvent>,
+    ) {
+        self.0.notify(document, members, event, encoded);
+        self.1.notify(document, members, event, encoded);
+    }
+
+    fn announce(&self, news: &ServerEvent) {
+        self.0.announce(news);
+        self.1.announce(news);
+    }
+
+    fn follow(&self, members: &[MemberId], document: &DocumentId, request: &RequestId) {
+        self.0.follow(members, document, request);
+    }
+}
 
 /// Returns the [`SocketIo`] service around the router `inside`.
 pub(super) fn around(inside: Router) -> (Router, SocketIo) {

@@ -410,6 +410,8 @@ fn every_failpoint_is_in_a_story() {
         ])
         .chain(["transfer.tables", "transfer.marked", "transfer.set_aside"])
         .chain(["transfer.copied", "transfer.committed"])
+        // `nodes_calls.rs`.
+        .chain(["agent.forwarded", "agent.returned"])
         // `deleted_people.rs`.
         .chain(["people.begun", "people.renamed", "people.ending"])
         .collect();

@@ -54,6 +54,7 @@ mod migrate;
 mod model_access;
 mod models;
 mod nodes;
+mod nodes_calls;
 mod nodes_disk;
 mod nodes_faults;
 mod nodes_network;

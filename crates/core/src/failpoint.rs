@@ -11,7 +11,7 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Names of all failpoints, in the order in which a change passes them.
-    pub const PLACES: [&str; 40] = [
+    pub const PLACES: [&str; 42] = [
         // The data is open; no run is resumed and nobody is let in yet.
         "app.opened",
         // One of the runs that were left behind is resumed, the others not yet.
@@ -24,6 +24,10 @@ mod armed {
         "agent.answering",
         // The calls are stored, and none of them is made.
         "agent.answered",
+        // A call that another server is to make is stored, and nobody is told; then its result is
+        // stored, and the run does not know.
+        "agent.forwarded",
+        "agent.returned",
         // The change of a call is computed and not proposed.
         "tools.proposing",
         // The room's state has a proposal, a push, a decision, an undo, a snapshot; nothing of it

@@ -7,7 +7,7 @@ use std::time::Duration;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
 use socketioxide::{SocketIo, TransportType};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use copydesk_connections::SocketClient;
@@ -90,17 +90,19 @@ async fn admit<E: std::fmt::Display>(
     let (queue, events) = EventQueue::new(link.clone());
     socket.extensions.insert(queue);
     socket.on_fallback(async |_: EnqueueEvent| {});
-    let understands = |addition| handshake.capabilities.iter().any(|name| name == addition);
-    let capabilities = ClientCapabilities {
-        peer_changes: understands(PEER_CHANGES),
-        short_updates: understands(SHORT_UPDATES),
-        hunk_changes: understands(HUNK_CHANGES),
-    };
-    let route = ClientRoute::of(app.connect_node.clone(), &handshake, &session.id, link.clone());
+    let capabilities = understood(&handshake);
+    let (follows, to_follow) = mpsc::unbounded_channel();
+    let route = ClientRoute::of(
+        app.connect_node.clone(),
+        &handshake,
+        &session.id,
+        (link.clone(), follows.clone()),
+    );
     let mut connected_socket =
         ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone(), capabilities);
     connected_socket.is_relayed = matches!(route, ClientRoute::Relayed { .. });
     connected_socket.linked = route.relay().map(ClientRelay::linked);
+    connected_socket.follows = Some(follows);
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -130,8 +132,18 @@ async fn admit<E: std::fmt::Display>(
         pushes: Vec::new(),
         route,
     };
-    app.tasks.spawn(super::work(connection, events, greeting));
+    app.tasks.spawn(super::work(connection, events, to_follow, greeting));
     Ok(())
+}
+
+/// Returns the additions to the protocol that a client with this handshake understands.
+fn understood(handshake: &Handshake) -> ClientCapabilities {
+    let understands = |addition| handshake.capabilities.iter().any(|name| name == addition);
+    ClientCapabilities {
+        peer_changes: understands(PEER_CHANGES),
+        short_updates: understands(SHORT_UPDATES),
+        hunk_changes: understands(HUNK_CHANGES),
+    }
 }
 
 /// Returns the address by which the client reaches the server, for links.

@@ -7,6 +7,7 @@ mod connect;
 mod documents;
 mod event_queue;
 mod files;
+mod followed_requests;
 mod history;
 mod link;
 mod outbound;
@@ -44,6 +45,7 @@ use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_engine::rooms::{RoomError, RoomHandle};
 
 use event_queue::{AckReply, IncomingEvent};
+use followed_requests::{FOLLOW, FollowedRequest};
 use relay::ClientRoute;
 use socket_error::{SocketError, SocketResult};
 
@@ -138,12 +140,17 @@ impl InboxMembership {
 /// Time that a running event may take after the server has disconnected its client.
 const LAST_EVENT: Duration = Duration::from_millis(500);
 
+/// Requests of other documents that a client is to be told of. Boxed: nearly always there are none,
+/// and the channel has places for many.
+type RequestsToFollow = mpsc::UnboundedReceiver<Box<FollowedRequest>>;
+
 /// Handles one socket's events, one after the other, until it disconnects; then leaves every
 /// document. Begins once the client was `greeted`. Events that a client sent before it left are
 /// still handled, unless the server has disconnected it.
 async fn work(
     mut connection: SocketConnection,
     mut events: mpsc::Receiver<Box<IncomingEvent>>,
+    mut to_follow: RequestsToFollow,
     greeted: oneshot::Receiver<()>,
 ) {
     let mut leases = connection.app.api.node().map(|node| node.departures());
@@ -161,6 +168,9 @@ async fn work(
                 }
                 () = leases_moved(leases.as_mut()) => {
                     Box::pin(connection.follow_workspace()).await;
+                }
+                Some(followed) = to_follow.recv() => {
+                    Box::pin(connection.follow_request(*followed)).await;
                 }
             }
         }
@@ -286,6 +296,9 @@ impl SocketConnection {
             "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
             "person:preview" => run(&self.caller, payload, ack, administration::person).await,
             "person:delete" => run(&self.caller, payload, ack, administration::delete).await,
+            FOLLOW if self.route.is_relayed() => {
+                run(self, payload, ack, review::follow).await;
+            }
             unknown => {
                 let message = format!("there is no event `{}`", shown(unknown));
                 ack.refuse(&SocketError::invalid(message));

@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::mem::{Discriminant, discriminant};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use copydesk_connections::TextFrame;
 use copydesk_engine::api::HeardRuns;
-use copydesk_engine::ids::{DocumentId, MemberId, RunId, SessionId};
+use copydesk_engine::ids::{DocumentId, MemberId, RequestId, RunId, SessionId};
 use copydesk_engine::permissions::{Action, Principal};
 use copydesk_engine::rooms::command::ClientCapabilities;
 use copydesk_engine::rooms::event::{
@@ -15,6 +17,7 @@ use copydesk_engine::rooms::event::{
 use copydesk_engine::rooms::{EncodedEvent, EncodedForm, EventSink};
 use copydesk_protocol::convert;
 
+use super::followed_requests::{FollowedRequest, TO_FOLLOW};
 use super::link::{ClientLink, event_frame};
 use super::relay::LinkedNodes;
 
@@ -41,6 +44,8 @@ pub(crate) struct ConnectedSocket {
     pub(crate) is_relayed: bool,
     /// Other servers to which the client has a connection, if this is one of several.
     pub(crate) linked: Option<LinkedNodes>,
+    /// Takes the requests of other documents that the client is to be told of.
+    pub(crate) follows: Option<UnboundedSender<Box<FollowedRequest>>>,
     /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
     heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
 }
@@ -52,8 +57,8 @@ impl ConnectedSocket {
         session: SessionId,
         capabilities: ClientCapabilities,
     ) -> Self {
-        let (is_relayed, linked, heard) = (false, None, Mutex::default());
-        Self { link, principal, session, capabilities, is_relayed, linked, heard }
+        let (is_relayed, linked, follows, heard) = (false, None, None, Mutex::default());
+        Self { link, principal, session, capabilities, is_relayed, linked, follows, heard }
     }
 
     /// Returns `true` if the client is sent an event of this kind; by its capabilities it may be
@@ -232,6 +237,19 @@ impl EventSink for SocketRegistry {
         let receivers: Vec<_> =
             self.connected_sockets().values().filter(may_know).map(Arc::clone).collect();
         send(&receivers, &message);
+    }
+
+    fn follow(&self, members: &[MemberId], document: &DocumentId, request: &RequestId) {
+        let (document_id, request_id) = (document.clone(), request.clone());
+        let followed = FollowedRequest { document_id, request_id };
+        let connected_sockets = self.connected_sockets();
+        for socket in members.iter().filter_map(|member| connected_sockets.get(member)) {
+            if socket.is_relayed {
+                socket.link.emit_value(TO_FOLLOW, &followed);
+            } else if let Some(follows) = &socket.follows {
+                follows.send(Box::new(followed.clone())).ok();
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -24,6 +25,7 @@ use copydesk_engine::metrics;
 use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, RELAYED, RELAYED_INBOX};
 
 use super::event_queue::AckReply;
+use super::followed_requests::{FollowedRequest, TO_FOLLOW};
 use super::link::{ClientLink, event_frame};
 use super::socket_error::SocketError;
 use super::{SocketConnection, SocketState};
@@ -116,7 +118,7 @@ impl ClientRoute {
         connect: Option<ConnectNode>,
         handshake: &Handshake,
         session: &SessionId,
-        link: ClientLink,
+        link: (ClientLink, UnboundedSender<Box<FollowedRequest>>),
     ) -> Self {
         let has = |capability| handshake.capabilities.iter().any(|name| name == capability);
         match connect {
@@ -126,6 +128,11 @@ impl ClientRoute {
             }
             None => Self::Direct,
         }
+    }
+
+    /// Returns `true` if another server relays the client.
+    pub(crate) fn is_relayed(&self) -> bool {
+        matches!(self, Self::Relayed { .. })
     }
 
     /// Returns the connections to other servers, if there can be any.
@@ -143,6 +150,8 @@ impl ClientRoute {
 pub(crate) struct ClientRelay {
     connect: ConnectNode,
     link: ClientLink,
+    /// Takes the requests of other documents that the client is to be told of.
+    follows: UnboundedSender<Box<FollowedRequest>>,
     /// Pushes in progress on other servers.
     pub(crate) pushes: Vec<oneshot::Receiver<()>>,
     /// Handshake that the other servers get.
@@ -217,7 +226,7 @@ impl ClientRelay {
         connect: ConnectNode,
         handshake: &Handshake,
         session: &SessionId,
-        link: ClientLink,
+        (link, follows): (ClientLink, UnboundedSender<Box<FollowedRequest>>),
     ) -> Self {
         // Short updates name documents by numbers that each server gives.
         let mut capabilities = vec![PEER_CHANGES, HUNK_CHANGES];
@@ -232,6 +241,7 @@ impl ClientRelay {
         Self {
             connect,
             link,
+            follows,
             pushes: Vec::new(),
             handshake,
             slot: RelaySlot::default(),
@@ -371,6 +381,20 @@ impl SocketConnection {
         }
     }
 
+    /// Sends an event to another server, which answers nothing.
+    pub(crate) async fn send_to(&mut self, node: &NodeAddress, name: &str, payload: Box<RawValue>) {
+        if let Err(refusal) = self.link_to(node, &[RELAYED]).await {
+            tracing::debug!(?refusal, node = node.number, "cannot send to another server");
+            return;
+        }
+        let link = self.route.relay().and_then(|relay| relay.links.get(&node.number));
+        if let Some(link) = link {
+            let event = PassedEvent { number: None, name: name.to_owned(), payload };
+            // A lost connection ends the client.
+            link.events.send(event).await.ok();
+        }
+    }
+
     /// Makes sure that there is a connection to another server.
     async fn link_to(&mut self, node: &NodeAddress, more: &[&str]) -> Result<(), NodeRefusal> {
         let Some(relay) = self.route.relay_mut() else { return Err(NodeRefusal::Unreachable) };
@@ -387,7 +411,7 @@ impl SocketConnection {
         let with_inbox = more.contains(&RELAYED_INBOX);
         let link = OpenLink { events, with_inbox, waiting: Arc::clone(&waiting), last: 0 };
         relay.links.insert(node.number, link);
-        let client = relay.link.clone();
+        let client = (relay.link.clone(), relay.follows.clone());
         let app = Arc::clone(&self.app);
         self.app.tasks.spawn(async move { pass_back(&app, client, packets, &waiting).await });
         Ok(())
@@ -397,7 +421,7 @@ impl SocketConnection {
 /// Passes back what another server sends, until the connection is lost, which ends the client.
 async fn pass_back(
     app: &SocketState,
-    client: ClientLink,
+    (client, follows): (ClientLink, UnboundedSender<Box<FollowedRequest>>),
     mut packets: mpsc::Receiver<NodePacket>,
     waiting: &Mutex<HashMap<u64, WaitingEvent>>,
 ) {
@@ -416,6 +440,11 @@ async fn pass_back(
                 }
                 drop(tokio::time::timeout(GOODBYE, client.client().ended()).await);
                 break;
+            }
+            Some(NodePacket::Event(name, payload)) if name == TO_FOLLOW => {
+                if let Ok(followed) = serde_json::from_str(payload.get()) {
+                    follows.send(followed).ok();
+                }
             }
             Some(NodePacket::Event(name, payload)) => {
                 client.emit(&name, &payload, event_frame(&name, &payload).as_ref());

@@ -3,11 +3,12 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use copydesk_engine::api::{Caller, RequestScope};
 use copydesk_engine::cpu_pool;
 use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
+use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::command::ViewerChange;
 use copydesk_protocol::client::{
     FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, SplitRequest,
@@ -17,6 +18,7 @@ use copydesk_protocol::convert;
 use copydesk_protocol::rest::{DecisionResults, RequestState, Undo};
 use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
 
+use super::followed_requests::{FOLLOW, Followed, FollowedRequest};
 use super::socket_error::{SocketError, SocketResult};
 use super::{SocketConnection, encode, given};
 
@@ -178,4 +180,38 @@ pub async fn reopen(caller: &Caller, payload: ReopenRequest) -> SocketResult<Req
 pub async fn withdraw(caller: &Caller, payload: NameRequest) -> SocketResult<RequestState> {
     let id = payload.request_id.into();
     Ok(convert::request_state(&*caller.withdraw_request(id, given(())).await?))
+}
+
+/// Answers [`FOLLOW`]: tells the client of a request in a document that the person may read.
+///
+/// # Errors
+/// `not_found` or `not_allowed` if the person may not read the document.
+pub async fn follow(
+    connection: &mut SocketConnection,
+    payload: FollowedRequest,
+) -> SocketResult<Followed> {
+    let FollowedRequest { document_id, request_id } = payload;
+    let room = connection.caller.room(&document_id, Action::Read).await?;
+    room.notify_member(connection.member.clone(), request_id).await;
+    Ok(Followed {})
+}
+
+impl SocketConnection {
+    /// Makes the server that has the document of a request tell the client of it.
+    pub(crate) async fn follow_request(&mut self, followed: FollowedRequest) {
+        let Some(own) = self.app.api.node() else { return };
+        // The database says where the document is, and not who told of the request.
+        match own.elsewhere(&followed.document_id).await {
+            Ok(Some(node)) => {
+                let Ok(payload) = to_raw_value(&followed) else { return };
+                self.send_to(&node, FOLLOW, payload).await;
+            }
+            Ok(None) => {
+                if let Err(refusal) = follow(self, followed).await {
+                    tracing::debug!(error = ?refusal.error(), "a client does not hear of a request");
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot look up the server of a request"),
+        }
+    }
 }

@@ -24,8 +24,6 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("presence::a_client_that_takes_short", "through another server the long form is sent"),
     ("rest::the_same_key_twice_at_once", "which keys are in use is known to one process"),
     ("rest::too_many_requests_of_one_person", "limits of one process"),
-    ("review_rules::the_asking_document_sees", "a run changes no document of another node"),
-    ("review_rules::words_of_another_document_stay", "a run changes no document of another node"),
 ];
 
 thread_local! {

@@ -45,4 +45,6 @@ pub(crate) struct AgentShared {
     pub tasks: TaskTracker,
     /// Number of runs that have ended.
     pub ended: watch::Sender<u64>,
+    /// Number of times that calls for runs of other servers may have gone on.
+    pub call_news: watch::Sender<u64>,
 }

@@ -8,6 +8,7 @@
 mod agent_shared;
 pub mod conversation;
 pub mod external_calls;
+pub(crate) mod forwarded_calls;
 mod mode_permission;
 mod models;
 mod node_runs;
@@ -38,6 +39,7 @@ pub use external_calls::call_source::CallSource;
 pub use external_calls::waiters::CallHandle;
 #[cfg(any(test, feature = "rehearsal"))]
 pub use external_calls::waiters::StagedCall;
+pub use forwarded_calls::record::{ForwardedCall, is_forwarded};
 pub use models::{ChosenModel, ModelCatalog};
 pub use requests::reopen::ReopenOutcome;
 pub use run::state_machine::RunLimits;
@@ -115,6 +117,9 @@ pub enum AskKind {
     /// Tool call by an outside program: a `result`, and the outcome for the waiting caller
     /// ([`AgentService::call`]).
     Call(Box<ExternalCall>),
+    /// Call of another run, which this server makes because it has the room that asks people. It is
+    /// a part of that run: nothing is said in its own name.
+    Forwarded(Box<ForwardedCall>),
 }
 
 impl AgentQuestion {
@@ -122,7 +127,15 @@ impl AgentQuestion {
     fn outside(&self) -> Option<&ExternalCall> {
         match &self.kind {
             AskKind::Call(outside) => Some(outside),
-            AskKind::Ask | AskKind::Run => None,
+            AskKind::Ask | AskKind::Run | AskKind::Forwarded(_) => None,
+        }
+    }
+
+    /// Returns the call of another run, if this is one.
+    fn forwarded(&self) -> Option<&ForwardedCall> {
+        match &self.kind {
+            AskKind::Forwarded(forwarded) => Some(forwarded),
+            AskKind::Ask | AskKind::Run | AskKind::Call(_) => None,
         }
     }
 }

@@ -2,9 +2,28 @@
 
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
+use crate::rooms::command::ApprovalMode;
 
 use super::agent_shared::AgentShared;
 use super::{AgentService, AskError, BypassPolicy, PermissionMode};
+
+/// Returns the approval mode of the calls of a run.
+pub(crate) fn approval_mode(mode: PermissionMode) -> ApprovalMode {
+    match mode {
+        PermissionMode::Bypass => ApprovalMode::Bypass,
+        PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => {
+            ApprovalMode::Ask
+        }
+    }
+}
+
+/// Returns the action that the person who asked for a run must be allowed.
+pub(crate) fn needed_action(mode: PermissionMode) -> Action {
+    match mode {
+        PermissionMode::Bypass => Action::Bypass,
+        PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => Action::Ask,
+    }
+}
 
 impl AgentService {
     /// Checks if a person's runs may have this permission mode.

@@ -1,6 +1,8 @@
 //! Runs that are taken up again: after a crash or a stop, and, of several servers that share a
 //! database, from one that is gone. Each server does the runs of the documents that it has.
 
+use std::sync::Arc;
+
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::rooms::{RoomError, WORKSPACE_INBOX};
 use crate::store::{NodeAddress, RunRecord, RunState};
@@ -40,9 +42,7 @@ impl AgentService {
                             continue;
                         }
                     }
-                    let key = QueueKey::of(&run);
-                    let worker = self.shared.queues().requeue(run);
-                    self.spawn_worker(worker, key);
+                    self.shared.take_up(run);
                     failpoint::pass("agent.resuming");
                     count += 1;
                 }
@@ -81,13 +81,21 @@ impl AgentService {
         }
     }
 
-    /// Records that runs have ended on another server.
+    /// Records that runs have ended on another server, and calls may have gone on there.
     pub fn note_ended(&self) {
         self.shared.ended.send_modify(|count| *count += 1);
+        self.shared.note_call();
     }
 }
 
 impl AgentShared {
+    /// Takes up a run that was left behind.
+    pub(crate) fn take_up(self: &Arc<Self>, run: Run) {
+        let key = QueueKey::of(&run);
+        let worker = self.queues().requeue(run);
+        self.spawn_worker(worker, key);
+    }
+
     /// Makes sure that no other server has the document to which a run belongs.
     ///
     /// # Errors
@@ -185,6 +193,6 @@ impl AgentShared {
 }
 
 /// Returns `true` for the record of a run that has not ended.
-fn is_unfinished(record: &RunRecord) -> bool {
+pub(crate) fn is_unfinished(record: &RunRecord) -> bool {
     !matches!(record.state, RunState::Ended(_))
 }

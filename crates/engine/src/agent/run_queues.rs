@@ -26,8 +26,8 @@ pub const RUNS_LIMIT: usize = 64;
 pub struct QueueKey {
     session: SessionId,
     document: Option<DocumentId>,
-    /// Name of an external call, which waits for no other: a caller that makes several at once
-    /// waits for all of them.
+    /// Name of an external call or of a call of another run, which waits for no other: a caller
+    /// that makes several at once waits for all of them.
     call: Option<RunId>,
 }
 
@@ -35,7 +35,8 @@ impl QueueKey {
     /// Returns the key of the queue in which a run waits.
     pub fn of(run: &Run) -> Self {
         let ask = &run.ask;
-        let call = ask.outside().map(|_| ask.run.clone());
+        let is_call = ask.outside().is_some() || ask.forwarded().is_some();
+        let call = is_call.then(|| ask.run.clone());
         Self { session: ask.session.clone(), document: ask.document.clone(), call }
     }
 
@@ -237,8 +238,10 @@ impl RunQueues {
         }
         let mut unbegun = Vec::new();
         for queue in self.queues.values_mut() {
-            let (stopped, waiting) =
-                queue.waiting.drain(..).partition(|job| job.cancel.is_cancelled());
+            // A call of another run may have been proposed before: it is withdrawn in its turn.
+            let is_over =
+                |job: &QueuedRun| job.cancel.is_cancelled() && job.run.ask.forwarded().is_none();
+            let (stopped, waiting) = queue.waiting.drain(..).partition(is_over);
             queue.waiting = waiting;
             unbegun.extend::<VecDeque<QueuedRun>>(stopped);
         }

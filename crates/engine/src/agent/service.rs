@@ -84,6 +84,7 @@ impl AgentService {
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             ended: watch::Sender::new(0),
+            call_news: watch::Sender::new(0),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -191,7 +192,7 @@ impl AgentService {
         }
         let key = QueueKey::of(&run);
         let worker = self.shared.queues().enter(QueuedRun { run, cancel: cancel.clone() });
-        self.spawn_worker(worker, key);
+        self.shared.spawn_worker(worker, key);
         Ok(cancel)
     }
 
@@ -270,16 +271,17 @@ impl AgentService {
     ) -> JoinHandle<T> {
         self.shared.tasks.spawn(work)
     }
-
-    pub(super) fn spawn_worker(&self, worker: WorkerNeed, key: QueueKey) {
-        if worker == WorkerNeed::Needed {
-            let shared = Arc::clone(&self.shared);
-            self.shared.tasks.spawn(async move { shared.work(&key).await });
-        }
-    }
 }
 
 impl AgentShared {
+    /// Starts a worker of a queue, if one is needed.
+    pub(super) fn spawn_worker(self: &Arc<Self>, worker: WorkerNeed, key: QueueKey) {
+        if worker == WorkerNeed::Needed {
+            let shared = Arc::clone(self);
+            self.tasks.spawn(async move { shared.work(&key).await });
+        }
+    }
+
     /// Returns the room of a run's document, shared or private.
     ///
     /// # Errors

@@ -26,9 +26,13 @@ use crate::agent::run::{executor, run_record};
 
 impl AgentShared {
     /// Works on the runs of a queue until it is empty or the server stops.
-    pub(super) async fn work(&self, key: &QueueKey) {
+    pub(super) async fn work(self: &Arc<Self>, key: &QueueKey) {
         loop {
             let Some(mut job) = self.queues().next(key) else { return };
+            if job.run.ask.forwarded().is_some() {
+                self.serve_forwarded(job).await;
+                continue;
+            }
             // Of several servers, the one that has the document does its runs: it keeps it.
             let home = match self.store.node() {
                 Some(_) => self.room(&job.run).await.ok(),
@@ -47,7 +51,7 @@ impl AgentShared {
         }
     }
 
-    async fn run(&self, job: &mut QueuedRun) -> RunEnd {
+    async fn run(self: &Arc<Self>, job: &mut QueuedRun) -> RunEnd {
         // A run that panics must not end the session's other runs, and still owes its answer.
         let end = AssertUnwindSafe(executor::execute_run(self, job)).catch_unwind().await;
         end.unwrap_or_else(|_| RunEnd::error(RunEndReason::Internal, "The run failed unexpectedly"))
@@ -126,7 +130,7 @@ impl AgentShared {
             .await;
         match &run.ask.kind {
             AskKind::Ask => run_events.respond(response(said, now.as_ref())).await,
-            AskKind::Run | AskKind::Call(_) => {}
+            AskKind::Run | AskKind::Call(_) | AskKind::Forwarded(_) => {}
         }
         run_events.over().await;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::ids::{DocumentId, MemberId};
+use crate::ids::{DocumentId, MemberId, RequestId};
 
 use super::event::{RoomEvent, ServerEvent};
 
@@ -46,4 +46,8 @@ pub trait EventSink: Send + Sync {
     /// Sends an event to every connection that may know of it. Does nothing by default, for sinks
     /// without connections.
     fn announce(&self, _event: &ServerEvent) {}
+
+    /// Makes these members hear of a request in a document of another server of several, which
+    /// tells them itself. Does nothing by default, for sinks without connections.
+    fn follow(&self, _members: &[MemberId], _document: &DocumentId, _request: &RequestId) {}
 }

@@ -146,6 +146,19 @@ impl RoomRegistry {
         }
     }
 
+    /// Returns the room of a document if it is open here; otherwise, on one of several servers, a
+    /// handle that only reads what is stored. The document stays where it is.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub async fn open_in_place(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
+        match (self.0.room(document), self.0.store.node()) {
+            (Some(room), _) => Ok(room),
+            (None, None) => self.open(document).await,
+            (None, Some(_)) => mirror::start(&self.0, document, RoomOwner::Unasked).await,
+        }
+    }
+
     /// Returns a receiver of a [`WeakRoomHandle`] of every room that opens from now on. There is
     /// one watcher; a second one receives nothing.
     pub fn watch(&self) -> mpsc::UnboundedReceiver<WeakRoomHandle> {

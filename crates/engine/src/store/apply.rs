@@ -167,6 +167,7 @@ async fn one<'a>(
             append_messages(script, session, document.as_ref(), messages);
         }
         StoreOp::PutRun(record) => put_run(script, record),
+        StoreOp::RemoveRun(id) => script.run("DELETE FROM runs WHERE id = $1", &[id]),
         StoreOp::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
         StoreOp::Audit(entry) => audit::append(script, &mut known.head, entry),
         StoreOp::PutToken(record) => put_token(script, record),

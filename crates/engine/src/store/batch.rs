@@ -115,6 +115,9 @@ pub enum StoreOp {
     },
     /// Stores a new run, or its new state.
     PutRun(RunRecord),
+    /// Removes a run that was a part of another one, by the store's name. An unknown run is no
+    /// error.
+    RemoveRun(RunId),
     /// Records that a session was told how one of its runs ended; an unknown run is no error.
     RunHeard {
         /// The session.

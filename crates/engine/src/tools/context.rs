@@ -133,7 +133,7 @@ pub struct CallEnvironment {
 }
 
 /// State of a run in plan mode (`permission_mode: toolApproval`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlanMode {
     /// The run needs no plan.
     Off,
@@ -194,7 +194,7 @@ impl ToolContext {
     }
 
     /// Reports the progress of the request.
-    pub(super) fn report_progress(&self, how: fn(RequestId) -> ApprovalWait) {
+    pub fn report_progress(&self, how: fn(RequestId) -> ApprovalWait) {
         if let Some(progress) = &self.approval.progress {
             // There may be no receiver.
             progress.send_replace(Some(how(self.call.request.clone())));

@@ -37,6 +37,7 @@ pub use context::{
 pub use error::{ToolError, ToolResult};
 pub use offers::ToolOffer;
 pub use partial_input::PartialInput;
+pub use pipeline::elsewhere::{CallAttempt, CallElsewhere};
 pub use prepared_call::{
     ActionPreview, ActivityLine, DocumentProposal, FinishedCall, PreparedCall, ProposalResult,
     ToolAnswer,

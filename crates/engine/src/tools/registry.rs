@@ -14,9 +14,9 @@ use super::dyn_tool::{DynTool, boxed};
 use super::pipeline::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
 use super::schema::expected;
 use super::{
-    ActionPreview, DocumentProposal, FinishedCall, PlanMode, PreparedCall, ReadToolPolicy,
-    ReplacedText, Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError, ToolOutcome,
-    ToolScope, model_notes,
+    ActionPreview, CallAttempt, DocumentProposal, FinishedCall, PlanMode, PreparedCall,
+    ReadToolPolicy, ReplacedText, Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError,
+    ToolOutcome, ToolScope, model_notes,
 };
 use crate::tools::conversation::exit_plan_mode::ExitPlanMode;
 use crate::tools::conversation::respond_conversation_only::RespondConversationOnly;
@@ -125,17 +125,22 @@ impl ToolRegistry {
     }
 
     /// Runs a call through the approval step. Never fails: errors are part of the outcome. Waits
-    /// for people, for days if need be; `cancel` withdraws the request.
-    pub async fn call(
+    /// for people, for days if need be; `cancel` withdraws the request. If another server of
+    /// several has the room in which people are to be asked, nobody is asked, and that server is to
+    /// make the call.
+    pub async fn attempt(
         &self,
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> FinishedCall {
+    ) -> CallAttempt {
         let finished = match self.context_in_target_room(context, call).await {
             Ok(context) => match self.approve_and_run(&context, call, cancel).await {
                 Ok(finished) => cross_document::redact(&context, finished),
                 Err(error) => {
+                    if let Some(place) = self.elsewhere(&context, call, &error) {
+                        return CallAttempt::Elsewhere(place);
+                    }
                     let refused = open_file::complete_outcome(
                         &context,
                         model_notes::refused(&context, &error).await,
@@ -146,7 +151,7 @@ impl ToolRegistry {
             },
             Err(error) => model_notes::refused(context, &error).await,
         };
-        self.run_post_hooks(context, call, finished)
+        CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)))
     }
 
     /// Returns the context of the call in the room of the document or open file that it names.
@@ -163,9 +168,9 @@ impl ToolRegistry {
             check_model(context, &room).await?;
             return open_file::enter(context, files, &path, room, tool.spec().effect).await;
         }
-        let other =
-            cross_document::enter(context, tool.target(&call.input).document(), tool.spec().effect)
-                .await;
+        let document = tool.target(&call.input).document();
+        let (effect, only_reads) = (tool.spec().effect, tool.only_reads(&call.input));
+        let other = cross_document::enter(context, document, effect, only_reads).await;
         let other =
             other.map_err(|error| match (tool.not_found_message(context, &call.input), error) {
                 (Some(message), ToolError::NoSuchDocument(_)) => ToolError::Denied(message),
@@ -216,10 +221,12 @@ impl ToolRegistry {
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> Option<FinishedCall> {
+    ) -> Option<CallAttempt> {
+        let over =
+            |finished| CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)));
         let tool = self.find(&call.name)?;
         if let Some(finished) = self.resume_in_file_room(tool, context, call, cancel).await {
-            return Some(self.run_post_hooks(context, call, finished));
+            return Some(over(finished));
         }
         if tool.spec().scope == ToolScope::Workspace || tool.spec().effect.concludes() {
             let finished = match inbox_approval::resume(context, tool.spec().effect, cancel).await?
@@ -228,9 +235,12 @@ impl ToolRegistry {
                     self.execute_approved(tool, context, settled, AskerState::BeforeRestart, cancel)
                         .await
                 }
-                Err(error) => model_notes::refused(context, &error).await,
+                Err(error) => match self.elsewhere(context, call, &error) {
+                    Some(place) => return Some(CallAttempt::Elsewhere(place)),
+                    None => model_notes::refused(context, &error).await,
+                },
             };
-            return Some(self.run_post_hooks(context, call, finished));
+            return Some(over(finished));
         }
         // If the other document cannot be opened any more, the call is made again, and reports
         // that.
@@ -238,9 +248,14 @@ impl ToolRegistry {
         let scope = tool.edited_range(&entered, &call.input);
         let finished = match approval::resume(&entered, call, scope, cancel).await? {
             Ok(verdict) => model_notes::report(&entered, &verdict),
-            Err(error) => model_notes::refused(&entered, &error).await,
+            Err(error) => match self.elsewhere(&entered, call, &error) {
+                // Nobody was asked in the room of a document that is only read.
+                Some(_) if tool.only_reads(&call.input) => return None,
+                Some(place) => return Some(CallAttempt::Elsewhere(place)),
+                None => model_notes::refused(&entered, &error).await,
+            },
         };
-        Some(self.run_post_hooks(context, call, cross_document::redact(&entered, finished)))
+        Some(over(cross_document::redact(&entered, finished)))
     }
 
     /// Runs a call through the approval step in the room to which it belongs.
@@ -387,7 +402,7 @@ impl ToolRegistry {
         self.hooks.proposed.iter().try_for_each(|hook| pipeline::run_hook(|| hook(&outlook)))
     }
 
-    fn run_post_hooks(
+    pub(super) fn run_post_hooks(
         &self,
         context: &ToolContext,
         call: &ToolCall,

@@ -4,13 +4,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::document::diff::ChangedPassage;
 
 /// Maximum number of ranges that are named.
 const MOST_NAMED: usize = 4;
 
 /// Ranges of a document in UTF-16 units: in order, disjoint, none empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadRanges(Vec<(usize, usize)>);
 
 impl UnreadRanges {

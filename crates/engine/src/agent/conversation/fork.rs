@@ -132,7 +132,7 @@ impl AgentService {
         }
         let begun = self.shared.begin_anew(of, by, from, past).await;
         // Runs that were asked for meanwhile begin now.
-        self.spawn_worker(WorkerNeed::Needed, key);
+        self.shared.spawn_worker(WorkerNeed::Needed, key);
         begun
     }
 

@@ -5,6 +5,7 @@ mod failure;
 mod model_request;
 mod plan_mode;
 mod selection_tracking;
+mod tool_calls;
 mod tool_context;
 
 use std::collections::{HashMap, VecDeque};
@@ -17,7 +18,6 @@ use crate::failpoint;
 use crate::ids::{RequestId, RunId};
 use crate::llm::messages_api::ContentBlock;
 use crate::rooms::command::DocumentSnapshot;
-use crate::rooms::event::{AgentObject, StreamingPreviewScope};
 use crate::rooms::{RoomError, text_at};
 use crate::store::{AuditEntry, RunState, StoreOp, WriteBatch};
 use crate::tools::pipeline::format::stamp_outcome;
@@ -38,7 +38,7 @@ use crate::agent::run_queues::QueuedRun;
 use crate::agent::{AskError, ConversationMode, PermissionMode};
 
 /// Works on a run until it is over; the caller reports the end.
-pub async fn execute_run(shared: &AgentShared, job: &mut QueuedRun) -> RunEnd {
+pub async fn execute_run(shared: &Arc<AgentShared>, job: &mut QueuedRun) -> RunEnd {
     let QueuedRun { run, cancel } = job;
     // What is logged meanwhile names the run.
     let span = tracing::info_span!("run", id = %run.ask.run);
@@ -86,6 +86,8 @@ struct TurnProgress {
     shown_outcomes: usize,
     /// Lines for the audit log that wait to be stored with their results.
     audit: Vec<(RequestId, ActivityLine)>,
+    /// Stored calls that other servers have made, to be removed once their results are stored.
+    given_calls: Vec<RunId>,
     /// Ids of the requests of the latest calls, by the ids of the calls.
     request_ids: HashMap<String, RequestId>,
     /// `true` if the calls may have been made before a restart.
@@ -93,7 +95,7 @@ struct TurnProgress {
 }
 
 struct RunExecutor<'a> {
-    shared: &'a AgentShared,
+    shared: &'a Arc<AgentShared>,
     run: &'a mut Run,
     cancel: CancellationToken,
     run_events: RunEventPublisher,
@@ -136,7 +138,7 @@ fn choose(
 
 impl<'a> RunExecutor<'a> {
     async fn begin(
-        shared: &'a AgentShared,
+        shared: &'a Arc<AgentShared>,
         run: &'a mut Run,
         cancel: CancellationToken,
     ) -> RunResult<Self> {
@@ -340,6 +342,7 @@ impl<'a> RunExecutor<'a> {
             EntryKind::Results { .. } => {
                 let lines = std::mem::take(&mut self.turn.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
+                batch.extend(self.turn.given_calls.drain(..).map(StoreOp::RemoveRun));
             }
             EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {}
         }
@@ -364,56 +367,6 @@ impl<'a> RunExecutor<'a> {
         for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.turn.shown_outcomes)) {
             self.run_events.show(shown).await;
         }
-    }
-
-    async fn run_tool(&mut self, index: usize, call: &ToolCall) -> RunResult<RunInput> {
-        self.run_events.room = self.shared.room(self.run).await?;
-        // A turn stores the ids of its requests with its calls, so there is one for each.
-        let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
-        let context = self.context(request.clone(), self.shared.workspace_inbox().await?);
-        let tools = &self.shared.tools;
-        let made_before = if self.turn.after_restart {
-            tools.resume(&context, call, &self.cancel).await
-        } else {
-            None
-        };
-        let finished = if let Some(finished) = made_before {
-            finished
-        } else {
-            self.check_asker().await?;
-            tools.call(&context, call, &self.cancel).await
-        };
-        // If the call made no request, its preview is removed; if it did, the request has replaced
-        // the preview.
-        self.run_events.room.end_previews(StreamingPreviewScope::One(request.clone())).await;
-        if let Some(now) = finished.now {
-            self.update_known_document(now, finished.unread.clone()).await;
-        }
-        if let Some((document, reading)) = finished.read {
-            if self.run.ask.outside().is_some() {
-                self.run.other_document = Some((document.clone(), reading.version));
-            }
-            Arc::make_mut(&mut self.other_documents).insert(document, (reading, finished.unread));
-        }
-        if self.run.ask.outside().is_some() {
-            self.run.read_version =
-                self.known.snapshot.as_ref().map(|model_document| model_document.version);
-        }
-        self.turn.audit.extend(finished.audit.map(|line| (request, line)));
-        self.run_events.show(AgentObject::tool_result(&finished.outcome)).await;
-        self.turn.shown_outcomes += 1;
-        Ok(RunInput::Ran(finished.outcome))
-    }
-
-    /// Updates the document that the model knows, after it was told; the selection moves with its
-    /// words.
-    async fn update_known_document(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
-        if let Some(before) = &self.known.snapshot {
-            self.known.selection =
-                self.moved(self.known.selection, before.version, now.version).await;
-        }
-        self.known.snapshot = Some(now);
-        self.known.unread = unread;
     }
 
     fn audited(&self, (request, line): (RequestId, ActivityLine), at_ms: u64) -> StoreOp {

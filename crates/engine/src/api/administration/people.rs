@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::person_deletion::DeletionState;
+use crate::agent::is_forwarded;
 use crate::auth::KnownPerson;
 use crate::failpoint;
 use crate::ids::UserId;
@@ -117,11 +118,12 @@ impl Caller {
         } else {
             known.name().unwrap_or_default().to_owned()
         };
+        let runs = store.unfinished_runs_of(&known.users).await?;
         Ok(PersonPreview {
             name,
             email: known.login.as_ref().and_then(|login| login.email.clone()),
             counts: store.person_counts(&known.users).await?,
-            unfinished_runs: store.unfinished_runs_of(&known.users).await?.len(),
+            unfinished_runs: runs.iter().filter(|record| !is_forwarded(record)).count(),
             private_documents: store.private_documents_of(&known.users).await?,
             obstacle: self.obstacle(&known),
             deletion: deletion.as_ref().map(PersonDeletionReport::from),

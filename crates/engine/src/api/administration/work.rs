@@ -3,7 +3,7 @@
 use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
-use crate::agent::{AskError, StopFilter};
+use crate::agent::{AskError, StopFilter, is_forwarded};
 use crate::ids::{RunId, SessionId};
 use crate::permissions::Action;
 use crate::store::{AuditEntry, NodeNews, RunRecord, RunState, StorageSizes, StoreOp};
@@ -50,6 +50,8 @@ impl Caller {
         let store = &self.api.store;
         let (open_requests, _) = store.waiting_counts().await?;
         let mut records = store.unfinished_runs().await?;
+        // A call that another server makes for a run is a part of that run.
+        records.retain(|record| !is_forwarded(record));
         let runs_left_out = records.len().saturating_sub(MOST_RUNS);
         records.truncate(MOST_RUNS);
         let people: Vec<_> = records.iter().map(|record| record.user.clone()).collect();

@@ -24,6 +24,8 @@ pub(crate) enum RoomOwner {
     Node(NodeAddress),
     /// No server that is running: the room needs the workspace.
     NoWorkspaceNode,
+    /// Any server or none: that does not matter to somebody who only reads.
+    Unasked,
 }
 
 impl RoomOwner {
@@ -40,6 +42,7 @@ impl RoomOwner {
         match self {
             Self::Node(node) => RoomError::Elsewhere(node.clone()),
             Self::NoWorkspaceNode => RoomError::NoWorkspaceNode,
+            Self::Unasked => RoomError::Closed,
         }
     }
 }

@@ -2,24 +2,51 @@
 //! for, who may also read the document that it is about. Held as long as the server runs; after a
 //! restart they find the request in their list of open requests.
 
-use crate::ids::{MemberId, RequestId};
+use crate::ids::{DocumentId, MemberId, RequestId};
 use crate::permissions::Action;
 
 use crate::rooms::actor::RoomActor;
 use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::command::RoomCommand;
 use crate::rooms::event::{PeerInfo, RoomEvent};
-use crate::rooms::{EncodedEvent, RoomHandle};
+use crate::rooms::{EncodedEvent, RoomHandle, RoomRegistry};
 
 impl RoomHandle {
     /// Tells of a request of this room also those people of `asking` who may read this document.
     pub async fn notify_also(&self, asking: &RoomHandle, request: &RequestId) {
-        // If that room does not answer, nobody there is told.
-        let people = asking.ask(RoomCommand::People).await.unwrap_or_default();
-        let may_read = |peer: &PeerInfo| peer.principal.may(Action::Read, Some(self.document()));
-        let members: Vec<_> = people.into_iter().filter(may_read).map(|peer| peer.member).collect();
+        let members = asking.readers_of(self.document()).await;
         if !members.is_empty() {
             self.send(RoomCommand::Witness(request.clone(), members)).await;
+        }
+    }
+
+    /// Tells a member of another room of a request of this one, from here on; the caller has
+    /// checked that the person may read this document.
+    pub async fn notify_member(&self, member: MemberId, request: RequestId) {
+        self.send(RoomCommand::Witness(request, vec![member])).await;
+    }
+
+    /// Returns the connections of people here who may read another document.
+    async fn readers_of(&self, document: &DocumentId) -> Vec<MemberId> {
+        // If this room does not answer, nobody here is told.
+        let people = self.ask(RoomCommand::People).await.unwrap_or_default();
+        let may_read = |peer: &PeerInfo| peer.principal.may(Action::Read, Some(document));
+        people.into_iter().filter(may_read).map(|peer| peer.member).collect()
+    }
+}
+
+impl RoomRegistry {
+    /// Tells of a request of a document that another server of several has those people of `asking`
+    /// who may read that document. That server tells them.
+    pub async fn notify_of_elsewhere(
+        &self,
+        asking: &RoomHandle,
+        document: &DocumentId,
+        request: &RequestId,
+    ) {
+        let members = asking.readers_of(document).await;
+        if !members.is_empty() {
+            self.0.sink.follow(&members, document, request);
         }
     }
 }
@@ -33,11 +60,17 @@ impl RoomActor {
         effects: &mut RoomEffects,
     ) {
         let Some(open) = self.state.open.get(&request) else { return };
-        // The audience of this room has been told already.
-        for member in members.iter().filter(|member| !self.audience.contains(member)) {
-            effects.then(RoomEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
+        let known = self.witnesses.entry(request).or_default();
+        for member in members {
+            if known.contains(&member) {
+                continue;
+            }
+            known.push(member.clone());
+            // The audience of this room has been told already.
+            if !self.audience.contains(&member) {
+                effects.then(RoomEffect::TellOne(member, RoomEvent::Requested(open.clone())));
+            }
         }
-        self.witnesses.insert(request, members);
     }
 
     /// Tells the witnesses of a request of each event about it.

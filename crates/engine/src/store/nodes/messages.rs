@@ -28,6 +28,8 @@ pub enum NodeNews {
     Renamed(DocumentId),
     /// A run has ended.
     RunEnded(SessionId, RunId),
+    /// A call that one node makes for a run of another is stored, asks people, or is over.
+    Call(SessionId, RunId),
     /// A node has given back leases, or has ended.
     Leases,
     /// The node has taken the workspace.

@@ -363,6 +363,8 @@ async fn sessions_and_unfinished_runs_survive(database: TestDatabase) {
     assert_eq!(store.session(&"ses_1".into()).await.unwrap(), Some(session));
     assert_eq!(store.run(&"run_1".into()).await.unwrap(), Some(run));
     assert!(store.unfinished_runs().await.unwrap().is_empty());
+    store.commit(StoreOp::RemoveRun("run_1".into())).await.unwrap();
+    assert_eq!(store.run(&"run_1".into()).await.unwrap(), None);
 }
 
 async fn damaged_rows_are_reported_not_guessed(database: TestDatabase) {

@@ -45,7 +45,9 @@ impl ToolCall {
 }
 
 /// Returns the context of the call in the room of the document it names, or `None` if that is the
-/// conversation's own.
+/// conversation's own. If another server of several has that room, the context only reads: what it
+/// would propose is refused as [`RoomError::Elsewhere`], and is proposed there instead
+/// ([`super::elsewhere`]).
 ///
 /// # Errors
 ///
@@ -54,6 +56,7 @@ pub(crate) async fn enter(
     context: &ToolContext,
     document: Option<DocumentId>,
     effect: ToolEffect,
+    only_reads: bool,
 ) -> Result<Option<ToolContext>, ToolError> {
     let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
     let unknown = || ToolError::NoSuchDocument(id.clone());
@@ -67,21 +70,16 @@ pub(crate) async fn enter(
             "The person may not ask for changes of that document".into(),
         ));
     }
-    let opened = match effect {
-        ToolEffect::Safe => context.environment.rooms.open_to_read(&id).await,
-        _ => context.environment.rooms.open(&id).await,
-    };
-    let room = match opened {
-        Err(RoomError::Elsewhere(_)) => {
-            let words = "That document is open on another server; ask for the change there";
-            return Err(ToolError::Denied(words.into()));
-        }
-        Err(RoomError::NoWorkspaceNode) => {
+    let rooms = &context.environment.rooms;
+    let opened = match rooms.open(&id).await {
+        Err(RoomError::NoWorkspaceNode) if !only_reads => {
             let words = "That document is a file of the workspace, and no server that has the workspace is running at the moment; ask again once it is back";
             return Err(ToolError::Denied(words.into()));
         }
-        opened => opened.map_err(|_| unknown())?,
+        Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) => rooms.open_to_read(&id).await,
+        opened => opened,
     };
+    let room = opened.map_err(|_| unknown())?;
     if room.unlisted_owner().is_some() {
         return Err(unknown());
     }

@@ -11,7 +11,6 @@ use crate::ids::RequestId;
 use crate::llm::messages_api::ContentBlock;
 use crate::llm::{FailedTryUsage, ModelDocument, ModelRequest, ModelSelection};
 use crate::metrics;
-use crate::permissions::Action;
 
 use super::super::call_previews::CallPreviews;
 use super::super::model_answer::listen;
@@ -22,8 +21,9 @@ use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript;
 use crate::agent::conversation::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::conversation::truncate::make_room;
+use crate::agent::mode_permission::needed_action;
 use crate::agent::models::check_model;
-use crate::agent::{AgentQuestion, AskError, CallPayer, MeteredCall, PermissionMode};
+use crate::agent::{AgentQuestion, AskError, CallPayer, MeteredCall};
 
 /// Minimum size in bytes of a request whose tokens are counted before it is sent. A smaller one
 /// cannot be too long.
@@ -105,19 +105,10 @@ impl RunExecutor<'_> {
     /// that already wait for people stay, because they belong to the document.
     pub(crate) async fn check_asker(&self) -> RunResult<()> {
         let AgentQuestion { principal, document, .. } = &self.run.ask;
-        let (store, action, now_ms) = (&self.shared.store, self.action(), self.now_ms());
+        let (store, now_ms) = (&self.shared.store, self.now_ms());
+        let action = needed_action(self.run.ask.permission_mode);
         let may = auth::may_still(store, &principal.user, action, document.as_ref(), now_ms).await;
         if may.map_err(AskError::from)? { Ok(()) } else { Err(RunFailure::NotAllowed) }
-    }
-
-    /// Returns the action that the person who asked must be allowed.
-    fn action(&self) -> Action {
-        match self.run.ask.permission_mode {
-            PermissionMode::Bypass => Action::Bypass,
-            PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => {
-                Action::Ask
-            }
-        }
     }
 
     /// Returns the document as the conversation was shown it before this question; `None` if the

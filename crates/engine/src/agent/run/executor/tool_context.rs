@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::ids::RequestId;
 use crate::rooms::RoomHandle;
-use crate::rooms::command::ApprovalMode;
 use crate::tools::{
     ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, ToolContext, ToolScope,
 };
@@ -13,7 +12,8 @@ use crate::tools::{
 use super::super::run_record::RunSubject;
 use super::super::selection::allowed;
 use super::RunExecutor;
-use crate::agent::{AskKind, PermissionMode};
+use crate::agent::AskKind;
+use crate::agent::mode_permission::approval_mode;
 
 impl RunExecutor<'_> {
     pub(crate) fn context(&self, request: RequestId, workspace_inbox: RoomHandle) -> ToolContext {
@@ -60,12 +60,7 @@ impl RunExecutor<'_> {
     fn approval_terms(&self) -> ApprovalTerms {
         let ask = &self.run.ask;
         ApprovalTerms {
-            mode: match ask.permission_mode {
-                PermissionMode::Bypass => ApprovalMode::Bypass,
-                PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => {
-                    ApprovalMode::Ask
-                }
-            },
+            mode: approval_mode(ask.permission_mode),
             deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
             progress: self.shared.call_waiters.of(ask),
         }
