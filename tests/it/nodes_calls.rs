@@ -55,6 +55,14 @@ impl Nodes {
         ]);
     }
 
+    /// Ana has the AI rewrite Ben's document: her run, and the request as he sees it.
+    fn has_a_change_proposed(&self, ana: &Person, ben: &Person) -> (String, Request) {
+        self.rewrites(&ben.document());
+        let run = ana.asks("Fix the spelling there");
+        let request = ben.sees_request_of(&run);
+        (run, request)
+    }
+
     /// From now on the model makes these calls and says that it is done.
     fn plays(&self, calls: &[(&str, Value)]) {
         let called = self.provider.all_asked().len();
@@ -131,9 +139,7 @@ fn is_decided(
     decide: fn(&Person, &Request),
 ) {
     let (asking, other) = (ana.document(), ben.document());
-    nodes.rewrites(&other);
-    let run = ana.asks("Fix the spelling there");
-    let request = ben.sees_request_of(&run);
+    let (run, request) = nodes.has_a_change_proposed(ana, ben);
     let shown = ["source", "session_id", "document_id"].map(|field| request[field].clone());
     assert_eq!(shown, [json!("sdk"), json!(ana.session()), json!(other)]);
     assert_eq!(request["author"]["name"], "Ana");
@@ -286,9 +292,7 @@ fn reading_waits_for_consent_in_the_inbox_of_another_node() {
 fn a_run_that_is_cancelled_withdraws_its_request_on_the_other_node() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
-    nodes.rewrites(&ben.document());
-    let run = ana.asks("Fix the spelling there");
-    let request = ben.sees_request_of(&run);
+    let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     let began = Instant::now();
     ana.emit("cancel", &json!({"requestId": run})).ok();
     assert_eq!(ben.sees_resolved(&request)["status"], "cancelled");
@@ -302,9 +306,7 @@ fn a_run_that_is_cancelled_withdraws_its_request_on_the_other_node() {
 fn a_request_that_its_asker_withdraws_ends_the_call() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
-    nodes.rewrites(&ben.document());
-    let run = ana.asks("Fix the spelling there");
-    let request = ben.sees_request_of(&run);
+    let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     ana.emit("approval:withdraw", &json!({"request_id": request.id()})).ok();
     assert_eq!(ben.sees_resolved(&request)["status"], "cancelled");
     assert_eq!(ana.answer(&run)["conversationMessage"], "Done.");
@@ -315,9 +317,7 @@ fn a_change_waits_on_when_the_node_of_its_document_is_killed() {
     let Some(mut nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
     let (asking, other) = (ana.document(), ben.document());
-    nodes.rewrites(&other);
-    let run = ana.asks("Fix the spelling there");
-    let request = ben.sees_request_of(&run);
+    let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     ana.sees_request_of(&run);
     nodes.second.kill();
     // Ana was told of the request from there.
@@ -339,9 +339,7 @@ fn a_change_is_made_once_when_the_node_of_the_run_is_killed() {
     let Some(mut nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
     let (asking, other) = (ana.document(), ben.document());
-    nodes.rewrites(&other);
-    let run = ana.asks("Fix the spelling there");
-    let request = ben.sees_request_of(&run);
+    let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     nodes.first.is_killed();
     // Ben was told of the inbox from there.
     ana.is_cut_off();
@@ -433,9 +431,7 @@ fn a_run_reads_its_result_though_both_nodes_were_stopped_meanwhile() {
     let Some(mut nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
     let (asking, other) = (ana.document(), ben.document());
-    nodes.rewrites(&other);
-    let run = ana.asks("Fix the spelling there");
-    let request = ben.sees_request_of(&run);
+    let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     assert!(nodes.second.stop().success() && nodes.first.stops().success());
     ana.is_cut_off();
     ben.is_cut_off();
@@ -518,9 +514,7 @@ fn people_of_the_asking_document_who_may_read_the_other_one_are_told_of_the_requ
     // Mia is on the node of the other document, and has the asking one open.
     let mia = nodes.on_second("Mia");
     mia.opens(&ana.document());
-    nodes.rewrites(&ben.document());
-    let run = ana.asks("Fix the spelling there");
-    let request = ben.sees_request_of(&run);
+    let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     for person in [&ana, &mia] {
         assert_eq!(person.sees_request_of(&run).id(), request.id());
     }
