@@ -25,6 +25,8 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("presence::a_client_that_takes_short", "through another server the long form is sent"),
     ("rest::the_same_key_twice_at_once", "which keys are in use is known to one process"),
     ("rest::too_many_requests_of_one_person", "limits of one process"),
+    ("transports::a_websocket_is_opened_only_from", "the address of one server"),
+    ("transports::the_printed_link_opens", "the address of one server"),
 ];
 
 thread_local! {
