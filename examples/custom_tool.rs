@@ -13,13 +13,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use copydesk::agent::{
-    AgentQuestion, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
-    PermissionMode, ReadToolPolicy, RunEndKind,
+    AgentQuestion, AgentService, AskKind, BypassPolicy, ModelCatalog, PermissionMode, RunEndKind,
 };
 use copydesk::approvals::{Decision, RequestVerdict};
 use copydesk::auth::{Authenticator, TokenSecret};
 use copydesk::document::Text;
-use copydesk::ids::{DocumentId, MemberId, RunId, SessionId};
+use copydesk::ids::{DocumentId, MemberId, SessionId};
 use copydesk::llm::scripted::{ModelScript, ScriptedModel};
 use copydesk::rooms::clock::WallClock;
 use copydesk::rooms::command::{ClientCapabilities, JoiningMember};
@@ -130,21 +129,10 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
 
 /// Returns a question of the owner about the document of a room.
 fn question(room: &RoomHandle, prompt: &str) -> AgentQuestion {
+    let (session, owner) = (SessionId::generate(), Authenticator::owner());
     AgentQuestion {
-        session: SessionId::generate(),
-        run: RunId::generate(),
-        principal: Authenticator::owner(),
-        prompt: prompt.into(),
         document: Some(room.document().clone()),
-        content: None,
-        selection: None,
-        history: Vec::new(),
-        instructions: None,
-        conversation: ConversationMode::Continue,
-        model: None,
-        kind: AskKind::Ask,
-        read_tools: ReadToolPolicy::AtOnce,
-        permission_mode: PermissionMode::Ask,
+        ..AgentQuestion::new(session, owner, prompt.into(), AskKind::Ask)
     }
 }
 

@@ -80,6 +80,29 @@ pub struct AgentQuestion {
     pub permission_mode: PermissionMode,
 }
 
+impl AgentQuestion {
+    /// Returns a question without a document, under a new name, that continues the conversation.
+    /// People are asked about changes, and not about tools that only read.
+    pub fn new(session: SessionId, principal: Principal, prompt: String, kind: AskKind) -> Self {
+        Self {
+            session,
+            run: RunId::generate(),
+            principal,
+            prompt,
+            document: None,
+            content: None,
+            selection: None,
+            history: Vec::new(),
+            instructions: None,
+            conversation: ConversationMode::Continue,
+            model: None,
+            kind,
+            read_tools: ReadToolPolicy::AtOnce,
+            permission_mode: PermissionMode::Ask,
+        }
+    }
+}
+
 /// Selected range of the document in UTF-16 units, half-open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectedRange {

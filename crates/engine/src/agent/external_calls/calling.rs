@@ -17,9 +17,7 @@ use crate::tools::{
 
 use super::call::{CallRequest, CallResult};
 use super::waiters::CallHandle;
-use crate::agent::{
-    AgentQuestion, AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode,
-};
+use crate::agent::{AgentQuestion, AgentService, AskError, AskKind, AskResult};
 
 impl AgentService {
     /// Returns the available tools and their effects.
@@ -62,22 +60,9 @@ impl AgentService {
             // The private document of a session does not exist for others.
             return Err(RoomError::NoDocument.into());
         }
-        let ask = AgentQuestion {
-            session,
-            run: RunId::generate(),
-            principal,
-            prompt,
-            document,
-            content: None,
-            selection: None,
-            history: Vec::new(),
-            instructions: None,
-            conversation: ConversationMode::Continue,
-            model: None,
-            kind: AskKind::Call(Box::new(outside)),
-            read_tools: ReadToolPolicy::AtOnce,
-            permission_mode: PermissionMode::Ask,
-        };
+        let kind = AskKind::Call(Box::new(outside));
+        let ask =
+            AgentQuestion { document, ..AgentQuestion::new(session, principal, prompt, kind) };
         match key {
             Some(key) => self.call_again(ask, &key, caller_gone).await,
             None => self.call_once(ask, caller_gone).await,

@@ -8,7 +8,7 @@ use crate::rooms::settings::model_access::AskedModel;
 use crate::store::RunRecord;
 use crate::tools::{CallElsewhere, PlanMode, ToolCall, ToolContext, ToolOutcome, UnreadRanges};
 
-use crate::agent::{AgentQuestion, AskKind, ConversationMode};
+use crate::agent::{AgentQuestion, AskKind};
 
 /// Call of a run that another server makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,21 +115,14 @@ pub(crate) fn question(
         tag: environment.tag.to_string(),
         result: None,
     };
+    let kind = AskKind::Forwarded(Box::new(forwarded));
+    let (session, principal) = (ask.session.clone(), ask.principal.clone());
     AgentQuestion {
-        session: ask.session.clone(),
         run: name_of(&identity.request),
-        principal: ask.principal.clone(),
-        prompt: ask.prompt.clone(),
         document: Some(home.clone()),
-        content: None,
-        selection: None,
-        history: Vec::new(),
-        instructions: None,
-        conversation: ConversationMode::Continue,
-        model: None,
-        kind: AskKind::Forwarded(Box::new(forwarded)),
         read_tools: ask.read_tools,
         permission_mode: ask.permission_mode,
+        ..AgentQuestion::new(session, principal, ask.prompt.clone(), kind)
     }
 }
 

@@ -39,8 +39,8 @@ use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::run::run_record;
 use crate::agent::run::run_record::Run;
 use crate::agent::{
-    AgentQuestion, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
-    PermissionMode, ReadToolPolicy, RunLimits, SelectedRange,
+    AgentQuestion, AgentService, AskKind, BypassPolicy, ModelCatalog, PermissionMode, RunLimits,
+    SelectedRange,
 };
 
 /// Time limit for waiting for an event, after which the test fails.
@@ -444,21 +444,11 @@ impl TestAgent {
     /// Returns a question about the document, not yet asked.
     pub fn question(&mut self, prompt: &str) -> AgentQuestion {
         self.runs += 1;
+        let session = self.session.clone();
         AgentQuestion {
-            session: self.session.clone(),
             run: RunId::from(format!("run_{}", self.runs)),
-            principal: owner(),
-            prompt: prompt.into(),
             document: Some(self.room.document().clone()),
-            content: None,
-            selection: None,
-            history: Vec::new(),
-            instructions: None,
-            conversation: ConversationMode::Continue,
-            model: None,
-            kind: AskKind::Ask,
-            read_tools: ReadToolPolicy::AtOnce,
-            permission_mode: PermissionMode::Ask,
+            ..AgentQuestion::new(session, owner(), prompt.into(), AskKind::Ask)
         }
     }
 
