@@ -206,27 +206,28 @@ fn selected_seeds() -> Range<u64> {
     }
 }
 
-/// Formats a failure for people: first the last events, then the reason, so that the reason is
-/// there if only the end of a long report is kept.
-fn describe_failure(failure: &Value) -> String {
+/// Formats the last events of a failed session for people.
+fn describe_trace(failure: &Value) -> String {
     let trace: Vec<_> =
         failure["trace"].as_array().expect("a trace").iter().filter_map(Value::as_str).collect();
-    let seed = failure["seed"].as_str().expect("a seed");
-    format!(
-        "session {seed} (COPYDESK_SEED={seed}):\n  {}\nsession {seed} failed: {}",
-        trace.join("\n  "),
-        failure["why"].as_str().expect("a reason")
-    )
+    format!("session {}:\n  {}", failure["seed"].as_str().expect("a seed"), trace.join("\n  "))
 }
 
+/// Formats the reason of a failure for people.
+fn describe_failure(failure: &Value) -> String {
+    let seed = failure["seed"].as_str().expect("a seed");
+    let reason = failure["why"].as_str().expect("a reason");
+    format!("session {seed} failed (COPYDESK_SEED={seed}): {reason}")
+}
+
+/// Asserts that there are no failures. Otherwise the last events are printed, and the reasons are
+/// the message, so that they are there if only the end of a long report is kept.
 pub fn assert_no_failures(count: &Value, failures: &[Value]) {
+    for failure in failures {
+        eprintln!("{}\n", describe_trace(failure));
+    }
     let descriptions: Vec<_> = failures.iter().map(describe_failure).collect();
-    assert!(
-        descriptions.is_empty(),
-        "{} sessions failed\n{}",
-        descriptions.len(),
-        descriptions.join("\n\n")
-    );
+    assert!(descriptions.is_empty(), "{}", descriptions.join("\n"));
     assert!(
         count["lostConnections"].as_u64() <= Some(MAX_LOST_CONNECTIONS),
         "connections were lost: {count}"

@@ -48,7 +48,12 @@ export class Connection {
      * pending hunks.
      */
     connection.listener = { onUpdate() {} };
-    connection.lost = new Promise((resolve) => connection.socket.on("disconnect", (reason) => resolve({ lost: true, reason })));
+    /** Whether the connection was lost. This side did not close it. */
+    connection.isLost = false;
+    connection.lost = new Promise((resolve) => connection.socket.on("disconnect", (reason) => {
+      connection.isLost = reason !== "io client disconnect";
+      resolve({ lost: true, reason });
+    }));
     const guard = (handle) => (message) => {
       try {
         if ((message.documentId ?? message.document_id ?? connection.documentId) === connection.documentId) handle(message);

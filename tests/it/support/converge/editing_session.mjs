@@ -236,21 +236,14 @@ export class EditingSession extends SessionBase {
     const at = performance.now() + this.random.next() * this.random.pick([0, 3, 30]);
     while (performance.now() < at) await turn();
     await this.continueDuringFault(this.server.injectFault());
-    // A run without a proposal may make one at any time, or never.
-    this.pendingMayDiffer = this.runsRequested.some((run) => !this.runsWithEvents.has(run));
-    this.runsRequested = [];
     const acknowledged = this.editors.map((editor) => editor.acknowledged);
     this.observer.close();
     for (const editor of this.editors) editor.disconnect(this.random);
     await Promise.all(this.inFlight);
-    this.observer = await this.observe();
     const seen = this.reference.version;
-    const { document, requests } = await this.observer.join();
+    const { document, requests } = await this.reopenObserver();
     this.checkDecisions(requests);
     ensure(document.version >= seen, () => `version ${seen} was seen, after the fault the version is ${document.version}`);
-    const connection = await this.openObserver();
-    await connection.join(0, "document:resync");
-    connection.close();
     this.editors.forEach((editor, at) => ensure(editor.author.committed >= acknowledged[at], `${editor.name}: acknowledged updates are missing after the fault`));
     // A server that was not killed may have committed something more since it returned the text.
     const { version, text } = document, logged = this.reference.texts[version].toString();

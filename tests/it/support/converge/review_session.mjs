@@ -64,8 +64,8 @@ export class ReviewSession extends EditingSession {
 
   /** Connects a reviewer. */
   async connectReviewer(reviewer) {
-    reviewer.connection = await this.openObserver(reviewer.token);
-    await reviewer.connection.join();
+    const { connection } = await this.openAndJoin(() => this.openObserver(reviewer.token));
+    reviewer.connection = connection;
     reviewer.id = reviewer.connection.user.id;
     this.auditOracle.people.set(reviewer.id, reviewer.role);
   }
@@ -123,12 +123,13 @@ export class ReviewSession extends EditingSession {
     const { prompt } = random.pick(server.proposals), { sessionId } = connection;
     this.requests++;
     this.count.proposals++;
+    const { faults } = this.count;
     const reply = await connection.call("askClaudeCode", { sessionId, prompt, context: { documentId: this.documentId } });
-    ensure(reply.lost || reply.ok, () => `asking was refused: ${JSON.stringify(reply.error)}`);
+    ensure(reply.lost || reply.ok || this.isDatabaseOutage(reply.error.code, faults), () => `asking was refused: ${JSON.stringify(reply.error)}`);
     this.log(`${connection.user.name} asks for ${prompt}: run ${reply.requestId}`);
     if (random.chance(0.3)) connection.close();
     else this.agentConnections.push(connection);
-    if (reply.lost) return;
+    if (reply.lost || reply.error) return;
     this.startedRuns.push({ token, sessionId, run: reply.requestId });
     this.runsRequested.push(reply.requestId);
     if (!this.profile.concurrent) await this.waitForRuns();
@@ -325,8 +326,8 @@ export class ReviewSession extends EditingSession {
       [2, { effect: "ask", tool, ...(random.chance(0.5) && { over: random.below(200) }) }],
       [2, { effect: "allow", tool, ...(random.chance(0.5) && { max_units: 1 + random.below(300) }) }],
     ]);
-    const reply = await owner.connection.call("rules:add", { documentId, ...rule });
-    ensure(reply.lost || reply.ok, () => `a rule was answered ${JSON.stringify(reply.error)}`);
+    const { faults } = this.count, reply = await owner.connection.call("rules:add", { documentId, ...rule });
+    ensure(reply.lost || reply.ok || this.isDatabaseOutage(reply.error.code, faults), () => `a rule was answered ${JSON.stringify(reply.error)}`);
     this.log(`a rule: ${JSON.stringify(rule)}`);
   }
 
@@ -334,8 +335,8 @@ export class ReviewSession extends EditingSession {
     const { documentId, owner } = this, listed = await owner.connection.call("rules:list", { documentId });
     const rule = this.random.pick(listed.rules ?? []);
     if (!rule) return;
-    const reply = await owner.connection.call("rules:revoke", { id: rule.id });
-    ensure(reply.lost || reply.ok, () => `revoking a rule was answered ${JSON.stringify(reply.error)}`);
+    const { faults } = this.count, reply = await owner.connection.call("rules:revoke", { id: rule.id });
+    ensure(reply.lost || reply.ok || this.isDatabaseOutage(reply.error.code, faults), () => `revoking a rule was answered ${JSON.stringify(reply.error)}`);
     this.log(`${rule.id} is revoked`);
   }
 
@@ -382,7 +383,8 @@ export class ReviewSession extends EditingSession {
   async waitForExpiry() {
     let timed = [];
     const isOver = async () => {
-      const { requests } = await this.observer.call("list_pending_approvals", { documentId: this.documentId });
+      const { lost, requests } = await this.observer.call("list_pending_approvals", { documentId: this.documentId });
+      if (lost) return !(await this.joinAsObserver());
       timed = requests.filter(({ expires_at: at }) => at !== null);
       return timed.length === 0;
     };
@@ -427,8 +429,7 @@ export class ReviewSession extends EditingSession {
     const { reference, documentId, auditOracle, replica } = this, text = reference.doc.toString();
     const whole = await this.get(`documents/${documentId}`);
     ensure(whole.text === text && whole.version === reference.version, () => `REST has ${JSON.stringify(whole.text)}, the log says ${JSON.stringify(text)}`);
-    const replay = await this.openObserver();
-    await replay.join(0);
+    const { connection: replay } = await this.openAndJoin(() => this.openObserver(), 0);
     ensure(replay.version === reference.version, () => `the log from its beginning ends at ${replay.version}, not at ${reference.version}`);
     replay.close();
     const lines = await this.auditLog(), created = lines.filter(({ action }) => action === "request.create");

@@ -58,7 +58,7 @@ export class SessionBase {
     this.observer = await this.observe();
     const created = await this.observer.call("document:create", { title: `Session ${this.seed}`, text });
     this.documentId = this.observer.documentId = created.document.id;
-    await this.observer.join();
+    await this.joinAsObserver();
     for (let at = 0; at < people; at++) await this.addEditor();
   }
 
@@ -87,14 +87,15 @@ export class SessionBase {
 
   /** Adds an editor with a fresh copy of the document. */
   async addEditor() {
-    const token = this.random.pick(this.server.tokens), connection = await this.connect({ token });
-    const early = [], replica = new EditorReplica();
-    connection.listener = { onUpdate: (...update) => early.push(update), replica };
-    const opened = await connection.join();
-    if (opened.lost) {
-      this.recordLostConnection("a new connection", opened);
-      return this.addEditor();
-    }
+    const token = this.random.pick(this.server.tokens);
+    let early, replica;
+    const { connection, reply: opened } = await this.openAndJoin(async () => {
+      const connection = await this.connect({ token });
+      early = [];
+      replica = new EditorReplica();
+      connection.listener = { onUpdate: (...update) => early.push(update), replica };
+      return connection;
+    });
     await this.waitForVersion(opened.document.version);
     const name = `editor ${this.editors.length} (${opened.clientID})`;
     const editor = new SimulatedEditor({ name, reference: this.reference, opened, replica, allAtOnce: this.allAtOnce });
@@ -110,15 +111,24 @@ export class SessionBase {
     await this.waitUntil(() => this.reference.version >= version, `version ${version} at the observer`);
   }
 
+  /** Waits until something holds. An observer that lost its connection meanwhile gets another. */
   async waitUntil(holds, what) {
-    let over = false;
-    const waiting = async () => { while (!over && !holds()) await pause(1); };
-    await withTimeout(waiting(), what).finally(() => (over = true));
+    while (!holds()) {
+      const { observer } = this;
+      let over = false;
+      const waiting = async () => { while (!over && !observer.isLost && !holds()) await pause(1); };
+      await withTimeout(waiting(), what).finally(() => (over = true));
+      if (observer.isLost) await this.joinAsObserver();
+    }
   }
 
   async waitForAllUpdates(editor) {
     const { version } = this.reference;
-    await this.waitUntil(() => editor.receivedVersion >= version, `version ${version} at ${editor.name}`);
+    const hasAll = () => editor.receivedVersion >= version;
+    while (!hasAll()) {
+      await this.waitUntil(() => hasAll() || editor.connection.isLost, `version ${version} at ${editor.name}`);
+      await this.reconnect(editor);
+    }
   }
 
   async waitForRuns() {
@@ -152,13 +162,47 @@ export class SessionBase {
     return connection;
   }
 
+  /** Opens a connection and joins the document on it; anew if the connection is lost meanwhile. */
+  async openAndJoin(open, since, event) {
+    for (;;) {
+      const connection = await open(), reply = await connection.join(since, event);
+      if (!reply.lost) return { connection, reply };
+      this.recordLostConnection("a new connection", reply);
+    }
+  }
+
   /** Opens the connection that receives all events. */
   observe() {
     return this.openObserver();
   }
 
+  /** Joins the document as the observer, on a new connection if the connection was lost. */
+  async joinAsObserver() {
+    const reply = await this.observer.join();
+    if (!reply.lost) return reply;
+    this.recordLostConnection("the observer", reply);
+    return this.reopenObserver();
+  }
+
+  /** Opens another connection of the observer, which may have missed events, and joins. */
+  async reopenObserver() {
+    // A run without a proposal may make one at any time, or never.
+    this.pendingMayDiffer ||= this.runsRequested.some((run) => !this.runsWithEvents.has(run));
+    this.runsRequested = [];
+    this.observer.close();
+    const { connection, reply } = await this.openAndJoin(() => this.observe());
+    this.observer = connection;
+    const log = await this.openAndJoin(() => this.openObserver(), 0, "document:resync");
+    log.connection.close();
+    return reply;
+  }
+
   /** Reconnects, if necessary. */
   async reconnect(editor) {
+    if (editor.connection?.isLost) {
+      this.recordLostConnection(editor.name, await editor.connection.lost);
+      editor.disconnect(this.random);
+    }
     if (editor.connection) return;
     editor.connection = await this.openConnection(editor);
     await this.catchUp(editor);
@@ -193,7 +237,7 @@ export class SessionBase {
         ensure(editor.needsMoreUpdates && tries < 3, `${editor.name} lost its connection at the end`);
       }
     }
-    const { version } = (await this.observer.join(undefined)).document;
+    const { version } = (await this.joinAsObserver()).document;
     await this.waitForVersion(version);
     for (const editor of this.editors) {
       await this.waitForAllUpdates(editor);
@@ -212,8 +256,7 @@ export class SessionBase {
 
   async check() {
     const { reference } = this;
-    const fresh = await this.openObserver();
-    const { document, requests } = await fresh.join();
+    const { connection: fresh, reply: { document, requests } } = await this.openAndJoin(() => this.openObserver());
     const text = reference.doc.toString();
     for (const editor of this.editors) {
       ensure(editor.version === reference.version, `${editor.name} is at ${editor.version}, the server at ${reference.version}`);
@@ -233,7 +276,7 @@ export class SessionBase {
     for (const editor of this.editors) {
       // A reply is a barrier: all events before it have arrived.
       await editor.connection.call("settings:get", {});
-      if (!this.pendingMayDiffer) editor.replica.checkMatches(requests);
+      if (!this.pendingMayDiffer && !editor.connection.isLost) editor.replica.checkMatches(requests);
     }
     fresh.close();
     this.count.updates = reference.version;
