@@ -10,20 +10,20 @@
 //! 4. [`connections`]: memory held for connections, and how they end. [`protocol`]: the types on
 //!    the wire. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports;
 //!    [`oidc`]: signing in with an identity provider. [`client`]: the command line as a client of
-//!    a running server. [`load_test`]: `copydesk bench`.
-//! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`config`], [`cli`] and
-//!    [`server`] (options and composition).
+//!    a running server. [`load_test`]: `copydesk bench`. [`cli`], [`config`] and [`commands`]:
+//!    options, settings, and all commands but the server.
+//! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`telemetry`] and [`server`]
+//!    (composition).
 //!
 //! `tests/tidy.rs` has the exact table of which module may use which.
 
-pub mod cli;
-pub mod config;
 pub mod server;
 pub mod telemetry;
 pub mod webhooks;
 
 // The crates below, under the names that the modules here, tests and examples use.
 pub use copydesk_client as client;
+pub use copydesk_commands::{cli, commands, config};
 pub use copydesk_connections as connections;
 #[cfg(unix)]
 pub use copydesk_engine::processes;

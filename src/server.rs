@@ -1,36 +1,25 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
 mod assets;
-mod backup;
-mod bench;
-mod check;
 mod claude;
 mod command_line;
-mod command_outcome;
-mod mcp_bridge;
 mod metrics;
-mod migrate;
 mod models;
 mod nodes;
-mod remote;
 mod serving;
 mod settings;
 mod sign_in;
 mod sockets;
 mod tls;
-mod tokens;
 mod workspace;
 
 pub use command_line::main;
-pub use command_outcome::CommandOutcome;
 
-use std::io::Write;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use axum::{Router, middleware};
 use socketioxide::SocketIo;
 use tokio::net::TcpListener;
@@ -40,20 +29,20 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::{AgentService, BypassPolicy};
 use crate::api::webhooks::WebhookOutbox;
-use crate::api::{Application, ApplicationOptions, HeardRuns, StoredAnswers, export_input};
+use crate::api::{Application, ApplicationOptions, HeardRuns, StoredAnswers};
 use crate::auth::{Authenticator, TokenSecret, owner_secret};
-use crate::cli::ExportArgs;
 use crate::client::TrustedAuthorities;
-use crate::config::{self, ServerConfig};
+use crate::commands::stop_signal;
+use crate::config::ServerConfig;
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::failpoint;
 use crate::file_sync::FileSync;
-use crate::ids::DocumentId;
+use crate::load_test::open_file_limit;
 use crate::rest::middleware::guard::AllowedHosts;
 use crate::rooms::clock::WallClock;
-use crate::rooms::{ExportSnapshot, NewDocument, RoomRegistry};
+use crate::rooms::{NewDocument, RoomRegistry};
 use crate::socketio::{SocketRegistry, SocketState};
-use crate::store::{LeaseHolder, Store, StoreAccess, StoreOp, StorePlace, create_data_directory};
+use crate::store::{LeaseHolder, Store, StoreAccess, StoreOp, create_data_directory};
 use crate::webhooks::DeliveryWorker;
 use crate::{mcp, rest, socketio, telemetry};
 
@@ -66,8 +55,6 @@ const CLOSING_LIMIT: Duration = Duration::from_secs(8);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Interval at which tokens are checked for having expired or been revoked by another process.
 const SWEEP: Duration = Duration::from_secs(1);
-/// Default data directory.
-const DATA: &str = "./copydesk-data";
 /// Sample document for a new server: prose with real mistakes.
 const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
@@ -185,7 +172,7 @@ impl Server {
         let conversations = rest::Conversations::open(StoredAnswers::new(store.clone())).await?;
         let connections = ConnectionRegistry::new(ConnectionLimits {
             memory: config.connection_memory,
-            open_files: serving::open_files(),
+            open_files: open_file_limit(),
         });
         Ok(Self {
             store,
@@ -352,93 +339,4 @@ async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock
             }
         }
     }
-}
-
-/// Opens the data of a server that may be running.
-async fn visit(data: Option<PathBuf>, database_url: Option<String>) -> Result<Store> {
-    let place = place(data, database_url)?;
-    require_data(&place).await?;
-    Ok(Store::open(place, StoreAccess::Visit).await?)
-}
-
-/// Returns the place of the data for a command that opens it itself.
-fn place(data: Option<PathBuf>, database_url: Option<String>) -> Result<StorePlace> {
-    Ok(match config::database(database_url)? {
-        Some(url) => StorePlace::Postgres(url),
-        None => StorePlace::Directory(data.unwrap_or_else(|| PathBuf::from(DATA))),
-    })
-}
-
-/// Fails unless there is data at `place`.
-async fn require_data(place: &StorePlace) -> Result<()> {
-    if Store::is_at(place).await? {
-        return Ok(());
-    }
-    match place {
-        StorePlace::Directory(data) => {
-            bail!("there is no copydesk data in {}; use --data", data.display())
-        }
-        StorePlace::Postgres(url) => bail!("there is no copydesk data in {url}"),
-    }
-}
-
-/// Exports a document into a file or to standard output.
-async fn export(args: ExportArgs) -> Result<()> {
-    let store = visit(args.data, args.database_url).await?;
-    let id = DocumentId::from(args.document);
-    let exported = async {
-        let snapshot = ExportSnapshot::stored(&store, &id).await?;
-        export_input(&store, &id, snapshot, args.format.into()).await
-    };
-    let manuscript = exported.await;
-    store.close().await;
-    let manuscript = manuscript.with_context(|| format!("cannot export {id}"))?;
-    let content = manuscript.export(args.format.into())?;
-    write_out(args.out.as_deref(), &content).await
-}
-
-/// Writes content into a file, or to standard output.
-async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
-    if let Some(path) = path {
-        return tokio::fs::write(path, content)
-            .await
-            .with_context(|| format!("cannot write {}", path.display()));
-    }
-    write_to_stdout(content)
-}
-
-/// Prints text on standard output and flushes it: a reader may take it line by line.
-fn say(text: &str) -> Result<()> {
-    write_to_stdout(text.as_bytes())
-}
-
-fn write_to_stdout(content: &[u8]) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(content)?;
-    Ok(out.flush()?)
-}
-
-/// Returns a future that waits for SIGTERM or SIGINT. A signal that comes before it is polled
-/// counts too.
-///
-/// # Errors
-/// The system's error if it takes no handler.
-fn stop_signal() -> Result<impl Future<Output = ()>> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        Ok(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        // Without a handler, the process ends at once.
-        tokio::signal::ctrl_c().await.ok();
-    })
 }

@@ -1,4 +1,4 @@
-//! Claude CLI as one of the models, and the helper program that the CLI starts. On Unix only.
+//! Claude CLI as one of the models. On Unix only.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use anyhow::Result;
 
-use crate::cli::ClaudeToolsArgs;
 use crate::config::ServerConfig;
 use crate::llm::Model;
 #[cfg(unix)]
@@ -31,30 +30,11 @@ pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>
     ))
 }
 
-/// Runs `copydesk claude-tools`.
-///
-/// # Errors
-/// The server that started the CLI cannot be reached.
-#[cfg(unix)]
-pub fn tools(args: &ClaudeToolsArgs) -> Result<()> {
-    let connected = claude_cli::connect(&args.socket, &args.secret, args.of.clone());
-    connected.context("cannot reach the server that started the Claude CLI")
-}
-
 /// Fails: the Claude CLI runs on Unix only.
 ///
 /// # Errors
 /// Always: there is no CLI to run.
 #[cfg(not(unix))]
 pub fn model(_: &ServerConfig, _: Option<&str>) -> Result<Arc<dyn Model>> {
-    anyhow::bail!("the Claude CLI is run on Unix only")
-}
-
-/// Fails: the Claude CLI runs on Unix only.
-///
-/// # Errors
-/// Always: no server here has started the CLI.
-#[cfg(not(unix))]
-pub fn tools(_: &ClaudeToolsArgs) -> Result<()> {
     anyhow::bail!("the Claude CLI is run on Unix only")
 }

@@ -43,29 +43,9 @@ fn harper() -> Result<Arc<dyn Model>> {
     Ok(Arc::new(HarperModel::in_worker(program)))
 }
 
-/// Runs `copydesk grammar-worker`.
-///
-/// # Errors
-/// The input is not what a server sends.
-#[cfg(feature = "grammar")]
-pub(super) fn grammar_worker() -> Result<()> {
-    #[cfg(target_os = "linux")]
-    crate::processes::lower_priority();
-    crate::llm::harper::run_grammar_worker().context("cannot check grammar")
-}
-
 #[cfg(not(feature = "grammar"))]
 fn harper() -> Result<Arc<dyn Model>> {
     bail!("this build has no grammar checker (feature `grammar`); name another model")
-}
-
-/// Fails: this build has no grammar checker.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "grammar"))]
-pub(super) fn grammar_worker() -> Result<()> {
-    bail!("this build has no grammar checker (feature `grammar`)")
 }
 
 fn messages_api(settings: &ProviderConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {

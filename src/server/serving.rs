@@ -222,15 +222,3 @@ pub(super) fn announce(
     }
     Ok(())
 }
-
-/// Returns the number of files and connections that the system lets this process open; `None` if it
-/// sets no limit, or cannot be asked.
-pub(super) fn open_files() -> Option<usize> {
-    #[cfg(unix)]
-    {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-        limit.current.and_then(|limit| usize::try_from(limit).ok())
-    }
-    #[cfg(not(unix))]
-    None
-}

@@ -1,11 +1,10 @@
-//! Workspace that tools may use: opened, taken if it is one of several servers that need it,
-//! cleared of files that a crash left there, and the supervisor of its commands.
+//! Workspace that tools may use: opened, taken if it is one of several servers that need it
+//! and cleared of files that a crash left there.
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use crate::cli::SuperviseArgs;
 use crate::config::ServerConfig;
 use crate::ids::SessionId;
 use crate::tools::ToolRegistry;
@@ -29,25 +28,6 @@ async fn clear_left_over(workspace: Workspace) {
             tracing::info!(files, "removed temporary files of interrupted writes");
         }
     }
-}
-
-/// Runs `copydesk supervise`.
-///
-/// # Errors
-/// The command cannot be run.
-#[cfg(target_os = "linux")]
-pub fn supervise(args: &SuperviseArgs) -> Result<()> {
-    let supervised = crate::processes::supervisor::supervise(&args.mark, &args.command);
-    supervised.context("cannot run the command")
-}
-
-/// Fails: commands are supervised on Linux only.
-///
-/// # Errors
-/// Always: the command is not run.
-#[cfg(not(target_os = "linux"))]
-pub fn supervise(_: &SuperviseArgs) -> Result<()> {
-    anyhow::bail!("commands are supervised on Linux only")
 }
 
 /// Returns the [`ToolRegistry`] of this server, with tools for the workspace only if there is one.

@@ -20,7 +20,7 @@ mod test_text;
 mod writer;
 
 pub use plan::LoadPlan;
-pub use process_usage::resident_bytes;
+pub use process_usage::{open_file_limit, resident_bytes};
 pub use report::LoadReport;
 pub use run::{LoadTest, TestedServer};
 

@@ -61,6 +61,18 @@ pub fn resident_bytes(status: &str) -> Option<u64> {
     Some(kilobytes * 1_024)
 }
 
+/// Returns the number of files and connections that the system lets this process open; `None` if it
+/// sets no limit, or cannot be asked.
+pub fn open_file_limit() -> Option<usize> {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        limit.current.and_then(|limit| usize::try_from(limit).ok())
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

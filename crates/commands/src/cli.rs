@@ -16,8 +16,8 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Deserialize;
 
-use crate::export::ExportFormat;
-use crate::permissions::Role;
+use copydesk_core::export::ExportFormat;
+use copydesk_core::permissions::Role;
 
 /// A document server where people write together and every AI edit is reviewed before it is
 /// applied.

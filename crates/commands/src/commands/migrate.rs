@@ -6,9 +6,12 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result};
 
 use crate::cli::MigrateArgs;
-use crate::store::{Store, StoreError, StorePlace, TransferCounts, TransferReport, transfer};
+use copydesk_engine::store::{
+    Store, StoreError, StorePlace, TransferCounts, TransferReport, transfer,
+};
 
-use super::{require_data, say};
+use super::say;
+use super::stored_data::require_data;
 
 /// Copies everything from one place to the other; prints what was copied.
 pub(super) async fn run(args: MigrateArgs) -> Result<()> {

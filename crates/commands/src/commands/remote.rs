@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use crate::cli::{
     ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
 };
-use crate::client::show::{self, DiffStyle, clean};
-use crate::client::{ClientError, ClientResult, ServerClient};
 use crate::config;
-use crate::export::ExportFormat;
+use copydesk_client::show::{self, DiffStyle, clean};
+use copydesk_client::{ClientError, ClientResult, ServerClient};
+use copydesk_core::export::ExportFormat;
 
-use super::{CommandOutcome, say};
+use super::{CommandOutcome, say, write_out};
 pub(super) use administration::{person, share, spending};
 pub(super) use import::import;
 pub(super) use watch::watch;
@@ -236,5 +236,5 @@ pub(super) async fn export(url: &str, args: ExportArgs) -> Result<()> {
     let format = ExportFormat::from(args.format).as_str();
     let content =
         client.file(&["documents", &args.document, "export"], &[("format", format)]).await?;
-    super::write_out(args.out.as_deref(), &content).await
+    write_out(args.out.as_deref(), &content).await
 }

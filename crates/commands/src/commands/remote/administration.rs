@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::cli::{DocumentRoleArg, PersonArgs, ShareArgs, SpendingArgs};
-use crate::client::show;
-use crate::server::tokens::login_named;
+use crate::commands::tokens::login_named;
+use copydesk_client::show;
 
 use super::{client, say, say_json};
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use tokio::sync::mpsc;
 
-use crate::auth::kept_owner_secret;
 use crate::cli::McpArgs;
-use crate::client::ServerClient;
-use crate::client::mcp::{InputLine, StdioBridge, input_lines, write_line};
+use copydesk_client::ServerClient;
+use copydesk_client::mcp::{InputLine, StdioBridge, input_lines, write_line};
+use copydesk_engine::auth::kept_owner_secret;
 
 use super::stop_signal;
 

@@ -5,15 +5,15 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use crate::cli::{BackupArgs, RestoreArgs};
-use crate::store::{self, ExistingData, RestoredDatabase, StorePlace};
+use copydesk_engine::store::{self, ExistingData, RestoredDatabase, StorePlace};
 
 use super::migrate::counts_in_words;
 use super::say;
 
 /// Copies the whole store into one file; prints its path.
 pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
-    let place = super::place(args.data, args.database_url)?;
-    super::require_data(&place).await?;
+    let place = super::stored_data::place(args.data, args.database_url)?;
+    super::stored_data::require_data(&place).await?;
     let target = if args.out.is_dir() { args.out.join(file_name()) } else { args.out };
     let copied = match &place {
         StorePlace::Directory(data) => store::back_up(data, &target).await,
@@ -25,7 +25,7 @@ pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
 
 /// Makes a data directory of a backup, or fills a PostgreSQL database; prints what was done.
 pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
-    let place = super::place(args.data, args.database_url)?;
+    let place = super::stored_data::place(args.data, args.database_url)?;
     let cannot = || format!("cannot restore {} into {place}", args.from.display());
     let (put_aside, needs_token) = match &place {
         StorePlace::Directory(data) => {
@@ -49,7 +49,7 @@ pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
 }
 
 fn has_owner_token(data: &Path) -> bool {
-    crate::auth::kept_owner_secret(data).is_ok_and(|kept| kept.is_some())
+    copydesk_engine::auth::kept_owner_secret(data).is_ok_and(|kept| kept.is_some())
 }
 
 /// Returns a name like `copydesk-backup-20261120T140502Z.sqlite`.

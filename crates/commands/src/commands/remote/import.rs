@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 use crate::cli::ImportArgs;
-use crate::server::CommandOutcome;
+use crate::commands::CommandOutcome;
 
 use super::{client, say, say_json};
 

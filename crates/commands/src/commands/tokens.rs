@@ -3,17 +3,18 @@
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 
-use crate::auth::Authenticator;
 use crate::cli::TokenArgs;
-use crate::client::ServerClient;
-use crate::permissions::Role;
-use crate::protocol::client::IssueToken;
-use crate::protocol::convert;
-use crate::protocol::names::TokenStatus;
-use crate::protocol::server::{LoginLine, TokenLine, TokenList};
-use crate::rooms::clock::WallClock;
+use copydesk_client::ServerClient;
+use copydesk_core::permissions::Role;
+use copydesk_engine::auth::Authenticator;
+use copydesk_engine::rooms::clock::WallClock;
+use copydesk_protocol::client::IssueToken;
+use copydesk_protocol::convert;
+use copydesk_protocol::names::TokenStatus;
+use copydesk_protocol::server::{LoginLine, TokenLine, TokenList};
 
-use super::{say, visit};
+use super::say;
+use super::stored_data::visit;
 
 /// Runs `copydesk token`. A new token is printed alone, so that a script can read it.
 pub(super) async fn run(args: TokenArgs) -> Result<()> {

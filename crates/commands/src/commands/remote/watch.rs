@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::cli::WatchArgs;
-use crate::client::{ClientError, ServerClient, next_cursor, show};
+use copydesk_client::{ClientError, ServerClient, next_cursor, show};
 
 use super::super::CommandOutcome;
 use super::{client, open, say, say_json, style, text_of};

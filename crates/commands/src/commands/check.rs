@@ -5,9 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::CommandOutcome;
-use crate::check::{CheckCounts, CheckReport, report};
 use crate::cli::CheckArgs;
-use crate::store::{Store, StoreAccess};
+use copydesk_engine::check::{CheckCounts, CheckReport, report};
+use copydesk_engine::store::{Store, StoreAccess};
 
 /// Prints the findings. Fails only if nothing can be printed.
 pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {
@@ -45,8 +45,8 @@ fn many(count: u64, what: &str) -> String {
 }
 
 async fn checked(args: &CheckArgs) -> Result<CheckReport> {
-    let place = super::place(args.data.clone(), args.database_url.clone())?;
-    super::require_data(&place).await?;
+    let place = super::stored_data::place(args.data.clone(), args.database_url.clone())?;
+    super::stored_data::require_data(&place).await?;
     let store = Store::open(place, StoreAccess::Inspect).await?;
     let report = report(&store).await;
     store.close().await;

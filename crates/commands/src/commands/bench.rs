@@ -2,11 +2,10 @@
 
 use anyhow::{Context as _, Result, bail};
 
-use super::serving::open_files;
 use super::{CommandOutcome, say, stop_signal};
 use crate::cli::{BenchArgs, SwitchArg};
 use crate::config::own_program;
-use crate::load_test::{LoadPlan, LoadTest, TestedServer};
+use copydesk_load_test::{LoadPlan, LoadTest, TestedServer, open_file_limit};
 
 /// Files that the load test and the server need besides their connections.
 const OTHER_FILES: u64 = 64;
@@ -28,7 +27,7 @@ pub(super) async fn run(args: BenchArgs) -> Result<CommandOutcome> {
         eprintln!("copydesk: {why}");
         return Ok(CommandOutcome::Misunderstood);
     }
-    let (needed, limit) = (plan.clients() + OTHER_FILES, open_files());
+    let (needed, limit) = (plan.clients() + OTHER_FILES, open_file_limit());
     if let Some(limit) = limit.filter(|limit| (*limit as u64) < needed) {
         bail!(
             "{} clients need {needed} open files, and the system permits {limit}; raise that with `ulimit -n`",

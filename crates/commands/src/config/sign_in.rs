@@ -3,8 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::auth::{ExpiryError, LoginRoleError, LoginRoles, parse_expiry};
 use crate::cli::ServeArgs;
+use copydesk_engine::auth::{ExpiryError, LoginRoleError, LoginRoles, parse_expiry};
 
 /// `true` if this build can ask identity providers.
 const HAS_OIDC: bool = cfg!(feature = "oidc");

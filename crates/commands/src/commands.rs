@@ -1,0 +1,70 @@
+//! Commands of the command line, each in a module of its own.
+
+mod backup;
+mod bench;
+mod check;
+mod export;
+mod mcp_bridge;
+mod migrate;
+mod outcome;
+mod output;
+mod remote;
+mod stop_signal;
+mod stored_data;
+mod tokens;
+mod workers;
+
+pub use outcome::CommandOutcome;
+pub use stop_signal::stop_signal;
+
+use anyhow::Result;
+use async_recursion::async_recursion as boxed;
+
+use crate::cli::{Command, CommandLine};
+use crate::config::ServerConfig;
+use output::{say, write_out};
+
+/// Future of a server that runs until it is told to stop.
+pub type ServerRun = std::pin::Pin<Box<dyn Future<Output = Result<()>>>>;
+
+/// Runs the command of a command line; `serve` is the server, which runs where no other command is
+/// named.
+///
+/// # Errors
+/// The failure of the command.
+#[boxed(?Send)]
+pub async fn run(
+    line: CommandLine,
+    serve: fn(ServerConfig) -> ServerRun,
+) -> Result<CommandOutcome> {
+    match line.command {
+        None => serve(ServerConfig::load(line.serve)?).await?,
+        Some(Command::Serve(args)) => serve(ServerConfig::load(*args)?).await?,
+        Some(Command::Token(args)) => tokens::run(args).await?,
+        Some(Command::Share(args)) => remote::share(args).await?,
+        Some(Command::Spending(args)) => remote::spending(args).await?,
+        Some(Command::Person(args)) => remote::person(args).await?,
+        Some(Command::Export(args)) => match args.url.clone() {
+            Some(url) => remote::export(&url, args).await?,
+            None => export::run(args).await?,
+        },
+        Some(Command::Import(args)) => return remote::import(args).await,
+        Some(Command::Docs(args)) => remote::docs(args).await?,
+        Some(Command::Ask(args)) => return remote::ask(args).await,
+        Some(Command::Requests(args)) => remote::requests(args).await?,
+        Some(Command::Approve(args)) => return remote::approve(args).await,
+        Some(Command::Reject(args)) => return remote::reject(args).await,
+        Some(Command::Watch(args)) => return remote::watch(args).await,
+        Some(Command::Bench(args)) => return bench::run(args).await,
+        Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
+        Some(Command::ClaudeTools(args)) => workers::claude_tools(&args)?,
+        Some(Command::Supervise(args)) => workers::supervise(&args)?,
+        Some(Command::GrammarWorker) => workers::grammar_worker()?,
+        Some(Command::Check(args)) => return check::run(args).await,
+        Some(Command::Backup(args)) => backup::back_up(args).await?,
+        Some(Command::Restore(args)) => backup::restore(args).await?,
+        Some(Command::Migrate(args)) => migrate::run(args).await?,
+        Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
+    }
+    Ok(CommandOutcome::Fine)
+}
