@@ -1,6 +1,7 @@
 //! Runs that are taken up again: after a crash or a stop, and, of several servers that share a
 //! database, from one that is gone. Each server does the runs of the documents that it has.
 
+use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use crate::ids::{DocumentId, RunId, SessionId};
@@ -58,6 +59,7 @@ impl AgentService {
     ///
     /// # Errors
     /// [`RoomError::Elsewhere`] if there is one, [`AskError::Store`] if it cannot be looked up.
+    #[boxed]
     pub async fn find_elsewhere(&self, session: &SessionId, run: &RunId) -> Result<(), AskError> {
         let record = self.shared.store.run(&RunRecord::key(session, run)).await?;
         let record = record.filter(is_unfinished);

@@ -13,6 +13,7 @@ mod provenance;
 mod requests;
 mod rules;
 
+use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -93,6 +94,7 @@ impl CheckReport {
 ///
 /// # Errors
 /// Any [`StoreError`] that keeps the store from being read at all.
+#[boxed]
 pub async fn report(store: &Store) -> StoreResult<CheckReport> {
     let mut at = store.inspect().await?;
     let mut report = CheckReport::default();

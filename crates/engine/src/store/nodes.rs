@@ -14,6 +14,7 @@ mod redis_channel;
 mod sightings;
 pub mod tables;
 
+use async_recursion::async_recursion as boxed;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -308,6 +309,7 @@ impl ClusterNode {
     }
 
     /// Tells the other nodes something. They know it at once, or when they look.
+    #[boxed]
     pub async fn tell(&self, news: &NodeNews) {
         let Some(message) = lock(&self.unstored).add(self.own.number, news) else { return };
         if let MessageCarrier::Redis(channel) = &self.carrier {

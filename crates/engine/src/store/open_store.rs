@@ -1,5 +1,6 @@
 //! Opening of a store: a data directory with a SQLite database, or a PostgreSQL database.
 
+use async_recursion::async_recursion as boxed;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,7 @@ impl Store {
     ///
     /// # Errors
     /// Those of [`Self::open`]; [`StoreError::InUse`] also if a server uses it alone.
+    #[boxed(?Send)]
     pub async fn join(
         url: DatabaseUrl,
         redis: Option<RedisUrl>,
@@ -104,6 +106,7 @@ impl Store {
         Ok(Self::new(messages, readers.into(), counts, news, None, Some(Arc::new(node))))
     }
 
+    #[boxed]
     async fn open_directory(path: &Path, access: StoreAccess) -> StoreResult<Self> {
         let database = path.join(data_directory::DATABASE);
         if access == StoreAccess::Inspect {
@@ -161,6 +164,7 @@ impl Store {
         Self::start(source, readers.into(), None, Some(journaled))
     }
 
+    #[boxed(?Send)]
     async fn open_postgres(url: DatabaseUrl, access: StoreAccess) -> StoreResult<Self> {
         let mut connection = session::connect(&url).await?;
         if access == StoreAccess::Inspect {
@@ -196,6 +200,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unreachable`] or [`StoreError::Unsuitable`] if a PostgreSQL database cannot be
     /// asked, [`StoreError::Incomplete`] if a copy into it was interrupted.
+    #[boxed]
     pub async fn is_at(place: &StorePlace) -> StoreResult<bool> {
         match place {
             StorePlace::Directory(path) => {

@@ -1,5 +1,6 @@
 //! Snapshot of a document with its open requests, both of one version, for exports.
 
+use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use crate::approvals::ApprovalRequest;
@@ -32,6 +33,7 @@ impl ExportSnapshot {
     /// # Errors
     /// [`RoomError::NoDocument`] also for a deleted document, [`RoomError::Invalid`] if it changes
     /// too fast.
+    #[boxed]
     pub async fn stored(store: &Store, document: &DocumentId) -> Result<Self, RoomError> {
         for _ in 0..ATTEMPTS {
             let state = loading::load(store, document).await?;

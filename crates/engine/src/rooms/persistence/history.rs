@@ -1,5 +1,6 @@
 //! Older versions of a text: reading them, comparing them, restoring them.
 
+use async_recursion::async_recursion as boxed;
 use std::time::{Duration, Instant};
 
 use crate::cpu_pool;
@@ -27,6 +28,7 @@ const ATTEMPTS: usize = 5;
 ///
 /// # Errors
 /// [`RoomError::NoDocument`] also for a deleted document.
+#[boxed]
 pub async fn text_at(
     store: &Store,
     document: &DocumentId,

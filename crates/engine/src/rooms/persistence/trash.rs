@@ -1,5 +1,6 @@
 //! Trash: deleted documents, which can be recovered for [`TRASH_DAYS`] days.
 
+use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use crate::ids::DocumentId;
@@ -28,6 +29,7 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if the list cannot be read.
+    #[boxed]
     pub async fn trash(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
         let since_ms = self.now_ms().saturating_sub(TRASH_MS);
         let mut found = self.store().trash(since_ms, MOST_LISTED).await?;
@@ -40,6 +42,7 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::NoDocument`] if the document is not in the trash, [`RoomError::Store`] if this
     /// is not stored, [`RoomError::Closed`] while the server stops.
+    #[boxed]
     pub async fn recover(&self, document: &DocumentId, by: &Principal) -> RoomResult<()> {
         let record = {
             // Nobody opens or purges it meanwhile.
@@ -70,6 +73,7 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::NoDocument`] if the document is not in the trash, [`RoomError::Store`] if this
     /// is not stored.
+    #[boxed]
     pub async fn purge(&self, only: Option<&DocumentId>, by: &Principal) -> RoomResult<()> {
         let documents = match only {
             Some(document) => vec![document.clone()],
@@ -102,6 +106,7 @@ impl RoomRegistry {
     }
 
     /// Returns the record of a document in the trash.
+    #[boxed]
     async fn deleted(&self, document: &DocumentId) -> RoomResult<DocumentRecord> {
         let record = self.store().document(document).await?.ok_or(RoomError::NoDocument)?;
         let is_recoverable = record.deleted

@@ -4,6 +4,7 @@
 
 mod handover;
 
+use async_recursion::async_recursion as boxed;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -76,6 +77,7 @@ impl WorkspaceKnowledge {
     ///
     /// # Errors
     /// [`RoomError::Elsewhere`] or [`RoomError::NoWorkspaceNode`] if this server does not have it.
+    #[boxed]
     pub(super) async fn check(
         &self,
         node: &ClusterNode,
@@ -93,6 +95,7 @@ impl WorkspaceKnowledge {
         Ok(needs_it)
     }
 
+    #[boxed]
     async fn place(&self, node: &ClusterNode) -> RoomResult<WorkspacePlace> {
         if node.has_task(TASK) {
             let mut is_here = self.is_here.subscribe();

@@ -1,5 +1,6 @@
 //! People whose data is deleted: the state of each deletion, and how it begins and ends.
 
+use async_recursion::async_recursion as boxed;
 use serde_json::Value;
 use sqlx::FromRow;
 
@@ -32,6 +33,7 @@ impl Store {
     /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if it cannot be decoded,
     /// [`StoreError::Database`](crate::store::StoreError::Database) or
     /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
+    #[boxed]
     pub async fn person_deletion(&self, user: &UserId) -> StoreResult<Option<PersonDeletion>> {
         let sql = "SELECT * FROM deleted_people
              WHERE person IN (SELECT person FROM deleted_people WHERE user_id = $1)

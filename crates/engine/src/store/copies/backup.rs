@@ -5,6 +5,7 @@
 //! and transcripts, rules, settings, tokens (as hashes) and the audit log, as they were at one
 //! moment. The owner's secret (`owner.token`) is not in it, and neither are files of the workspace.
 
+use async_recursion::async_recursion as boxed;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use crate::store::{StoreError, StoreResult, data_directory};
 /// # Errors
 /// [`StoreError::File`] if `target` exists, [`StoreError::Write`] if there is no space for it.
 /// Nothing is left then; a process that is killed leaves a file `TARGET.part-…`.
+#[boxed]
 pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
     let failed = |source| StoreError::File { path: target.to_owned(), source };
     if target.try_exists().map_err(failed)? {
@@ -45,6 +47,7 @@ pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
 /// [`StoreError::Occupied`] if there is data and `replace` is false, [`StoreError::InUse`] while a
 /// server runs on it, [`StoreError::Corrupt`] if `from` is no intact backup. Nothing has changed
 /// then.
+#[boxed]
 pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Option<PathBuf>> {
     sqlite::check_copy(from).await?;
     let is_new = !data.try_exists().map_err(StoreError::file(data))?;

@@ -6,6 +6,7 @@
 //! server refuses both. Where a copy takes the place of other data, that is moved in the same
 //! transaction.
 
+use async_recursion::async_recursion as boxed;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -65,6 +66,7 @@ struct LockedSource {
 /// [`StoreError::Corrupt`] if the copy would differ. Nothing of the copy is there then. An
 /// interrupted transfer leaves a place that is [`StoreError::Incomplete`], into which it can be
 /// repeated.
+#[boxed(?Send)]
 pub async fn transfer(from: &StorePlace, to: &StorePlace) -> StoreResult<TransferReport> {
     let mut source = lock_source(from).await?;
     source.side.begin_reading().await?;
@@ -89,6 +91,7 @@ pub async fn transfer(from: &StorePlace, to: &StorePlace) -> StoreResult<Transfe
 /// # Errors
 /// Those of [`back_up`](super::backup::back_up); [`StoreError::Shape`] if the servers are of
 /// another version.
+#[boxed(?Send)]
 pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u64> {
     let failed = |source| StoreError::File { path: target.to_owned(), source };
     if target.try_exists().map_err(failed)? {
@@ -116,6 +119,7 @@ pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u
 /// # Errors
 /// Those of [`transfer`] about the database; [`StoreError::Corrupt`] if `from` is no intact backup,
 /// [`StoreError::Unsuitable`] if what is there cannot be set aside.
+#[boxed(?Send)]
 pub async fn restore_postgres(
     from: &Path,
     url: &DatabaseUrl,
