@@ -255,6 +255,13 @@ impl ClusterSimulation {
     }
 
     fn inject_fault(&mut self) {
+        let unsettled = self.nodes.borrow().values().find(|it| it.is_unsettled()).cloned();
+        if let Some(node) = unsettled
+            && self.random.u8(..3) == 0
+        {
+            node.spawn(Rc::clone(&node).shut_down());
+            return self.count("a node was shut down, unsettled");
+        }
         let Some(node) = self.random_node() else { return self.start_node() };
         let endpoint = NetworkEndpoint::Node(node.number());
         match self.random.u8(..24) {
@@ -293,8 +300,7 @@ impl ClusterSimulation {
                 self.count("a node was killed");
             }
             10 => {
-                let stopping = Rc::clone(&node);
-                node.spawn(stopping.shut_down());
+                node.spawn(Rc::clone(&node).shut_down());
                 self.count("a node was shut down");
             }
             11..13 => {

@@ -26,6 +26,10 @@ pub const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 const LOCK_LIMIT: Duration = Duration::from_secs(10);
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 const IDLE_LIMIT: Duration = Duration::from_secs(10);
+/// Longest time for which the release of a lease is on its way, in milliseconds, and the time after
+/// which its sender gives up then.
+const LONGEST_RELEASE_MS: u64 = 20_000;
+const GIVEN_UP_LIMIT: Duration = Duration::from_millis(50);
 
 /// One node's client of the model database.
 #[derive(Clone)]
@@ -186,8 +190,19 @@ impl NodeTables for DatabaseClient {
     }
 
     fn release<'a>(&'a self, name: &'a str, term: i64) -> BoxFuture<'a, StoreResult<()>> {
-        let (node, name) = (self.node, name.to_owned());
-        self.ask(move |database| database.release(node, &name, term)).boxed()
+        let (database, node, name) = (Arc::clone(&self.database), self.node, name.to_owned());
+        // Now and then the client gives up while the statement is on its way for long.
+        let delay_ms = {
+            let random = &mut lock(&self.database).random;
+            if random.u8(..3) == 0 { random.u64(..=LONGEST_RELEASE_MS) } else { 0 }
+        };
+        let limit = if delay_ms > 0 { GIVEN_UP_LIMIT } else { ANSWER_LIMIT };
+        let releasing = async move {
+            sleep(Duration::from_millis(delay_ms)).await;
+            lock(&database).release(node, &name, term);
+            Ok(())
+        };
+        async move { Ok(self.call_with_limit(limit, releasing).await?) }.boxed()
     }
 
     fn release_all(&self) -> BoxFuture<'_, StoreResult<()>> {
@@ -202,7 +217,9 @@ impl NodeTables for DatabaseClient {
 
     fn leave(&self) -> BoxFuture<'_, ()> {
         let node = self.node;
-        async move { drop(self.ask(move |database| database.leave(node)).await) }.boxed()
+        let database = Arc::clone(&self.database);
+        let leaving = async move { when_unblocked(&database, |it| it.leave(node)).await };
+        async move { drop(self.call_with_limit(ANSWER_LIMIT, leaving).await) }.boxed()
     }
 }
 
@@ -292,16 +309,21 @@ impl WriterSessions for DatabaseClient {
     type Session = WritingSession;
 
     async fn reconnect(&self) -> StoreResult<(WritingSession, u64)> {
-        let (database, node) = (Arc::clone(&self.database), self.node);
-        let opening =
-            async move { when_unblocked(&database, |database| database.open_session(node)).await };
+        let client = self.clone();
+        let opening = async move {
+            let opened =
+                when_unblocked(&client.database, |it| it.open_session(client.node)).await?;
+            // A session that nobody receives, because the client gave up, ends like any other.
+            Ok(opened.map(|(id, transactions, _)| WritingSession { client, id, transactions }))
+        };
         let opened = self.call_with_limit(CONNECT_LIMIT, opening).await;
         let unreachable = |error: sqlx::Error| StoreError::Unreachable {
             database: String::new(),
             reason: error.to_string(),
         };
-        let (id, transactions, _) = opened.map_err(unreachable)?.ok_or(StoreError::Replaced)?;
-        Ok((WritingSession { client: self.clone(), id, transactions }, transactions))
+        let session = opened.map_err(unreachable)?.ok_or(StoreError::Replaced)?;
+        let transactions = session.transactions;
+        Ok((session, transactions))
     }
 
     fn transactions(session: &WritingSession) -> Option<u64> {

@@ -36,7 +36,7 @@ const OPERATIONS_SHARE: (u64, u64) = (1, 2);
 const MUTATION_HISTORIES: u64 = 400;
 
 /// Events that happen if enough operations are run.
-const EXPECTED_EVENTS: [&str; 20] = [
+const EXPECTED_EVENTS: [&str; 21] = [
     "a connection was blocked",
     "a connection was blocked one way",
     "a node joined",
@@ -45,6 +45,7 @@ const EXPECTED_EVENTS: [&str; 20] = [
     "a node was removed",
     "a node was resumed",
     "a node was shut down",
+    "a node was shut down, unsettled",
     "a node was slowed",
     "acknowledged",
     "concurrent decisions",

@@ -234,11 +234,7 @@ impl ModelDatabase {
 
     /// Removes a node and its leases if it sent no heartbeat since `beat`.
     pub fn remove(&mut self, by: i64, node: i64, beat: i64) -> StatementOutcome<bool> {
-        // Its transaction has locked the row.
-        let writes = |session: &ModelSession| session.node == node && session.transaction.is_some();
-        if self.sessions.values().any(writes)
-            && !self.has_mutation(NodeMutation::RemovalIgnoresCommit)
-        {
+        if self.is_writing(node) && !self.has_mutation(NodeMutation::RemovalIgnoresCommit) {
             return StatementOutcome::Blocked;
         }
         let Some(state) = self.nodes.get(&node) else { return StatementOutcome::Done(false) };
@@ -274,8 +270,18 @@ impl ModelDatabase {
     }
 
     /// Removes a node that shuts down.
-    pub fn leave(&mut self, node: i64) {
+    pub fn leave(&mut self, node: i64) -> StatementOutcome<()> {
+        if self.is_writing(node) {
+            return StatementOutcome::Blocked;
+        }
         self.forget_node(node);
+        StatementOutcome::Done(())
+    }
+
+    /// Returns whether a transaction of a node has locked its row.
+    fn is_writing(&self, node: i64) -> bool {
+        let mut sessions = self.sessions.values();
+        sessions.any(|session| session.node == node && session.transaction.is_some())
     }
 
     // Leases.
@@ -399,7 +405,7 @@ impl ModelDatabase {
             return StatementOutcome::Blocked;
         }
         let counted = self.nodes.get(&node).map(|state| state.transactions);
-        if counted != Some(transactions) && !self.has_mutation(NodeMutation::NodeRowNotChecked) {
+        if counted != Some(transactions) {
             return StatementOutcome::Done(false);
         }
         self.writing_session = Some(session);

@@ -4,8 +4,6 @@
 /// A mutation: a wrong behaviour of a node, or of a statement in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeMutation {
-    /// A transaction does not check the row of its node.
-    NodeRowNotChecked,
     /// The heartbeat of a removed node restores its row.
     HeartbeatRestoresRemovedRow,
     /// A node is removed although it sent a heartbeat meanwhile.
@@ -48,22 +46,22 @@ pub enum NodeMutation {
 
 use NodeMutation as M;
 
-/// The mutations that are detected. Three are not, within some hundred histories:
-/// [`NodeMutation::NodeRowNotChecked`] is covered by the session and its lock;
-/// [`NodeMutation::ReleaseIgnoresTerm`] and [`NodeMutation::ReleaseBeforeOutcomeKnown`] need more
-/// coincidences than happen here.
-pub const ALL: [NodeMutation; 17] = [
+/// All mutations, each of which must be detected. There is none of the check of a node's own row
+/// before each transaction: here the session and its lock already prevent what it prevents.
+pub const ALL: [NodeMutation; 19] = [
     M::HeartbeatRestoresRemovedRow,
     M::HeartbeatNotCompared,
     M::RemovalIgnoresCommit,
     M::LeasesOutliveNode,
     M::LeaseIsStolen,
+    M::ReleaseIgnoresTerm,
     M::SessionsOverlap,
     M::StoredMessagesNotRead,
     M::NotificationsNotDeduplicated,
     M::BroadcastBeforeStore,
     M::FailedBatchStays,
     M::ReloadBeforeOutcomeKnown,
+    M::ReleaseBeforeOutcomeKnown,
     M::ReleaseBeforeLastCommands,
     M::UnknownOutcomeRetried,
     M::UnknownOutcomeAssumedCommitted,

@@ -15,6 +15,7 @@ use copydesk::rooms::RoomError;
 use copydesk::rooms::command::RoomCommand;
 use copydesk::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use copydesk::rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
+use copydesk::store::node_tables::NodeTables;
 use copydesk::store::session_source::{SessionSource, TransactionAttempts};
 use copydesk::store::{
     ClusterNode, LeaseHolder, NodeAddress, NodeNews, StoreError, StoreResult, WriteBatch,
@@ -33,6 +34,8 @@ use crate::generators::{self, PEOPLE};
 const TIMEOUT_MS: u64 = 30_000;
 /// Time between two checks of an idle session.
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// Longest time of a shutdown.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 /// Time after which a failed load is repeated.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -206,8 +209,22 @@ impl SimulatedNode {
         self.pause.is_paused.get()
     }
 
-    /// Shuts down as after SIGTERM: stores everything and releases all documents.
+    /// Returns whether a transaction has an unknown outcome.
+    pub fn is_unsettled(&self) -> bool {
+        self.is_unsettled.get()
+    }
+
+    /// Shuts down as after SIGTERM: stores everything and releases all documents, or ends without
+    /// that after some time.
     pub async fn shut_down(self: Rc<Self>) {
+        let is_closed = timeout(SHUTDOWN_LIMIT, self.close()).await.is_ok();
+        if !is_closed && self.has_mutation(NodeMutation::ReleaseBeforeOutcomeKnown) {
+            self.cluster_node.release_all().await;
+        }
+        self.kill();
+    }
+
+    async fn close(&self) {
         self.is_stopping.set(true);
         // Rooms end when their senders are gone.
         self.rooms.borrow_mut().clear();
@@ -217,12 +234,10 @@ impl SimulatedNode {
         let (done, stored) = oneshot::channel();
         let is_settled = self.writer.send(WriterCommand::Settle(done)).is_ok()
             && matches!(stored.await, Ok(Ok(())));
-        if is_settled || self.has_mutation(NodeMutation::ReleaseBeforeOutcomeKnown) {
+        if is_settled {
             self.cluster_node.release_all().await;
         }
-        let node = self.client.node;
-        self.client.ask(move |database| database.leave(node)).await.ok();
-        self.kill();
+        NodeTables::leave(&self.client).await;
     }
 
     async fn kill_when_removed(self: Rc<Self>) {
