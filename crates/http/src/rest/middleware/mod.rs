@@ -10,3 +10,4 @@ pub(crate) mod idempotency;
 pub(crate) mod pagination;
 pub mod relay;
 pub mod request_id;
+pub(crate) mod unread_body;
