@@ -54,6 +54,7 @@ mod migrate;
 mod model_access;
 mod models;
 mod nodes;
+mod nodes_batches;
 mod nodes_calls;
 mod nodes_disk;
 mod nodes_faults;
