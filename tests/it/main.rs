@@ -59,6 +59,7 @@ mod nodes_calls;
 mod nodes_disk;
 mod nodes_faults;
 mod nodes_network;
+mod nodes_programs;
 mod nodes_proxies;
 mod nodes_redis;
 mod nodes_workspace;

@@ -17,7 +17,6 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("grammar_worker::", "the memory and the children of one process"),
     ("limits::", "limits of one process"),
     ("mcp_sessions::a_person_who_uses_all", "limits of one process"),
-    ("mcp_sessions::a_program_hears_of_documents", "changed texts are heard on their server only"),
     ("messages::what_is_read_of_one_person_at_once", "limits of one process"),
     ("metrics::", "numbers of one process"),
     ("old_data::", "a data directory of an older version"),
