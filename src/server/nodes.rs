@@ -38,6 +38,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TAKE_OVER_AGAIN: Duration = Duration::from_secs(3);
 /// Name of the task that sends the deliveries of webhooks.
 const DELIVERIES: &str = "webhooks";
+/// Number of documents in one message: what PostgreSQL carries is short.
+const DOCUMENTS: usize = 50;
 /// Number of packets that may wait to be passed back to a client.
 const PACKETS: usize = 1_024;
 
@@ -221,6 +223,8 @@ impl Server {
             () = self.take_over_workspace() => {}
             () = self.tell_outbox(node) => {}
             () = self.tell_renames(node) => {}
+            () = self.tell_watched(node) => {}
+            () = self.tell_texts(node) => {}
         }
     }
 
@@ -239,6 +243,26 @@ impl Server {
         let mut renames = self.changes.renames();
         while let Some(document) = renames.next().await {
             node.tell(&NodeNews::Renamed(document)).await;
+        }
+    }
+
+    /// Tells other servers to which documents programs here listen.
+    async fn tell_watched(&self, node: &ClusterNode) {
+        let mut watched = self.changes.watched();
+        loop {
+            for documents in watched.next().await.chunks(DOCUMENTS) {
+                node.tell(&NodeNews::Watched(documents.to_vec())).await;
+            }
+        }
+    }
+
+    /// Tells other servers which texts have changed to which programs there listen.
+    async fn tell_texts(&self, node: &ClusterNode) {
+        let mut texts = self.changes.for_others();
+        while let Some(documents) = texts.next().await {
+            for documents in documents.chunks(DOCUMENTS) {
+                node.tell(&NodeNews::Texts(documents.to_vec())).await;
+            }
         }
     }
 
@@ -270,6 +294,8 @@ impl Server {
                 }
             }
             NodeNews::Renamed(document) => self.changes.note_elsewhere(document),
+            NodeNews::Watched(documents) => self.changes.note_watched(documents),
+            NodeNews::Texts(documents) => self.changes.note_texts_elsewhere(documents),
             NodeNews::RunEnded(session, run) => {
                 self.agents.note_ended();
                 self.tell_end(from, &session, &run).await;
@@ -317,6 +343,7 @@ impl Server {
 
     /// Looks up whatever another server may have told in vain.
     async fn make_up(&self, config: &ServerConfig) {
+        self.changes.note_missed();
         if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
             tracing::warn!(%error, "cannot check the tokens");
         }

@@ -286,6 +286,26 @@ fn without_a_session_a_program_asks_to_hear_of_it() {
     assert_eq!(heard.next()["method"], "notifications/resources/list_changed");
 }
 
+#[test]
+fn without_a_session_a_program_hears_of_texts() {
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
+    let (document, other) = (owner.creates(TEXT), owner.creates(TEXT));
+    let coder = Mcp::silent(&copydesk, OWNER);
+    let headers = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "subscriptions/listen")];
+    let uri = |document: &str| format!("copydesk://documents/{document}");
+    let wanted = [uri(&document), uri("nowhere")];
+    let wanted = json!({"notifications": {"resourceSubscriptions": wanted}});
+    let heard = coder.post(&alone("subscriptions/listen", wanted), &headers);
+    assert_eq!(heard.next()["method"], "notifications/subscriptions/acknowledged");
+    owner.types(0, "In the other one. ");
+    owner.opens(&document);
+    owner.types(0, "In this one. ");
+    let told = heard.next();
+    assert_eq!(told["method"], "notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], uri(&document), "{other}: {told}");
+}
+
 // Files.
 
 #[test]

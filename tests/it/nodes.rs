@@ -141,6 +141,26 @@ fn lists_settings_and_rest_are_the_same_on_both() {
 }
 
 #[test]
+fn a_body_that_is_too_long_is_refused_alike_by_both_servers() {
+    let Some((first, second)) = two(None) else { return };
+    let document = first.owner().creates("Dear reader,\n");
+    let path = format!("PATCH /api/v1/documents/{document}");
+    for megabytes in [9, 20, 40] {
+        let long = json!({"title": "x".repeat(megabytes * 1024 * 1024)}).to_string();
+        for address in [first.address(), second.address()].repeat(3) {
+            let json = ("Content-Type", "application/json".to_owned());
+            let headers = [&owner_headers(address)[..], &[json]].concat();
+            let headers: Vec<_> = headers.iter().map(|(name, of)| (*name, of.as_str())).collect();
+            // The server refuses it before it has read all of it.
+            let refused = http::send(address, &path, &headers, &long);
+            let connection = refused.header("connection");
+            assert_eq!((refused.status, connection.as_deref()), (413, Some("close")));
+            assert!(refused.body.contains("too_large"), "{}", refused.body);
+        }
+    }
+}
+
+#[test]
 fn a_token_revoked_on_one_server_ends_on_the_other_at_once() {
     let Some((first, second)) = two(None) else { return };
     let (owner, ben) = (first.owner(), editor_on(&first, &second, "Ben"));

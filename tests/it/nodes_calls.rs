@@ -529,3 +529,90 @@ fn people_of_the_asking_document_who_may_read_the_other_one_are_told_of_the_requ
     }
     ana.answer(&run);
 }
+
+/// Ana's run waits for Ben's document on the second server, and his for hers on the first.
+fn wait_for_each_other(nodes: &Nodes) -> (Person, Person, [(String, Request); 2]) {
+    let (ana, ben) = nodes.two_documents();
+    ana.overwrites("Mine.\n", BEFORE);
+    let waits = [(&ana, &ben), (&ben, &ana)].map(|(asker, decider)| {
+        nodes.rewrites(&decider.document());
+        let run = asker.asks("Fix the spelling there");
+        let request = decider.sees_request_of(&run);
+        (run, request)
+    });
+    (ana, ben, waits)
+}
+
+#[test]
+fn two_runs_that_wait_for_each_others_node_both_end() {
+    let Some(nodes) = Nodes::start() else { return };
+    let (ana, ben, [(hers, in_his), (his, in_hers)]) = wait_for_each_other(&nodes);
+    // Each goes on as soon as its own request is decided.
+    ana.accepts_all(&in_hers);
+    assert_eq!(ben.answer(&his)["conversationMessage"], "Done.");
+    assert_eq!(waiting(&ben, &ben.document())[0].id(), in_his.id());
+    ben.rejects(&in_his, "Not now");
+    assert_eq!(ana.answer(&hers)["conversationMessage"], "Done.");
+    assert!(nodes.told().contains("User rejected: Not now"), "{}", nodes.told());
+    ana.comes_to_read(AFTER);
+    assert_eq!((ben.text().as_str(), ana.version()), (BEFORE, 2));
+}
+
+#[test]
+fn two_runs_that_wait_for_each_others_node_both_end_though_one_is_killed() {
+    let Some(mut nodes) = Nodes::start() else { return };
+    let (ana, ben, [(hers, in_his), (his, in_hers)]) = wait_for_each_other(&nodes);
+    let documents = [ana.document(), ben.document()];
+    nodes.first.is_killed();
+    ana.is_cut_off();
+    ben.is_cut_off();
+    let [ana, ben] = [ana, ben].map(|person| person.comes_back_to(&nodes.second.url));
+    for (person, document, request) in
+        [(&ana, &documents[0], &in_hers), (&ben, &documents[1], &in_his)]
+    {
+        opens_in_the_end(person, document);
+        person.opens(document);
+        assert_eq!(the_one_that_waits(person, document).id(), request.id());
+        person.accepts_all(request);
+    }
+    assert_eq!(ana.answer(&hers)["conversationMessage"], "Done.");
+    assert_eq!(ben.answer(&his)["conversationMessage"], "Done.");
+    for (person, version) in [(&ana, 2), (&ben, 1)] {
+        person.comes_to_read(AFTER);
+        assert_eq!(person.version(), version);
+    }
+    assert_eq!(nodes.provider.all_asked().len(), 6, "the model is asked nothing twice");
+}
+
+#[test]
+fn what_a_person_on_one_node_remembered_decides_the_next_call_of_a_run_on_another() {
+    let Some(nodes) = Nodes::start() else { return };
+    let (ana, ben) = nodes.two_documents();
+    let creates = |title: &str| {
+        let create = json!({"title": title, "new_content": "Fog.\n", "explanation": "A log."});
+        nodes.plays(&[("create_new_document", create)]);
+        ben.asks("Make a log")
+    };
+    let first = creates("Log");
+    let request = ana.sees_request_of(&first);
+    // Ana is on the node of the inbox; Ben's runs are on the other one.
+    let remember = json!({"approved": true, "remember": {"scope": "session"}});
+    ana.decides(&request, remember).ok();
+    ben.answer(&first);
+    let second = creates("Second log");
+    assert_eq!(ben.answer(&second)["conversationMessage"], "Done.");
+    assert!(nodes.told().contains("Created “Second log”"), "{}", nodes.told());
+    let resolved = ana.sees_resolved(&ana.sees_request_of(&second));
+    assert_eq!((&resolved["status"], &resolved["by"]), (&json!("approved"), &ana.user()));
+    let rules = ana.emit("rules:list", &json!({})).ok()["rules"].clone();
+    assert_eq!((&resolved["rule"], rules.as_array().map(Vec::len)), (&rules[0]["id"], Some(1)));
+    // Another session is not meant.
+    let other = ben.second_window();
+    other.opens(&ben.document());
+    let create = json!({"title": "Third log", "new_content": "Fog.\n", "explanation": "A log."});
+    nodes.plays(&[("create_new_document", create)]);
+    let third = other.asks("Make a log");
+    let request = ana.sees_request_of(&third);
+    ana.rejects(&request, "No");
+    assert_eq!(other.answer(&third)["conversationMessage"], "Done.");
+}

@@ -461,3 +461,46 @@ fn what_cannot_be_read_or_is_not_there_is_refused_through_any_server() {
     let complaint = refused.err().expect("it does not start");
     assert!(complaint.contains("cannot use the workspace"), "{complaint}");
 }
+
+#[test]
+fn a_path_that_was_remembered_on_one_server_is_written_by_a_run_on_the_other() {
+    let write = |script: Script, file: &str| {
+        let input = json!({"file_path": file, "content": format!("This is {file}.\n")});
+        script.answering(&file.replace('.', "\\."), "Write", &input)
+    };
+    let script = ["a.txt", "b.txt", "c.txt", "d.md"].into_iter().fold(Script::default(), write);
+    let Some(mut first) = one_with_workspace(script.closing("Done."), &[]) else { return };
+    let second = first.another_node();
+    // Ed is on the other server, and everything he does passes through it.
+    let ed = editor_on(&first, &second, "Ed");
+    let asks = |ed: &Person, file: &str| {
+        let run = ed.emit("run", &json!({"prompt": file})).ok()["requestId"].clone();
+        run.as_str().expect("a run has a name").to_owned()
+    };
+    let run = asks(&ed, "a.txt");
+    let request = ed.sees_request_of(&run);
+    let remember = json!({"approved": true, "remember": {"scope": "session", "path": "*.txt"}});
+    ed.decides(&request, remember).ok();
+    ends(&ed, &run);
+    let folder = first.folder();
+    let is_written_unasked = |ed: &Person, file: &str| {
+        let run = asks(ed, file);
+        assert_eq!(ends(ed, &run)["subtype"], "success");
+        let resolved = ed.sees_resolved(&ed.sees_request_of(&run));
+        let rule = ed.emit("rules:list", &json!({})).ok()["rules"][0]["id"].clone();
+        assert_eq!((&resolved["by"], &resolved["rule"]), (&ed.user(), &rule), "{file}");
+        let written = std::fs::read_to_string(folder.join(file)).unwrap();
+        assert_eq!(written, format!("This is {file}.\n"));
+    };
+    is_written_unasked(&ed, "b.txt");
+    // From now on his runs are on the other server.
+    assert_eq!(first.stops().code(), Some(0));
+    ed.is_cut_off();
+    let ed = ed.comes_back_to(&second.url);
+    once_it_is_back(&ed, "workspace:files", &json!({}));
+    is_written_unasked(&ed, "c.txt");
+    let run = asks(&ed, "d.md");
+    ed.rejects(&ed.sees_request_of(&run), "No");
+    ends(&ed, &run);
+    assert_eq!(first.file("d.md"), None);
+}

@@ -1,12 +1,15 @@
 //! Notifications of changed documents, and of changes to the list of documents, for the callers
 //! that asked for them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
 
+use tokio::time::Instant;
+
+use super::watched_documents::{WatchedDocument, WatchedElsewhere, WatchedHere, WatchedNews};
 use copydesk_engine::ids::{DocumentId, MemberId};
 use copydesk_engine::rooms::event::{DocumentChange, RoomEvent, ServerEvent};
 use copydesk_engine::rooms::{EncodedEvent, EventSink};
@@ -17,9 +20,33 @@ const WAITING: usize = 1_024;
 /// Time within which changes are reported as one.
 const TOGETHER: Duration = Duration::from_millis(500);
 
+/// Pause between two messages about changes to other servers, which report what comes within
+/// [`TOGETHER`] as one.
+const TELL_PAUSE: Duration = Duration::from_millis(250);
+/// Time for which a change is remembered, for a program of another server that begins to listen:
+/// longer than it takes until this server knows of it.
+const RECENT: Duration = Duration::from_secs(3);
+/// Number of recent changes above which the older ones are forgotten.
+const MANY_RECENT: usize = 256;
+
 /// Event sink that receives every room's updates and passes on which documents changed.
 #[derive(Clone, Debug)]
-pub struct DocumentChanges(broadcast::Sender<DocumentHappening>);
+pub struct DocumentChanges {
+    happenings: broadcast::Sender<Happening>,
+    here: WatchedHere,
+    elsewhere: WatchedElsewhere,
+}
+
+/// What listeners are to know of.
+#[derive(Clone, Debug)]
+enum Happening {
+    /// Event in one document.
+    In(DocumentHappening),
+    /// Anything may have happened on other servers.
+    Missed,
+    /// Programs of another server begin to listen to a document.
+    Watched(DocumentId),
+}
 
 /// Event in one document.
 #[derive(Clone, Debug)]
@@ -35,34 +62,144 @@ struct DocumentHappening {
 
 impl Default for DocumentChanges {
     fn default() -> Self {
-        Self(broadcast::channel(WAITING).0)
+        Self {
+            happenings: broadcast::channel(WAITING).0,
+            here: WatchedHere::default(),
+            elsewhere: WatchedElsewhere::default(),
+        }
     }
 }
 
 impl DocumentChanges {
     pub(crate) fn listen(&self) -> ChangeListener {
-        ChangeListener(self.0.subscribe())
+        ChangeListener(self.happenings.subscribe())
+    }
+
+    /// Notes that a program listens to a document's text, for the other servers of several.
+    pub(crate) fn watch(&self, document: &DocumentId) -> WatchedDocument {
+        self.here.watch(document)
+    }
+
+    fn send(&self, happening: Happening) {
+        // It is no error if nobody listens.
+        self.happenings.send(happening).ok();
     }
 
     fn happened(&self, document: &DocumentId, text: bool, list: bool) {
         let document = document.clone();
-        // It is no error if nobody listens.
-        self.0.send(DocumentHappening { document, text, list, is_here: true }).ok();
+        self.send(Happening::In(DocumentHappening { document, text, list, is_here: true }));
     }
 
     /// Notes that a document was renamed or deleted on another server of several.
     pub fn note_elsewhere(&self, document: DocumentId) {
-        self.0.send(DocumentHappening { document, text: true, list: true, is_here: false }).ok();
+        let (text, list, is_here) = (true, true, false);
+        self.send(Happening::In(DocumentHappening { document, text, list, is_here }));
+    }
+
+    /// Notes that texts have changed on another server.
+    pub fn note_texts_elsewhere(&self, documents: Vec<DocumentId>) {
+        let (text, list, is_here) = (true, false, false);
+        for document in documents {
+            self.send(Happening::In(DocumentHappening { document, text, list, is_here }));
+        }
+    }
+
+    /// Notes that programs of another server listen to the texts of these documents.
+    pub fn note_watched(&self, documents: Vec<DocumentId>) {
+        for document in self.elsewhere.note(documents) {
+            self.send(Happening::Watched(document));
+        }
+    }
+
+    /// Notes that something of other servers may have been missed.
+    pub fn note_missed(&self) {
+        self.elsewhere.note_missed();
+        self.send(Happening::Missed);
     }
 
     /// Returns a receiver of the documents that are renamed or deleted on this server.
     pub fn renames(&self) -> RenamedDocuments {
-        RenamedDocuments(self.0.subscribe())
+        RenamedDocuments(self.happenings.subscribe())
+    }
+
+    /// Returns a receiver of the documents that programs here listen to.
+    pub fn watched(&self) -> WatchedNews {
+        WatchedNews::of(self.here.clone())
+    }
+
+    /// Returns a receiver of the changes here in documents that programs elsewhere listen to.
+    pub fn for_others(&self) -> ChangesForOthers {
+        ChangesForOthers {
+            happenings: self.happenings.subscribe(),
+            elsewhere: self.elsewhere.clone(),
+            not_before: Instant::now(),
+            recent: HashMap::new(),
+            most_recent: MANY_RECENT,
+        }
+    }
+}
+
+/// Receiver of the changes on this server in documents that programs of other servers listen to.
+pub struct ChangesForOthers {
+    happenings: Receiver<Happening>,
+    elsewhere: WatchedElsewhere,
+    /// Time before which nothing more is told, so that many changes are told as one.
+    not_before: Instant,
+    /// Documents that changed a short while ago.
+    recent: HashMap<DocumentId, Instant>,
+    /// Number of these from which those that are too old are forgotten.
+    most_recent: usize,
+}
+
+impl ChangesForOthers {
+    /// Waits for changes, and returns the documents; `None` if the server stops.
+    pub async fn next(&mut self) -> Option<Vec<DocumentId>> {
+        let mut changed = BTreeSet::new();
+        loop {
+            let happened = if changed.is_empty() {
+                self.happenings.recv().await
+            } else {
+                let more = tokio::time::timeout_at(self.not_before, self.happenings.recv());
+                let Ok(happened) = more.await else { break };
+                happened
+            };
+            match happened {
+                Ok(happening) => changed.extend(self.note(happening)),
+                Err(RecvError::Lagged(_)) => changed.extend(self.elsewhere.known()),
+                Err(RecvError::Closed) => return None,
+            }
+        }
+        self.not_before = Instant::now() + TELL_PAUSE;
+        Some(changed.into_iter().collect())
+    }
+
+    /// Notes an event; returns the document if it is to be told.
+    fn note(&mut self, happening: Happening) -> Option<DocumentId> {
+        match happening {
+            Happening::In(DocumentHappening {
+                document,
+                text: true,
+                list: false,
+                is_here: true,
+            }) => {
+                if self.recent.len() >= self.most_recent {
+                    self.recent.retain(|_, at| at.elapsed() < RECENT);
+                    self.most_recent = MANY_RECENT.max(2 * self.recent.len());
+                }
+                self.recent.insert(document.clone(), Instant::now());
+                Some(document).filter(|document| self.elsewhere.has(document))
+            }
+            Happening::Watched(document) => {
+                let is_recent = self.recent.get(&document).is_some_and(|at| at.elapsed() < RECENT);
+                Some(document).filter(|_| is_recent)
+            }
+            Happening::In(_) | Happening::Missed => None,
+        }
     }
 }
 
 /// Receiver of the documents that are renamed or deleted on this server.
-pub struct RenamedDocuments(Receiver<DocumentHappening>);
+pub struct RenamedDocuments(Receiver<Happening>);
 
 impl RenamedDocuments {
     /// Waits for the next one; `None` if the server stops. Some are left out if too many wait.
@@ -70,7 +207,9 @@ impl RenamedDocuments {
         loop {
             match self.0.recv().await {
                 // A new document has no text that others know.
-                Ok(it) if it.is_here && it.list && it.text => return Some(it.document),
+                Ok(Happening::In(it)) if it.is_here && it.list && it.text => {
+                    return Some(it.document);
+                }
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return None,
             }
@@ -133,17 +272,20 @@ impl ListenerNews {
     /// Notes an event, if it is wanted. Returns `false` once there can be no more.
     fn note<T: Fn(&DocumentId) -> bool, L: Fn(&DocumentId) -> bool>(
         &mut self,
-        happened: Result<DocumentHappening, RecvError>,
+        happened: Result<Happening, RecvError>,
         wanted: &ListenerFilter<T, L>,
     ) -> bool {
         match happened {
-            Ok(DocumentHappening { document, text, list, is_here: _ }) => {
+            Ok(Happening::In(DocumentHappening { document, text, list, is_here: _ })) => {
                 self.list |= list && (wanted.list)(&document);
                 if text && (wanted.text)(&document) {
                     self.changed.insert(document);
                 }
             }
-            Err(RecvError::Lagged(_)) => (self.any, self.list) = (true, true),
+            Ok(Happening::Watched(_)) => {}
+            Ok(Happening::Missed) | Err(RecvError::Lagged(_)) => {
+                (self.any, self.list) = (true, true);
+            }
             Err(RecvError::Closed) => return false,
         }
         true
@@ -151,7 +293,7 @@ impl ListenerNews {
 }
 
 /// Receiver of the changes that [`DocumentChanges`] passes on.
-pub(crate) struct ChangeListener(Receiver<DocumentHappening>);
+pub(crate) struct ChangeListener(Receiver<Happening>);
 
 impl ChangeListener {
     /// Waits for a wanted change, then a little for more; `None` if the server stops.
@@ -223,6 +365,62 @@ mod tests {
         renamed(&changes, "doc_3");
         drop(changes);
         assert_eq!(listener.next(&wanted).await, None);
+    }
+
+    fn typed(changes: &DocumentChanges, document: &str) {
+        changes.happened(&document.into(), true, false);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn other_servers_are_told_of_what_they_listen_to_and_of_many_changes_once() {
+        let changes = DocumentChanges::default();
+        tokio::time::advance(Duration::from_mins(1)).await;
+        changes.note_watched(vec!["doc_1".into(), "doc_2".into()]);
+        let mut for_others = changes.for_others();
+        let began = Instant::now();
+        for document in ["doc_3", "doc_1", "doc_1", "doc_2"] {
+            typed(&changes, document);
+        }
+        assert_eq!(for_others.next().await, Some(vec!["doc_1".into(), "doc_2".into()]));
+        assert_eq!(began.elapsed(), Duration::ZERO, "the first is told at once");
+        for _ in 0..3 {
+            typed(&changes, "doc_1");
+        }
+        assert_eq!(for_others.next().await, Some(vec!["doc_1".into()]));
+        assert_eq!(began.elapsed(), TELL_PAUSE);
+        // What others have told is not told back, nor are names.
+        changes.note_texts_elsewhere(vec!["doc_1".into()]);
+        renamed(&changes, "doc_1");
+        drop(changes);
+        assert_eq!(for_others.next().await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_begins_to_listen_hears_of_a_change_just_before() {
+        let changes = DocumentChanges::default();
+        tokio::time::advance(Duration::from_mins(1)).await;
+        let mut for_others = changes.for_others();
+        typed(&changes, "doc_1");
+        changes.note_watched(vec!["doc_1".into(), "doc_2".into()]);
+        assert_eq!(for_others.next().await, Some(vec!["doc_1".into()]));
+        typed(&changes, "doc_3");
+        tokio::time::timeout(RECENT, for_others.next()).await.unwrap_err();
+        changes.note_watched(vec!["doc_3".into()]);
+        drop(changes);
+        assert_eq!(for_others.next().await, None, "that was long ago");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_another_server_tells_is_passed_on() {
+        let changes = DocumentChanges::default();
+        let mut listener = changes.listen();
+        let all = ListenerFilter { text: |_: &DocumentId| true, list: |_: &DocumentId| true };
+        changes.note_texts_elsewhere(vec!["doc_1".into()]);
+        let told = listener.next(&all).await.unwrap();
+        assert!(told.has(&"doc_1".into()) && !told.has(&"doc_2".into()) && !told.list);
+        changes.note_missed();
+        let told = listener.next(&all).await.unwrap();
+        assert!(told.has(&"doc_2".into()) && told.list);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! Handlers of the protocol's methods.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
@@ -15,11 +15,11 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use copydesk_engine::ids::DocumentId;
-use copydesk_engine::permissions::Action;
 
 use super::caller::{McpCaller, caller, caller_of};
 use super::changes::ListenerFilter;
 use super::shared_state::McpShared;
+use super::watched_documents::WatchedDocument;
 use super::{calling, prompts, relay, resources};
 
 /// Name of the server.
@@ -35,7 +35,7 @@ const INSTRUCTIONS: &str = "Copydesk holds documents and files for people, who r
 pub(crate) struct McpHandler {
     shared: Arc<McpShared>,
     /// Documents to whose changes this session has subscribed.
-    subscribed: Arc<Mutex<BTreeSet<DocumentId>>>,
+    subscribed: Arc<Mutex<BTreeMap<DocumentId, WatchedDocument>>>,
     /// Token that is cancelled when the session is over.
     over: CancellationToken,
     _over: Arc<DropGuard>,
@@ -56,7 +56,7 @@ impl McpHandler {
         let mut listener = app.changes.listen();
         self.shared.app.tasks.spawn(async move {
             let wanted = ListenerFilter {
-                text: |document: &DocumentId| lock(&subscribed).contains(document),
+                text: |document: &DocumentId| lock(&subscribed).contains_key(document),
                 list: |document: &DocumentId| app.api.is_listed_for(&caller.principal, document),
             };
             loop {
@@ -70,7 +70,7 @@ impl McpHandler {
                 if news.list && peer.notify_resource_list_changed().await.is_err() {
                     return;
                 }
-                let subscribed = lock(&subscribed).clone();
+                let subscribed: Vec<_> = lock(&subscribed).keys().cloned().collect();
                 for document in subscribed.iter().filter(|it| news.has(it)) {
                     let uri = resources::uri(document);
                     let update = ResourceUpdatedNotificationParam::new(uri);
@@ -207,15 +207,9 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = caller_of(&context)?;
-        if let Some(document) = resources::document(&request.uri)
-            && caller.principal.may(Action::Read, Some(&document))
-            && relay::elsewhere(&self.shared, &document).await.is_some()
-        {
-            lock(&self.subscribed).insert(document);
-            return Ok(());
-        }
-        let (room, _) = resources::open(&self.shared, &caller, &request.uri).await?;
-        lock(&self.subscribed).insert(room.document().clone());
+        let document = resources::find(&self.shared, &caller, &request.uri).await?;
+        let watched = self.shared.app.changes.watch(&document);
+        lock(&self.subscribed).insert(document, watched);
         Ok(())
     }
 
@@ -245,18 +239,19 @@ impl ServerHandler for McpHandler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let caller = caller_of(context.request_context())?;
-        let mut wanted = BTreeSet::new();
+        let app = &self.shared.app;
+        let mut wanted = BTreeMap::new();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             // A document that the caller may not read sends no notifications.
-            if let Ok((room, _)) = resources::open(&self.shared, &caller, uri).await {
-                wanted.insert(room.document().clone());
+            if let Ok(document) = resources::find(&self.shared, &caller, uri).await {
+                let watched = app.changes.watch(&document);
+                wanted.insert(document, watched);
             }
         }
-        let app = &self.shared.app;
         let mut listener = app.changes.listen();
         let lists = context.accepted().resources_list_changed == Some(true);
         let asked = ListenerFilter {
-            text: |document: &DocumentId| wanted.contains(document),
+            text: |document: &DocumentId| wanted.contains_key(document),
             list: |document: &DocumentId| {
                 lists && app.api.is_listed_for(&caller.principal, document)
             },
@@ -272,7 +267,7 @@ impl ServerHandler for McpHandler {
             if lists && news.list && context.sink().notify_resource_list_changed().await.is_err() {
                 return Ok(());
             }
-            for document in wanted.iter().filter(|it| news.has(it)) {
+            for document in wanted.keys().filter(|it| news.has(it)) {
                 let uri = resources::uri(document);
                 if context.sink().notify_resource_updated(uri).await.is_err() {
                     return Ok(());

@@ -22,6 +22,7 @@ mod result_text;
 mod sessions;
 mod shared_state;
 mod tools;
+mod watched_documents;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +38,10 @@ use read_versions::ReadVersions;
 use sessions::McpSessions;
 use shared_state::{LONGEST_MESSAGE, McpShared};
 
-pub use changes::DocumentChanges;
+pub use changes::{ChangesForOthers, DocumentChanges};
 pub use forwarded_call::{ForwardCall, ForwardedCall};
 pub use shared_state::McpState;
+pub use watched_documents::WatchedNews;
 
 /// Time without messages after which a session is closed: longer than people take to decide.
 const IDLE: Duration = Duration::from_hours(24);

@@ -13,6 +13,7 @@ use copydesk_engine::rooms::RoomHandle;
 use copydesk_engine::rooms::command::DocumentSnapshot;
 
 use super::caller::McpCaller;
+use super::relay;
 use super::shared_state::McpShared;
 
 const BEGIN: &str = "copydesk://documents/";
@@ -75,16 +76,32 @@ pub(crate) async fn open(
     caller: &McpCaller,
     uri: &str,
 ) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
-    let unknown = || {
-        let message = format!("there is no resource {uri}");
-        ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
-    };
-    let id = document(uri).ok_or_else(unknown)?;
+    let id = document(uri).ok_or_else(|| unknown(uri))?;
     let api = &shared.app.api;
     let room = api.listed_room(&caller.principal, &id, Action::Read).await;
-    let room = room.map_err(|_| unknown())?;
-    let reading = room.read().await.map_err(|_| unknown())?;
+    let room = room.map_err(|_| unknown(uri))?;
+    let reading = room.read().await.map_err(|_| unknown(uri))?;
     Ok((room, reading))
+}
+
+/// Returns the document at an address, which another server of several may have. A document that
+/// the caller may not read counts as missing.
+pub(crate) async fn find(
+    shared: &McpShared,
+    caller: &McpCaller,
+    uri: &str,
+) -> Result<DocumentId, ErrorData> {
+    let id = document(uri).ok_or_else(|| unknown(uri))?;
+    if relay::elsewhere(shared, &id).await.is_none() {
+        return Ok(open(shared, caller, uri).await?.0.document().clone());
+    }
+    let is_listed = shared.app.api.is_stored_for(&caller.principal, &id).await;
+    if is_listed.map_err(|_| unknown(uri))? { Ok(id) } else { Err(unknown(uri)) }
+}
+
+fn unknown(uri: &str) -> ErrorData {
+    let message = format!("there is no resource {uri}");
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
 /// Returns the text at an address, and counts it as read by the caller.

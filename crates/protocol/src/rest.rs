@@ -289,6 +289,10 @@ pub enum DecisionResult {
         /// Reason why the decision failed.
         error: WireError,
     },
+    /// Result of another server of several, as it came.
+    #[schemars(skip)]
+    #[cfg_attr(test, ts(skip))]
+    Passed(Value),
 }
 
 /// Prompt for the agent.

@@ -6,8 +6,8 @@
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::clock::DefaultClock;
@@ -21,9 +21,9 @@ use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
 use super::link::{ClientLink, EventAck};
-use super::relay::RelaySlot;
 use super::socket_error::{SocketError, SocketResult};
 use copydesk_connections::{HeldBytes, HeldPurpose};
+use copydesk_engine::api::NodeAddress;
 use copydesk_engine::metrics;
 
 /// Maximum events of one socket that wait for their answer.
@@ -203,6 +203,22 @@ pub(crate) struct AckReply {
 impl std::fmt::Debug for AckReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("AckReply")
+    }
+}
+
+/// Place where a refused event waits to be passed on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RelaySlot(Arc<Mutex<Option<(AckReply, NodeAddress)>>>);
+
+impl RelaySlot {
+    /// Stores the reply to an event whose document another server has.
+    pub(crate) fn put(&self, ack: AckReply, node: NodeAddress) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((ack, node));
+    }
+
+    /// Takes it out, if there is one.
+    pub(crate) fn take(&self) -> Option<(AckReply, NodeAddress)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

@@ -4,6 +4,7 @@
 mod administration;
 mod agent;
 mod connect;
+mod decision_batch;
 mod documents;
 mod event_queue;
 mod files;
@@ -266,7 +267,7 @@ impl SocketConnection {
             "transcript:clear" => run(&self.caller, payload, ack, agent::clear).await,
             "transcript:fork" => run(&self.caller, payload, ack, agent::fork).await,
             "tool_approval_response" => run(self, payload, ack, review::respond).await,
-            "tool_approval_batch" => run(self, payload, ack, review::batch).await,
+            "tool_approval_batch" => run(self, payload, ack, decision_batch::batch).await,
             "list_pending_approvals" => run(&self.caller, payload, ack, review::list).await,
             "approval:list" => run(&self.caller, payload, ack, resolved_requests::list).await,
             "approval:told" => run(&self.caller, payload, ack, review::told).await,

@@ -5,6 +5,8 @@
 //! lost, the client is disconnected too: as after a restart of a server, it comes back, opens its
 //! documents again and sends again what was not acknowledged.
 
+mod answers;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,19 +26,18 @@ use copydesk_engine::ids::{DocumentId, SessionId};
 use copydesk_engine::metrics;
 use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, RELAYED, RELAYED_INBOX};
 
-use super::event_queue::AckReply;
-use super::followed_requests::{FollowedRequest, TO_FOLLOW};
-use super::link::{ClientLink, event_frame};
+use super::SocketConnection;
+use super::event_queue::{AckReply, RelaySlot};
+use super::followed_requests::FollowedRequest;
+use super::link::ClientLink;
 use super::socket_error::SocketError;
-use super::{SocketConnection, SocketState};
+use answers::{EventFollower, PassedOutcome, WaitingEvent, pass_back};
 
 /// Longest time for which an event looks for the server that has its document: about as long as
 /// the servers take to find out that one of them is gone.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Longest time for a client to be told that its token has ended.
-const GOODBYE: Duration = Duration::from_secs(1);
 /// Number of events that may wait to be passed on.
 const WAITING: usize = 256;
 
@@ -81,21 +82,6 @@ pub enum NodePacket {
     Event(String, Box<RawValue>),
     /// Answer to the event of this number.
     Answer(u64, Box<RawValue>),
-}
-
-/// Place where a refused event waits to be passed on.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RelaySlot(Arc<Mutex<Option<(AckReply, NodeAddress)>>>);
-
-impl RelaySlot {
-    /// Stores the reply to an event whose document another server has.
-    pub(crate) fn put(&self, ack: AckReply, node: NodeAddress) {
-        *lock(&self.0) = Some((ack, node));
-    }
-
-    fn take(&self) -> Option<(AckReply, NodeAddress)> {
-        lock(&self.0).take()
-    }
 }
 
 /// Part that other servers have in serving a client.
@@ -184,28 +170,16 @@ struct OpenLink {
     last: u64,
 }
 
-/// Event that was passed on and is not answered yet.
-struct WaitingEvent {
-    ack: AckReply,
-    then: EventFollower,
-    /// `true` if the answer says which document was opened: the event names a file.
-    names_file: bool,
-}
-
-/// Who is told that an event is over.
-enum EventFollower {
-    /// The next event of the client, for which this one has to be answered.
-    Next(oneshot::Sender<PassedOutcome>),
-    /// The next event that is no push.
-    AfterPushes(oneshot::Sender<()>),
-}
-
-/// Outcome of an event that was passed on.
-enum PassedOutcome {
-    /// The client has its answer, which may say which document a file is.
-    Answered(Option<DocumentId>),
-    /// The other server does not have the document.
-    Moved(AckReply),
+/// Answer of another server to a part of a client's event.
+pub(crate) enum NodeAnswer {
+    /// Complete answer.
+    Answered(Box<RawValue>),
+    /// The server was not reached; nothing was done.
+    NotReached,
+    /// The server has refused the client, with this message; nothing was done.
+    Refused(String),
+    /// The connection was lost: it may have been done. The client is disconnected.
+    Lost,
 }
 
 /// Result of [`SocketConnection::pass_on`].
@@ -336,7 +310,7 @@ impl SocketConnection {
         if is_push {
             let (over, passed) = oneshot::channel();
             let then = EventFollower::AfterPushes(over);
-            lock(&link.waiting).insert(number, WaitingEvent { ack, then, names_file });
+            lock(&link.waiting).insert(number, WaitingEvent::Passed { ack, then, names_file });
             link.events.send(event).await.ok();
             relay.pushes.retain_mut(|push| push.try_recv() == Err(TryRecvError::Empty));
             relay.pushes.push(passed);
@@ -344,7 +318,7 @@ impl SocketConnection {
         }
         let (done, outcome) = oneshot::channel();
         let then = EventFollower::Next(done);
-        lock(&link.waiting).insert(number, WaitingEvent { ack, then, names_file });
+        lock(&link.waiting).insert(number, WaitingEvent::Passed { ack, then, names_file });
         link.events.send(event).await.ok();
         match outcome.await {
             Ok(PassedOutcome::Moved(ack)) => Passed::Again(ack),
@@ -356,6 +330,34 @@ impl SocketConnection {
             }
             // With the connection lost, the client is disconnected.
             Err(_) => Passed::Done,
+        }
+    }
+
+    /// Sends a part of an event of the client to another server, and waits for the answer.
+    pub(crate) async fn ask_node(
+        &mut self,
+        node: &NodeAddress,
+        name: &str,
+        payload: Box<RawValue>,
+    ) -> NodeAnswer {
+        match self.link_to(node, &[RELAYED]).await {
+            Ok(()) => {}
+            Err(NodeRefusal::Unreachable) => return NodeAnswer::NotReached,
+            Err(NodeRefusal::Refused(reason)) => return NodeAnswer::Refused(reason),
+        }
+        let link = self.route.relay_mut().and_then(|relay| relay.links.get_mut(&node.number));
+        let Some(link) = link else { return NodeAnswer::NotReached };
+        metrics::RELAYED_EVENTS.count();
+        link.last += 1;
+        let (taker, answer) = oneshot::channel();
+        lock(&link.waiting).insert(link.last, WaitingEvent::Part(taker));
+        let event = PassedEvent { number: Some(link.last), name: name.to_owned(), payload };
+        link.events.send(event).await.ok();
+        // A lost connection ends the client.
+        tokio::select! {
+            biased;
+            answer = answer => answer.map_or(NodeAnswer::Lost, NodeAnswer::Answered),
+            () = self.client.ended() => NodeAnswer::Lost,
         }
     }
 
@@ -416,100 +418,6 @@ impl SocketConnection {
         self.app.tasks.spawn(async move { pass_back(&app, client, packets, &waiting).await });
         Ok(())
     }
-}
-
-/// Passes back what another server sends, until the connection is lost, which ends the client.
-async fn pass_back(
-    app: &SocketState,
-    (client, follows): (ClientLink, UnboundedSender<Box<FollowedRequest>>),
-    mut packets: mpsc::Receiver<NodePacket>,
-    waiting: &Mutex<HashMap<u64, WaitingEvent>>,
-) {
-    loop {
-        let packet = tokio::select! {
-            () = client.client().ended() => None,
-            packet = packets.recv() => packet,
-        };
-        match packet {
-            // This server has greeted its client.
-            Some(NodePacket::Event(name, _)) if name == "sessionRegistered" => {}
-            Some(NodePacket::Event(name, _)) if name == "sessionEnded" => {
-                // The token has ended: this server says so, too, and ends the client.
-                if let Err(error) = app.api.auth.sweep(app.api.clock.now_ms()).await {
-                    tracing::warn!(%error, "cannot check the tokens");
-                }
-                drop(tokio::time::timeout(GOODBYE, client.client().ended()).await);
-                break;
-            }
-            Some(NodePacket::Event(name, payload)) if name == TO_FOLLOW => {
-                if let Ok(followed) = serde_json::from_str(payload.get()) {
-                    follows.send(followed).ok();
-                }
-            }
-            Some(NodePacket::Event(name, payload)) => {
-                client.emit(&name, &payload, event_frame(&name, &payload).as_ref());
-            }
-            Some(NodePacket::Answer(number, body)) => {
-                let waited = lock(waiting).remove(&number);
-                let Some(WaitingEvent { ack, then, names_file }) = waited else { continue };
-                match (is_elsewhere(&body), then) {
-                    (false, EventFollower::Next(done)) => {
-                        let opened = names_file.then(|| opened_document(&body)).flatten();
-                        ack.give_raw(&body);
-                        done.send(PassedOutcome::Answered(opened)).ok();
-                    }
-                    (false, EventFollower::AfterPushes(over)) => {
-                        let age = ack.age();
-                        ack.give_raw(&body);
-                        metrics::RELAYED_KEYSTROKE_SECONDS.took(age);
-                        over.send(()).ok();
-                    }
-                    (true, EventFollower::Next(done)) => drop(done.send(PassedOutcome::Moved(ack))),
-                    (true, EventFollower::AfterPushes(_)) => {
-                        // What came after it was passed on, too. The client sends all of it again.
-                        ack.leave_unanswered();
-                        break;
-                    }
-                }
-            }
-            None => break,
-        }
-    }
-    // First of all: nobody may be told that nothing was changed, for that is not known.
-    client.client().end(EndReason::NodeLost);
-    let unanswered = std::mem::take(&mut *lock(waiting));
-    for event in unanswered.into_values() {
-        event.ack.leave_unanswered();
-    }
-}
-
-/// Returns `true` for the answer of a server that does not have the document.
-fn is_elsewhere(answer: &RawValue) -> bool {
-    #[derive(Deserialize)]
-    struct Refused {
-        error: RefusalCode,
-    }
-    #[derive(Deserialize)]
-    struct RefusalCode {
-        code: String,
-    }
-    answer.get().starts_with("{\"ok\":false")
-        && serde_json::from_str::<Refused>(answer.get())
-            .is_ok_and(|refused| refused.error.code == "elsewhere")
-}
-
-/// Returns the document that an answer to `document:open` names.
-fn opened_document(answer: &RawValue) -> Option<DocumentId> {
-    #[derive(Deserialize)]
-    struct Opened {
-        document: OpenedLine,
-    }
-    #[derive(Deserialize)]
-    struct OpenedLine {
-        id: String,
-    }
-    let opened: Opened = serde_json::from_str(answer.get()).ok()?;
-    Some(opened.document.id.into())
 }
 
 /// Number of events that may wait to be passed on to one server; for [`NodeLink::events`].

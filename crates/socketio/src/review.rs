@@ -2,7 +2,6 @@
 //! preview of the text for the model.
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use copydesk_engine::api::{Caller, RequestScope};
@@ -12,10 +11,10 @@ use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::command::ViewerChange;
 use copydesk_protocol::client::{
     FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, SplitRequest,
-    ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
+    ToolApprovalResponse, UndoRequest,
 };
 use copydesk_protocol::convert;
-use copydesk_protocol::rest::{DecisionResults, RequestState, Undo};
+use copydesk_protocol::rest::{RequestState, Undo};
 use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
 
 use super::followed_requests::{FOLLOW, Followed, FollowedRequest};
@@ -53,35 +52,6 @@ pub async fn told(caller: &Caller, payload: ToolApprovalResponse) -> SocketResul
     let decision = convert::read_decision(&payload).map_err(SocketError::invalid)?;
     let id = payload.request_id.into();
     Ok(convert::told(caller.report_of_decision(&id, &decision).await?))
-}
-
-/// Answers `tool_approval_batch`: decides several requests, each on its own.
-///
-/// # Errors
-/// `invalid_payload` for too many decisions. A refused one is part of the answer, with the error of
-/// [`respond`].
-pub async fn batch(
-    connection: &mut SocketConnection,
-    payload: ToolApprovalBatch,
-) -> SocketResult<DecisionResults> {
-    if payload.responses.len() > convert::MOST_DECISIONS {
-        let most = convert::MOST_DECISIONS;
-        return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
-    }
-    let named = payload.responses.iter().filter_map(|it| it.get("request_id")?.as_str());
-    let named: Vec<_> = named.map(RequestId::from).collect();
-    connection.caller.check_place(&named).await?;
-    let mut results = Vec::with_capacity(payload.responses.len());
-    for response in payload.responses {
-        let request_id = response.get("request_id").and_then(Value::as_str).map(ToOwned::to_owned);
-        let decided = match serde_json::from_value(response) {
-            Ok(response) => respond(connection, response).await,
-            Err(error) => Err(SocketError::invalid(error.to_string())),
-        };
-        let decided = decided.map_err(|refusal| refusal.error().clone());
-        results.push(convert::decision_result(request_id, decided));
-    }
-    Ok(DecisionResults { results })
 }
 
 #[derive(Serialize)]

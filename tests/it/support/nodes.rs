@@ -15,9 +15,7 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("crash::", "a process ends at a chosen place"),
     ("deleted_people::a_deletion_that_a_crash_interrupts", "a process ends at a chosen place"),
     ("grammar_worker::", "the memory and the children of one process"),
-    ("limits::", "limits of one process"),
     ("mcp_sessions::a_person_who_uses_all", "limits of one process"),
-    ("mcp_sessions::a_program_hears_of_documents", "changed texts are heard on their server only"),
     ("messages::what_is_read_of_one_person_at_once", "limits of one process"),
     ("metrics::", "numbers of one process"),
     ("old_data::", "a data directory of an older version"),
@@ -25,6 +23,8 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("presence::a_client_that_takes_short", "through another server the long form is sent"),
     ("rest::the_same_key_twice_at_once", "which keys are in use is known to one process"),
     ("rest::too_many_requests_of_one_person", "limits of one process"),
+    ("rest::what_a_dying_server_had_begun", "a process ends at a chosen place"),
+    ("rest::who_hangs_up_before_the_answer", "which keys are in use is known to one process"),
     ("transports::a_websocket_is_opened_only_from", "the address of one server"),
     ("transports::the_printed_link_opens", "the address of one server"),
 ];

@@ -109,6 +109,23 @@ impl Application {
         let is_private = room.is_some_and(|room| room.unlisted_owner().is_some());
         !is_private && person.may(Action::Read, Some(document))
     }
+
+    /// Returns `true` if a document that another server of several has is in the list that a person
+    /// sees.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the document cannot be looked up.
+    pub async fn is_stored_for(
+        &self,
+        person: &Principal,
+        document: &DocumentId,
+    ) -> ApiResult<bool> {
+        if !person.may(Action::Read, Some(document)) {
+            return Ok(false);
+        }
+        let record = self.store.document(document).await?;
+        Ok(record.is_some_and(|record| !record.deleted && record.unlisted_owner.is_none()))
+    }
 }
 
 impl Caller {

@@ -1,5 +1,7 @@
 //! Requests for approval: lists, decisions, and what else people do with them.
 
+pub(super) mod decision_batch;
+
 use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use crate::permissions::Action;
 use crate::rooms::command::{ProposeAgain, UndoChange, ViewerChange};
 use crate::rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
 use crate::rooms::{RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
-use crate::store::{NodeAddress, QueryScope};
+use crate::store::QueryScope;
 
 use super::{ApiError, ApiResult, Caller, ErrorDetails, ListPage};
 
@@ -270,31 +272,6 @@ impl Caller {
             return Err(ApiError::not_found("request"));
         }
         Ok(request)
-    }
-
-    /// Checks before several requests are decided that not all of them are in documents of one
-    /// other server, which then decides them all.
-    ///
-    /// # Errors
-    /// [`Elsewhere`](super::ErrorCode::Elsewhere) if they are.
-    pub async fn check_place(&self, requests: &[RequestId]) -> ApiResult<()> {
-        if self.api.store.node().is_none() {
-            return Ok(());
-        }
-        let mut elsewhere: Option<NodeAddress> = None;
-        for request in requests {
-            // Errors are found as each is decided.
-            let Ok(document) = self.api.rooms.document_of(request).await else { return Ok(()) };
-            let document = document.unwrap_or_else(|| WORKSPACE_INBOX.into());
-            let Err(RoomError::Elsewhere(node)) = self.api.rooms.lease(&document).await else {
-                return Ok(());
-            };
-            if elsewhere.as_ref().is_some_and(|known| *known != node) {
-                return Ok(());
-            }
-            elsewhere = Some(node);
-        }
-        elsewhere.map_or(Ok(()), |node| Err(RoomError::Elsewhere(node).into()))
     }
 
     /// Decides a request.

@@ -257,9 +257,12 @@ fn put_session(script: &mut StatementBatch<'_>, record: &SessionRecord) {
     let sql = "INSERT INTO sessions (id, user_id, created_ms, seen_ms, permission_mode, body)
          SELECT $1, $2, $3, $4, $5, $6
          WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $2)
-         ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms,
-             permission_mode = excluded.permission_mode, body = excluded.body";
-    // The clock may have been set back since the session began, or be that of another server.
+         ON CONFLICT (id) DO UPDATE SET permission_mode = excluded.permission_mode,
+             body = excluded.body,
+             seen_ms = CASE WHEN excluded.seen_ms < sessions.created_ms
+                 THEN sessions.created_ms ELSE excluded.seen_ms END";
+    // The clock may have been set back since the session began, or be that of another server, which
+    // may have begun it at the same moment.
     let seen_ms = (*seen_ms).max(*created_ms);
     script.run(sql, &[id, user, created_ms, &seen_ms, permission_mode, body]);
 }

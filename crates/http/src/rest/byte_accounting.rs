@@ -25,6 +25,7 @@ use copydesk_connections::{
     MemoryExhausted, RequestOwner, SocketClient,
 };
 
+use super::middleware::unread_body;
 use super::problem::{Problem, RestResult};
 
 /// Path of socket.io.
@@ -82,6 +83,9 @@ pub async fn count(
     let owner = RequestOwner::unauthenticated(connections.accounts().clone(), transport);
     request.extensions_mut().insert(owner.clone());
     let is_long = request.body().size_hint().lower() > DRAINED_BYTES;
+    let (parts, body) = request.into_parts();
+    let body = unread_body::drained(&parts.headers, body);
+    let request = Request::from_parts(parts, body);
     let mut response = next.run(request).await;
     // Said, so that a client does not send its next request on a connection that is being closed.
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE || is_long && is_error(&response) {

@@ -6,6 +6,7 @@ pub mod middleware;
 pub mod problem;
 
 mod administration;
+mod decision_batch;
 mod documents;
 mod export;
 mod files;

@@ -56,6 +56,11 @@ impl Problem {
         &self.detail
     }
 
+    /// Returns the server that has the document, if that is the problem.
+    pub(crate) fn node(&self) -> Option<&NodeAddress> {
+        self.node.as_deref()
+    }
+
     /// Returns the problem of a request without a token.
     pub(crate) fn token_needed() -> Self {
         let detail = "a token is needed, as `Authorization: Bearer …` or `x-api-key: …`";

@@ -5,13 +5,14 @@ use axum::extract::{OriginalUri, Request};
 use axum::http::Uri;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
+use super::decision_batch::RestDecisions;
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, WaitQuery, next};
-use copydesk_engine::api::{ApiError, Caller, RequestScope};
+use crate::rest::middleware::relayed_parts::PartRelay;
+use copydesk_engine::api::{ApiError, Caller, RequestScope, decide_all};
 use copydesk_engine::approvals::{ApprovalRequest, Decision};
 use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
 use copydesk_engine::rooms::WORKSPACE_INBOX;
@@ -117,34 +118,25 @@ pub async fn decide(
     Ok(Json(take(&caller, &response).await?))
 }
 
-/// Decides several requests, each on its own.
+/// Decides several requests, each on its own, on the server that has its document.
 ///
 /// # Errors
 /// 422 `invalid_request` for too many decisions; those of [`body::read`]. A refused decision is
 /// part of the answer, not an error.
 pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
+    let relay = PartRelay::of(&request);
     let Decisions { responses } = body::read(request).await?;
     if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
     }
-    let named = responses.iter().filter_map(|it| it.get("request_id")?.as_str());
-    let named: Vec<_> = named.map(RequestId::from).collect();
-    caller.check_place(&named).await?;
-    let mut results = Vec::with_capacity(responses.len());
-    for response in responses {
-        let request_id = response.get("request_id").and_then(Value::as_str).map(ToOwned::to_owned);
-        let decided = match serde_json::from_value(response) {
-            Ok(response) => take(&caller, &response).await,
-            Err(error) => Err(Problem::unprocessable(error.to_string())),
-        };
-        let decided = decided.map_err(|problem| problem.as_error());
-        results.push(convert::decision_result(request_id, decided));
-    }
+    let (count, relay) = (responses.len(), relay.as_ref());
+    let mut decisions = RestDecisions { caller: &caller, relay, responses };
+    let results = decide_all(&mut decisions, count, relay.map(PartRelay::node)).await;
     Ok(Json(DecisionResults { results }))
 }
 
-async fn take(caller: &Caller, response: &ToolApprovalResponse) -> RestResult<Decided> {
+pub(super) async fn take(caller: &Caller, response: &ToolApprovalResponse) -> RestResult<Decided> {
     let (id, decision) = (response.request_id.as_str().into(), decision(response)?);
     let request = caller.decide_request(id, decision).await?;
     Ok(convert::decision(&request))

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::rest::DecisionResult;
 use crate::server::SessionEnded;
-use copydesk_engine::api::ErrorDetails;
+use copydesk_engine::api::{ErrorCode, ErrorDetails};
 
 use super::request::{self, request};
 use super::{ended, session_ended};
@@ -27,6 +28,13 @@ pub fn error_details(details: &ErrorDetails) -> Option<Value> {
         ErrorDetails::Limit(limit) => Some(json!({ "limit": limit })),
         ErrorDetails::Missing(_) | ErrorDetails::NoVersion | ErrorDetails::Elsewhere(_) => None,
     }
+}
+
+/// Returns the result of a decision that another server gave; `None` if it does not have the
+/// document.
+pub fn passed_result(result: Value) -> Option<DecisionResult> {
+    let is_elsewhere = result["error"]["code"] == ErrorCode::Elsewhere.as_str();
+    (!is_elsewhere).then_some(DecisionResult::Passed(result))
 }
 
 /// Returns the reason of a refused decision, where the code of the error has several.

@@ -39,7 +39,7 @@ use super::{rest, server};
 
 pub use administration::{spending, spending_month, storage, wanted_limit, work};
 pub use deleted_people::{person_deletion, person_preview, person_to_delete, treatment};
-pub use errors::{error_details, reason_code};
+pub use errors::{error_details, passed_result, reason_code};
 pub use files::file_line;
 pub use from_client::{
     MOST_DECISIONS, configure, ended_status, fork_start, hunk_ids, new_document, question,

@@ -26,6 +26,10 @@ pub enum NodeNews {
     Created(DocumentId),
     /// A document was renamed or deleted.
     Renamed(DocumentId),
+    /// Programs of the node listen to the texts of these documents, for a while.
+    Watched(Vec<DocumentId>),
+    /// The texts of these documents, to which another node listens, have changed.
+    Texts(Vec<DocumentId>),
     /// A run has ended.
     RunEnded(SessionId, RunId),
     /// A call that one node makes for a run of another is stored, asks people, or is over.

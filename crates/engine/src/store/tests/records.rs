@@ -367,6 +367,16 @@ async fn sessions_and_unfinished_runs_survive(database: TestDatabase) {
     assert_eq!(store.run(&"run_1".into()).await.unwrap(), None);
 }
 
+async fn a_session_that_two_servers_begin_was_not_seen_before_it_began(database: TestDatabase) {
+    let store = database.store().await;
+    let first = SessionRecord::begin("usr_anna".into(), 10);
+    let second = SessionRecord { created_ms: 7, seen_ms: 7, ..first.clone() };
+    for begun in [&first, &second] {
+        store.commit(StoreOp::PutSession(begun.clone())).await.unwrap();
+    }
+    assert_eq!(store.session(&first.id).await.unwrap(), Some(first));
+}
+
 async fn damaged_rows_are_reported_not_guessed(database: TestDatabase) {
     let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
@@ -390,5 +400,6 @@ on_both_databases! {
     each_document_of_a_session_has_its_own_transcript,
     of_a_long_conversation_the_newest_that_fits_is_read_and_then_what_is_before_that,
     sessions_and_unfinished_runs_survive,
+    a_session_that_two_servers_begin_was_not_seen_before_it_began,
     damaged_rows_are_reported_not_guessed,
 }

@@ -9,4 +9,6 @@ pub mod guard;
 pub(crate) mod idempotency;
 pub(crate) mod pagination;
 pub mod relay;
+pub(crate) mod relayed_parts;
 pub mod request_id;
+pub(crate) mod unread_body;

@@ -2,7 +2,8 @@
 //! the caller's own token, and its answers passed back.
 //!
 //! A request is first handled here. If the document turns out to be elsewhere, nothing was done,
-//! and what was read of the body is sent again.
+//! and what was read of the body is sent again. A request about documents of several servers is
+//! passed on in parts by its handler ([`relayed_parts`](super::relayed_parts)).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +26,7 @@ use copydesk_engine::metrics;
 
 /// Header of a request that another server has passed on, and of the answer that the document is
 /// not here either.
-const RELAYED: HeaderName = HeaderName::from_static("x-copydesk-relayed");
+pub(super) const RELAYED: HeaderName = HeaderName::from_static("x-copydesk-relayed");
 /// Longest time for which a request looks for the server that has its document.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Pause between two attempts.
@@ -120,7 +121,10 @@ impl Drop for RecordedBody {
 /// Handles a request here, or passes it on to the server that has its document.
 pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: Next) -> Response {
     let is_relayed = request.headers().contains_key(RELAYED);
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    if !is_relayed {
+        parts.extensions.insert(relay.clone());
+    }
     let rest = Some(body.into_data_stream());
     let record = BodyRecord { rest, ..BodyRecord::default() };
     let record = Arc::new(Mutex::new(record));
@@ -140,7 +144,9 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
         let forwarded = (relay.forward)(node.clone(), relayed(&parts, &record)).await;
         match forwarded {
             Ok(answer) if !answer.headers().contains_key(RELAYED) => return answer,
-            Err(ForwardFailure::Lost) if parts.method != Method::GET => return lost(),
+            Err(ForwardFailure::Lost) if parts.method != Method::GET => {
+                return lost().into_response();
+            }
             Ok(_) | Err(_) if Instant::now() >= until => return response,
             Ok(_) | Err(_) => {}
         }
@@ -159,9 +165,10 @@ fn relayed(parts: &Parts, record: &Arc<Mutex<BodyRecord>>) -> Request {
     request
 }
 
-fn lost() -> Response {
+/// Returns the problem of a request that another server may have done.
+pub(crate) fn lost() -> Problem {
     let detail = "the server that has this document was lost: check if it was done";
-    Problem::new(StatusCode::BAD_GATEWAY, "outcome_unknown", detail).into_response()
+    Problem::new(StatusCode::BAD_GATEWAY, "outcome_unknown", detail)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,0 +1,90 @@
+//! Parts of a request that other servers of several answer, because they have the documents: sent
+//! to them with the caller's own token.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{OriginalUri, Request};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use serde_json::Value;
+
+use super::idempotency;
+use super::relay::{ForwardFailure, RELAYED, RequestRelay};
+use copydesk_engine::api::{ClusterNode, NodeAddress};
+use copydesk_engine::metrics;
+use copydesk_protocol::server::WireError;
+
+/// Maximum answer of another server that is read, in bytes.
+const LARGEST_ANSWER: usize = 64 * 1024 * 1024;
+
+/// Sender of the parts of one request.
+pub(crate) struct PartRelay {
+    relay: RequestRelay,
+    headers: HeaderMap,
+    target: Uri,
+}
+
+/// Answer of another server to a part.
+#[derive(Debug)]
+pub(crate) enum PartAnswer {
+    /// It was done, with this body.
+    Done(Value),
+    /// It was refused.
+    Refused(WireError),
+    /// The server was not reached, or does not have the document either; nothing was done.
+    NotThere,
+    /// The connection was lost, or the answer cannot be read: it may have been done.
+    Lost,
+}
+
+impl PartRelay {
+    /// Returns the sender of the parts of a request, each to the request's own address; `None` if
+    /// this server is the only one, or another one has sent it the request.
+    pub(crate) fn of(request: &Request) -> Option<Self> {
+        let relay = request.extensions().get::<RequestRelay>()?.clone();
+        let mut headers = request.headers().clone();
+        // The key is for the whole request, whose answer this server stores.
+        for about_whole in [header::CONTENT_LENGTH, idempotency::KEY] {
+            headers.remove(about_whole);
+        }
+        headers.insert(RELAYED, HeaderValue::from_static("yes"));
+        let whole = request.extensions().get::<OriginalUri>();
+        let target = whole.map_or(request.uri(), |OriginalUri(uri)| uri).clone();
+        Some(Self { relay, headers, target })
+    }
+
+    /// Returns this server as one of several.
+    pub(crate) fn node(&self) -> &ClusterNode {
+        &self.relay.node
+    }
+
+    /// Posts a part to another server.
+    pub(crate) async fn post(&self, node: &NodeAddress, body: &Value) -> PartAnswer {
+        let mut request = Request::new(Body::from(body.to_string()));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.target.clone();
+        *request.headers_mut() = self.headers.clone();
+        metrics::RELAYED_HTTP_REQUESTS.count();
+        let answer = match (self.relay.forward)(node.clone(), request).await {
+            Ok(answer) if answer.headers().contains_key(RELAYED) => return PartAnswer::NotThere,
+            Ok(answer) => answer,
+            Err(ForwardFailure::Unreachable) => return PartAnswer::NotThere,
+            Err(ForwardFailure::Lost) => return PartAnswer::Lost,
+        };
+        let status = answer.status();
+        let bytes = to_bytes(answer.into_body(), LARGEST_ANSWER).await.ok();
+        let body: Option<Value> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        match body {
+            Some(body) if status == StatusCode::OK => PartAnswer::Done(body),
+            Some(problem) => error(&problem).map_or(PartAnswer::Lost, PartAnswer::Refused),
+            None => PartAnswer::Lost,
+        }
+    }
+}
+
+/// Reads the error of a problem document of this API; `None` for anything else, such as the answer
+/// of a proxy in between.
+fn error(problem: &Value) -> Option<WireError> {
+    let text = |name| problem.get(name)?.as_str().map(str::to_owned);
+    let (code, message) = (text("code")?, text("detail")?);
+    let (reason_code, details) = (text("reasonCode"), problem.get("details").cloned());
+    Some(WireError { code, message, reason_code, details })
+}
