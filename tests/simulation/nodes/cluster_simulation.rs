@@ -255,12 +255,8 @@ impl ClusterSimulation {
     }
 
     fn inject_fault(&mut self) {
-        let unsettled = self.nodes.borrow().values().find(|it| it.is_unsettled()).cloned();
-        if let Some(node) = unsettled
-            && self.random.u8(..3) == 0
-        {
-            node.spawn(Rc::clone(&node).shut_down());
-            return self.count("a node was shut down, unsettled");
+        if self.shut_down_unsettled() {
+            return;
         }
         let Some(node) = self.random_node() else { return self.start_node() };
         let endpoint = NetworkEndpoint::Node(node.number());
@@ -319,6 +315,16 @@ impl ClusterSimulation {
             17..20 if self.nodes.borrow().len() < self.max_nodes => self.start_node(),
             _ => self.heal(),
         }
+    }
+
+    /// Now and then shuts down a node with a transaction of unknown outcome, if there is one. Returns
+    /// whether it did.
+    fn shut_down_unsettled(&mut self) -> bool {
+        let unsettled = self.nodes.borrow().values().find(|it| it.is_unsettled()).cloned();
+        let Some(node) = unsettled.filter(|_| self.random.u8(..3) == 0) else { return false };
+        node.spawn(Rc::clone(&node).shut_down());
+        self.count("a node was shut down, unsettled");
+        true
     }
 
     /// Lets the database end sessions that its keepalives find unreachable.
