@@ -317,8 +317,8 @@ impl ClusterSimulation {
         }
     }
 
-    /// Now and then shuts down a node with a transaction of unknown outcome, if there is one. Returns
-    /// whether it did.
+    /// Now and then shuts down a node with a transaction of unknown outcome, if there is one.
+    /// Returns whether it did.
     fn shut_down_unsettled(&mut self) -> bool {
         let unsettled = self.nodes.borrow().values().find(|it| it.is_unsettled()).cloned();
         let Some(node) = unsettled.filter(|_| self.random.u8(..3) == 0) else { return false };
