@@ -19,6 +19,8 @@ use copydesk_engine::store::{DatabaseUrl, RedisUrl, StoreError, StorePlace};
 const HAS_HARPER: bool = cfg!(feature = "grammar");
 /// Minimum memory for connections, in megabytes: one message of the largest document, both ways.
 const LEAST_MEGABYTES: u32 = 64;
+/// Default data directory.
+pub const DEFAULT_DATA: &str = "./copydesk-data";
 /// Default settings file.
 const DEFAULT_FILE: &str = "copydesk.toml";
 
@@ -337,7 +339,7 @@ impl ServerConfig {
                 args.tls_certificate.or(file.tls_certificate),
                 args.tls_key.or(file.tls_key),
             )?,
-            data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from("./copydesk-data")),
+            data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from(DEFAULT_DATA)),
             database: database(args.database_url.or(file.database_url))?,
             cluster: args.cluster || file.cluster,
             node_url,

@@ -240,6 +240,8 @@ impl ServerHandler for McpHandler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let caller = caller_of(context.request_context())?;
         let app = &self.shared.app;
+        // Before the documents are looked up: a change meanwhile is heard.
+        let mut listener = app.changes.listen();
         let mut wanted = BTreeMap::new();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             // A document that the caller may not read sends no notifications.
@@ -248,7 +250,6 @@ impl ServerHandler for McpHandler {
                 wanted.insert(document, watched);
             }
         }
-        let mut listener = app.changes.listen();
         let lists = context.accepted().resources_list_changed == Some(true);
         let asked = ListenerFilter {
             text: |document: &DocumentId| wanted.contains_key(document),

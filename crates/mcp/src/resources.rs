@@ -92,6 +92,10 @@ pub(crate) async fn find(
     uri: &str,
 ) -> Result<DocumentId, ErrorData> {
     let id = document(uri).ok_or_else(|| unknown(uri))?;
+    // First of all: looking for the server that has a document may make this one take it.
+    if !caller.principal.may(Action::Read, Some(&id)) {
+        return Err(unknown(uri));
+    }
     if relay::elsewhere(shared, &id).await.is_none() {
         return Ok(open(shared, caller, uri).await?.0.document().clone());
     }

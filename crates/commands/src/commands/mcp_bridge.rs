@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use tokio::sync::mpsc;
 
 use crate::cli::McpArgs;
+use crate::config::DEFAULT_DATA;
 use copydesk_client::ServerClient;
 use copydesk_client::mcp::{InputLine, StdioBridge, input_lines, write_line};
 use copydesk_engine::auth::kept_owner_secret;
@@ -51,7 +52,7 @@ fn token(args: &McpArgs) -> Result<Option<String>> {
     if let Some(token) = &args.token {
         return Ok(Some(token.trim().to_owned()));
     }
-    let data = args.data.clone().unwrap_or_else(|| PathBuf::from("./copydesk-data"));
+    let data = args.data.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_DATA));
     let kept = kept_owner_secret(&data)?;
     if kept.is_none() && args.data.is_some() {
         anyhow::bail!("there is no owner's token in {}; use --token", data.display());

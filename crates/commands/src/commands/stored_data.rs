@@ -7,9 +7,6 @@ use anyhow::{Result, bail};
 use crate::config;
 use copydesk_engine::store::{Store, StoreAccess, StorePlace};
 
-/// Default data directory.
-const DATA: &str = "./copydesk-data";
-
 /// Opens the data of a server that may be running.
 pub(super) async fn visit(data: Option<PathBuf>, database_url: Option<String>) -> Result<Store> {
     let place = place(data, database_url)?;
@@ -21,7 +18,7 @@ pub(super) async fn visit(data: Option<PathBuf>, database_url: Option<String>) -
 pub(super) fn place(data: Option<PathBuf>, database_url: Option<String>) -> Result<StorePlace> {
     Ok(match config::database(database_url)? {
         Some(url) => StorePlace::Postgres(url),
-        None => StorePlace::Directory(data.unwrap_or_else(|| PathBuf::from(DATA))),
+        None => StorePlace::Directory(data.unwrap_or_else(|| PathBuf::from(config::DEFAULT_DATA))),
     })
 }
 

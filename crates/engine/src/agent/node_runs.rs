@@ -1,8 +1,9 @@
 //! Runs that are taken up again: after a crash or a stop, and, of several servers that share a
 //! database, from one that is gone. Each server does the runs of the documents that it has.
 
-use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
+
+use async_recursion::async_recursion as boxed;
 
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::rooms::{RoomError, WORKSPACE_INBOX};

@@ -2,10 +2,11 @@
 
 pub(super) mod decision_batch;
 
-use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+use async_recursion::async_recursion as boxed;
 
 use crate::agent::ReopenOutcome;
 use crate::approvals::{ApprovalRequest, Decision, DecisionError, ReportState, ToolReport};

@@ -13,10 +13,10 @@ mod provenance;
 mod requests;
 mod rules;
 
-use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 use std::fmt;
 
+use async_recursion::async_recursion as boxed;
 use serde::Serialize;
 
 use crate::store::{AuditFacts, AuditFlaw, Store, StoreError, StoreInspection, StoreResult};

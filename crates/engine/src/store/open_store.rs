@@ -1,11 +1,11 @@
 //! Opening of a store: a data directory with a SQLite database, or a PostgreSQL database.
 
-use async_recursion::async_recursion as boxed;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use tokio::sync::watch;
 
 use super::copies::{backup, journal_recovery};

@@ -1,8 +1,8 @@
 //! Makes an external call: one that only reads at once, any other as a run of its own.
 
-use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, RunId};

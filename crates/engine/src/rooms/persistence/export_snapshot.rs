@@ -1,7 +1,8 @@
 //! Snapshot of a document with its open requests, both of one version, for exports.
 
-use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
+
+use async_recursion::async_recursion as boxed;
 
 use crate::approvals::ApprovalRequest;
 use crate::document::Text;

@@ -1,7 +1,8 @@
 //! Older versions of a text: reading them, comparing them, restoring them.
 
-use async_recursion::async_recursion as boxed;
 use std::time::{Duration, Instant};
+
+use async_recursion::async_recursion as boxed;
 
 use crate::cpu_pool;
 use crate::document::diff::{DiffLimits, DraftPart, diff_whole};

@@ -106,7 +106,6 @@ impl RoomRegistry {
     }
 
     /// Returns the record of a document in the trash.
-    #[boxed]
     async fn deleted(&self, document: &DocumentId) -> RoomResult<DocumentRecord> {
         let record = self.store().document(document).await?.ok_or(RoomError::NoDocument)?;
         let is_recoverable = record.deleted

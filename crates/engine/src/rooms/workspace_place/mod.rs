@@ -4,10 +4,10 @@
 
 mod handover;
 
-use async_recursion::async_recursion as boxed;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
+use async_recursion::async_recursion as boxed;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

@@ -5,10 +5,11 @@
 //! and transcripts, rules, settings, tokens (as hashes) and the audit log, as they were at one
 //! moment. The owner's secret (`owner.token`) is not in it, and neither are files of the workspace.
 
-use async_recursion::async_recursion as boxed;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use async_recursion::async_recursion as boxed;
 
 use super::journal_recovery;
 use crate::store::database::sqlite::{self, update_journal};

@@ -6,10 +6,11 @@
 //! server refuses both. Where a copy takes the place of other data, that is moved in the same
 //! transaction.
 
-use async_recursion::async_recursion as boxed;
 use std::fs;
 use std::io;
 use std::path::Path;
+
+use async_recursion::async_recursion as boxed;
 
 use super::backup::{beside, interrupted_restore, settle};
 use super::journal_recovery;
