@@ -22,6 +22,8 @@ pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, Selecti
 pub use tokens::{IssuedToken, LoginLine, NamedPerson, SessionEnded, TokenLine, TokenList};
 pub use updates::{DocumentUpdates, HunkChanges, ShortUpdate, ShortUpdates, Update};
 
+use copydesk_engine::document::EncodedText;
+
 use super::client::{ModelAccess, Range};
 use super::files::FileState;
 use super::names::{
@@ -211,7 +213,9 @@ pub struct WholeDocument {
     /// Version of `text`.
     pub version: u64,
     /// Text, with `\n` as line end.
-    pub text: String,
+    #[schemars(with = "String")]
+    #[cfg_attr(test, ts(type = "string"))]
+    pub text: EncodedText,
     /// SHA-256 of the text's UTF-8 bytes, in hexadecimal.
     pub hash: String,
     /// Settings in force.

@@ -10,6 +10,7 @@ mod change_set;
 mod compose;
 mod cursor;
 pub mod diff;
+mod encoded_text;
 mod json;
 mod json_reader;
 mod log;
@@ -21,6 +22,7 @@ mod text;
 mod transform;
 
 pub use change_set::{ChangeError, ChangeLimits, ChangeResult, ChangeSet, TextEdit};
+pub use encoded_text::EncodedText;
 pub use log::TailLimits;
 pub use map_options::{InsertSide, MapOrder};
 pub use position_index::PositionIndex;
@@ -135,6 +137,13 @@ impl Document {
 
     /// Returns the current text.
     pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// Returns the current text, whose encoded form is shared with everybody who gets it this way
+    /// until it changes.
+    pub fn shared_text(&mut self) -> &Text {
+        self.text.share_encoding();
         &self.text
     }
 

@@ -6,9 +6,8 @@ use std::ops::Range;
 
 use ropey::Rope;
 use ropey::str_utils::char_to_byte_idx;
-use sha2::{Digest, Sha256};
 
-use crate::ids::hex;
+use super::encoded_text::EncodingCache;
 
 /// Changed range of a [`ChangeSet`](super::ChangeSet), in the old text (`a`) and in the new text
 /// (`b`).
@@ -56,6 +55,8 @@ pub struct Text {
     len: usize,
     /// Range around the last change, where the next one is likely.
     near: BmpRange,
+    /// Encoded form of exactly this text.
+    pub(super) encoding: EncodingCache,
 }
 
 /// A range of text without surrogate pairs: in it, UTF-16 positions and character positions differ
@@ -73,7 +74,7 @@ impl Text {
     /// (`DefaultSplit` in codemirror/state `text.ts`).
     pub fn new(text: &str) -> Self {
         let rope = Rope::from_str(&normalize_breaks(text));
-        Self { len: rope.len_utf16_cu(), rope, near: BmpRange::default() }
+        Self { len: rope.len_utf16_cu(), rope, ..Self::default() }
     }
 
     /// Returns the length in UTF-16 units.
@@ -100,13 +101,9 @@ impl Text {
         Ok(self.rope.slice(chars).to_string())
     }
 
-    /// Returns the SHA-256 of the text as UTF-8, in lower-case hexadecimal digits.
-    pub fn hash(&self) -> String {
-        let mut sha = Sha256::new();
-        for chunk in self.rope.chunks() {
-            sha.update(chunk.as_bytes());
-        }
-        hex(&sha.finalize())
+    /// Returns the pieces of the text, in order.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &str> {
+        self.rope.chunks()
     }
 
     /// Replaces ranges, given in order and disjoint. All or nothing: every boundary is checked
@@ -144,6 +141,7 @@ impl Text {
             None => self.chars_in(range.start, range.end)?,
         };
         let at = chars.start;
+        self.encoding.clear();
         if !chars.is_empty() {
             self.rope.remove(chars);
         }

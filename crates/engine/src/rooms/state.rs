@@ -245,20 +245,25 @@ impl RoomState {
     }
 
     fn content(
-        &self,
+        &mut self,
         since: Option<Version>,
         older: Option<Vec<Arc<Update>>>,
         now: &ApplyContext,
     ) -> OpenedContent {
-        let Some(from) = since else { return OpenedContent::Whole(Box::new(self.reading(now))) };
+        let Some(from) = since else { return self.whole(now) };
         let start = self.document.tail_start().max(from);
-        match (older, self.document.since(start)) {
-            (Some(mut updates), Some(newer)) => {
-                updates.extend(newer.map(Arc::new));
-                OpenedContent::Since { from, updates, reading: Box::new(self.reading(now)) }
-            }
-            _ => OpenedContent::Whole(Box::new(self.reading(now))),
+        if let (Some(mut updates), Some(newer)) = (older, self.document.since(start)) {
+            updates.extend(newer.map(Arc::new));
+            return OpenedContent::Since { from, updates, reading: Box::new(self.reading(now)) };
         }
+        self.whole(now)
+    }
+
+    /// Returns the whole document. Many people may open it at one version: its text is encoded
+    /// once for them all.
+    fn whole(&mut self, now: &ApplyContext) -> OpenedContent {
+        let text = self.document.shared_text().clone();
+        OpenedContent::Whole(Box::new(DocumentSnapshot { text, ..self.reading(now) }))
     }
 
     /// Returns the document as it is.

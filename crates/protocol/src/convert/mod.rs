@@ -221,12 +221,13 @@ pub fn full_document(document: &DocumentId, reading: DocumentSnapshot) -> rest::
 fn whole_document(document: &DocumentId, reading: DocumentSnapshot) -> server::WholeDocument {
     // What there is to say of its file stands beside it.
     let DocumentSnapshot { title, version, text, settings, file: _ } = reading;
+    let text = text.encoded();
     server::WholeDocument {
         id: document.to_string(),
         title,
         version: version.0,
-        hash: text.hash(),
-        text: text.to_string(),
+        hash: text.hash().to_owned(),
+        text,
         settings: document_settings(&settings),
     }
 }
