@@ -21,6 +21,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+mod journal_file;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClientId, DocumentId, UserId, Version};
@@ -28,13 +30,15 @@ use crate::store::data_directory;
 use crate::store::records::UpdateRecord;
 use crate::store::{StoreError, StoreOp, StoreResult, WriteBatch};
 
+use journal_file::JournalFile;
+
 /// Key of the setting that names the generation which the database does not have.
 pub(crate) const SETTING: &str = "update_journal";
 
 /// End of the file's name, after the name of the database.
 pub(crate) const SUFFIX: &str = "-updates";
 
-/// Size of the file in bytes.
+/// Size of the file in bytes; a multiple of the blocks in which it is written.
 const CAPACITY: usize = 1024 * 1024;
 
 /// Size of the head of a record in bytes.
@@ -56,12 +60,10 @@ type UpdateRef<'a> = (&'a ClientId, &'a str, &'a UserId, u64, Option<&'a str>);
 /// Journal that is open for appending.
 #[derive(Debug)]
 pub(crate) struct UpdateJournal {
-    file: File,
+    file: JournalFile,
     generation: u64,
     /// Place of the next record, in bytes.
     end: usize,
-    /// Place at which the file would be written, if it is known.
-    place: Option<usize>,
     /// Record that is written next; kept for its memory.
     record: Vec<u8>,
 }
@@ -100,14 +102,15 @@ impl UpdateJournal {
             Ok(file)
         };
         let file = opened().map_err(StoreError::file(&path))?;
-        Ok(Self { file, generation, end: 0, place: None, record: Vec::new() })
+        let file = JournalFile::new(file, &path);
+        Ok(Self { file, generation, end: 0, record: Vec::new() })
     }
 
     /// Opens a journal that cannot be written.
     #[cfg(test)]
     pub(crate) fn open_read_only(database: &Path, generation: u64) -> Self {
-        let file = File::open(path_of(database)).unwrap();
-        Self { file, generation, end: 0, place: None, record: Vec::new() }
+        let file = JournalFile::buffered(File::open(path_of(database)).unwrap());
+        Self { file, generation, end: 0, record: Vec::new() }
     }
 
     /// Generation of the records.
@@ -121,9 +124,9 @@ impl UpdateJournal {
         self.end = 0;
     }
 
-    /// Writes the record of batches that only append updates, and waits for the disk, with the
-    /// thread. Returns `false`, with
-    /// nothing written, if there is no room for it in this generation.
+    /// Writes the record of batches that only append updates, and blocks the thread until it is on
+    /// the disk. Returns `false`, with nothing written, if there is no room for it in this
+    /// generation.
     ///
     /// # Errors
     /// The error of the operating system. The record may be on the disk nevertheless, so the
@@ -133,14 +136,8 @@ impl UpdateJournal {
         if self.end + self.record.len() > CAPACITY {
             return Ok(false);
         }
-        if self.place != Some(self.end) {
-            self.file.seek(SeekFrom::Start(self.end as u64))?;
-        }
-        self.place = None;
-        self.file.write_all(&self.record)?;
-        self.file.sync_data()?;
+        self.file.write(self.end, &self.record)?;
         self.end += self.record.len();
-        self.place = Some(self.end);
         Ok(true)
     }
 }
