@@ -15,6 +15,7 @@ use super::BypassPolicy;
 use super::conversation::shown_documents::ShownDocuments;
 use super::external_calls::waiters::CallWaiters;
 use super::models::ModelCatalog;
+use super::node_model_calls::ServedRuns;
 use super::run::state_machine::RunLimits;
 use super::run_queues::RunQueues;
 
@@ -47,4 +48,6 @@ pub(crate) struct AgentShared {
     pub ended: watch::Sender<u64>,
     /// Number of times that calls for runs of other servers may have gone on.
     pub call_news: watch::Sender<u64>,
+    /// Runs of other servers for which this one asks a model.
+    pub served_runs: ServedRuns,
 }
