@@ -10,6 +10,7 @@
 //! at all. Who gives no sign of life is removed by the others.
 
 mod call_tickets;
+mod message_sending;
 mod messages;
 mod redis_channel;
 mod sightings;
@@ -19,7 +20,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_recursion::async_recursion as boxed;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
@@ -33,7 +33,7 @@ use call_tickets::UsedTickets;
 use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
 use redis_channel::RedisChannel;
 use sightings::{NodeLook, NodeSightings, SILENT};
-use tables::{LeaseRow, MessageNotice, MessageStream, NodeTables};
+use tables::{LeaseRow, MessageStream, NodeTables};
 
 pub use messages::NodeNews;
 pub use redis_channel::RedisUrl;
@@ -314,39 +314,6 @@ impl ClusterNode {
         match self.tables.release_all().await {
             Ok(()) => self.tell(&NodeNews::Leases).await,
             Err(error) => tracing::warn!(%error, "cannot give back what this node has"),
-        }
-    }
-
-    /// Tells the other nodes something. They know it at once, or when they look.
-    #[boxed]
-    pub async fn tell(&self, news: &NodeNews) {
-        if let Err(error) = self.tell_now(news).await {
-            tracing::warn!(%error, "cannot tell the other nodes yet");
-        }
-    }
-
-    /// Tells the other nodes something that is stored when this returns. If that fails, it is still
-    /// told later.
-    async fn tell_now(&self, news: &NodeNews) -> StoreResult<()> {
-        let Some(message) = lock(&self.unstored).add(self.own.number, news) else { return Ok(()) };
-        if let MessageCarrier::Redis(channel) = &self.carrier {
-            channel.tell(message);
-        }
-        self.store_messages().await
-    }
-
-    /// Stores the messages that wait for it. They wait on if it fails.
-    async fn store_messages(&self) -> StoreResult<()> {
-        let _turn = self.storing.lock().await;
-        loop {
-            let next = lock(&self.unstored).next();
-            let Some((last, _)) = next.last() else { return Ok(()) };
-            let notice = match &self.carrier {
-                MessageCarrier::Database => MessageNotice::Notify,
-                MessageCarrier::Redis(_) => MessageNotice::Stored,
-            };
-            self.tables.store(&next, notice).await?;
-            lock(&self.unstored).stored(*last);
         }
     }
 

@@ -1,4 +1,5 @@
-//! Tickets for calls of models on other nodes: each permits one call, on one node, for a short time.
+//! Tickets for calls of models on other nodes: each permits one call, on one node, for a short
+//! time.
 //!
 //! A ticket is a message of the node that calls, which has the hash of a secret. So nothing is
 //! permitted by it that was not permitted before: whoever can store a message is trusted with the
