@@ -15,9 +15,9 @@ use super::BypassPolicy;
 use super::conversation::shown_documents::ShownDocuments;
 use super::external_calls::waiters::CallWaiters;
 use super::models::ModelCatalog;
-use super::node_model_calls::ServedRuns;
 use super::run::state_machine::RunLimits;
 use super::run_queues::RunQueues;
+use super::served_runs::ServedRuns;
 
 /// Shared state of all runs.
 pub(crate) struct AgentShared {

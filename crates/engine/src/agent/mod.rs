@@ -16,6 +16,7 @@ mod node_runs;
 pub mod requests;
 pub mod run;
 mod run_queues;
+mod served_runs;
 mod service;
 mod spending;
 #[cfg(test)]

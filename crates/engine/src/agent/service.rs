@@ -20,8 +20,8 @@ use crate::tools::ToolRegistry;
 
 use super::agent_shared::AgentShared;
 use super::models::{self, ChosenModel, ModelCatalog, check_model};
-use super::node_model_calls::ServedRuns;
 use super::run_queues::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
+use super::served_runs::ServedRuns;
 use super::{AgentQuestion, AskError, BypassPolicy, SelectedRange, StopFilter};
 use crate::agent::conversation::shown_documents::ShownDocuments;
 use crate::agent::external_calls::waiters::CallWaiters;
