@@ -354,12 +354,7 @@ impl Server {
         if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
             tracing::warn!(%error, "cannot check the tokens");
         }
-        let before = self.rooms.settings();
-        match settings::recall(&self.rooms, config, self.agents.catalog()).await {
-            Ok(()) if self.rooms.settings() == before => {}
-            Ok(()) => self.rooms.announce_settings().await,
-            Err(error) => tracing::warn!(%error, "cannot read the settings"),
-        }
+        self.follow_settings(config).await;
         self.agents.note_ended();
         self.hand_over_workspace().await;
         if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
@@ -367,7 +362,17 @@ impl Server {
         }
     }
 
-    pub(super) async fn reload_settings(&self, config: &ServerConfig) {
+    /// Reads the settings, and tells everybody if others are in force than before.
+    pub(super) async fn follow_settings(&self, config: &ServerConfig) {
+        let before = self.rooms.settings();
+        match settings::recall(&self.rooms, config, self.agents.catalog()).await {
+            Ok(()) if self.rooms.settings() == before => {}
+            Ok(()) => self.rooms.announce_settings().await,
+            Err(error) => tracing::warn!(%error, "cannot read the settings"),
+        }
+    }
+
+    async fn reload_settings(&self, config: &ServerConfig) {
         match settings::recall(&self.rooms, config, self.agents.catalog()).await {
             Ok(()) => self.rooms.announce_settings().await,
             Err(error) => tracing::warn!(%error, "cannot read the settings"),

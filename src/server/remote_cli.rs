@@ -207,7 +207,7 @@ impl Server {
             Ok(true) => {
                 self.sockets.announce_models(&self.agents);
                 // The mode that an owner has chosen may need the CLI.
-                self.reload_settings(config).await;
+                self.follow_settings(config).await;
             }
             Ok(false) => {}
             Err(error) => tracing::warn!(%error, "cannot look who has the Claude CLI"),
