@@ -401,7 +401,10 @@ impl ServerConfig {
                 ModelChoice::OpenAi(_) if !self.openai.is_there() => {
                     return Err(ConfigError::NoServer);
                 }
-                ModelChoice::Claude(_) if self.claude.is_none() => return Err(ConfigError::NoCli),
+                // Of several servers, another one may have it.
+                ModelChoice::Claude(_) if self.claude.is_none() && !self.cluster => {
+                    return Err(ConfigError::NoCli);
+                }
                 _ => {}
             }
         }

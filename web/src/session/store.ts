@@ -85,6 +85,9 @@ export function start(): void {
       me: me && { ...me, settings, permission_mode: modeFor(me, settings.permission_mode) },
     })),
   )
+  wire.on('models:changed', (changed) =>
+    useSession.setState(({ me }) => ({ me: me && { ...me, ...changed } })),
+  )
   wire.on('sessionEnded', ({ code, message, at }) => {
     // The token is still good: the server ends the connection, and we come back as its new person.
     if (code === 'token_changed') return

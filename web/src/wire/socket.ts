@@ -33,6 +33,7 @@ import type {
   NameToken,
   IssueToken,
   ListRequests,
+  ModelsChanged,
   MonthSpending,
   Opened,
   PresenceChanges,
@@ -75,6 +76,7 @@ export interface ServerEvents {
   'document:changed': DocumentChanged
   'document:created': DocumentCreated
   'settings:changed': SettingsChanged
+  'models:changed': ModelsChanged
   'document:file': DocumentFile
   'presence:peers': PresencePeers
   'presence:changes': PresenceChanges

@@ -17,6 +17,7 @@ use super::external_calls::waiters::CallWaiters;
 use super::models::ModelCatalog;
 use super::run::state_machine::RunLimits;
 use super::run_queues::RunQueues;
+use super::served_runs::ServedRuns;
 
 /// Shared state of all runs.
 pub(crate) struct AgentShared {
@@ -47,4 +48,6 @@ pub(crate) struct AgentShared {
     pub ended: watch::Sender<u64>,
     /// Number of times that calls for runs of other servers may have gone on.
     pub call_news: watch::Sender<u64>,
+    /// Runs of other servers for which this one asks a model.
+    pub served_runs: ServedRuns,
 }

@@ -317,7 +317,7 @@ impl From<AskError> for ApiError {
         let code = match error {
             AskError::NotAllowed | AskError::BypassNotAllowed => ErrorCode::NotAllowed,
             AskError::ModelNotAllowed { .. } => ErrorCode::ModelNotAllowed,
-            AskError::NoCli => ErrorCode::Unsupported,
+            AskError::NoCli | AskError::NoCliNode => ErrorCode::Unsupported,
             AskError::Busy => ErrorCode::Busy,
             AskError::UnknownModel { .. }
             | AskError::EmptyPrompt

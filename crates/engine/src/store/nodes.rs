@@ -9,6 +9,8 @@
 //! taken a document's lease is the only one that writes the document, for as long as it can write
 //! at all. Who gives no sign of life is removed by the others.
 
+mod call_tickets;
+mod message_sending;
 mod messages;
 mod redis_channel;
 mod sightings;
@@ -18,7 +20,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_recursion::async_recursion as boxed;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
@@ -28,10 +29,11 @@ use super::database::postgres::nodes::NodeConnections;
 use super::{StoreError, StoreResult};
 use crate::ids::DocumentId;
 use crate::metrics;
+use call_tickets::UsedTickets;
 use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
 use redis_channel::RedisChannel;
 use sightings::{NodeLook, NodeSightings, SILENT};
-use tables::{LeaseRow, MessageNotice, MessageStream, NodeTables};
+use tables::{LeaseRow, MessageStream, NodeTables};
 
 pub use messages::NodeNews;
 pub use redis_channel::RedisUrl;
@@ -97,6 +99,7 @@ pub struct ClusterNode {
     news: broadcast::Sender<(i64, NodeNews)>,
     /// Number of times that leases became free.
     departures: watch::Sender<u64>,
+    used_tickets: UsedTickets,
     /// Time of the last look at the other nodes that succeeded.
     looked: Mutex<Instant>,
     removed: CancellationToken,
@@ -148,6 +151,7 @@ impl ClusterNode {
             arrived: Mutex::new(ArrivedMessages::after(told_before)),
             news: broadcast::Sender::new(MESSAGES),
             departures: watch::Sender::new(0),
+            used_tickets: UsedTickets::default(),
             looked: Mutex::new(Instant::now()),
             removed: CancellationToken::new(),
         }
@@ -223,6 +227,11 @@ impl ClusterNode {
     pub async fn task_elsewhere(&self, name: &str) -> StoreResult<Option<NodeAddress>> {
         let holder = self.tables.holder(&format!("task/{name}")).await?;
         Ok(holder.map(|(number, url)| NodeAddress { number, url: url.into() }))
+    }
+
+    /// Returns `true` if this node sees another one of this number.
+    pub fn sees(&self, number: i64) -> bool {
+        lock(&self.sightings).has(number)
     }
 
     /// Returns `true` if this node has taken the lease of a task.
@@ -305,33 +314,6 @@ impl ClusterNode {
         match self.tables.release_all().await {
             Ok(()) => self.tell(&NodeNews::Leases).await,
             Err(error) => tracing::warn!(%error, "cannot give back what this node has"),
-        }
-    }
-
-    /// Tells the other nodes something. They know it at once, or when they look.
-    #[boxed]
-    pub async fn tell(&self, news: &NodeNews) {
-        let Some(message) = lock(&self.unstored).add(self.own.number, news) else { return };
-        if let MessageCarrier::Redis(channel) = &self.carrier {
-            channel.tell(message);
-        }
-        if let Err(error) = self.store_messages().await {
-            tracing::warn!(%error, "cannot tell the other nodes yet");
-        }
-    }
-
-    /// Stores the messages that wait for it. They wait on if it fails.
-    async fn store_messages(&self) -> StoreResult<()> {
-        let _turn = self.storing.lock().await;
-        loop {
-            let next = lock(&self.unstored).next();
-            let Some((last, _)) = next.last() else { return Ok(()) };
-            let notice = match &self.carrier {
-                MessageCarrier::Database => MessageNotice::Notify,
-                MessageCarrier::Redis(_) => MessageNotice::Stored,
-            };
-            self.tables.store(&next, notice).await?;
-            lock(&self.unstored).stored(*last);
         }
     }
 

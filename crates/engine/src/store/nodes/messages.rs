@@ -38,6 +38,10 @@ pub enum NodeNews {
     Leases,
     /// The node has taken the workspace.
     Workspace,
+    /// The node has a model that the others may ask, which one of several has at a time.
+    Models,
+    /// Ticket that admits one call of a model; see [`call_tickets`](super::call_tickets).
+    ModelCall(CallTicketRecord),
     /// There may be something new in the outbox of the webhooks.
     Outbox,
     /// All runs of a session are to be stopped.
@@ -49,6 +53,15 @@ pub enum NodeNews {
     /// Messages may be lost: the database was away, or a node ended before it could tell.
     #[serde(skip)]
     Missed,
+}
+
+/// Ticket for one call of a model, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallTicketRecord {
+    /// Number of the node that is to be asked.
+    pub to: i64,
+    /// Hash of the ticket.
+    pub hash: String,
 }
 
 /// Message of a node.

@@ -79,6 +79,11 @@ impl NodeSightings {
         self.nodes.clear();
     }
 
+    /// Returns `true` if there is another node of this number.
+    pub(super) fn has(&self, number: i64) -> bool {
+        self.nodes.contains_key(&number)
+    }
+
     /// Returns the number of other nodes.
     pub(super) fn count(&self) -> usize {
         self.nodes.len()
