@@ -74,9 +74,10 @@ impl JournalFile {
 #[derive(Debug)]
 struct DirectFile {
     file: File,
-    /// Blocks to write, at `start`; those before the last write's end are kept for the next one.
+    /// Memory for the blocks to write, longer than they are by one block: they begin at a multiple
+    /// of [`BLOCK`] in it.
     memory: Vec<u8>,
-    /// Bytes of the last block that are in use.
+    /// Bytes of the last written block that are in use; they are written again with what follows.
     tail: Vec<u8>,
 }
 
