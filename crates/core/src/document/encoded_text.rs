@@ -18,16 +18,35 @@ const KEPT_UNITS: usize = 16 * 1024;
 /// Text as it is sent, with its hash. Clones share both.
 #[derive(Clone)]
 pub struct EncodedText {
-    /// Text as a JSON string.
-    json: Arc<Box<RawValue>>,
+    form: Form,
     /// SHA-256 of the text as UTF-8, in lower-case hexadecimal digits.
     hash: Arc<str>,
 }
 
+#[derive(Clone)]
+enum Form {
+    /// Text as a JSON string.
+    Json(Arc<Box<RawValue>>),
+    /// Text that is written as a string when it is sent.
+    Text(Text),
+}
+
 impl EncodedText {
+    /// Returns the form that is encoded each time it is sent.
     fn of(text: &Text) -> Self {
-        let json = to_raw_value(&JsonString(text)).expect("a string can be encoded");
-        Self { json: Arc::new(json), hash: text.hash().into() }
+        let mut plain = text.clone();
+        // The encoded form could contain itself otherwise.
+        plain.encoding.clear();
+        Self { form: Form::Text(plain), hash: text.hash().into() }
+    }
+
+    /// Returns the form that is encoded once.
+    fn kept(text: &Text) -> Self {
+        let encoded = Self::of(text);
+        match to_raw_value(&encoded) {
+            Ok(json) => Self { form: Form::Json(Arc::new(json)), ..encoded },
+            Err(_) => encoded,
+        }
     }
 
     /// Returns the SHA-256 of the text as UTF-8, in lower-case hexadecimal digits.
@@ -39,22 +58,16 @@ impl EncodedText {
 /// The text, as a string.
 impl Serialize for EncodedText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.json.serialize(serializer)
+        match &self.form {
+            Form::Json(json) => json.serialize(serializer),
+            Form::Text(text) => serializer.collect_str(text),
+        }
     }
 }
 
 impl fmt::Debug for EncodedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EncodedText").field("hash", &self.hash).finish_non_exhaustive()
-    }
-}
-
-/// Serializes the pieces of a text without joining them first.
-struct JsonString<'a>(&'a Text);
-
-impl Serialize for JsonString<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self.0)
     }
 }
 
@@ -88,7 +101,7 @@ impl Text {
     /// ([`share_encoding`](Self::share_encoding)).
     pub fn encoded(&self) -> EncodedText {
         match &self.encoding.0 {
-            Some(shared) => shared.get_or_init(|| EncodedText::of(self)).clone(),
+            Some(shared) => shared.get_or_init(|| EncodedText::kept(self)).clone(),
             None => EncodedText::of(self),
         }
     }
@@ -118,12 +131,20 @@ mod tests {
         }
     }
 
+    /// Returns `true` if both are encoded, in the same memory.
+    fn is_shared(one: &EncodedText, other: &EncodedText) -> bool {
+        match (&one.form, &other.form) {
+            (Form::Json(one), Form::Json(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
     #[test]
     fn clones_of_a_long_text_are_encoded_once_and_a_changed_one_anew() {
         let mut text = Text::new(&"a".repeat(KEPT_UNITS));
         text.share_encoding();
         let clone = text.clone();
-        assert!(Arc::ptr_eq(&clone.encoded().json, &text.encoded().json));
+        assert!(is_shared(&clone.encoded(), &text.encoded()));
         text.replace(0..1, "b", 1).unwrap();
         assert_eq!(serde_json::to_value(text.encoded()).unwrap(), text.to_string());
         assert_eq!(text.encoded().hash(), text.hash());
@@ -135,6 +156,6 @@ mod tests {
     fn the_encoded_form_of_a_short_text_is_not_kept() {
         let mut text = Text::new("short");
         text.share_encoding();
-        assert!(!Arc::ptr_eq(&text.encoded().json, &text.encoded().json));
+        assert!(!is_shared(&text.encoded(), &text.encoded()));
     }
 }

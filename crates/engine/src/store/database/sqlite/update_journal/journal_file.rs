@@ -130,9 +130,8 @@ mod tests {
     /// Writes the records one after the other, twice from the start, and compares with a copy.
     fn write_records(mut journal: JournalFile, path: &Path) {
         let size = std::fs::metadata(path).unwrap().len();
-        for (round, lengths) in [[1, BLOCK - 1, 10, 3 * BLOCK, 77], [5, 9_000, 1, 1, BLOCK]]
-            .into_iter()
-            .enumerate()
+        for (round, lengths) in
+            [[1, BLOCK - 1, 10, 3 * BLOCK, 77], [5, 9_000, 1, 1, BLOCK]].into_iter().enumerate()
         {
             let mut written = Vec::new();
             for (number, length) in lengths.into_iter().enumerate() {
