@@ -69,7 +69,7 @@ const MODULES: &[(&str, &str)] = &[
         "api",
         "ids permissions document approvals export store auth cpu_pool rooms workspace file_sync agent failpoint metrics",
     ),
-    ("protocol", "ids permissions"),
+    ("protocol", "ids permissions document"),
     ("webhooks", "ids approvals rooms api http_client protocol"),
     ("socketio", "all !store !rest !messages_api !mcp !server !cli !config !commands"),
     ("rest", "all !store !socketio !mcp !server !cli !config !commands"),
@@ -134,10 +134,10 @@ const WALLS: &[(&str, &str)] = &[
     ("rmcp", "llm/claude_cli mcp"),
     ("ropey", "document"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the
-    // owner of a file.
+    // owner of a file. In the database for a file that is written past the page cache.
     (
         "rustix",
-        "processes workspace/atomic_write.rs server/serving.rs server/metrics.rs load_test/process_usage.rs connections/direct_writes.rs",
+        "processes store/database workspace/atomic_write.rs server/serving.rs server/metrics.rs load_test/process_usage.rs connections/direct_writes.rs",
     ),
     ("rustls", "llm/http_client.rs"),
     ("tokio_rustls", "server/tls.rs"),

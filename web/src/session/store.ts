@@ -66,7 +66,7 @@ export const wire = new Wire(() => {
  * are not shown.
  */
 export function useCapability(name: string): boolean {
-  return useSession((session) => session.me?.capabilities.includes(name) ?? false)
+  return useSession(() => hasCapability(name))
 }
 
 export function hasCapability(name: string): boolean {
@@ -81,13 +81,9 @@ export function start(): void {
     useSession.setState({ link: 'online', me, refusal: null, guest: isGuest(places, identity) })
   })
   wire.on('settings:changed', ({ settings }) =>
-    useSession.setState(({ me }) => ({
-      me: me && { ...me, settings, permission_mode: modeFor(me, settings.permission_mode) },
-    })),
+    changeMe((me) => ({ settings, permission_mode: modeFor(me, settings.permission_mode) })),
   )
-  wire.on('models:changed', (changed) =>
-    useSession.setState(({ me }) => ({ me: me && { ...me, ...changed } })),
-  )
+  wire.on('models:changed', (changed) => changeMe(() => changed))
   wire.on('sessionEnded', ({ code, message, at }) => {
     // The token is still good: the server ends the connection, and we come back as its new person.
     if (code === 'token_changed') return
@@ -115,6 +111,11 @@ export function start(): void {
   )
   window.addEventListener('storage', (event) => followOtherTabs(identityChangeOf(event)))
   wire.connect()
+}
+
+/** Changes what is known of our own session, if there is one. */
+function changeMe(change: (me: SessionRegistered) => Partial<SessionRegistered>): void {
+  useSession.setState(({ me }) => ({ me: me && { ...me, ...change(me) } }))
 }
 
 /** The server's mode, if our questions may have it. */
@@ -199,7 +200,7 @@ export function goOnAsBefore(): void {
 export async function nameMyself(name: string): Promise<string | null> {
   try {
     const { user } = await wire.call('token:name', { name })
-    useSession.setState(({ me }) => ({ me: me && { ...me, user } }))
+    changeMe(() => ({ user }))
     // Others see it once we have come in again.
     wire.disconnect()
     wire.connect()
