@@ -39,6 +39,11 @@ export default defineConfig({
             { name: 'word', test: /node_modules[\\/]mammoth/ },
             { name: 'find', test: /node_modules[\\/]@codemirror[\\/]search/ },
             { name: 'vendor', test: /node_modules/ },
+            // Too small to be fetched one by one.
+            {
+              name: 'shared',
+              test: /src[\\/](ui[\\/]timeFormat|editor[\\/]store|editor[\\/]sync[\\/]unsentStorage)/,
+            },
           ],
         },
       },

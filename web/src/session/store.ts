@@ -66,7 +66,7 @@ export const wire = new Wire(() => {
  * are not shown.
  */
 export function useCapability(name: string): boolean {
-  return useSession(() => hasCapability(name))
+  return useSession((session) => session.me?.capabilities.includes(name) ?? false)
 }
 
 export function hasCapability(name: string): boolean {
