@@ -148,10 +148,12 @@ await story(async (keep) => {
   await ana.page.locator('.hunk-row').first().waitFor()
   same('the text after the restart', await ana.text(), text)
   same('the pending changes after the restart', await ana.changes(), seen.changes)
+  const beforeRestart = JSON.stringify(seen.transcript)
   await eventually(
-    'the transcript after the restart',
+    `the transcript after the restart is ${beforeRestart}`,
     () => ana.transcript(),
-    (transcript) => JSON.stringify(transcript) === JSON.stringify(seen.transcript),
+    (transcript) => JSON.stringify(transcript) === beforeRestart,
+    20_000,
   )
   await ana.screenshot('8-restarted')
 
