@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 
 use super::link::{ClientLink, EventAck};
 use super::socket_error::{SocketError, SocketResult};
-use copydesk_connections::{HeldBytes, HeldPurpose};
+use copydesk_connections::{EndReason, HeldBytes, HeldPurpose};
 use copydesk_engine::api::NodeAddress;
 use copydesk_engine::metrics;
 
@@ -182,8 +182,9 @@ fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
     }
 }
 
-/// Reply to one event. If dropped unanswered, it answers with an error, so that no client waits for
-/// ever.
+/// Reply to one event. If its handler panics, it answers with an error, so that no client waits for
+/// ever. If it is dropped otherwise, the server ends, and what became of the event is not known:
+/// the client is disconnected.
 pub(crate) struct AckReply {
     /// Sender of the answer, missing if the client waits for none.
     sender: Option<EventAck>,
@@ -305,10 +306,15 @@ impl AckReply {
 
 impl Drop for AckReply {
     fn drop(&mut self) {
-        if !self.is_given {
-            let error = SocketError::internal();
-            self.give(&RefusedAck { ok: false, error: error.error() });
+        if self.is_given {
+            return;
         }
+        if std::thread::panicking() {
+            let error = SocketError::internal();
+            return self.give(&RefusedAck { ok: false, error: error.error() });
+        }
+        self.settle();
+        self.link.client().end(EndReason::ServerStops);
     }
 }
 
