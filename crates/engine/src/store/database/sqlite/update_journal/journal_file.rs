@@ -1,8 +1,8 @@
 //! File of a journal, whose writes return once they are on the disk.
 //!
 //! On Linux it is written past the page cache, in whole blocks, with one call. Through the cache
-//! the same write takes a second call that looks for the changed page, and about a fifth more of
-//! processor time. Where the file system does not allow this, the file is written through the
+//! the same write takes a second call that looks for the changed page, and about an eighth more
+//! of processor time. Where the file system does not allow this, the file is written through the
 //! cache.
 
 use std::fs::File;
