@@ -34,10 +34,7 @@ enum Form {
 impl EncodedText {
     /// Returns the form that is encoded each time it is sent.
     fn of(text: &Text) -> Self {
-        let mut plain = text.clone();
-        // The encoded form could contain itself otherwise.
-        plain.encoding.clear();
-        Self { form: Form::Text(plain), hash: text.hash().into() }
+        Self { form: Form::Text(text.clone()), hash: text.hash().into() }
     }
 
     /// Returns the form that is encoded once.
@@ -72,13 +69,22 @@ impl fmt::Debug for EncodedText {
 }
 
 /// Place for the [`EncodedText`] of one state of a text. It is empty until somebody needs it.
-#[derive(Clone, Default)]
+///
+/// The clone of a text has none: who keeps an old text, such as a run, does not keep its encoded
+/// form too.
+#[derive(Default)]
 pub(super) struct EncodingCache(Option<Arc<OnceLock<EncodedText>>>);
 
 impl EncodingCache {
     /// Empties the place, because the text changes.
     pub(super) fn clear(&mut self) {
         self.0 = None;
+    }
+}
+
+impl Clone for EncodingCache {
+    fn clone(&self) -> Self {
+        Self::default()
     }
 }
 
@@ -89,16 +95,19 @@ impl fmt::Debug for EncodingCache {
 }
 
 impl Text {
-    /// Makes this text and its clones share one encoded form until they change, if the text is
-    /// long.
-    pub fn share_encoding(&mut self) {
+    /// Returns a clone that is to be sent. All that are made this way until the text changes share
+    /// one encoded form, if the text is long.
+    #[must_use]
+    pub fn share(&mut self) -> Self {
+        let mut shared = self.clone();
         if self.len() >= KEPT_UNITS {
-            self.encoding.0.get_or_insert_default();
+            shared.encoding.0 = Some(Arc::clone(self.encoding.0.get_or_insert_default()));
         }
+        shared
     }
 
-    /// Returns the encoded form; computes it unless a clone already has
-    /// ([`share_encoding`](Self::share_encoding)).
+    /// Returns the encoded form; computes it unless another clone already has
+    /// ([`share`](Self::share)).
     pub fn encoded(&self) -> EncodedText {
         match &self.encoding.0 {
             Some(shared) => shared.get_or_init(|| EncodedText::kept(self)).clone(),
@@ -124,8 +133,7 @@ mod tests {
     fn the_encoded_form_is_the_text_as_json_with_its_hash() {
         for text in ["", "a \"b\" \\ c\n\u{1}\u{1f600}é", &"x\n\"".repeat(KEPT_UNITS)] {
             let mut text = Text::new(text);
-            text.share_encoding();
-            let encoded = text.encoded();
+            let encoded = text.share().encoded();
             assert_eq!(serde_json::to_value(&encoded).unwrap(), text.to_string());
             assert_eq!(encoded.hash(), text.hash());
         }
@@ -142,10 +150,11 @@ mod tests {
     #[test]
     fn clones_of_a_long_text_are_encoded_once_and_a_changed_one_anew() {
         let mut text = Text::new(&"a".repeat(KEPT_UNITS));
-        text.share_encoding();
-        let clone = text.clone();
-        assert!(is_shared(&clone.encoded(), &text.encoded()));
+        let clone = text.share();
+        assert!(is_shared(&clone.encoded(), &text.share().encoded()));
+        assert!(!is_shared(&clone.encoded(), &text.clone().encoded()), "it keeps more than a text");
         text.replace(0..1, "b", 1).unwrap();
+        let text = text.share();
         assert_eq!(serde_json::to_value(text.encoded()).unwrap(), text.to_string());
         assert_eq!(text.encoded().hash(), text.hash());
         assert_ne!(text.encoded().hash(), clone.encoded().hash());
@@ -155,7 +164,6 @@ mod tests {
     #[test]
     fn the_encoded_form_of_a_short_text_is_not_kept() {
         let mut text = Text::new("short");
-        text.share_encoding();
-        assert!(!is_shared(&text.encoded(), &text.encoded()));
+        assert!(!is_shared(&text.share().encoded(), &text.share().encoded()));
     }
 }

@@ -140,11 +140,9 @@ impl Document {
         &self.text
     }
 
-    /// Returns the current text, whose encoded form is shared with everybody who gets it this way
-    /// until it changes.
-    pub fn shared_text(&mut self) -> &Text {
-        self.text.share_encoding();
-        &self.text
+    /// Returns the current text to be sent; see [`Text::share`].
+    pub fn shared_text(&mut self) -> Text {
+        self.text.share()
     }
 
     /// Returns the number of updates committed since the document was created.

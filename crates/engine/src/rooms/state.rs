@@ -262,7 +262,7 @@ impl RoomState {
     /// Returns the whole document. Many people may open it at one version: its text is encoded
     /// once for them all.
     fn whole(&mut self, now: &ApplyContext) -> OpenedContent {
-        let text = self.document.shared_text().clone();
+        let text = self.document.shared_text();
         OpenedContent::Whole(Box::new(DocumentSnapshot { text, ..self.reading(now) }))
     }
 
