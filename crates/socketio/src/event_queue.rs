@@ -314,7 +314,9 @@ impl Drop for AckReply {
             return self.give(&RefusedAck { ok: false, error: error.error() });
         }
         self.settle();
-        self.link.client().end(EndReason::ServerStops);
+        if self.link.socket().connected() {
+            self.link.client().end(EndReason::ServerStops);
+        }
     }
 }
 
