@@ -16,6 +16,7 @@ use crate::agent::{CLI_TASK, CallTicket};
 use crate::client::TrustedAuthorities;
 use crate::client::forward::RequestForwarder;
 use crate::config::{ModelChoice, ServerConfig};
+use crate::llm::messages_api::ProviderError;
 use crate::llm::remote::{AnswerBytes, OpenAnswer, RemoteModel};
 use crate::llm::{ModelError, ModelResult};
 use crate::rest::model_calls::{PATH, TICKET};
@@ -159,16 +160,9 @@ impl AskingCli {
         tracing::warn!(node = holder.number, message, "cannot ask the Claude CLI");
         // It is too long, or cannot be read there; a new ticket would not help.
         if matches!(status.as_u16(), 413 | 415 | 422) {
-            let (status, kind) = (Some(status.as_u16()), "refused".to_owned());
-            let (retry_after, retryable, details) = (None, false, None);
-            return Err(FailedAttempt::Refused(ModelError::Api {
-                status,
-                kind,
-                message,
-                retry_after,
-                retryable,
-                details,
-            }));
+            let refusal = ProviderError { kind: "refused".to_owned(), message, details: None };
+            let error = ModelError::api(Some(status.as_u16()), refusal, false);
+            return Err(FailedAttempt::Refused(error));
         }
         Err(again(&message))
     }

@@ -369,7 +369,7 @@ pub type AnswerStream = BoxStream<'static, ModelResult<AnswerDelta>>;
 
 impl ModelError {
     /// Returns the error that a provider answered with, and that passes or not.
-    fn api(status: Option<u16>, error: ProviderError, retryable: bool) -> Self {
+    pub fn api(status: Option<u16>, error: ProviderError, retryable: bool) -> Self {
         let ProviderError { kind, message, details } = error;
         let (retry_after, details) = (None, details.map(Box::new));
         Self::Api { status, kind, message, retry_after, retryable, details }
