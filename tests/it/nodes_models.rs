@@ -103,6 +103,13 @@ fn asks(person: &Person, prompt: &str) -> String {
     ack["requestId"].as_str().expect("a run has a name").to_owned()
 }
 
+/// Ana, who writes a document on this server.
+fn ana_writes(first: &TestServer) -> Person {
+    let ana = first.editor("Ana");
+    ana.creates(BEFORE);
+    ana
+}
+
 fn editor_on(first: &TestServer, server: &Server, name: &str) -> Person {
     Person::arrive(&server.url, &first.token(name, Role::Editor, &[]), name)
 }
@@ -124,8 +131,7 @@ fn is_gone_in_the_end(cli: &ClaudeStandIn) {
 fn a_change_of_another_servers_cli_is_decided_where_the_document_is() {
     let cli = correcting();
     let Some((first, _second)) = two(&cli) else { return };
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let run = asks(&ana, "Fix the spelling");
     let request = ana.sees_request_of(&run);
     assert_eq!(request.words(1), ("Teh".into(), "The".into()));
@@ -170,8 +176,7 @@ fn who_asks_on_the_server_with_the_cli_about_a_document_elsewhere_is_answered_to
 fn the_cli_goes_on_with_its_conversation_and_is_told_all_of_it_where_it_knows_nothing() {
     let cli = ClaudeStandIn::playing(&[(".", json!([says("Fine.")]))]);
     let Some((first, _second)) = two(&cli) else { return };
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     for question in ["Is it fine?", "And now?"] {
         assert_eq!(ana.answer(&asks(&ana, question))["conversationMessage"], "Fine.");
     }
@@ -189,8 +194,7 @@ fn the_cli_goes_on_with_its_conversation_and_is_told_all_of_it_where_it_knows_no
 fn cancelling_ends_the_cli_on_the_other_server() {
     let cli = hanging();
     let Some((first, _second)) = two(&cli) else { return };
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let run = asks(&ana, "Fix the spelling");
     ana.sees("claudeStreamChunk");
     assert!(cli.alive() > 0);
@@ -203,8 +207,7 @@ fn cancelling_ends_the_cli_on_the_other_server() {
 fn cancelling_while_people_are_asked_ends_the_cli_on_the_other_server() {
     let cli = correcting();
     let Some((first, _second)) = two(&cli) else { return };
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let run = asks(&ana, "Fix the spelling");
     let request = ana.sees_request_of(&run);
     assert!(cli.alive() > 0, "it waits for the decision");
@@ -219,8 +222,7 @@ fn when_the_server_with_the_cli_is_lost_the_run_fails_and_the_next_one_asks_anot
     let Some((first, mut second)) = two(&cli) else { return };
     let other = correcting();
     let _third = first.another_node_with_cli("third", &other);
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let run = asks(&ana, "Fix the spelling");
     ana.sees("claudeStreamChunk");
     second.kill();
@@ -244,8 +246,7 @@ fn a_decision_reaches_the_next_server_with_the_cli_if_the_first_one_is_lost_mean
     let Some((first, mut second)) = two(&cli) else { return };
     let other = ClaudeStandIn::playing(&[(".", json!([rewrites("Never."), says("Done.")]))]);
     let _third = first.another_node_with_cli("third", &other);
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let run = asks(&ana, "Fix the spelling");
     let request = ana.sees_request_of(&run);
     second.kill();
@@ -294,8 +295,7 @@ fn without_any_server_that_has_it_the_cli_is_refused_and_appears_when_one_comes(
 fn a_run_whose_cli_is_gone_for_good_ends_with_the_reason() {
     let cli = correcting();
     let Some((first, mut second)) = two(&cli) else { return };
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let run = asks(&ana, "Fix the spelling");
     let request = ana.sees_request_of(&run);
     second.stop();
@@ -312,8 +312,7 @@ fn a_run_whose_cli_is_gone_for_good_ends_with_the_reason() {
 fn the_cli_of_a_run_ends_some_time_after_the_server_of_the_run() {
     let cli = correcting();
     let Some((mut first, second)) = two(&cli) else { return };
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let run = asks(&ana, "Fix the spelling");
     let request = ana.sees_request_of(&run);
     first.is_killed();
@@ -331,8 +330,7 @@ fn the_cli_of_another_server_can_be_the_default_model() {
     let Some(database) = StoryDatabase::on_postgres() else { return };
     let plan = TestServer::plan().flags(&["--cluster"]).model("claude-cli");
     let first = plan.start_on(Some(database));
-    let ana = first.editor("Ana");
-    ana.creates(BEFORE);
+    let ana = ana_writes(&first);
     let context = json!({"documentId": ana.document()});
     let ask = json!({"sessionId": ana.session(), "prompt": "Hello", "context": context});
     assert_eq!(ana.emit("askClaudeCode", &ask).refused_with("unsupported")["message"], MISSING);
