@@ -132,7 +132,7 @@ async fn admit<E: std::fmt::Display>(
         pushes: Vec::new(),
         route,
     };
-    app.tasks.spawn(super::work(connection, events, to_follow, greeting));
+    app.tasks.spawn(super::work(Box::new(connection), events, to_follow, greeting));
     Ok(())
 }
 

@@ -148,8 +148,10 @@ type RequestsToFollow = mpsc::UnboundedReceiver<Box<FollowedRequest>>;
 /// Handles one socket's events, one after the other, until it disconnects; then leaves every
 /// document. Begins once the client was `greeted`. Events that a client sent before it left are
 /// still handled, unless the server has disconnected it.
+///
+/// Boxed: a task would hold the connection twice, as its argument and as what it works on.
 async fn work(
-    mut connection: SocketConnection,
+    mut connection: Box<SocketConnection>,
     mut events: mpsc::Receiver<Box<IncomingEvent>>,
     mut to_follow: RequestsToFollow,
     greeted: oneshot::Receiver<()>,

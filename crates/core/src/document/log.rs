@@ -132,6 +132,7 @@ impl UpdateLog {
             self.begin_block();
         }
         if let Some(block) = self.blocks.back_mut() {
+            block.make_room(changes.len());
             block.json.push_str(changes);
             let author = block.author(client, origin);
             block.entries.push(LogEntry { end: block.json.len(), author });
@@ -165,6 +166,14 @@ impl LogBlock {
         self.json.capacity()
             + self.entries.capacity() * size_of::<LogEntry>()
             + self.authors.capacity() * size_of::<LogAuthor>()
+    }
+
+    /// Makes room for `more` bytes of JSON. Grows by a quarter: doubling would leave half of the
+    /// memory empty where a long text is followed by keystrokes.
+    fn make_room(&mut self, more: usize) {
+        if self.json.capacity() - self.json.len() < more {
+            self.json.reserve_exact(more.max(self.json.len() / 4));
+        }
     }
 
     fn get(&self, at: usize) -> LoggedUpdate<'_> {

@@ -135,7 +135,9 @@ impl RoomActor {
     }
 
     /// Serves until nobody uses the room, another server gets it or this one stops.
-    pub(super) async fn run(mut self) {
+    ///
+    /// Boxed: a task would hold the room twice, as its argument and as what it works on.
+    pub(super) async fn run(mut self: Box<Self>) {
         loop {
             match self.wake().await {
                 // Boxed: an idle room does not keep room for the work on a batch.

@@ -125,7 +125,7 @@ impl RoomRegistry {
             return Err(RoomError::Closed);
         }
         open.insert(document.clone(), room.clone());
-        self.0.tasks.spawn(actor.run());
+        self.0.tasks.spawn(Box::new(actor).run());
         if let Some(watcher) = self.0.watcher.get() {
             // Nobody watches any more once the server stops.
             watcher.send(room.downgrade()).ok();
