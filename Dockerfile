@@ -29,7 +29,8 @@ VOLUME /data
 ENV COPYDESK_LISTEN=0.0.0.0:4680 COPYDESK_DATA=/data
 EXPOSE 4680
 STOPSIGNAL SIGTERM
+# With TLS, who comes without it is answered 400: then the server answers, but may not be able to store.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
-  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/4680 && printf 'GET /readyz HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q 200"]
+  CMD ["bash", "-c", "status=${COPYDESK_TLS_CERTIFICATE:+400}; exec 3<>/dev/tcp/127.0.0.1/${COPYDESK_LISTEN##*:} && printf 'GET /readyz HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q \" ${status:-200} \""]
 ENTRYPOINT ["copydesk"]
 CMD ["serve"]
