@@ -4,7 +4,8 @@
 #   docker run --rm -p 127.0.0.1:4680:4680 -v copydesk:/data copydesk
 #
 # The printed link names 0.0.0.0; open it with 127.0.0.1 in its place. For another host name, add
-# `-e COPYDESK_ALLOWED_HOST=desk.example.org`. For a workspace, mount it and add `-e COPYDESK_WORKSPACE=/workspace`.
+# `-e COPYDESK_ALLOWED_HOST=desk.example.org`. For a workspace, add `-v FOLDER:/workspace -e COPYDESK_WORKSPACE=/workspace`. The server
+# is the user 10001 and has to be able to write there, and in a folder that takes the place of the volume: `chown -R 10001 FOLDER`.
 
 FROM rust:1-trixie AS build
 RUN apt-get update \
