@@ -26,6 +26,7 @@ mod cli;
 mod clients;
 mod collab;
 mod connections;
+mod containers;
 mod converge;
 mod crash;
 mod custom_tool;
