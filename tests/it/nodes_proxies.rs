@@ -1,6 +1,7 @@
 //! Stories about people and programs who come to two servers through a proxy, with the
 //! configuration that the documentation has, and about the server that is killed meanwhile.
 
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -111,4 +112,50 @@ fn nginx_as_documented_sends_people_to_a_server_that_lives() {
 #[test]
 fn haproxy_as_documented_sends_people_to_a_server_that_lives() {
     work_goes_on_behind(ProxyProgram::Haproxy);
+}
+
+/// Holds an address where nobody answers, nor refuses: as many wait there as may.
+fn does_not_answer(address: &str) -> (TcpListener, Vec<TcpStream>) {
+    let listener = TcpListener::bind(address).unwrap();
+    let (address, soon) = (address.parse().unwrap(), Duration::from_millis(500));
+    let waiting = std::iter::from_fn(|| TcpStream::connect_timeout(&address, soon).ok()).collect();
+    (listener, waiting)
+}
+
+/// Nothing answers at the address of the server that is killed, as when its machine has no power.
+fn people_come_back_from_a_machine_that_is_gone(program: ProxyProgram) {
+    let Some(database) = StoryDatabase::on_postgres() else { return };
+    let plan = TestServer::plan().flags(&["--cluster", "--allowed-host", "desk.example.org"]);
+    let mut first = plan.start_on(Some(database));
+    let mut second = first.another_node();
+    let servers = [first.address().to_owned(), second.address().to_owned()];
+    let Some(proxy) = Proxy::start(program, servers.each_ref().map(String::as_str)) else { return };
+    let hers = first.token("Ana", Role::Editor, &[]);
+    let ana = Person::arrive(&proxy.url, &hers, "Ana");
+    ana.creates("Here.");
+    let program = Mcp::arrives_at(proxy.address(), &hers, "a program");
+    let gone = usize::from(!program.is_known_at(&servers[0]));
+    if gone == 0 {
+        first.is_killed();
+    } else {
+        second.kill();
+    }
+    let _address = does_not_answer(&servers[gone]);
+    let killed = Instant::now();
+    ana.is_cut_off();
+    let back = ana.comes_back_to(&proxy.url);
+    back.opens_again();
+    let took = killed.elapsed();
+    assert!(took < TAKEOVER, "{took:?}");
+    assert_eq!(back.text(), "Here.");
+}
+
+#[test]
+fn nginx_as_documented_does_not_wait_for_a_machine_that_is_gone() {
+    people_come_back_from_a_machine_that_is_gone(ProxyProgram::Nginx);
+}
+
+#[test]
+fn haproxy_as_documented_does_not_wait_for_a_machine_that_is_gone() {
+    people_come_back_from_a_machine_that_is_gone(ProxyProgram::Haproxy);
 }
