@@ -127,6 +127,8 @@ struct Server {
     rooms: RoomRegistry,
     agents: AgentService,
     conversations: rest::Conversations,
+    /// Limits on the requests of each person.
+    limits: rest::RequestLimits,
     files: Option<FileSync>,
     clock: WallClock,
     connections: ConnectionRegistry,
@@ -189,6 +191,7 @@ impl Server {
             rooms,
             agents,
             conversations,
+            limits: rest::RequestLimits::default(),
             files,
             clock,
             connections,
@@ -263,6 +266,7 @@ impl Server {
             api: api.clone(),
             conversations: self.conversations.clone(),
             reading: rest::BodyQuota::new(self.connections.accounts().clone()),
+            limits: self.limits.clone(),
             metrics: self.metrics_access(config, api)?,
         });
         let inside = inside.merge(mcp::router(mcp::McpState {

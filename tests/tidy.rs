@@ -112,7 +112,7 @@ const WALLS: &[(&str, &str)] = &[
     ("clap_complete", "cli.rs"),
     ("getrandom", "auth llm/retry.rs api/webhooks/signature.rs"),
     ("globset", "approvals/path_pattern.rs workspace"),
-    ("governor", "messages_api rest/middleware/api_middleware.rs socketio"),
+    ("governor", "socketio"),
     ("grep_matcher", "workspace"),
     ("grep_regex", "workspace"),
     ("grep_searcher", "workspace"),

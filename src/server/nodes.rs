@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::StopFilter;
@@ -25,9 +26,10 @@ use crate::client::{ClientError, ServerClient, TrustedAuthorities};
 use crate::config::ServerConfig;
 use crate::ids::{RunId, SessionId, UserId};
 use crate::mcp::{ForwardCall, ForwardedCall};
+use crate::rest::RequestLimit;
 use crate::rest::middleware::relay::{ForwardFailure, ForwardRequest, RequestRelay};
 use crate::socketio::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
-use crate::store::{ClusterNode, NodeAddress, NodeNews, Store};
+use crate::store::{ClusterNode, CountedApi, NodeAddress, NodeNews, Store};
 use crate::webhooks::DeliveryWorker;
 
 use super::{Server, settings};
@@ -40,6 +42,10 @@ const TAKE_OVER_AGAIN: Duration = Duration::from_secs(3);
 const DELIVERIES: &str = "webhooks";
 /// Number of documents in one message: what PostgreSQL carries is short.
 const DOCUMENTS: usize = 50;
+/// Number of people in one message, for the same reason.
+const PEOPLE: usize = 50;
+/// Interval at which other servers are told how many requests people made here.
+const TELL_REQUESTS: Duration = Duration::from_secs(1);
 /// Number of packets that may wait to be passed back to a client.
 const PACKETS: usize = 1_024;
 
@@ -227,6 +233,7 @@ impl Server {
             () = self.tell_renames(node) => {}
             () = self.tell_watched(node) => {}
             () = self.tell_texts(node) => {}
+            () = self.tell_requests(node) => {}
         }
     }
 
@@ -268,6 +275,27 @@ impl Server {
         }
     }
 
+    /// Tells other servers how many requests people made here.
+    async fn tell_requests(&self, node: &ClusterNode) {
+        let mut ticks = tokio::time::interval(TELL_REQUESTS);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            for api in [CountedApi::Rest, CountedApi::Messages] {
+                for people in self.request_limit(api).take_untold().chunks(PEOPLE) {
+                    node.tell(&NodeNews::Requests(api, people.to_vec())).await;
+                }
+            }
+        }
+    }
+
+    fn request_limit(&self, api: CountedApi) -> &RequestLimit {
+        match api {
+            CountedApi::Rest => &self.limits.rest,
+            CountedApi::Messages => &self.limits.messages,
+        }
+    }
+
     /// Looks up what other servers tell.
     async fn hear(&self, node: &ClusterNode, config: &ServerConfig) {
         let mut news = node.news();
@@ -304,6 +332,7 @@ impl Server {
                 self.tell_end(from, &session, &run).await;
             }
             NodeNews::Call(session, call) => self.agents.hear_of_call(session, call),
+            NodeNews::Requests(api, people) => self.request_limit(api).count_elsewhere(&people),
             NodeNews::Outbox => {
                 if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
                     self.store.note_outbox();

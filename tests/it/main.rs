@@ -59,6 +59,7 @@ mod nodes_batches;
 mod nodes_calls;
 mod nodes_disk;
 mod nodes_faults;
+mod nodes_limits;
 mod nodes_models;
 mod nodes_network;
 mod nodes_programs;

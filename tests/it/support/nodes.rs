@@ -23,7 +23,6 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("plans::a_power_cut_between", "a process ends at a chosen place"),
     ("presence::a_client_that_takes_short", "through another server the long form is sent"),
     ("rest::the_same_key_twice_at_once", "which keys are in use is known to one process"),
-    ("rest::too_many_requests_of_one_person", "limits of one process"),
     ("rest::what_a_dying_server_had_begun", "a process ends at a chosen place"),
     ("rest::who_hangs_up_before_the_answer", "which keys are in use is known to one process"),
     ("transports::a_websocket_is_opened_only_from", "the address of one server"),

@@ -59,7 +59,7 @@ pub use error::{StoreError, StoreResult};
 pub use handle::{CommitCounts, Store};
 #[cfg(feature = "rehearsal")]
 pub use nodes::tables as node_tables;
-pub use nodes::{ClusterNode, LeaseHolder, NodeAddress, NodeNews, RedisUrl};
+pub use nodes::{ClusterNode, CountedApi, LeaseHolder, NodeAddress, NodeNews, RedisUrl};
 pub use open_store::{StoreAccess, StorePlace};
 pub use provenance::VersionedText;
 pub use queries::inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};

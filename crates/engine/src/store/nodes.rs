@@ -35,7 +35,7 @@ use redis_channel::RedisChannel;
 use sightings::{NodeLook, NodeSightings, SILENT};
 use tables::{LeaseRow, MessageStream, NodeTables};
 
-pub use messages::NodeNews;
+pub use messages::{CountedApi, NodeNews};
 pub use redis_channel::RedisUrl;
 
 /// Interval of the signs of life.

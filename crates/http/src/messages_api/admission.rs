@@ -15,6 +15,7 @@ use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body::is_json;
 use crate::rest::middleware::body_quota::HeldBody;
 use crate::rest::middleware::request_id;
+use crate::rest::middleware::request_limit::CountedRequest;
 use crate::rest::problem::Problem;
 use copydesk_connections::body_guard::BodyGuard;
 use copydesk_engine::api::Caller;
@@ -52,6 +53,8 @@ pub(crate) struct AdmittedRequest {
     pub(crate) deadline_ms: Option<u64>,
     /// Permit that counts this answer among those of the caller.
     pub(crate) permit: AnswerPermit,
+    /// The request, as it was counted.
+    pub(crate) counted: CountedRequest,
 }
 
 /// Admits the caller and reads the [`CheckedRequest`].
@@ -67,7 +70,7 @@ pub(crate) async fn come_in(
     purpose: RequestPurpose,
 ) -> Result<(AdmittedRequest, CheckedRequest), ApiFailure> {
     let headers = request.headers();
-    let AuthSession { caller, pass } = authenticate(app, headers).await?;
+    let (AuthSession { caller, pass }, counted) = authenticate(app, headers).await?;
     check_version(headers)?;
     if !is_json(headers) {
         return Err(ApiFailure::invalid("content-type: must be application/json"));
@@ -97,7 +100,7 @@ pub(crate) async fn come_in(
     let asked = asked?;
     // A client waits for a stream as long as events arrive.
     let deadline_ms = deadline_ms.filter(|_| !asked.stream);
-    Ok((AdmittedRequest { caller, document, deadline_ms, permit }, asked))
+    Ok((AdmittedRequest { caller, document, deadline_ms, permit, counted }, asked))
 }
 
 fn parse_request(bytes: &[u8], purpose: RequestPurpose) -> Result<CheckedRequest, ApiFailure> {
@@ -134,23 +137,30 @@ async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
 }
 
 /// Authenticates the caller and counts the request in the
-/// [`AnswerLimits`](super::limits::AnswerLimits).
+/// [`RequestLimits`](crate::rest::RequestLimits).
 ///
 /// # Errors
 /// The failure of authentication, or 429 if the caller asks too often.
 pub(crate) async fn let_in(app: &HttpState, headers: &HeaderMap) -> Result<Caller, ApiFailure> {
-    Ok(authenticate(app, headers).await?.caller)
+    Ok(authenticate(app, headers).await?.0.caller)
 }
 
 /// Authenticates a request by its headers, and counts it.
-async fn authenticate(app: &HttpState, headers: &HeaderMap) -> Result<AuthSession, ApiFailure> {
+async fn authenticate(
+    app: &HttpState,
+    headers: &HeaderMap,
+) -> Result<(AuthSession, CountedRequest), ApiFailure> {
     let mut bare = Request::new(Body::empty());
     bare.headers_mut().clone_from(headers);
     let (mut parts, _) = bare.into_parts();
     let session =
         AuthSession::from_request_parts(&mut parts, app).await.map_err(|it| failure(&it))?;
-    app.conversations.limits().count(&session.caller.principal.user)?;
-    Ok(session)
+    let limit = &app.limits.messages;
+    let counted = limit.count(&session.caller.principal.user).map_err(|wait| {
+        let words = format!("more than {} requests a second", limit.rate().per_second);
+        ApiFailure::too_many(words, wait.as_secs() + 1)
+    })?;
+    Ok((session, counted))
 }
 
 /// Returns the document that the request names.

@@ -1,34 +1,22 @@
-//! Limits of one person: requests per second, and answers at the same time.
+//! Limit of one person: answers at the same time.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use governor::clock::{Clock as _, DefaultClock};
-use governor::state::keyed::DefaultKeyedStateStore;
-use governor::{Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::messages_api::failure::ApiFailure;
 use crate::rest::middleware::body_quota::HeldBody;
 use copydesk_engine::ids::UserId;
 
-/// Maximum requests of one person in a burst.
-const BURST_REQUESTS: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
-/// Sustained requests of one person per second.
-const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(200).unwrap();
 /// Maximum answers of one person that are being written or wait for people at the same time.
 const ANSWERS_AT_ONCE: usize = 64;
-/// Number of people in the rate limiter above which idle ones are dropped from it.
-const MANY_PEOPLE: usize = 1_024;
 /// Seconds after which a person with too many answers under way may try again.
 pub(crate) const BUSY_S: u64 = 5;
 
 /// Limits, with the current use of each person.
 #[derive(Debug)]
 pub(crate) struct AnswerLimits {
-    requests: RateLimiter<UserId, DefaultKeyedStateStore<UserId>, DefaultClock>,
-    clock: DefaultClock,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
     /// Semaphore that lets one long body be parsed at a time.
     parsing: Arc<Semaphore>,
@@ -45,25 +33,7 @@ pub(crate) struct AnswerPermit {
 
 impl AnswerLimits {
     pub(crate) fn new() -> Self {
-        let quota = Quota::per_second(REQUESTS_PER_SECOND).allow_burst(BURST_REQUESTS);
-        let clock = DefaultClock::default();
-        let parsing = Arc::new(Semaphore::new(1));
-        Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default(), parsing }
-    }
-
-    /// Counts a request.
-    ///
-    /// # Errors
-    /// 429 with the time to wait.
-    pub(crate) fn count(&self, user: &UserId) -> Result<(), ApiFailure> {
-        if self.requests.len() > MANY_PEOPLE {
-            self.requests.retain_recent();
-        }
-        self.requests.check_key(user).map_err(|not_until| {
-            let wait = not_until.wait_time_from(self.clock.now());
-            let words = format!("more than {REQUESTS_PER_SECOND} requests a second");
-            ApiFailure::too_many(words, wait.as_secs() + 1)
-        })
+        Self { under_way: Arc::default(), parsing: Arc::new(Semaphore::new(1)) }
     }
 
     /// Begins an answer, if there are not too many under way; `held` is the quota of the request's
@@ -111,15 +81,6 @@ mod tests {
     use super::*;
     use crate::rest::BodyQuota;
     use copydesk_connections::MemoryAccounts;
-
-    #[test]
-    fn too_many_requests_are_told_when_to_come_again_and_others_are_not_concerned() {
-        let (limits, ana) = (AnswerLimits::new(), UserId::from("ana"));
-        let refused = (0..BURST_REQUESTS.get() * 2).find_map(|_| limits.count(&ana).err());
-        let refused = refused.expect("a limit");
-        assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));
-        assert_eq!(limits.count(&"ben".into()), Ok(()));
-    }
 
     #[test]
     fn an_answer_that_is_over_makes_room_for_another() {

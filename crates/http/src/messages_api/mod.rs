@@ -78,7 +78,11 @@ async fn elsewhere(app: &HttpState, entered: &AdmittedRequest) -> Option<Respons
         None => return None,
     };
     match place {
-        Err(error @ RoomError::Elsewhere(_)) => Some(Problem::from(error).into_response()),
+        Err(error @ RoomError::Elsewhere(_)) => {
+            let mut response = Problem::from(error).into_response();
+            response.extensions_mut().insert(entered.counted.clone());
+            Some(response)
+        }
         // What else is wrong is found by the check of the request.
         Ok(()) | Err(_) => None,
     }

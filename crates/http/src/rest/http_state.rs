@@ -5,6 +5,7 @@ use copydesk_engine::api::Application;
 
 use super::metrics::MetricsAccess;
 use super::middleware::body_quota::BodyQuota;
+use super::middleware::request_limit::RequestLimits;
 
 /// Shared state of the HTTP handlers, given to [`router`](super::router).
 #[derive(Clone)]
@@ -15,6 +16,8 @@ pub struct HttpState {
     pub conversations: Conversations,
     /// Memory quota of request bodies.
     pub reading: BodyQuota,
+    /// Limits on the requests of each person.
+    pub limits: RequestLimits,
     /// Measurements, and who may read them.
     pub metrics: MetricsAccess,
 }

@@ -35,6 +35,7 @@ pub use http_state::HttpState;
 pub use metrics::{MeasureServer, MetricsAccess};
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
 pub use middleware::body_quota::BodyQuota;
+pub use middleware::request_limit::{RequestLimit, RequestLimits};
 use openapi::BodyKind;
 use problem::{Problem, RestResult};
 

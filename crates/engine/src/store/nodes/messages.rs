@@ -14,7 +14,7 @@ const WAITING: usize = 1_024;
 /// Number of messages that are stored together.
 const TOGETHER: usize = 64;
 
-/// What a node tells the others: that something is to be looked up, or done.
+/// News of a node for the others: what is to be looked up, done, or counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeNews {
@@ -42,6 +42,8 @@ pub enum NodeNews {
     Models,
     /// Ticket that admits one call of a model; see [`call_tickets`](super::call_tickets).
     ModelCall(CallTicketRecord),
+    /// People have made so many requests to an API of the node since it told of them last.
+    Requests(CountedApi, Vec<(UserId, u32)>),
     /// There may be something new in the outbox of the webhooks.
     Outbox,
     /// All runs of a session are to be stopped.
@@ -53,6 +55,16 @@ pub enum NodeNews {
     /// Messages may be lost: the database was away, or a node ended before it could tell.
     #[serde(skip)]
     Missed,
+}
+
+/// API whose requests of each person all nodes count together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedApi {
+    /// The REST API.
+    Rest,
+    /// The Messages API.
+    Messages,
 }
 
 /// Ticket for one call of a model, as it is stored.

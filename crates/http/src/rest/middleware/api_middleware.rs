@@ -1,18 +1,12 @@
 //! Middleware of every request under `/api/v1`: authentication, rate limit, body quota and
 //! idempotency.
 
-use std::num::NonZeroU32;
-use std::sync::Arc;
-
 use axum::Router;
 use axum::body::HttpBody as _;
 use axum::extract::{DefaultBodyLimit, FromRequestParts as _, Request, State};
 use axum::http::Method;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use governor::clock::{Clock as _, DefaultClock};
-use governor::state::keyed::HashMapStateStore;
-use governor::{Quota, RateLimiter};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::auth_session::AuthSession;
@@ -21,13 +15,7 @@ use crate::rest::http_state::HttpState;
 use crate::rest::problem::{Problem, RestResult};
 use copydesk_connections::body_guard::BodyGuard;
 use copydesk_engine::api::Caller;
-use copydesk_engine::ids::UserId;
 use copydesk_engine::permissions::{Action, Principal};
-
-/// Sustained requests of one person per second.
-const PACE: NonZeroU32 = NonZeroU32::new(100).unwrap();
-/// Maximum requests of one person in a burst.
-const BURST: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
 
 /// Bytes of a body that are read for an idempotency key from a person who may not use a longer one.
 const SHORT_BODY_BYTES: usize = 16 * 1024;
@@ -40,7 +28,6 @@ const BUSY_S: u64 = 1;
 #[derive(Clone)]
 pub(crate) struct ApiMiddleware {
     app: HttpState,
-    pace: Arc<RateLimiter<UserId, HashMapStateStore<UserId>, DefaultClock>>,
     under_way: KeysInFlight,
 }
 
@@ -54,10 +41,9 @@ pub(crate) struct BodyPolicy {
 }
 
 impl ApiMiddleware {
-    /// Returns the middleware, with nothing counted yet.
+    /// Returns the middleware, with no keys in use yet.
     pub(crate) fn new(app: HttpState) -> Self {
-        let pace = Arc::new(RateLimiter::hashmap(Quota::per_second(PACE).allow_burst(BURST)));
-        Self { app, pace, under_way: KeysInFlight::default() }
+        Self { app, under_way: KeysInFlight::default() }
     }
 
     /// Adds the middleware and this body policy to `routes`.
@@ -93,10 +79,8 @@ async fn pass(
 ) -> RestResult<Response> {
     let (mut parts, body) = request.into_parts();
     let caller = Caller::from_request_parts(&mut parts, &shared.app).await?;
-    if let Err(late) = shared.pace.check_key(&caller.principal.user) {
-        let wait = late.wait_time_from(DefaultClock::default().now());
-        return Err(Problem::too_many(wait.as_secs() + 1));
-    }
+    let counted = shared.app.limits.rest.count(&caller.principal.user);
+    let counted = counted.map_err(|wait| Problem::too_many(wait.as_secs() + 1))?;
     // Every extractor finds it there, so a token is looked up once.
     parts.extensions.insert(caller.clone());
     let held = shared.app.reading.begin(&caller.principal.user);
@@ -112,6 +96,10 @@ async fn pass(
     let _permit = if has_long_answer { shared.reading_permit(&caller).await? } else { None };
     let limit = bodies.limit_for(&caller.principal);
     let answer = once(&shared.app.api, &shared.under_way, &caller, request, next, limit).await;
+    let answer = answer.map(|mut answer| {
+        answer.extensions_mut().insert(counted);
+        answer
+    });
     // The reader found the body broken off, and so did nothing.
     if let Some(end) = guard.and_then(|guard| guard.end()) {
         return Err(Problem::unread(end));

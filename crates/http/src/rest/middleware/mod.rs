@@ -11,4 +11,5 @@ pub(crate) mod pagination;
 pub mod relay;
 pub(crate) mod relayed_parts;
 pub mod request_id;
+pub(crate) mod request_limit;
 pub(crate) mod unread_body;

@@ -4,6 +4,8 @@
 //! A request is first handled here. If the document turns out to be elsewhere, nothing was done,
 //! and what was read of the body is sent again. A request about documents of several servers is
 //! passed on in parts by its handler ([`relayed_parts`](super::relayed_parts)).
+//!
+//! A request that is passed on counts where it is answered, and no longer here.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +22,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt as _};
 use tokio::time::Instant;
 
+use super::request_limit::CountedRequest;
 use crate::rest::problem::Problem;
 use copydesk_engine::api::{ClusterNode, NodeAddress};
 use copydesk_engine::metrics;
@@ -143,7 +146,12 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
         metrics::RELAYED_HTTP_REQUESTS.count();
         let forwarded = (relay.forward)(node.clone(), relayed(&parts, &record)).await;
         match forwarded {
-            Ok(answer) if !answer.headers().contains_key(RELAYED) => return answer,
+            Ok(answer) if !answer.headers().contains_key(RELAYED) => {
+                if let Some(counted) = response.extensions().get::<CountedRequest>() {
+                    counted.uncount();
+                }
+                return answer;
+            }
             Err(ForwardFailure::Lost) if parts.method != Method::GET => {
                 return lost().into_response();
             }
