@@ -5,6 +5,7 @@ mod claude;
 mod command_line;
 mod metrics;
 mod models;
+mod node_news;
 mod nodes;
 mod remote_cli;
 mod serving;
@@ -300,7 +301,7 @@ impl Server {
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
-                connect_node: self.store.node().map(|_| nodes::connector(&self.authorities)),
+                connect_node: self.store.node().map(|it| nodes::connector(it, &self.authorities)),
             },
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);

@@ -14,7 +14,6 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
-use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::StopFilter;
@@ -39,13 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause after an attempt to take over runs that failed.
 const TAKE_OVER_AGAIN: Duration = Duration::from_secs(3);
 /// Name of the task that sends the deliveries of webhooks.
-const DELIVERIES: &str = "webhooks";
-/// Number of documents in one message: what PostgreSQL carries is short.
-const DOCUMENTS: usize = 50;
-/// Number of people in one message, for the same reason.
-const PEOPLE: usize = 50;
-/// Interval at which other servers are told how many requests people made here.
-const TELL_REQUESTS: Duration = Duration::from_secs(1);
+pub(super) const DELIVERIES: &str = "webhooks";
 /// Number of packets that may wait to be passed back to a client.
 const PACKETS: usize = 1_024;
 
@@ -60,11 +53,30 @@ pub(super) async fn authorities(config: &ServerConfig) -> Result<TrustedAuthorit
     TrustedAuthorities::read(&content).with_context(named)
 }
 
+/// Waits until the servers have removed another one, which may only stand still: its connections
+/// would stay open.
+async fn removed(own: Arc<ClusterNode>, number: i64) {
+    let mut departures = own.departures();
+    let mut was_seen = false;
+    loop {
+        if own.sees(number) {
+            was_seen = true;
+        } else if was_seen {
+            return;
+        }
+        if departures.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
 /// Returns the function that connects clients to other servers.
-pub(super) fn connector(authorities: &TrustedAuthorities) -> ConnectNode {
+pub(super) fn connector(own: &Arc<ClusterNode>, authorities: &TrustedAuthorities) -> ConnectNode {
     let (servers, authorities) = (KnownServers::default(), authorities.clone());
+    let own = Arc::clone(own);
     Arc::new(move |node, handshake| {
-        connect(Arc::clone(&servers), authorities.clone(), node, handshake).boxed()
+        let removed = removed(Arc::clone(&own), node.number);
+        connect(Arc::clone(&servers), authorities.clone(), node, handshake, removed).boxed()
     })
 }
 
@@ -73,6 +85,7 @@ async fn connect(
     authorities: TrustedAuthorities,
     node: NodeAddress,
     handshake: Value,
+    removed: impl Future<Output = ()> + Send + 'static,
 ) -> Result<NodeLink, NodeRefusal> {
     let known = servers.lock().unwrap_or_else(PoisonError::into_inner).get(&node.number).cloned();
     let server = if let Some(server) = known {
@@ -96,7 +109,12 @@ async fn connect(
     };
     let (events, passed) = mpsc::channel(LINK_LENGTH);
     let (arrived, packets) = mpsc::channel(PACKETS);
-    tokio::spawn(pump(client, passed, arrived));
+    tokio::spawn(async move {
+        tokio::select! {
+            () = removed => {}
+            () = pump(client, passed, arrived) => {}
+        }
+    });
     Ok(NodeLink { events, packets })
 }
 
@@ -142,8 +160,16 @@ pub(super) fn request_relay(
     authorities: &TrustedAuthorities,
 ) -> Result<RequestRelay> {
     let forwarder = RequestForwarder::trusting(authorities)?;
-    let forward: ForwardRequest =
-        Arc::new(move |node, request| forward(forwarder.clone(), node, request).boxed());
+    let own = Arc::clone(node);
+    let forward: ForwardRequest = Arc::new(move |node, request| {
+        let removed = removed(Arc::clone(&own), node.number);
+        let answer = forward(forwarder.clone(), node, request);
+        let lost = removed.map(|()| Err(ForwardFailure::Lost));
+        async {
+            tokio::select! { it = answer => it, it = lost => it }
+        }
+        .boxed()
+    });
     Ok(RequestRelay { node: Arc::clone(node), forward })
 }
 
@@ -237,59 +263,7 @@ impl Server {
         }
     }
 
-    /// Tells the server that sends deliveries when there may be new ones.
-    async fn tell_outbox(&self, node: &ClusterNode) {
-        let mut changes = self.store.outbox_changes();
-        while changes.changed().await.is_ok() {
-            if !node.has_task(DELIVERIES) {
-                node.tell(&NodeNews::Outbox).await;
-            }
-        }
-    }
-
-    /// Tells other servers, for the programs that listen there, which documents have other names.
-    async fn tell_renames(&self, node: &ClusterNode) {
-        let mut renames = self.changes.renames();
-        while let Some(document) = renames.next().await {
-            node.tell(&NodeNews::Renamed(document)).await;
-        }
-    }
-
-    /// Tells other servers to which documents programs here listen.
-    async fn tell_watched(&self, node: &ClusterNode) {
-        let mut watched = self.changes.watched();
-        loop {
-            for documents in watched.next().await.chunks(DOCUMENTS) {
-                node.tell(&NodeNews::Watched(documents.to_vec())).await;
-            }
-        }
-    }
-
-    /// Tells other servers which texts have changed to which programs there listen.
-    async fn tell_texts(&self, node: &ClusterNode) {
-        let mut texts = self.changes.for_others();
-        while let Some(documents) = texts.next().await {
-            for documents in documents.chunks(DOCUMENTS) {
-                node.tell(&NodeNews::Texts(documents.to_vec())).await;
-            }
-        }
-    }
-
-    /// Tells other servers how many requests people made here.
-    async fn tell_requests(&self, node: &ClusterNode) {
-        let mut ticks = tokio::time::interval(TELL_REQUESTS);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            for api in [CountedApi::Rest, CountedApi::Messages] {
-                for people in self.request_limit(api).take_untold().chunks(PEOPLE) {
-                    node.tell(&NodeNews::Requests(api, people.to_vec())).await;
-                }
-            }
-        }
-    }
-
-    fn request_limit(&self, api: CountedApi) -> &RequestLimit {
+    pub(super) fn request_limit(&self, api: CountedApi) -> &RequestLimit {
         match api {
             CountedApi::Rest => &self.limits.rest,
             CountedApi::Messages => &self.limits.messages,

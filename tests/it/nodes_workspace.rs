@@ -218,6 +218,46 @@ fn another_server_with_the_folder_takes_over() {
 }
 
 #[test]
+fn a_server_that_stood_still_for_long_ends_and_overwrites_nothing() {
+    let Some(mut first) = one_with_workspace(writing(), &[("notes.md", "A note.\n")]) else {
+        return;
+    };
+    let second = first.another_node();
+    let ben = editor_on(&first, &second, "Ben");
+    ben.opens_file("notes.md");
+    let request = ben.sees_request_of(&runs(&ben));
+    // He types and approves. The server has the one before it stands still, perhaps not yet in the
+    // file; it reads the other when it goes on.
+    ben.types(7, "!");
+    first.node(0).stands_still();
+    ben.tries("tool_approval_response", &request.decision(approval()));
+    ben.is_cut_off();
+    let ben = ben.comes_back_to(&second.url);
+    assert_eq!(ben.sees_request().id(), request.id());
+    ben.opens_again();
+    ben.comes_to_read("A note.!\n");
+    ben.types(8, "?");
+    first.file_comes_to_read("notes.md", "A note.!?\n");
+    ben.decides(&request, json!({"approved": false, "feedback": "I changed my mind"})).ok();
+    first.overwrites("notes.md", "Another note.!?\n");
+    ben.comes_to_read("Another note.!?\n");
+    first.node(0).goes_on();
+    assert_eq!(first.node(0).ends().code(), Some(1), "{}", first.complaints());
+    let complaints = first.complaints();
+    assert!(complaints.contains("have removed this one"), "{complaints}");
+    assert_eq!(first.file("notes.md").as_deref(), Some("Another note.!?\n"));
+    assert_eq!(first.file("test.txt"), None, "he has rejected it");
+    // It comes back, and leaves the workspace where it is.
+    first.starts();
+    let owner = first.owner();
+    owner.opens_file("notes.md");
+    assert_eq!(owner.text(), "Another note.!?\n");
+    owner.types(0, "> ");
+    first.file_comes_to_read("notes.md", "> Another note.!?\n");
+    assert_eq!(pending(&owner).len(), 0);
+}
+
+#[test]
 fn of_two_people_on_two_servers_who_approve_at_once_one_runs_the_command() {
     let command = json!({"command": "echo once >> log.txt", "description": "Notes it"});
     let Some((first, second)) = two(Script::calling("Bash", &command), &[]) else { return };

@@ -144,6 +144,21 @@ impl Server {
         self.ends()
     }
 
+    /// Stands still from now on, with all its connections open: SIGSTOP.
+    pub fn stands_still(&self) {
+        self.receives("-STOP");
+    }
+
+    /// Goes on after it stood still: SIGCONT.
+    pub fn goes_on(&self) {
+        self.receives("-CONT");
+    }
+
+    fn receives(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.id().to_string()]).status();
+        assert!(status.expect("there is a `kill`").success(), "{signal}");
+    }
+
     /// Waits until it has written this to stderr so many times.
     pub fn complains(&self, words: &str, times: usize) {
         let until = Instant::now() + PATIENCE;
