@@ -332,3 +332,127 @@ struct RefusedAck<'a> {
     ok: bool,
     error: &'a copydesk_protocol::server::WireError,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use axum::Router;
+    use axum::body::{Body, to_bytes};
+    use axum::http::Request;
+    use copydesk_connections::{ConnectionLimits, ConnectionRegistry, SocketClient};
+    use copydesk_engine::permissions::{Principal, Role};
+    use socketioxide::SocketIo;
+    use socketioxide::extract::SocketRef;
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    /// Ping of engine.io, and what is between two packets.
+    const PING: &str = "2\x1e";
+
+    /// Client of socket.io over long polling, and what the server has of it.
+    struct PollingClient {
+        service: Router,
+        address: String,
+        socket: SocketRef,
+        client: Arc<SocketClient>,
+        events: mpsc::Receiver<Box<IncomingEvent>>,
+    }
+
+    impl PollingClient {
+        async fn connects() -> Self {
+            let (service, io) = SocketIo::new_svc();
+            let service = Router::new().fallback_service(service);
+            let (connected, mut connections) = mpsc::unbounded_channel();
+            io.ns("/", async move |socket: SocketRef| {
+                let (client, events) = accept(&socket);
+                assert!(connected.send((socket, client, events)).is_ok());
+            });
+            let mut address = "/socket.io/?EIO=4&transport=polling".to_owned();
+            let opened = ask(&service, Request::get(&address), "").await;
+            let opened: serde_json::Value = serde_json::from_str(&opened[1..]).unwrap();
+            address.extend(["&sid=", opened["sid"].as_str().unwrap()]);
+            assert_eq!(ask(&service, Request::post(&address), "40").await, "ok");
+            let (socket, client, events) = connections.recv().await.unwrap();
+            let this = Self { service, address, socket, client, events };
+            let welcome = this.receives().await;
+            assert!(welcome.starts_with("40{"), "{welcome}");
+            this
+        }
+
+        async fn sends(&self, packet: &'static str) {
+            assert_eq!(ask(&self.service, Request::post(&self.address), packet).await, "ok");
+        }
+
+        async fn receives(&self) -> String {
+            let packets = ask(&self.service, Request::get(&self.address), "").await;
+            packets.trim_start_matches(PING).to_owned()
+        }
+
+        /// Sends an event; returns its reply.
+        async fn asks(&mut self) -> AckReply {
+            self.sends(r#"420["settings:get",{}]"#).await;
+            self.events.recv().await.unwrap().ack
+        }
+    }
+
+    /// Returns a client that has shown its token, and its events.
+    fn accept(socket: &SocketRef) -> (Arc<SocketClient>, mpsc::Receiver<Box<IncomingEvent>>) {
+        let limits = ConnectionLimits { memory: 1 << 20, open_files: None };
+        let connections = ConnectionRegistry::new(limits);
+        let client = connections.websocket_client();
+        let ana = Principal::new("ana", "Ana", Role::Viewer);
+        connections.admit(&client, socket.id.to_string(), &ana).unwrap();
+        let link = ClientLink::new(socket.clone(), Arc::clone(&client), connections);
+        let (queue, events) = EventQueue::new(link);
+        socket.extensions.insert(queue);
+        socket.on_fallback(async |_: EnqueueEvent| {});
+        (client, events)
+    }
+
+    async fn ask(
+        service: &Router,
+        request: axum::http::request::Builder,
+        body: &'static str,
+    ) -> String {
+        let request = request.body(Body::from(body)).unwrap();
+        let response = service.clone().oneshot(request).await.unwrap();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn who_asked_a_handler_that_panics_is_told_so_and_stays() {
+        let mut client = PollingClient::connects().await;
+        let ack = client.asks().await;
+        let handler = AssertUnwindSafe(move || {
+            let _ack = ack;
+            panic!("as a handler might");
+        });
+        catch_unwind(handler).unwrap_err();
+        let told = client.receives().await;
+        assert!(told.starts_with(r#"430[{"ok":false,"error":{"code":"internal""#), "{told}");
+        assert!(!client.client.is_ended());
+        client.asks().await.accept(&serde_json::json!({"settings": {}}));
+        assert_eq!(client.receives().await, r#"430[{"ok":true,"settings":{}}]"#);
+    }
+
+    #[tokio::test]
+    async fn whose_event_is_lost_with_the_server_is_told_nothing_and_disconnected() {
+        let mut client = PollingClient::connects().await;
+        drop(client.asks().await);
+        assert!(client.client.is_ended());
+        client.socket.emit("next", "").unwrap();
+        assert_eq!(client.receives().await, r#"42["next",""]"#, "nothing comes before it");
+    }
+
+    #[tokio::test]
+    async fn who_has_left_is_not_disconnected() {
+        let mut client = PollingClient::connects().await;
+        let ack = client.asks().await;
+        client.sends("41").await;
+        drop(ack);
+        assert!(!client.client.is_ended());
+    }
+}
