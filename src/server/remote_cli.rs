@@ -16,6 +16,7 @@ use crate::agent::{CLI_TASK, CallTicket};
 use crate::client::TrustedAuthorities;
 use crate::client::forward::RequestForwarder;
 use crate::config::{ModelChoice, ServerConfig};
+use crate::llm::http_client::with_causes;
 use crate::llm::messages_api::ProviderError;
 use crate::llm::remote::{AnswerBytes, OpenAnswer, RemoteModel};
 use crate::llm::{ModelError, ModelResult};
@@ -138,7 +139,7 @@ impl AskingCli {
         let body = Body::from(request).into_data_stream();
         let sending = self.forwarder.send(&holder.url, (Method::POST, PATH), &headers, body);
         let answer = match timeout(ANSWER_PATIENCE, sending).await {
-            Ok(answer) => answer.map_err(|error| again(&error))?,
+            Ok(answer) => answer.map_err(|error| again(&with_causes(&error)))?,
             Err(_) => return Err(again(&"the server that has the Claude CLI does not answer")),
         };
         let status = answer.status();

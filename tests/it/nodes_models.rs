@@ -340,6 +340,57 @@ fn the_cli_of_another_server_can_be_the_default_model() {
     assert_eq!(ana.answer(&ana.asks("Hello"))["conversationMessage"], "Hello.");
 }
 
+/// A file of `fixtures/tls`; `tests/it/tls.rs` says what they are.
+fn fixture(name: &str) -> String {
+    format!("{}/fixtures/tls/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Ana, who writes a document over TLS, on a server without the CLI that trusts this authority.
+fn ana_writes_over_tls(authority: &str) -> Option<(TestServer, Person)> {
+    let database = StoryDatabase::on_postgres()?;
+    let (certificate, key) = (fixture("first.pem"), fixture("first.key"));
+    let plan = TestServer::plan().flags(&["--cluster", "--node-ca", &fixture(authority)]);
+    let plan = plan.flags(&["--tls-certificate", &certificate, "--tls-key", &key]);
+    let first = plan.start_on(Some(database));
+    let token = first.token("Ana", Role::Editor, &[]);
+    let auth = json!({"token": token, "name": "Ana", "protocol": 1});
+    let trusted = std::fs::read_to_string(fixture("ca.pem")).unwrap();
+    let options = json!({"auth": auth, "transports": ["websocket"], "ca": trusted});
+    let ana = Person::connect(first.url(), &options);
+    ana.creates(BEFORE);
+    Some((first, ana))
+}
+
+#[test]
+fn the_cli_of_another_server_is_asked_over_tls() {
+    let cli = correcting();
+    let Some((first, ana)) = ana_writes_over_tls("ca.pem") else { return };
+    let second = first.another_node_with_cli("second", &cli);
+    assert!(second.url.starts_with("https://"), "{}", second.url);
+    ana.sees("models:changed");
+    let run = asks(&ana, "Fix the spelling");
+    ana.accepts_all(&ana.sees_request_of(&run));
+    assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
+    ana.comes_to_read(AFTER);
+    assert_eq!(cli.noted("call").len(), 1);
+}
+
+#[test]
+fn a_server_whose_certificate_is_not_trusted_is_not_asked_for_its_cli_and_the_log_says_why() {
+    let cli = correcting();
+    // A certificate, but not of an authority of the others.
+    let Some((first, ana)) = ana_writes_over_tls("second.pem") else { return };
+    let second = first.another_node_with_cli("second", &cli);
+    ana.sees("models:changed");
+    let answer = ana.answer(&asks(&ana, "Fix the spelling"));
+    assert_eq!(answer["error"]["code"], "model_unreachable", "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("log has the cause"), "{answer}");
+    let complaints = first.complaints();
+    let line = complaints.lines().find(|line| line.contains(&second.url)).unwrap_or(&complaints);
+    assert!(line.contains("invalid peer certificate: UnknownIssuer"), "{complaints}");
+    assert_eq!((cli.noted("args").len(), ana.text()), (0, BEFORE.to_owned()));
+}
+
 /// A ticket as a server would have stored it some seconds ago.
 fn stores_ticket(number: i64, secret: &str, (from, to): (&str, &str), age_s: u32) {
     executes(&format!(

@@ -1,5 +1,7 @@
 //! Settings that all HTTP clients of the server and of the command line share.
 
+use std::error::Error;
+
 use reqwest::{ClientBuilder, redirect};
 use rustls::crypto::ring;
 
@@ -13,4 +15,16 @@ pub fn http_client_builder() -> ClientBuilder {
     reqwest::Client::builder()
         .user_agent(concat!("copydesk/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
+}
+
+/// Returns the message of an error with its causes, such as a certificate that nobody trusts: the
+/// error itself often says only that a request failed.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        message = format!("{message}: {next}");
+        cause = next.source();
+    }
+    message
 }

@@ -11,7 +11,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::{ModelError, malformed, retry};
-use crate::http_client::http_client_builder;
+use crate::http_client::{http_client_builder, with_causes};
 use crate::messages_api::ProviderError;
 
 /// Longest time without a byte, not even `ping`, after which a connection counts as dead.
@@ -167,17 +167,9 @@ fn excerpt(text: &str) -> String {
     if line.is_empty() { "no details".into() } else { line.chars().take(200).collect() }
 }
 
-/// Returns the transport's error with its causes: the first line alone is only "error sending
-/// request".
+/// Returns the transport's error with its causes.
 fn network(error: reqwest::Error) -> ModelError {
-    let error = error.without_url();
-    let mut message = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(next) = cause {
-        message = format!("{message}: {next}");
-        cause = next.source();
-    }
-    ModelError::Network { message }
+    ModelError::Network { message: with_causes(&error.without_url()) }
 }
 
 /// Returns the error for a fault of this program or of its configuration.
