@@ -8,7 +8,7 @@ const DOCKERFILE: &str = include_str!("../../Dockerfile");
 const COMPOSE: &str = include_str!("../../compose.yaml");
 const SCALING: &str = include_str!("../../docs/scaling.md");
 
-/// How the lines begin that each proxy has for itself: what it listens on, and its name.
+/// Beginnings of the lines that each proxy has for itself: what it listens on, and its name.
 const OWN_LINES: [&str; 3] = ["listen ", "server_name ", "# ssl_certificate"];
 
 /// Returns the names of variables in a text.

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Role, Server, StoryDatabase, TestServer, http};
 
-/// Requests that a person may make at once.
+/// Number of requests that a person may make at once.
 const BURST: usize = 1_000;
-/// How many ask at the same time.
-const HANDS: usize = 6;
-/// How long it may take on a busy machine until a server knows what another one has counted.
+/// Number of clients that ask at the same time.
+const CONCURRENT_CLIENTS: usize = 6;
+/// Longest time, on a busy machine, until a server knows what another one has counted.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Two servers on a new database; `None` without PostgreSQL.
@@ -22,7 +22,8 @@ fn two() -> Option<(TestServer, Server)> {
     Some((first, second))
 }
 
-/// Whether a server admits a request; the story fails if it is refused for another reason.
+/// Returns `true` if a server admits a request; the story fails if it is refused for another
+/// reason.
 fn admits(address: &str, token: &str, path: &str) -> bool {
     let bearer = format!("Bearer {token}");
     let headers = [("Host", address), ("Authorization", &*bearer)];
@@ -46,7 +47,7 @@ fn who_asks_too_much_of_one_server_is_refused_by_the_other_and_nobody_else_is() 
         let (ana, is_enough) = (first.token(name, Role::Editor, &[]), AtomicBool::new(false));
         let (refused, refusals) = mpsc::channel();
         thread::scope(|scope| {
-            for _ in 0..HANDS {
+            for _ in 0..CONCURRENT_CLIENTS {
                 let (refused, ana, first, is_enough) = (refused.clone(), &ana, &first, &is_enough);
                 scope.spawn(move || {
                     while !is_enough.load(Ordering::Relaxed) {
@@ -83,9 +84,9 @@ fn a_request_that_is_passed_on_to_another_server_counts_once() {
     let reader = first.token("Ben", Role::Viewer, &[]);
     let asked = AtomicUsize::new(0);
     thread::scope(|scope| {
-        for _ in 0..HANDS {
+        for _ in 0..CONCURRENT_CLIENTS {
             scope.spawn(|| {
-                while asked.fetch_add(1, Ordering::Relaxed) < BURST - 5 * HANDS {
+                while asked.fetch_add(1, Ordering::Relaxed) < BURST - 5 * CONCURRENT_CLIENTS {
                     assert!(admits(second.address(), &reader, &path), "{asked:?}");
                 }
             });
