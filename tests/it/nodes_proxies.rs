@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::mcp::Mcp;
-use crate::support::{Person, Proxy, ProxyProgram, Role, StoryDatabase, TestServer};
+use crate::support::{Person, Proxy, ProxyProgram, Role, Server, StoryDatabase, TestServer};
 
 /// Time within which people who come back find their documents.
 const TAKEOVER: Duration = Duration::from_secs(15);
@@ -26,6 +26,16 @@ fn polling(url: &str, token: &str, session: Option<String>) -> Person {
         auth["sessionId"] = session.into();
     }
     Person::connect(url, &json!({"auth": auth, "transports": ["polling"]}))
+}
+
+/// Two servers behind a proxy; `None` without PostgreSQL or the proxy's program.
+fn two_behind(program: ProxyProgram) -> Option<(TestServer, Server, Proxy)> {
+    let database = StoryDatabase::on_postgres()?;
+    let plan = TestServer::plan().flags(&["--cluster", "--allowed-host", "desk.example.org"]);
+    let first = plan.start_on(Some(database));
+    let second = first.another_node();
+    let proxy = Proxy::start(program, [first.address(), second.address()])?;
+    Some((first, second, proxy))
 }
 
 /// Ana comes back through the same proxy, finds the other server, and sends again what was not
@@ -49,12 +59,8 @@ fn comes_back_and_sends_the_rest(ana: &Person, url: &str, acknowledged: u64) -> 
 
 /// Ana has a WebSocket, Ben polls, a program speaks MCP; all of them come through the proxy.
 fn work_goes_on_behind(program: ProxyProgram) {
-    let Some(database) = StoryDatabase::on_postgres() else { return };
-    let plan = TestServer::plan().flags(&["--cluster", "--allowed-host", "desk.example.org"]);
-    let mut first = plan.start_on(Some(database));
-    let mut second = first.another_node();
+    let Some((mut first, mut second, proxy)) = two_behind(program) else { return };
     let servers = [first.address().to_owned(), second.address().to_owned()];
-    let Some(proxy) = Proxy::start(program, servers.each_ref().map(String::as_str)) else { return };
     let [hers, his] = ["Ana", "Ben"].map(|name| first.token(name, Role::Editor, &[]));
     let ana = Person::arrive(&proxy.url, &hers, "Ana");
     let ben = polling(&proxy.url, &his, None);
@@ -124,12 +130,8 @@ fn does_not_answer(address: &str) -> (TcpListener, Vec<TcpStream>) {
 
 /// Nothing answers at the address of the server that is killed, as when its machine has no power.
 fn people_come_back_from_a_machine_that_is_gone(program: ProxyProgram) {
-    let Some(database) = StoryDatabase::on_postgres() else { return };
-    let plan = TestServer::plan().flags(&["--cluster", "--allowed-host", "desk.example.org"]);
-    let mut first = plan.start_on(Some(database));
-    let mut second = first.another_node();
+    let Some((mut first, mut second, proxy)) = two_behind(program) else { return };
     let servers = [first.address().to_owned(), second.address().to_owned()];
-    let Some(proxy) = Proxy::start(program, servers.each_ref().map(String::as_str)) else { return };
     let hers = first.token("Ana", Role::Editor, &[]);
     let ana = Person::arrive(&proxy.url, &hers, "Ana");
     ana.creates("Here.");
