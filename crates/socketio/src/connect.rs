@@ -21,7 +21,7 @@ use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, SHORT_UPD
 use copydesk_protocol::convert;
 use copydesk_protocol::server::{Person, SessionRegistered, WireError};
 
-use super::event_queue::{EnqueueEvent, EventQueue};
+use super::event_queue::{EnqueueEvents, EventQueue};
 use super::link::ClientLink;
 use super::outbound::ConnectedSocket;
 use super::relay::{ClientRelay, ClientRoute};
@@ -89,7 +89,7 @@ async fn admit<E: std::fmt::Display>(
     let link = ClientLink::new(socket.clone(), Arc::clone(&client), app.connections.clone());
     let (queue, events) = EventQueue::new(link.clone());
     socket.extensions.insert(queue);
-    socket.on_fallback(async |_: EnqueueEvent| {});
+    socket.on_fallback(EnqueueEvents);
     let capabilities = understood(&handshake);
     let (follows, to_follow) = mpsc::unbounded_channel();
     let route = ClientRoute::of(

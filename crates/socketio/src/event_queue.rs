@@ -1,10 +1,9 @@
 //! Queue of one socket's events: handled in the order in which they were sent, and each answered.
 //!
-//! socketioxide runs each event's handler in a separate task, so handlers see events out of order.
-//! An extractor, however, runs before that task is spawned, in the order of arrival: [`EventQueue`]
-//! does its work there. One worker for each socket then handles the events one after the other.
+//! Handlers of socketioxide that are functions run in a task for each event, and see events out of
+//! order. [`EnqueueEvents`] is a handler of another kind: it is called in the order of arrival and
+//! spawns nothing. One worker for each socket then handles the events one after the other.
 
-use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +14,9 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use socketioxide::adapter::LocalAdapter;
 use socketioxide::extract::AckSender;
-use socketioxide::handler::{FromMessageParts, Value};
+use socketioxide::handler::{FromMessageParts as _, MessageHandler, Value};
 use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
@@ -137,22 +137,14 @@ impl EventQueue {
     }
 }
 
-/// Extractor that puts the event into the [`EventQueue`]; its handler does nothing.
-pub(crate) struct EnqueueEvent;
+/// Handler that puts every event into the socket's [`EventQueue`].
+pub(crate) struct EnqueueEvents;
 
-impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
-    type Error = Infallible;
-
-    fn from_message_parts(
-        socket: &Arc<Socket>,
-        value: &mut Value,
-        ack_id: &Option<i64>,
-    ) -> Result<Self, Infallible> {
-        if let Some(queue) = socket.extensions.get::<EventQueue>() {
-            let sender = AckSender::from_message_parts(socket, value, ack_id)?;
-            queue.take(value, ack_id.map(|number| EventAck { number, sender }));
-        }
-        Ok(Self)
+impl MessageHandler<LocalAdapter, ()> for EnqueueEvents {
+    fn call(&self, socket: Arc<Socket>, mut value: Value, number: Option<i64>) {
+        let Some(queue) = socket.extensions.get::<EventQueue>() else { return };
+        let Ok(sender) = AckSender::from_message_parts(&socket, &mut value, &number);
+        queue.take(&value, number.map(|number| EventAck { number, sender }));
     }
 }
 
@@ -164,22 +156,18 @@ fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
     if attachments.as_ref().is_some_and(|attachments| !attachments.is_empty()) {
         return Err(SocketError::invalid("binary attachments are not supported"));
     }
-    let mut arguments: Vec<Box<RawValue>> = serde_json::from_str(text.as_str())
-        .map_err(|error| SocketError::invalid(error.to_string()))?;
-    let payload = match arguments.len() {
-        0 => return Err(SocketError::invalid("an event needs a name")),
-        1 => RawValue::from_string("{}".to_owned()),
-        2 => Ok(arguments.swap_remove(1)),
-        more => {
-            let message = format!("an event has one payload, not {}", more - 1);
+    let invalid = |error: serde_json::Error| SocketError::invalid(error.to_string());
+    let arguments: Vec<&RawValue> = serde_json::from_str(text.as_str()).map_err(invalid)?;
+    let (name, payload) = match arguments.as_slice() {
+        [] => return Err(SocketError::invalid("an event needs a name")),
+        [name] => (name, RawValue::from_string("{}".to_owned()).map_err(invalid)?),
+        [name, payload] => (name, RawValue::to_owned(payload)),
+        [_, more @ ..] => {
+            let message = format!("an event has one payload, not {}", more.len());
             return Err(SocketError::invalid(message));
         }
     };
-    let name = serde_json::from_str(arguments[0].get());
-    match (name, payload) {
-        (Ok(name), Ok(payload)) => Ok((name, payload)),
-        (Err(error), _) | (_, Err(error)) => Err(SocketError::invalid(error.to_string())),
-    }
+    Ok((serde_json::from_str(name.get()).map_err(invalid)?, payload))
 }
 
 /// Reply to one event. If its handler panics, it answers with an error, so that no client waits for
@@ -407,7 +395,7 @@ mod tests {
         let link = ClientLink::new(socket.clone(), Arc::clone(&client), connections);
         let (queue, events) = EventQueue::new(link);
         socket.extensions.insert(queue);
-        socket.on_fallback(async |_: EnqueueEvent| {});
+        socket.on_fallback(EnqueueEvents);
         (client, events)
     }
 
