@@ -34,7 +34,9 @@ fn answer_frame(number: i64, body: &RawValue) -> Option<TextFrame> {
 
 /// Link to one client. Clones share it.
 #[derive(Clone)]
-pub(crate) struct ClientLink {
+pub(crate) struct ClientLink(Arc<LinkParts>);
+
+struct LinkParts {
     socket: SocketRef,
     client: Arc<SocketClient>,
     connections: ConnectionRegistry,
@@ -46,31 +48,31 @@ impl ClientLink {
         client: Arc<SocketClient>,
         connections: ConnectionRegistry,
     ) -> Self {
-        Self { socket, client, connections }
+        Self(Arc::new(LinkParts { socket, client, connections }))
     }
 
     /// Returns the socket.
     pub(crate) fn socket(&self) -> &SocketRef {
-        &self.socket
+        &self.0.socket
     }
 
     /// Returns the client.
     pub(crate) fn client(&self) -> &Arc<SocketClient> {
-        &self.client
+        &self.0.client
     }
 
     /// Sends an event. A client that cannot take it is disconnected: it must never see an event
     /// after a gap. `frame` is the event's [`event_frame`], if it may be written directly.
     pub(crate) fn emit(&self, event: &str, payload: &RawValue, frame: Option<&TextFrame>) {
-        if !self.socket.connected() {
+        if !self.0.socket.connected() {
             return;
         }
-        if !frame.is_some_and(|frame| self.client.write_directly(frame))
+        if !frame.is_some_and(|frame| self.0.client.write_directly(frame))
             && self.queue(event.len() + payload.get().len())
-            && self.socket.emit(event, payload).is_err()
-            && self.socket.connected()
+            && self.0.socket.emit(event, payload).is_err()
+            && self.0.socket.connected()
         {
-            self.client.end(EndReason::TooSlow);
+            self.0.client.end(EndReason::TooSlow);
         }
     }
 
@@ -84,11 +86,11 @@ impl ClientLink {
     /// Answers an event.
     pub(crate) fn answer<T: Serialize>(&self, sender: EventAck, body: &T) {
         let Some(body) = encoded(body) else { return };
-        if !self.socket.connected() {
+        if !self.0.socket.connected() {
             return;
         }
         let frame = answer_frame(sender.number, &body);
-        let is_written = frame.is_some_and(|frame| self.client.write_directly(&frame));
+        let is_written = frame.is_some_and(|frame| self.0.client.write_directly(&frame));
         if !is_written && self.queue(body.get().len()) {
             self.send(sender, &body);
         }
@@ -101,14 +103,14 @@ impl ClientLink {
         S: Serialize,
     {
         let Some(body) = encoded(body) else { return };
-        if !self.socket.connected() {
+        if !self.0.socket.connected() {
             return;
         }
         let frame = answer_frame(sender.number, &body);
-        if frame.is_some_and(|frame| self.client.write_directly(&frame)) {
+        if frame.is_some_and(|frame| self.0.client.write_directly(&frame)) {
             return;
         }
-        match self.client.queue(body.get().len() + AROUND_PAYLOAD) {
+        match self.0.client.queue(body.get().len() + AROUND_PAYLOAD) {
             Ok(()) => self.send(sender, &body),
             Err(QueueOverflow::Ended) => {}
             Err(QueueOverflow::Session | QueueOverflow::Person | QueueOverflow::Server) => {
@@ -120,31 +122,31 @@ impl ClientLink {
 
     /// Sends an answer that was counted.
     fn send(&self, sender: EventAck, body: &RawValue) {
-        if sender.sender.send(body).is_err() && self.socket.connected() {
-            self.client.end(EndReason::TooSlow);
+        if sender.sender.send(body).is_err() && self.0.socket.connected() {
+            self.0.client.end(EndReason::TooSlow);
         }
     }
 
     /// Counts a message; returns `false` if the client has ended, perhaps because of it.
     fn queue(&self, length: usize) -> bool {
         let length = length + AROUND_PAYLOAD;
-        let mut tried = self.client.queue(length);
+        let mut tried = self.0.client.queue(length);
         let slower = match tried {
-            Err(QueueOverflow::Person) => self.client.slower_sibling(length),
-            Err(QueueOverflow::Server) => self.connections.accounts().largest_session(),
+            Err(QueueOverflow::Person) => self.0.client.slower_sibling(length),
+            Err(QueueOverflow::Server) => self.0.connections.accounts().largest_session(),
             Ok(()) | Err(QueueOverflow::Ended | QueueOverflow::Session) => None,
         };
-        if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.client)) {
+        if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.0.client)) {
             slower.end(EndReason::TooSlow);
-            tried = self.client.queue(length);
+            tried = self.0.client.queue(length);
         }
         match tried {
             Ok(()) => return true,
             Err(QueueOverflow::Ended) => {}
             Err(QueueOverflow::Session | QueueOverflow::Person) => {
-                self.client.end(EndReason::TooSlow);
+                self.0.client.end(EndReason::TooSlow);
             }
-            Err(QueueOverflow::Server) => self.client.end(EndReason::ServerFull),
+            Err(QueueOverflow::Server) => self.0.client.end(EndReason::ServerFull),
         }
         false
     }
