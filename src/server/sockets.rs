@@ -50,6 +50,10 @@ impl EventSink for EventFanOut {
         self.1.notify(document, members, event, encoded);
     }
 
+    fn gather(&self, members: &[MemberId], deliver: &mut dyn FnMut()) {
+        self.0.gather(members, deliver);
+    }
+
     fn announce(&self, news: &ServerEvent) {
         self.0.announce(news);
         self.1.announce(news);

@@ -5,22 +5,27 @@
 //! that saves most of what a delivery costs. Order is kept, because messages that took the usual
 //! way count as waiting ([`SocketClient::queue`]) until their last byte was written.
 
+use std::cell::RefCell;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::thread;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::runtime::Handle;
 
+use super::outgoing_state::OutgoingState;
 use super::socket_client::SocketClient;
 use super::tcp_connection::TcpConnection;
 use super::{EndReason, lock};
 
 /// Longest frame, in bytes, that is written directly.
 pub const DIRECT_BYTES: usize = 8 * 1024;
+/// Most bytes of frames that are gathered for one write.
+const GATHERED_BYTES: usize = DIRECT_BYTES + 4;
 /// First byte of a text frame that is a whole message (RFC 6455, section 5.2).
 const WHOLE_TEXT: u8 = 0x81;
 /// Length from which on two more bytes hold it.
@@ -137,9 +142,51 @@ impl AsyncWrite for SharedSocket {
     }
 }
 
+thread_local! {
+    /// Connections for which this thread gathers frames; `None` outside of [`gather_writes`].
+    static GATHERED: RefCell<Option<Vec<Arc<TcpConnection>>>> = const { RefCell::new(None) };
+}
+
+/// Calls `deliver`, and makes of all messages that it writes directly to one of these clients one
+/// write, at its end. Only worth it for clients that get several: who waits for its write is
+/// looked at twice.
+pub fn gather_writes<'a>(
+    clients: impl IntoIterator<Item = &'a SocketClient>,
+    deliver: impl FnOnce(),
+) {
+    let transports = clients.into_iter().filter_map(SocketClient::websocket).collect();
+    let is_outermost = GATHERED.with_borrow_mut(|gathered| {
+        let is_outermost = gathered.is_none();
+        gathered.get_or_insert(transports);
+        is_outermost
+    });
+    // Dropped at the end, after a panic too: nobody else may write what was gathered.
+    let _written = is_outermost.then(|| WriteGathered);
+    deliver();
+}
+
+/// Writes what this thread has gathered, when it is dropped.
+struct WriteGathered;
+
+impl Drop for WriteGathered {
+    fn drop(&mut self) {
+        for transport in GATHERED.take().into_iter().flatten() {
+            write_gathered(&transport);
+        }
+    }
+}
+
+/// Returns `true` if this thread gathers frames for a connection.
+fn gathers(transport: &Arc<TcpConnection>) -> bool {
+    GATHERED.with_borrow(|gathered| {
+        gathered.iter().flatten().any(|known| Arc::ptr_eq(known, transport))
+    })
+}
+
 impl SocketClient {
-    /// Writes a message to the client's WebSocket at once, if nothing waits for the client and the
-    /// system has room. Otherwise returns `false`, and the message has to take the usual way.
+    /// Writes a message to the client's WebSocket at once, or at the end of [`gather_writes`], if
+    /// nothing waits for the client and the system has room. Otherwise returns `false`, and the
+    /// message has to take the usual way.
     pub fn write_directly(&self, frame: &TextFrame) -> bool {
         // The first message comes behind the library's own packet, which is not counted.
         if !self.has_been_sent() || self.is_ended() || self.is_waited_for() {
@@ -149,24 +196,83 @@ impl SocketClient {
         // Somebody who writes now is not waited for.
         let Ok(mut outgoing) = transport.outgoing.try_lock() else { return false };
         // What was handed over meanwhile comes first.
-        let is_idle = outgoing.is_between_frames && !outgoing.is_taken() && !self.is_waited_for();
-        let Some(socket) = outgoing.socket.upgrade().filter(|_| is_idle) else { return false };
+        if self.is_waited_for() || !outgoing.is_between_frames {
+            return false;
+        }
+        if outgoing.is_taken() {
+            return outgoing.gather(frame);
+        }
+        let Some(socket) = outgoing.socket.upgrade() else { return false };
+        if gathers(&transport) {
+            outgoing.gatherer = Some(thread::current().id());
+            return outgoing.gather(frame);
+        }
         // The usual way finds out what is wrong with a connection that cannot be written to.
         let Ok(count) = socket.try_write(&frame.0) else { return false };
         transport.has_written();
-        if count == frame.0.len() {
-            return true;
-        }
-        outgoing.rest = frame.0[count..].to_vec();
-        self.queue_first(frame.0.len());
-        transport.has_stalled();
-        let (session, runtime) = (transport.session().cloned(), outgoing.runtime.clone());
-        drop(outgoing);
-        if let (Some(session), Some(runtime)) = (session, runtime) {
-            runtime.spawn(finish_frame(session, transport, socket));
-        }
+        outgoing.rest.extend(&frame.0[count..]);
+        finish(&transport, &outgoing, socket);
         true
     }
+}
+
+impl OutgoingState {
+    /// Adds a frame to those that this thread gathers. Returns `false` if another one does, or if
+    /// there are too many.
+    fn gather(&mut self, frame: &TextFrame) -> bool {
+        let is_own = self.gatherer == Some(thread::current().id());
+        let has_room = self.rest.len() + frame.0.len() <= GATHERED_BYTES;
+        if is_own && has_room {
+            self.rest.extend(&frame.0);
+        }
+        is_own && has_room
+    }
+}
+
+/// Writes the frames that were gathered for a connection.
+fn write_gathered(transport: &Arc<TcpConnection>) {
+    let mut outgoing = lock(&transport.outgoing);
+    if outgoing.gatherer != Some(thread::current().id()) {
+        return;
+    }
+    outgoing.gatherer = None;
+    let frames = std::mem::take(&mut outgoing.rest);
+    // If the connection is gone, nobody reads them.
+    let Some(socket) = outgoing.socket.upgrade() else { return };
+    match socket.try_write(&frames) {
+        Ok(count) => {
+            transport.has_written();
+            outgoing.rest.extend(&frames[count..]);
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => outgoing.rest = frames,
+        Err(_) => {
+            drop(outgoing);
+            // No write succeeds any more, and a client must not miss one message.
+            return transport.end(EndReason::Closed);
+        }
+    }
+    let has_waiting_writer = std::mem::take(&mut outgoing.has_waiting_writer);
+    if finish(transport, &outgoing, socket) && has_waiting_writer {
+        transport.wake_writer_now();
+    }
+}
+
+/// Lets a task write what the system has no room for now. Returns `true` if there is nothing.
+fn finish(
+    transport: &Arc<TcpConnection>,
+    outgoing: &OutgoingState,
+    socket: Arc<OwnedWriteHalf>,
+) -> bool {
+    if !outgoing.is_taken() {
+        return true;
+    }
+    if let (Some(session), Some(runtime)) = (transport.session(), &outgoing.runtime) {
+        session.queue_first(outgoing.rest.len());
+        transport.has_stalled();
+        let finishing = finish_frame(Arc::clone(session), Arc::clone(transport), socket);
+        runtime.spawn(finishing);
+    }
+    false
 }
 
 /// Writes the rest of a frame, unless its client ends before.
@@ -198,6 +304,8 @@ async fn write_rest(transport: &TcpConnection, socket: &OwnedWriteHalf) -> io::R
                 transport.has_written();
                 outgoing.rest.drain(..count);
                 if outgoing.rest.is_empty() {
+                    outgoing.rest = Vec::new();
+                    outgoing.has_waiting_writer = false;
                     return Ok(());
                 }
                 transport.has_stalled();
@@ -210,6 +318,10 @@ async fn write_rest(transport: &TcpConnection, socket: &OwnedWriteHalf) -> io::R
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::Wake;
+
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
@@ -259,6 +371,12 @@ mod tests {
             self.stream.write_all(&TextFrame::of(&[text]).unwrap().0).await.unwrap();
         }
 
+        /// Returns `true` if bytes wait for the client.
+        fn has_got_anything(&self) -> bool {
+            let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
+            rustix::net::recv(&self.client, &mut [0_u8; 1], flags).is_ok()
+        }
+
         /// Bytes that the client has got.
         async fn got(&mut self, count: usize) -> Vec<u8> {
             let mut bytes = vec![0; count];
@@ -296,6 +414,81 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_gathered_is_written_at_the_end_in_one() {
+        let mut socket = websocket().await;
+        socket.usually("42[1]").await;
+        socket.got(SWITCH.len() + 7).await;
+        let mut other = websocket().await;
+        other.usually("42[1]").await;
+        other.got(SWITCH.len() + 7).await;
+        gather_writes([&*socket.session], || {
+            assert!(socket.directly("42[2]"));
+            gather_writes([&*other.session], || assert!(socket.directly("42[3]")));
+            assert!(!socket.has_got_anything());
+            assert!(other.directly("42[2]") && other.has_got_anything());
+            let others = || assert!(!socket.directly("42[x]"), "it would stand in the middle");
+            thread::scope(|scope| scope.spawn(others).join().unwrap());
+        });
+        assert!(socket.has_got_anything());
+        assert!(socket.directly("42[4]"));
+        assert_eq!(socket.got(21).await, b"\x81\x0542[2]\x81\x0542[3]\x81\x0542[4]");
+        assert_eq!(socket.session.waiting_bytes(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_usual_way_goes_on_behind_what_is_gathered() {
+        let mut socket = websocket().await;
+        socket.usually("42[1]").await;
+        let woken = Arc::new(Woken::default());
+        let waker = Arc::clone(&woken).into();
+        let mut context = Context::from_waker(&waker);
+        let session = Arc::clone(&socket.session);
+        gather_writes([&*session], || {
+            assert!(socket.directly("42[2]"));
+            socket.session.queue(5).unwrap();
+            let write = Pin::new(&mut socket.stream).poll_write(&mut context, b"\x81\x0542[3]");
+            assert!(write.is_pending());
+            assert!(!socket.directly("42[x]"), "it would overtake the one that waits");
+            assert!(!woken.0.load(Ordering::Relaxed));
+        });
+        assert!(woken.0.load(Ordering::Relaxed));
+        socket.stream.write_all(b"\x81\x0542[3]").await.unwrap();
+        let frames = b"\x81\x0542[1]\x81\x0542[2]\x81\x0542[3]";
+        assert_eq!(&socket.got(SWITCH.len() + frames.len()).await[SWITCH.len()..], frames);
+    }
+
+    /// Whether a waker was called.
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_gathered_is_written_after_a_panic_and_is_not_endless() {
+        let mut socket = websocket().await;
+        socket.usually("42[1]").await;
+        let panics = AssertUnwindSafe(|| {
+            gather_writes([&*socket.session], || {
+                assert!(socket.directly("42[2]"));
+                panic!("as an event sink might");
+            });
+        });
+        catch_unwind(panics).unwrap_err();
+        assert!(socket.directly("42[3]"));
+        let frames = b"\x81\x0542[1]\x81\x0542[2]\x81\x0542[3]";
+        assert_eq!(&socket.got(SWITCH.len() + frames.len()).await[SWITCH.len()..], frames);
+        let long = "x".repeat(DIRECT_BYTES);
+        gather_writes([&*socket.session], || {
+            assert!(socket.directly(&long));
+            assert!(!socket.directly("42[x]"), "more is held back than may be");
+        });
+    }
+
+    #[tokio::test]
     async fn nothing_follows_the_frame_that_closes() {
         let mut socket = websocket().await;
         socket.usually("42[1]").await;
@@ -309,6 +502,20 @@ mod tests {
 
     #[tokio::test]
     async fn the_rest_of_a_frame_comes_before_anything_else() {
+        the_rest_comes_first(SocketClient::write_directly).await;
+    }
+
+    #[tokio::test]
+    async fn the_rest_of_gathered_frames_comes_before_anything_else() {
+        the_rest_comes_first(|session, frame| {
+            let mut is_taken = false;
+            gather_writes([session], || is_taken = session.write_directly(frame));
+            is_taken
+        })
+        .await;
+    }
+
+    async fn the_rest_comes_first(write: fn(&SocketClient, &TextFrame) -> bool) {
         let mut socket = websocket().await;
         socket.usually("42[1]").await;
         let text = format!("42[\"{}\"]", "x".repeat(6_001));
@@ -317,7 +524,7 @@ mod tests {
         // come from threads without a runtime.
         let session = Arc::clone(&socket.session);
         let writes = move || {
-            let written = (0..10_000).find(|_| !session.write_directly(&frame));
+            let written = (0..10_000).find(|_| !write(&session, &frame));
             (written.expect("the buffers never end"), frame)
         };
         let (written, frame) = std::thread::spawn(writes).join().unwrap();

@@ -29,7 +29,7 @@ mod unauthenticated;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
-pub use direct_writes::{SharedSocket, TextFrame};
+pub use direct_writes::{SharedSocket, TextFrame, gather_writes};
 pub use encrypted_socket::EncryptedSocket;
 pub use memory_accounts::{HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};

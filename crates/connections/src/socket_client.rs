@@ -311,8 +311,9 @@ impl SocketClient {
         Ok(())
     }
 
-    /// Counts a message whose beginning was written: it comes before all that wait. It is kept
-    /// where there is no room for it too, for one short message of each client is all that can be.
+    /// Counts messages whose beginning was written, as one: it comes before all that wait. It is
+    /// kept where there is no room for it too, for a few kilobytes of each client are all that can
+    /// be.
     pub(super) fn queue_first(&self, length: usize) {
         let mut queue = lock(&self.queue);
         if queue.given_up.is_some() {

@@ -276,7 +276,8 @@ impl<S: AsyncWrite + Unpin> ObservedStream<S> {
             if self.transport.is_ended() {
                 return Poll::Ready(Err(ended()));
             }
-            // Woken once the rest of that frame is written.
+            // Woken once that is written.
+            outgoing.has_waiting_writer = true;
             return Poll::Pending;
         }
         let polled = write(Pin::new(&mut self.inner), context);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use copydesk_connections::TextFrame;
+use copydesk_connections::{TextFrame, gather_writes};
 use copydesk_engine::agent::AgentService;
 use copydesk_engine::api::HeardRuns;
 use copydesk_engine::ids::{DocumentId, MemberId, RequestId, RunId, SessionId};
@@ -241,6 +241,14 @@ impl EventSink for SocketRegistry {
         let encoded_now = if encoded.is_none() { convert::event(document, event) } else { None };
         let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
         send(&self.receivers(members, event), message);
+    }
+
+    fn gather(&self, members: &[MemberId], deliver: &mut dyn FnMut()) {
+        let sockets: Vec<_> = {
+            let connected_sockets = self.connected_sockets();
+            members.iter().filter_map(|member| connected_sockets.get(member).cloned()).collect()
+        };
+        gather_writes(sockets.iter().map(|socket| &**socket.link.client()), deliver);
     }
 
     fn announce(&self, news: &ServerEvent) {

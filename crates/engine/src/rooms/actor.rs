@@ -314,8 +314,9 @@ impl RoomActor {
                 effects.answer(reply, self.state.exists().and(caught));
             }
             RoomCommand::Push(push, reply) => {
+                let member = push.member.clone();
                 let result = self.push(push, effects).await;
-                effects.answer(reply, result);
+                effects.answer_push(member, reply, result);
             }
             command => self.apply_to_state(command, effects).await,
         }

@@ -43,6 +43,12 @@ pub trait EventSink: Send + Sync {
         encoded: Option<&EncodedEvent>,
     );
 
+    /// Calls `deliver`, which sends events and answers. What goes to one of these members may be
+    /// sent together, at its end.
+    fn gather(&self, _members: &[MemberId], deliver: &mut dyn FnMut()) {
+        deliver();
+    }
+
     /// Sends an event to every connection that may know of it. Does nothing by default, for sinks
     /// without connections.
     fn announce(&self, _event: &ServerEvent) {}

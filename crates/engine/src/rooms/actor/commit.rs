@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::ids::MemberId;
 use crate::{cpu_pool, failpoint};
 
 use super::room_effects::{RoomEffect, RoomEffects};
@@ -22,6 +23,7 @@ impl RoomActor {
         if self.broken.is_none() {
             self.snapshot(false, &mut effects).await;
         }
+        let told_and_answered = effects.take_told_and_answered();
         let (batch, mut outputs) = effects.into_parts();
         outputs.retain(|output| !self.is_untaken(output));
         failpoint::pass("room.keeping");
@@ -43,17 +45,7 @@ impl RoomActor {
             // Before anybody hears that it is done.
             self.shared.put_inbox_policies(&self.state);
         }
-        for output in outputs {
-            match output {
-                RoomEffect::LongAnswer(answer) => {
-                    let room = self.state.id().to_string();
-                    // A lost answer reports that itself.
-                    cpu_pool::run(&room, move || answer(Ok(()))).await.ok();
-                }
-                RoomEffect::TellOne(one, event) => self.notify_one(one, event).await,
-                output => self.deliver(output),
-            }
-        }
+        self.deliver_all(outputs, &told_and_answered).await;
         self.state.forget_clients();
         failpoint::pass("room.told");
         if self.broken.is_none() {
@@ -61,6 +53,30 @@ impl RoomActor {
         }
         self.publish_status();
         Ok(())
+    }
+
+    /// Sends the events and answers of a batch that is stored, in order. What these members get is
+    /// sent to each of them together.
+    async fn deliver_all(&mut self, outputs: Vec<RoomEffect>, members: &[MemberId]) {
+        let sink = Arc::clone(&self.shared.sink);
+        let mut outputs = outputs.into_iter().peekable();
+        while outputs.peek().is_some() {
+            sink.gather(members, &mut || {
+                while let Some(output) = outputs.next_if(|output| !output.is_long()) {
+                    self.deliver(output);
+                }
+            });
+            match outputs.next() {
+                Some(RoomEffect::LongAnswer(answer)) => {
+                    let room = self.state.id().to_string();
+                    // A lost answer reports that itself.
+                    cpu_pool::run(&room, move || answer(Ok(()))).await.ok();
+                }
+                Some(RoomEffect::TellOne(one, event)) => self.notify_one(one, event).await,
+                Some(output) => self.deliver(output),
+                None => {}
+            }
+        }
     }
 
     /// Returns `true` for an event that nobody here takes, which need not be encoded.

@@ -19,6 +19,8 @@ pub(crate) struct RoomEffects {
     /// Updates of the batch, which follow each other, so that they are stored by one statement.
     appended: Option<AppendedUpdate>,
     outputs: Vec<RoomEffect>,
+    /// Connections that are told of an update and get an answer.
+    told_and_answered: Vec<MemberId>,
 }
 
 struct AppendedUpdate {
@@ -48,6 +50,13 @@ pub(crate) enum RoomEffect {
     Answer(PendingReply),
     /// Answer to a command that takes long to encode.
     LongAnswer(PendingReply),
+}
+
+impl RoomEffect {
+    /// Returns `true` if the pool may have to encode it.
+    pub(crate) fn is_long(&self) -> bool {
+        matches!(self, Self::LongAnswer(_) | Self::TellOne(..))
+    }
 }
 
 /// Answer to a command; given the store's error if the batch was not stored.
@@ -119,6 +128,24 @@ impl RoomEffects {
         self.outputs.push(RoomEffect::Answer(answer(reply, result)));
     }
 
+    /// Answers a push of a connection, which is told of its own update too.
+    pub(crate) fn answer_push(
+        &mut self,
+        member: MemberId,
+        reply: ReplySender<Version>,
+        result: Result<Version, RoomError>,
+    ) {
+        if result.is_ok() && !self.told_and_answered.contains(&member) {
+            self.told_and_answered.push(member);
+        }
+        self.answer(reply, result);
+    }
+
+    /// Takes the connections that are told of an update and get an answer, each once.
+    pub(crate) fn take_told_and_answered(&mut self) -> Vec<MemberId> {
+        std::mem::take(&mut self.told_and_answered)
+    }
+
     /// Answers a command, where encoding the answer takes long.
     pub(crate) fn answer_long<T: Send + 'static>(
         &mut self,
@@ -135,7 +162,7 @@ impl RoomEffects {
 
     /// Returns the operations to store, and the effects to carry out then.
     pub(crate) fn into_parts(self) -> (WriteBatch, Vec<RoomEffect>) {
-        let Self { mut batch, appended, outputs } = self;
+        let Self { mut batch, appended, outputs, told_and_answered: _ } = self;
         if let Some(AppendedUpdate { document, from, updates }) = appended {
             batch.push(StoreOp::AppendUpdates { document, from, updates });
         }

@@ -38,9 +38,16 @@ struct HeardEvent {
 pub(super) struct RecordingSink {
     store: Store,
     heard: Mutex<Vec<HeardEvent>>,
+    /// Members for whom messages were gathered.
+    gathered: Mutex<Vec<MemberId>>,
 }
 
 impl EventSink for RecordingSink {
+    fn gather(&self, members: &[MemberId], deliver: &mut dyn FnMut()) {
+        self.gathered.lock().unwrap().extend_from_slice(members);
+        deliver();
+    }
+
     fn notify(
         &self,
         _: &DocumentId,
@@ -254,6 +261,13 @@ impl RoomFixture {
 
     pub(super) fn forget(&self) {
         self.call_waiters.heard.lock().unwrap().clear();
+        self.call_waiters.gathered.lock().unwrap().clear();
+    }
+
+    /// Returns the members to whom messages were sent together, since this was last forgotten.
+    pub(super) fn gathered(&self) -> Vec<String> {
+        let gathered = self.call_waiters.gathered.lock().unwrap();
+        gathered.iter().map(ToString::to_string).collect()
     }
 }
 
@@ -270,7 +284,11 @@ pub(super) async fn time_passes(time: Duration) {
 }
 
 fn open(store: &Store, clock: &WallClock) -> (RoomRegistry, Arc<RecordingSink>) {
-    let call_waiters = Arc::new(RecordingSink { store: store.clone(), heard: Mutex::default() });
+    let call_waiters = Arc::new(RecordingSink {
+        store: store.clone(),
+        heard: Mutex::default(),
+        gathered: Mutex::default(),
+    });
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
         timeout_ms: Some(300_000),

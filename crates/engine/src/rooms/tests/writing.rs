@@ -57,6 +57,19 @@ async fn pushes_that_wait_together_are_one_message_that_comes_before_their_answe
 }
 
 #[tokio::test]
+async fn the_update_of_a_push_and_its_answer_are_sent_together() {
+    let fixture = RoomFixture::with("text").await;
+    fixture.enters("bo").await;
+    fixture.forget();
+    fixture.writes("ana", 0, 0, "-").await;
+    assert_eq!(fixture.gathered(), ["ana"], "who only hears of it waits for nothing");
+    fixture.forget();
+    let text = fixture.now().await.text;
+    fixture.pushes("ana", Version(9), &[edit(&text, 0, 0, "x")]).await.unwrap_err();
+    assert_eq!(fixture.gathered(), [""; 0], "there is no update");
+}
+
+#[tokio::test]
 async fn whoever_comes_in_between_two_pushes_is_told_only_of_the_second() {
     let fixture = RoomFixture::with("text").await;
     fixture.a_second_later();
