@@ -97,7 +97,11 @@ impl FaultInjector for FullDiskServer {
         let until = Instant::now() + PATIENCE;
         while self.refusals() == refused {
             assert!(Instant::now() < until, "everything could be stored");
-            sleep(Duration::from_millis(20));
+            // A file of its log has room for more than people write in a minute.
+            if let Some(postgres) = &self.postgres {
+                postgres.begins_next_log_file().ok();
+            }
+            sleep(Duration::from_millis(100));
         }
         sleep(WHILE);
         self.disk.free();

@@ -191,6 +191,11 @@ impl PrivatePostgres {
         }
     }
 
+    /// Makes it need space: it goes on in the next file of its log. Fails where there is none.
+    pub fn begins_next_log_file(&self) -> sqlx::Result<()> {
+        run(&self.url(), "SELECT pg_switch_wal()".to_owned())
+    }
+
     /// Its address.
     pub fn url(&self) -> String {
         format!("postgres://postgres@{}:{}/postgres", self.host.address, self.port)
