@@ -257,7 +257,7 @@ fn write_gathered(transport: &Arc<TcpConnection>) {
     }
 }
 
-/// Lets a task write what the system has no room for now. Returns `true` if there is nothing.
+/// Lets a task write what the system had no room for. Returns `true` if nothing is left.
 fn finish(
     transport: &Arc<TcpConnection>,
     outgoing: &OutgoingState,
