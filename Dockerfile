@@ -3,17 +3,18 @@
 #   docker build -t copydesk .
 #   docker run --rm -p 127.0.0.1:4680:4680 -v copydesk:/data copydesk
 #
-# The printed link names 0.0.0.0; open it with 127.0.0.1 in its place. For another host name, add
-# `-e COPYDESK_ALLOWED_HOST=desk.example.org`. For a workspace, add `-v FOLDER:/workspace -e COPYDESK_WORKSPACE=/workspace`. The server
-# is the user 10001 and has to be able to write there, and in a folder that takes the place of the volume: `chown -R 10001 FOLDER`.
+# Open the printed link. Where people reach the server by a name, add
+# `-e COPYDESK_PUBLIC_URL=https://desk.example.org`. For a workspace, add
+# `-v FOLDER:/workspace -e COPYDESK_WORKSPACE=/workspace`. The server is the user 10001 and has to be
+# able to write there, and in a folder that takes the place of the volume: `chown -R 10001 FOLDER`.
 
 FROM rust:1-trixie AS build
 RUN apt-get update \
- && apt-get install -y --no-install-recommends nodejs npm \
+ && apt-get install -y --no-install-recommends nodejs npm valgrind \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --profile dist \
+RUN packaging/build.sh \
  && cp target/dist/copydesk /usr/local/bin/copydesk
 
 FROM debian:trixie-slim

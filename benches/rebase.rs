@@ -125,6 +125,7 @@ fn request(count: usize, text: &Text) -> ApprovalRequest {
         },
         document: None,
         requester: Person { user: "ann".into(), name: "Ann".into() },
+        requester_former: Vec::new(),
         policy: DecisionPolicy::Any.into(),
         again_of: None,
     };

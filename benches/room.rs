@@ -70,7 +70,7 @@ fn converse(name: &str, place: &Path, bytes: usize, turns: usize) {
     println!("{name:<44} {first:>9.1} {last:>9.1} {:>7.0}", scene.server.memory_mb("VmHWM"));
 }
 
-/// The file that the provider reads at the desk.
+/// The file that the provider reads where it works on files.
 const LONG_FILE: &str = "long.txt";
 /// Bytes of it.
 const LONG: usize = 100_000;
@@ -178,8 +178,8 @@ fn paragraph(number: usize) -> String {
     format!("{number:05} {}\n\n", SENTENCE.repeat(5).trim_end())
 }
 
-/// A provider that calls `find_and_replace` once in each turn, at the desk `Read`, and tells when
-/// the call had been sent.
+/// A provider that calls `find_and_replace` once in each turn, and `Read` where it works on
+/// files, and tells when the call had been sent.
 struct Provider {
     url: String,
     called: Receiver<Instant>,

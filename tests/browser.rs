@@ -64,6 +64,11 @@ fn words_typed_while_the_server_is_away_outlive_the_page() {
 }
 
 #[test]
+fn a_page_whose_server_was_restored_loads_its_text_anew_and_keeps_what_was_typed() {
+    tell("restored", "harper");
+}
+
+#[test]
 fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
     tell("share", &script("lamp"));
 }

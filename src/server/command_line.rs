@@ -21,7 +21,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(outcome) => ExitCode::from(outcome.code()),
         Err(error) => {
-            eprintln!("copydesk: {error:#}");
+            eprintln!("copydesk: {}", commands::error_text(&error));
             ExitCode::FAILURE
         }
     }

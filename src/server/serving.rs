@@ -201,18 +201,15 @@ pub(super) fn announce(
     bound: SocketAddr,
     secret: &TokenSecret,
 ) -> Result<()> {
-    let scheme = if config.tls.is_some() { "https" } else { "http" };
-    // A certificate is for a name rather than for an address.
-    let name = config.allowed_hosts.first().filter(|_| config.tls.is_some());
-    let host = name.map_or(bound.to_string(), |name| format!("{name}:{}", bound.port()));
+    let address = config.linked_address(bound);
     let link = if config.no_auth {
-        format!("{scheme}://{host}/")
+        format!("{address}/")
     } else {
         // A fragment is never sent to a server, so the secret is in no log.
-        format!("{scheme}://{host}/#token={}", secret.in_link())
+        format!("{address}/#token={}", secret.in_link())
     };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "copydesk listening on {scheme}://{bound}")?;
+    writeln!(out, "copydesk listening on {}", config.own_address(bound))?;
     writeln!(out, "open {link}")?;
     out.flush()?;
     if config.open

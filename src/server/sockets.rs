@@ -21,7 +21,7 @@ use crate::socketio::{ClosePolling, SocketRegistry};
 const SOCKET_BUFFER: usize = 8_192;
 /// Bytes that are read from a WebSocket at once. Every connection keeps one or two buffers of this
 /// size, which holds a few keystrokes; longer messages grow it.
-const READ_BUFFER: usize = 1024;
+const READ_BUFFER: usize = 512;
 /// Time that a client may take to show its token.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum bytes of an incomplete binary packet. Complete ones are refused.

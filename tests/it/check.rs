@@ -30,7 +30,7 @@ const UNGUARD: &str = "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; DRO
     END;";
 
 /// Ana and Bo write, Ana has asked for three changes, one is accepted, one rejected, one is open.
-fn busy_desk() -> (TestServer, Person, Person) {
+fn busy_server() -> (TestServer, Person, Person) {
     let copydesk = TestServer::plan()
         .script(Script::rewriting(AFTER))
         .on_sqlite("it looks into the file of the database")
@@ -48,17 +48,17 @@ fn busy_desk() -> (TestServer, Person, Person) {
     (copydesk, ana, bo)
 }
 
-/// The data such a desk leaves behind; made once, copied for each story.
+/// The data such a server leaves behind; made once, copied for each story.
 fn data() -> (TempDir, PathBuf) {
     static LEFT: OnceLock<TempDir> = OnceLock::new();
     copy_of(LEFT.get_or_init(|| {
-        let (copydesk, ana, bo) = busy_desk();
+        let (copydesk, ana, bo) = busy_server();
         drop((ana, bo));
         left_by(copydesk)
     }))
 }
 
-/// The data that a desk leaves behind when it stops.
+/// The data that a server leaves behind when it stops.
 pub fn left_by(mut copydesk: TestServer) -> TempDir {
     let kept = tempfile::tempdir().unwrap();
     copydesk.stops();
@@ -122,22 +122,55 @@ pub fn is_found_in(data: &Path, statement: &str, code: &str, words: &str) {
 }
 
 #[test]
-fn a_desk_where_people_worked_is_fine() {
+fn a_server_where_people_worked_is_fine() {
     let (_directory, data) = data();
     assert_eq!(check(&data), (0, vec![]));
     let said = copydesk_command().args(["check", "--data"]).arg(&data).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
-    // The sample, theirs, and the desk, which keeps its requests like a document.
+    // The sample, theirs, and the workspace inbox, which keeps its requests like a document.
     assert_eq!(said, "nothing wrong in 3 documents, 3 updates, 1 request, 0 rules\n");
 }
 
 #[test]
 fn it_looks_while_the_server_runs_and_after_it_was_killed() {
-    let (mut copydesk, ana, _bo) = busy_desk();
+    let (mut copydesk, ana, _bo) = busy_server();
     assert_eq!(check(&copydesk.data()), (0, vec![]));
     ana.types(0, "Now ");
     copydesk.is_killed_and_restarted();
     assert_eq!(check(&copydesk.data()), (0, vec![]));
+}
+
+#[test]
+fn it_reads_what_is_only_in_the_journal_after_a_crash_and_finds_damage_there() {
+    let (mut copydesk, ana, bo) = busy_server();
+    ana.comes_to_version(3);
+    for _ in 0..3 {
+        ana.types(0, "Now ");
+    }
+    drop((ana, bo));
+    copydesk.is_killed();
+    let data = copydesk.data();
+    let says = || {
+        let output = copydesk_command().args(["check", "--data"]).arg(&data).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let (code, words) = says();
+    assert!(code == Some(0) && words.contains(" 6 updates"), "{words}");
+    let journal = data.join("copydesk.sqlite-updates");
+    let mut bytes = std::fs::read(&journal).unwrap();
+    // A bit in the payload of the first record.
+    bytes[20] ^= 1;
+    std::fs::write(&journal, bytes).unwrap();
+    let (code, words) = says();
+    assert!(code == Some(2) && words.contains("the record at byte 0 is damaged"), "{words}");
+    let mut serve = copydesk_command();
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+    let refused = serve.output().unwrap();
+    let words = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && words.contains("the journal of updates"), "{words}");
+    // Nothing was lost but the damage: without the file the server starts.
+    std::fs::remove_file(&journal).unwrap();
+    copydesk.starts();
 }
 
 #[test]

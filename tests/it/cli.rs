@@ -16,7 +16,7 @@ use crate::support::{
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
 
-/// A desk, an editor's token, and a document.
+/// A server, an editor's token, and a document.
 fn test_server(flags: &[&str]) -> (TestServer, String, String) {
     with_document(TestServer::plan().script(Script::rewriting(FIXED)).flags(flags).start())
 }

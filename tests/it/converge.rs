@@ -28,8 +28,9 @@ const REVIEW_SESSIONS: u64 = 12;
 const ENOUGH_REVIEW_SESSIONS: u64 = 48;
 /// Servers with faults for review sessions.
 const FAULTY_SERVERS: usize = 2;
-/// Largest number of connections that may end although neither side ended them: machines stall for
-/// longer than a heartbeat now and then. A server that loses connections does so again and again.
+/// Largest number of times that connections may end although neither side ended them: machines
+/// stall for longer than a heartbeat now and then. A server that loses connections does so again
+/// and again.
 const MAX_LOST_CONNECTIONS: u64 = 1;
 /// Number of sessions with the wrong client. Half of them fail, and the first failure ends them.
 const ALL_AT_ONCE_SESSIONS: u64 = 20;

@@ -55,7 +55,7 @@ const WALKS: [&str; 32] = [
     "tools.settled,room.loading",
 ];
 
-/// What two people do at a desk that dies once or twice.
+/// What two people do on a server that dies once or twice.
 struct Afternoon {
     copydesk: TestServer,
     ana: Person,
@@ -410,7 +410,7 @@ fn every_failpoint_is_in_a_story() {
         ])
         .chain(["transfer.tables", "transfer.marked", "transfer.set_aside"])
         .chain(["transfer.copied", "transfer.committed"])
-        // `nodes_calls.rs`.
+        // `nodes/calls.rs`.
         .chain(["agent.forwarded", "agent.returned"])
         // `deleted_people.rs`.
         .chain(["people.begun", "people.renamed", "people.ending"])

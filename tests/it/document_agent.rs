@@ -726,6 +726,42 @@ fn a_cancelled_run_gives_one_result_and_one_response() {
 }
 
 #[test]
+fn a_run_is_cancelled_by_its_name_from_another_window_and_by_nobody_else() {
+    let copydesk = TestServer::playing("slow");
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
+    ben.opens(&ana.creates(OPENING));
+    let run = ana.asks("Talk to me");
+    ana.sees("claudeStreamChunk");
+    ben.emit("cancel", &json!({"requestId": run})).refused_with("not_found");
+    let window = ana.second_window();
+    assert_ne!(window.session(), ana.session());
+    window.emit("cancel", &json!({"requestId": run})).ok();
+    assert_eq!(ana.answer(&run)["error"]["code"], "cancelled");
+    window.emit("cancel", &json!({"requestId": run})).refused_with("not_found");
+}
+
+#[test]
+fn cancelling_by_a_name_that_two_windows_use_stops_the_run_of_this_window() {
+    let copydesk = TestServer::playing("slow");
+    let ana = copydesk.editor("Ana");
+    ana.creates(OPENING);
+    let window = ana.second_window();
+    window.opens(&ana.document());
+    for person in [&ana, &window] {
+        let context = json!({"documentId": ana.document()});
+        let ask = json!({"sessionId": person.session(), "prompt": "Talk to me", "requestId": "same", "context": context});
+        person.emit("askClaudeCode", &ask).ok();
+        person.sees_where("claudeStreamChunk", |it| it["sessionId"] == person.session());
+    }
+    window.emit("cancel", &json!({"requestId": "same"})).ok();
+    let ended = ana.sees("claudeResponse");
+    assert_eq!(ended["sessionId"], window.session(), "{ended}");
+    window.emit("cancel", &json!({"requestId": "same"})).ok();
+    let ended = ana.sees("claudeResponse");
+    assert_eq!(ended["sessionId"], ana.session(), "{ended}");
+}
+
+#[test]
 fn cancelling_while_people_look_at_a_change_takes_it_back() {
     let copydesk = TestServer::scripted(Script::rewriting("New.\n"));
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));

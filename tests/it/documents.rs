@@ -253,6 +253,33 @@ fn history_names_every_version_and_who_made_it() {
 }
 
 #[test]
+fn history_names_the_updates_before_which_much_more_text_was_there() {
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
+    let document = ana.creates("");
+    let push = |version: u64, changes: Value| {
+        let updates = json!([{"clientID": "c_ana", "changes": changes}]);
+        let push = json!({"documentId": document, "version": version, "updates": updates});
+        ana.emit("document:push", &push).ok();
+    };
+    let words = "word ".repeat(60);
+    push(0, json!([[0, words]]));
+    push(1, json!([[199], 101]));
+    push(2, json!([101, [0, "x".repeat(10_000)]]));
+    push(3, json!([[10_101, "Oops."]]));
+    let history = ana.emit("document:history", &json!({"documentId": document})).ok();
+    let large: Vec<_> = history["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["version"].as_u64().unwrap(), line["isLarge"] == true))
+        .collect();
+    // 199 units are few; of a long insertion it is not counted what it removed.
+    assert_eq!(large, [(4, true), (3, true), (2, false), (1, false)]);
+    assert!(history["versions"][3].get("isLarge").is_none(), "{history}");
+}
+
+#[test]
 fn every_old_version_can_be_read() {
     let copydesk = TestServer::quiet();
     let ana = copydesk.editor("Ana");

@@ -87,6 +87,29 @@ fn an_editor_goes_on_after_a_restart_as_if_nothing_had_happened() {
 }
 
 #[test]
+fn an_editor_goes_on_after_a_stop_in_good_order_as_if_nothing_had_happened() {
+    let mut copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.owner(), copydesk.editor("Ben"));
+    ben.opens(&ana.creates("abc"));
+    ana.types(3, "d");
+    ben.comes_to_read("abcd");
+    assert!(copydesk.stops().success(), "{}", copydesk.complaints());
+    copydesk.starts();
+    let (ana, ben) = (ana.comes_back(&copydesk), ben.comes_back(&copydesk));
+    assert_eq!(ana.opens_again()["updates"], json!([]));
+    ben.opens_again();
+    // Sent again because its ack was lost: still recognised.
+    assert_eq!(ana.pushes(0, &[json!([3, [0, "d"]])]).ok()["version"], 1);
+    // Typed before Ana's letter came: rebased.
+    assert_eq!(ben.pushes(0, &[json!([[0, ">"], 3])]).ok()["version"], 2);
+    ana.comes_to_read(">abcd");
+    let frozen = json!({"version": 0, "ranges": [{"from": 1, "to": 3}]});
+    let freeze = json!({"documentId": ana.document(), "frozen": frozen});
+    let settings = ana.emit("document:settings", &freeze).ok()["settings"].clone();
+    assert_eq!(settings["frozen"], json!([{"from": 2, "to": 4}]));
+}
+
+#[test]
 fn a_name_still_belongs_to_its_person_after_a_restart() {
     let mut copydesk = TestServer::quiet();
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
@@ -271,6 +294,19 @@ fn sigterm_stops_cleanly_and_people_find_everything_again() {
     ana.opens_again();
     ana.accepts_all(&request);
     assert_eq!(ana.answer(&run)["documentUpdate"], AFTER);
+}
+
+#[test]
+fn sigint_stops_cleanly_too() {
+    let mut copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
+    ana.creates(BEFORE);
+    assert_eq!(copydesk.is_interrupted().code(), Some(0), "{}", copydesk.complaints());
+    ana.is_cut_off();
+    copydesk.starts();
+    let ana = ana.comes_back(&copydesk);
+    ana.opens_again();
+    assert_eq!(ana.text(), BEFORE);
 }
 
 #[test]

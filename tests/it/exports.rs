@@ -171,7 +171,7 @@ fn the_editor_is_told_that_it_can_export() {
     assert!(capabilities.as_array().unwrap().contains(&json!("export")), "{capabilities}");
 }
 
-/// `copydesk export` on a desk's data: standard output, or the complaint.
+/// `copydesk export` on a server's data: standard output, or the complaint.
 fn from_the_command_line(copydesk: &TestServer, arguments: &[&str]) -> Result<Vec<u8>, String> {
     let output = copydesk_command()
         .args(["export", "--data"])

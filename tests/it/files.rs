@@ -482,7 +482,7 @@ fn rules_of_a_file_hold_while_nobody_has_it_open() {
 }
 
 #[test]
-fn what_owners_forbid_at_the_desk_is_forbidden_in_a_file_that_is_open() {
+fn what_owners_forbid_in_the_inbox_is_forbidden_in_a_file_that_is_open() {
     let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
     let copydesk = working("Write", input);
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
@@ -563,8 +563,8 @@ fn the_agent_reads_what_was_written_to_the_disk_a_moment_ago() {
     assert_eq!(ana.told(&run)[0]["content"], "Written elsewhere.\n");
 }
 
-/// A `Write` waits at the desk; then the notes are opened, its first words are frozen, and people
-/// write there.
+/// A `Write` waits in the workspace inbox; then the notes are opened, their first words are frozen,
+/// and people write there.
 fn opened_behind_a_request(copydesk: &TestServer) -> (Person, Person, String, Request) {
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let run = runs(&ana, "work");
@@ -579,7 +579,7 @@ fn opened_behind_a_request(copydesk: &TestServer) -> (Person, Person, String, Re
 }
 
 #[test]
-fn a_call_that_waits_at_the_desk_is_not_carried_out_once_its_file_is_open() {
+fn a_call_that_waits_in_the_inbox_is_not_carried_out_once_its_file_is_open() {
     let input = json!({"file_path": "notes.md", "content": "Gone.\n"});
     let copydesk = working("Write", input);
     let (owner, ana, run, request) = opened_behind_a_request(&copydesk);
@@ -599,7 +599,7 @@ fn a_call_that_waits_at_the_desk_is_not_carried_out_once_its_file_is_open() {
 }
 
 #[test]
-fn a_call_at_the_desk_is_not_led_to_a_file_that_is_open() {
+fn a_call_in_the_inbox_is_not_led_to_a_file_that_is_open() {
     let input = json!({"file_path": "other.md", "content": "Gone.\n"});
     let copydesk = working("Write", input);
     let (owner, ana, _, request) = opened_behind_a_request(&copydesk);

@@ -10,9 +10,9 @@ use crate::support::{Ack, Person, Request, Role, Script, TestServer};
 const START: &str = "one two three\n";
 const CHANGED: &str = "one TWO three\n";
 
-/// A model that writes five characters into `a.txt`, at a desk where owners decide about more than
-/// 100 units.
-fn desk_with_limit(files: &[(&str, &str)]) -> (TestServer, Person) {
+/// A model that writes five characters into `a.txt`, on a server where owners decide about more
+/// than 100 units.
+fn server_with_limit(files: &[(&str, &str)]) -> (TestServer, Person) {
     let input = json!({"file_path": "a.txt", "content": "short"});
     let script = Script::default().answering(".", "Write", &input).closing("Done.");
     let copydesk = TestServer::plan().script(script).workspace(files).start();
@@ -56,7 +56,7 @@ fn accepts_with(person: &Person, request: &Request, text: &str) -> Ack {
 
 #[test]
 fn an_edited_input_over_the_limit_takes_whom_the_limit_asks_for() {
-    let (copydesk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = server_with_limit(&[]);
     let ed = copydesk.editor("Ed");
     let request = asks_for_a_file(&owner);
     assert_eq!((&request["units"], &request["policies"]), (&json!(5), &json!(["any"])));
@@ -70,7 +70,7 @@ fn an_edited_input_over_the_limit_takes_whom_the_limit_asks_for() {
 
 #[test]
 fn an_owner_may_write_more_than_the_limit() {
-    let (copydesk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = server_with_limit(&[]);
     let request = asks_for_a_file(&owner);
     writes_instead(&owner, &request, "a.txt", &"R".repeat(5_000)).ok();
     copydesk.file_comes_to_read("a.txt", &"R".repeat(5_000));
@@ -78,7 +78,7 @@ fn an_owner_may_write_more_than_the_limit() {
 
 #[test]
 fn a_fresh_preview_says_whom_it_takes_and_is_decided_by_them_alone() {
-    let (copydesk, owner) = desk_with_limit(&[("a.txt", "shirt")]);
+    let (copydesk, owner) = server_with_limit(&[("a.txt", "shirt")]);
     let ed = copydesk.editor("Ed");
     let request = asks_for_a_file(&owner);
     assert_eq!((&request["units"], &request["policies"]), (&json!(2), &json!(["any"])));
@@ -98,7 +98,7 @@ fn a_fresh_preview_says_whom_it_takes_and_is_decided_by_them_alone() {
 
 #[test]
 fn a_fresh_preview_that_is_smaller_takes_no_less_than_what_was_proposed() {
-    let (copydesk, owner) = desk_with_limit(&[("a.txt", &"A".repeat(200))]);
+    let (copydesk, owner) = server_with_limit(&[("a.txt", &"A".repeat(200))]);
     let ed = copydesk.editor("Ed");
     let request = asks_for_a_file(&owner);
     assert_eq!(request["policies"], json!(["owner"]));
@@ -136,6 +136,26 @@ fn own_words_are_denied_by_a_rule_that_denies_so_much() {
 }
 
 #[test]
+fn what_the_model_would_be_told_is_refused_as_the_decision_would_be() {
+    let (copydesk, owner, request) = document_with_limit();
+    let ed = copydesk.editor("Ed");
+    ed.opens(&owner.document());
+    let with = |text: &str| {
+        let hunk = json!({"id": request.hunk(1), "decision": "accept", "text": text});
+        request.decision(json!({"approved": true, "hunks": [hunk]}))
+    };
+    ed.emit("approval:told", &with(&"Z".repeat(48))).refused_with("not_allowed");
+    assert_eq!(ed.emit("approval:told", &with("deux")).ok()["state"], "complete");
+    configure(&owner, &owner.document(), &json!([{"over": 10, "policy": "two"}]));
+    let told = ed.emit("approval:told", &with(&"Z".repeat(48))).ok();
+    assert_eq!(told["state"], "waiting", "one vote of two: {told}");
+    let rule = json!({"documentId": owner.document(), "effect": "deny", "tool": "*", "over": 20});
+    owner.emit("rules:add", &rule).ok();
+    ed.emit("approval:told", &with(&"Z".repeat(48))).refused_with("not_allowed");
+    assert_eq!((ed.pending()[0].statuses(), ed.text().as_str()), (vec!["pending"], START));
+}
+
+#[test]
 fn a_reviewer_decides_and_does_not_type() {
     let (copydesk, owner, request) = document_with_limit();
     let rex = copydesk.person("Rex", Role::Reviewer);
@@ -150,7 +170,7 @@ fn a_reviewer_decides_and_does_not_type() {
 
 #[test]
 fn a_reviewer_writes_no_file() {
-    let (copydesk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = server_with_limit(&[]);
     let rex = copydesk.person("Rex", Role::Reviewer);
     let request = asks_for_a_file(&owner);
     for file in ["a.txt", "rev.txt"] {
@@ -245,7 +265,7 @@ fn written(copydesk: &TestServer, owner: &Person, content: &str) -> Request {
 
 #[test]
 fn a_file_is_taken_back_by_those_whom_so_much_takes() {
-    let (copydesk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let (copydesk, owner) = server_with_limit(&[("a.txt", "old")]);
     let ed = copydesk.editor("Ed");
     let request = written(&copydesk, &owner, &"N".repeat(200));
     may_not_undo(&copydesk, &ed, &request, false);
@@ -261,7 +281,7 @@ fn a_file_is_taken_back_by_those_whom_so_much_takes() {
 
 #[test]
 fn a_file_that_somebody_has_rewritten_is_taken_back_by_those_whom_that_takes() {
-    let (copydesk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let (copydesk, owner) = server_with_limit(&[("a.txt", "old")]);
     let ed = copydesk.editor("Ed");
     let request = written(&copydesk, &owner, "new");
     let long = "A person wrote this. ".repeat(20);
@@ -289,7 +309,7 @@ fn a_change_that_is_proposed_again_is_judged_by_the_settings_of_today() {
 
 #[test]
 fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
-    let (copydesk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = server_with_limit(&[]);
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let request = asks_for_a_file(&owner);
@@ -312,7 +332,7 @@ fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
 
 #[test]
 fn a_vote_that_was_given_when_it_took_less_counts_no_more() {
-    let (copydesk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = server_with_limit(&[]);
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let request = asks_for_a_file(&owner);
@@ -332,7 +352,7 @@ fn a_vote_that_was_given_when_it_took_less_counts_no_more() {
 
 #[test]
 fn an_edited_path_is_judged_as_that_path() {
-    let (copydesk, owner) = desk_with_limit(&[("open.txt", "words")]);
+    let (copydesk, owner) = server_with_limit(&[("open.txt", "words")]);
     let ed = copydesk.editor("Ed");
     let deny = json!({"documentId": "desk", "effect": "deny", "path": "secret*"});
     owner.emit("rules:add", &deny).ok();
@@ -380,7 +400,7 @@ fn a_rule_decides_no_more_than_whoever_made_it_may() {
 }
 
 #[test]
-fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_desk() {
+fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_inbox() {
     let input = json!({"file_path": "a.txt", "content": CHANGED});
     let script = Script::default().answering(".", "Write", &input).closing("Done.");
     let copydesk = TestServer::plan().script(script).workspace(&[("a.txt", START)]).start();
@@ -397,7 +417,7 @@ fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_desk() {
 
 #[test]
 fn a_file_that_somebody_has_rewritten_is_not_taken_back_against_a_rule() {
-    let (copydesk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let (copydesk, owner) = server_with_limit(&[("a.txt", "old")]);
     let rex = copydesk.person("Rex", Role::Reviewer);
     let request = written(&copydesk, &owner, "new");
     copydesk.overwrites("a.txt", "A person wrote this.");
@@ -413,7 +433,7 @@ fn a_file_that_somebody_has_rewritten_is_not_taken_back_against_a_rule() {
 
 #[test]
 fn an_approval_with_another_input_is_not_taken_for_the_models() {
-    let (copydesk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = server_with_limit(&[]);
     let request = asks_for_a_file(&owner);
     let with = |content: &str| {
         let input = json!({"file_path": "a.txt", "content": content});
@@ -430,7 +450,7 @@ fn an_approval_with_another_input_is_not_taken_for_the_models() {
 
 #[test]
 fn an_edit_does_not_overwrite_another_file_that_nobody_was_shown() {
-    let (copydesk, owner) = desk_with_limit(&[("other.txt", "words of a person")]);
+    let (copydesk, owner) = server_with_limit(&[("other.txt", "words of a person")]);
     let request = asks_for_a_file(&owner);
     writes_instead(&owner, &request, "other.txt", "mine").refused_with("invalid_decision");
     assert_eq!(copydesk.file("other.txt").as_deref(), Some("words of a person"));
@@ -438,8 +458,8 @@ fn an_edit_does_not_overwrite_another_file_that_nobody_was_shown() {
     copydesk.file_comes_to_read("new.txt", "mine");
 }
 
-/// A model that rewrites `a.txt`, at a desk where owners decide.
-fn desk_of_owners() -> (TestServer, Person, Person) {
+/// A model that rewrites `a.txt`, on a server where owners decide.
+fn server_of_owners() -> (TestServer, Person, Person) {
     let input = json!({"file_path": "a.txt", "content": CHANGED});
     let script = Script::default().answering(".", "Write", &input).closing("Done.");
     let copydesk = TestServer::plan().script(script).workspace(&[("a.txt", START)]).start();
@@ -449,8 +469,8 @@ fn desk_of_owners() -> (TestServer, Person, Person) {
 }
 
 #[test]
-fn a_file_that_was_opened_once_is_decided_by_the_policy_of_the_desk() {
-    let (copydesk, owner, rex) = desk_of_owners();
+fn a_file_that_was_opened_once_is_decided_by_the_policy_of_the_inbox() {
+    let (copydesk, owner, rex) = server_of_owners();
     owner.opens_file("a.txt");
     owner.closes();
     let request = asks_for_a_file(&owner);
@@ -462,8 +482,8 @@ fn a_file_that_was_opened_once_is_decided_by_the_policy_of_the_desk() {
 }
 
 #[test]
-fn a_file_that_is_open_is_decided_by_the_policy_of_the_desk_too() {
-    let (copydesk, owner, rex) = desk_of_owners();
+fn a_file_that_is_open_is_decided_by_the_policy_of_the_inbox_too() {
+    let (copydesk, owner, rex) = server_of_owners();
     let document = owner.opens_file("a.txt");
     rex.opens(&document);
     let request = asks_for_a_file(&owner);
@@ -476,7 +496,7 @@ fn a_file_that_is_open_is_decided_by_the_policy_of_the_desk_too() {
     copydesk.file_comes_to_read("a.txt", CHANGED);
     let undo = json!({"request_id": request.id()});
     rex.emit("approval:undo", &undo).refused_with("not_allowed");
-    // What the desk asks for counts when it is decided, not only when it is proposed.
+    // What the workspace inbox asks for counts when it is decided, not only when it is proposed.
     configure_policy(&owner, "any");
     rex.emit("approval:undo", &undo).ok();
     configure_policy(&owner, "owner");
@@ -489,7 +509,7 @@ fn configure_policy(owner: &Person, policy: &str) {
 
 #[test]
 fn a_vote_on_a_request_without_changes_is_withdrawn_by_whoever_gave_it() {
-    let (copydesk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = server_with_limit(&[]);
     let ana = copydesk.editor("Ana");
     configure(&owner, "desk", &json!([{"policy": "two"}]));
     let request = asks_for_a_file(&owner);

@@ -2,8 +2,8 @@
 //! each door that makes one, and each refusal is tried through each door that decides.
 //!
 //! Everywhere the same is in force: an owner decides about more than 100 units, a rule denies more
-//! than 1,000, and at the desk another rule denies `secret*`. Each proposal is small, so by what
-//! was proposed anybody would decide it.
+//! than 1,000, and in the workspace inbox another rule denies `secret*`. Each proposal is small, so
+//! by what was proposed anybody would decide it.
 
 use std::collections::BTreeSet;
 use std::thread::JoinHandle;

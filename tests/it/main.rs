@@ -1,5 +1,4 @@
-//! Stories: what people and scripts do at a desk, through real socket.io clients and the real
-//! server.
+//! Stories: what people and scripts do, through real socket.io clients and the real server.
 //!
 //! One module for each behaviour. A story reads like one: people arrive, type, ask, see a request,
 //! decide. Every message of every story is compared with the samples in `fixtures/wire`, and every
@@ -46,28 +45,15 @@ mod judging_table;
 mod limits;
 mod load_test;
 mod mcp;
-mod mcp_clients;
-mod mcp_sessions;
 mod messages;
-mod messages_clients;
 mod metrics;
 mod migrate;
 mod model_access;
 mod models;
 mod nodes;
-mod nodes_batches;
-mod nodes_calls;
-mod nodes_disk;
-mod nodes_faults;
-mod nodes_limits;
-mod nodes_models;
-mod nodes_network;
-mod nodes_programs;
-mod nodes_proxies;
-mod nodes_redis;
-mod nodes_workspace;
 mod old_data;
 mod operations;
+mod options;
 mod plans;
 mod postgres;
 mod presence;
@@ -76,6 +62,7 @@ mod rest;
 mod review_rules;
 mod roles;
 mod rules;
+mod run_ends;
 mod samples;
 mod sharing;
 mod sign_in;

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Output;
 
+use copydesk::document::Text;
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 use sqlx_sqlite::SqliteConnectOptions;
@@ -247,6 +248,39 @@ fn an_upgrade_is_undone_with_the_backup_that_was_made_before_it() {
     assert!(told.contains("what was there before is in"), "{told}");
     copydesk.starts();
     goes_on(copydesk.url(), &work, "x");
+}
+
+/// The data of an older backup grows past the version of a page that was away.
+#[test]
+fn a_page_can_tell_that_the_restored_text_at_its_version_is_another() {
+    let (mut copydesk, work) = worked_on();
+    let data = text(&copydesk.data());
+    let home = tempfile::tempdir().unwrap();
+    let file = text(&home.path().join("backup.sqlite"));
+    said(&["backup", "--data", &data, "--out", &file]);
+    let page = Person::arrive(copydesk.url(), &work.token, "Ana");
+    page.opens(&work.document);
+    let version = page.types(0, "1 ");
+    let before = page.text();
+    copydesk.stops();
+    said(&["restore", "--from", &file, "--data", &data, "--replace"]);
+    copydesk.starts();
+    let other = Person::arrive(copydesk.url(), &work.token, "Ana");
+    other.opens(&work.document);
+    let back = Person::arrive(copydesk.url(), &work.token, "Ana");
+    for (newer, typed) in ["2 ", "3 "].into_iter().enumerate() {
+        other.types(0, typed);
+        for (event, field) in [("document:open", "since"), ("document:resync", "version")] {
+            let payload = json!({"documentId": work.document, field: version});
+            let answer = back.emit(event, &payload).ok();
+            assert_eq!(answer["version"], version + newer as u64);
+            assert_eq!(answer["updates"].as_array().map(Vec::len), Some(newer), "{answer}");
+            assert_eq!(answer["hash"], Text::new(&other.text()).hash());
+            // As the updates leave the text of the page.
+            let page = format!("{}{before}", "3 ".repeat(newer));
+            assert_ne!(answer["hash"], Text::new(&page).hash(), "{page}");
+        }
+    }
 }
 
 /// A backup that an older version made is brought up to date, also in PostgreSQL.

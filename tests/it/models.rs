@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::support::{Person, Provider, TestServer, python};
 
-/// A desk whose model is a local server that speaks chat completions.
+/// A server whose model is a local server that speaks chat completions.
 fn local(provider: &Provider, model: &str) -> TestServer {
     TestServer::plan().model(model).variable("OPENAI_BASE_URL", &provider.url).start()
 }
 
-/// A desk whose model is behind the Messages API.
+/// A server whose model is behind the Messages API.
 fn rewrite(text: &str) -> Value {
     let input = json!({"new_content": text, "explanation": "Rewrote it."});
     json!({"type": "tool_use", "name": "update_full_document", "input": input})

@@ -55,7 +55,7 @@ fn json_of(response: &Response) -> Value {
 
 #[test]
 fn accepted_words_are_the_ais_for_who_asked_and_by_who_let_them_in() {
-    let (_desk, ana, bo, request) = accepted();
+    let (_server, ana, bo, request) = accepted();
     bo.types(4, "old ");
     assert_eq!(
         told(&ana),
@@ -217,7 +217,7 @@ fn the_audit_log_of_a_document_is_paged_and_for_those_who_write_in_it() {
 
 #[test]
 fn two_versions_are_compared_word_by_word() {
-    let (_desk, ana, _bo, _) = accepted();
+    let (_server, ana, _bo, _) = accepted();
     let compare = |from: Value, to: Value| {
         let mut payload = json!({"documentId": ana.document(), "from": from});
         if !to.is_null() {
@@ -237,7 +237,7 @@ fn two_versions_are_compared_word_by_word() {
 
 #[test]
 fn an_old_version_comes_back_by_one_update_and_its_words_to_who_wrote_them() {
-    let (_desk, ana, bo, _) = accepted();
+    let (_server, ana, bo, _) = accepted();
     ana.replaces(0, 3, "That");
     bo.comes_to_version(2);
     bo.types(0, "Now ");
@@ -261,7 +261,7 @@ fn an_old_version_comes_back_by_one_update_and_its_words_to_who_wrote_them() {
 
 #[test]
 fn going_back_to_what_already_is_changes_nothing() {
-    let (_desk, ana, _bo, _) = accepted();
+    let (_server, ana, _bo, _) = accepted();
     let payload = json!({"documentId": ana.document(), "version": 1});
     assert_eq!(ana.emit("document:restore", &payload).ok()["version"], 1);
 }

@@ -241,6 +241,21 @@ fn where_two_must_agree_a_rule_is_one_of_them() {
 }
 
 #[test]
+fn a_rule_that_is_revoked_is_no_longer_one_of_the_two_who_agree() {
+    let table = Table::with_rule(|it| &it.ana, up_to(16));
+    table.settings(json!({"policy": "two"})).ok();
+    let second = table.asks("second");
+    let id = rules(&table.ana)[0]["id"].clone();
+    table.owner.emit("rules:revoke", &json!({"id": id})).ok();
+    let is_recount = |it: &Value| it["request_id"] == second.id() && it["approvals"]["have"] == 0;
+    table.ben.sees_where("tool_approval_update", is_recount);
+    assert_eq!(table.ben.accepts_all(&second)["status"], "pending");
+    assert_eq!(table.ben.text(), FIRST);
+    assert_eq!(table.owner.accepts_all(&second)["status"], "approved");
+    assert_eq!(table.ana.text(), SECOND);
+}
+
+#[test]
 fn the_owners_policy_hears_an_owners_rule_and_nobody_elses() {
     let table = Table::with_rule(|it| &it.ana, up_to(16));
     table.settings(json!({"policy": "owner"})).ok();
@@ -418,4 +433,46 @@ fn in_a_document_an_owner_denies_large_rewrites_and_has_small_ones_asked_about()
     assert_eq!(table.ben.text(), SECOND);
     let pattern = json!({"documentId": table.owner.document(), "effect": "deny", "path": "*"});
     table.owner.emit("rules:add", &pattern).refused_with("invalid_payload");
+}
+
+#[test]
+fn a_rule_about_what_one_person_asks_does_not_touch_what_another_asks() {
+    let table = Table::set();
+    let ana = table.ana.user()["id"].clone();
+    let rule = json!({"documentId": table.owner.document(), "effect": "deny", "author": ana});
+    let added = table.owner.emit("rules:add", &rule).ok()["rule"].clone();
+    assert_eq!(added["author"], table.ana.user());
+    let run = table.ana.asks("first");
+    assert_eq!(table.ana.answer(&run)["updateType"], "none");
+    let told = table.ana.told(&run).remove(0);
+    assert!(told.to_string().contains("for what Ana asks"), "{told}");
+    let bens = table.ben.asks("first");
+    let bens = table.ben.sees_request_of(&bens);
+    table.owner.accepts_all(&bens);
+    table.ana.comes_to_read(FIRST);
+    let nobody = json!({"documentId": table.owner.document(), "effect": "deny", "author": "x"});
+    table.owner.emit("rules:add", &nobody).refused_with("invalid_payload");
+}
+
+#[test]
+fn an_approval_is_remembered_for_what_its_author_asks_in_every_session() {
+    let table = Table::set();
+    let (ana, ben) = (table.ana.user(), table.ben.user());
+    let about = |user: &Value| {
+        let remember = json!({"scope": "document", "max_units": 500, "author": user["id"]});
+        json!({"approved": true, "remember": remember})
+    };
+    let request = table.asks("first");
+    table.ben.decides(&request, about(&ben)).refused_with("invalid_decision");
+    table.ben.decides(&request, about(&ana)).ok();
+    let told = table.ana.sees("rules:changed");
+    assert_eq!(told["rules"][0]["author"], ana, "by name, too");
+    let bens = table.ben.asks("second");
+    let bens = table.ben.sees_request_of(&bens);
+    assert!(table.waits(&bens), "Ben asked for it");
+    table.ben.rejects(&bens, "");
+    let window = table.ana.second_window();
+    window.opens(&table.owner.document());
+    window.asks("second");
+    table.ben.comes_to_read(SECOND);
 }

@@ -145,7 +145,7 @@ fn a_tour_meets_every_sample() {
     tour_of_endings(&owner);
     tour_of_decisions(&owner, &ben);
     let gone = tour_of_tokens(&copydesk, &owner, &provider);
-    tour_of_the_desk(&owner);
+    tour_of_the_inbox(&owner);
     tour_of_files(&owner);
     owner.emit("document:close", &named).ok();
     owner.emit("document:delete", &named).ok();
@@ -254,7 +254,7 @@ fn tour_of_endings(owner: &Person) {
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
 }
 
-fn tour_of_the_desk(owner: &Person) {
+fn tour_of_the_inbox(owner: &Person) {
     let run = owner.emit("run", &json!({"prompt": "file"})).ok()["requestId"].clone();
     let request = owner.sees_request_of(run.as_str().unwrap());
     owner.decides(&request, json!({"approved": true})).ok();

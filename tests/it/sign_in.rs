@@ -353,6 +353,33 @@ fn tied_tokens_and_sign_ins_of_one_login_are_one_voice_where_two_people_decide()
 }
 
 #[test]
+fn a_rule_about_a_person_holds_after_their_token_was_tied_to_a_login() {
+    let provider = IdentityProvider::start();
+    let copydesk = server(&provider, &["editor=anyone"]);
+    let owner = copydesk.owner();
+    let document = owner.creates(BEFORE);
+    let link = copydesk.token("Ana’s link", Role::Editor, &[]);
+    let linked = arrives(&copydesk, &link);
+    let author = linked.user()["id"].clone();
+    let rule = json!({"documentId": document, "effect": "deny", "author": author});
+    owner.emit("rules:add", &rule).ok();
+    let is_denied = |ana: &Person| {
+        ana.opens(&document);
+        let run = ana.asks("Fix the spelling");
+        assert_eq!(ana.answer(&run)["updateType"], "none");
+        let told = ana.told(&run).remove(0).to_string();
+        assert!(told.contains("for what Ana’s link asks"), "{told}");
+    };
+    is_denied(&linked);
+    let login = arrives(&copydesk, &signs_in(&copydesk, &provider));
+    let tied = json!({"id": link_of(&owner, "Ana’s link"), "login": login.user()["id"]});
+    owner.emit("token:tie", &tied).ok();
+    let again = arrives(&copydesk, &link);
+    assert_ne!(again.user()["id"], author, "the login's id from now on");
+    is_denied(&again);
+}
+
+#[test]
 fn what_was_asked_with_a_link_is_not_decided_by_the_login_it_was_tied_to() {
     let provider = IdentityProvider::start();
     let copydesk = server(&provider, &["editor=anyone"]);

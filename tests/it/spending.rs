@@ -32,8 +32,8 @@ fn words(text: &str) -> Value {
     json!([{"type": "text", "text": text}])
 }
 
-/// A desk whose only model has a price.
-fn desk(provider: &Provider, prices: &NamedTempFile) -> TestServer {
+/// A server whose only model has a price.
+fn priced_server(provider: &Provider, prices: &NamedTempFile) -> TestServer {
     let path = prices.path().display().to_string();
     let plan = TestServer::plan().provider(provider).model("anthropic:story,harper");
     plan.variable("COPYDESK_PRICES", &path).start()
@@ -75,7 +75,7 @@ fn user(person: &Person) -> String {
 #[test]
 fn whoever_has_spent_their_limit_is_refused_before_the_provider_is_asked() {
     let (provider, prices) = (Provider::answering(vec![words("Hello.")]), prices());
-    let copydesk = desk(&provider, &prices);
+    let copydesk = priced_server(&provider, &prices);
     let (owner, ana, ben) = (copydesk.owner(), copydesk.editor("Ana"), copydesk.editor("Ben"));
     let document = ana.creates("It was dark.\n");
     ben.opens(&document);
@@ -121,7 +121,7 @@ fn a_limit_that_is_reached_during_a_run_stops_it_at_its_next_call() {
     let input = json!({"new_content": "It was dark.\n", "explanation": "Shorter."});
     let rewrite = json!([{"type": "tool_use", "name": "update_full_document", "input": input}]);
     let (provider, prices) = (Provider::answering(vec![rewrite, words("Done.")]), prices());
-    let copydesk = desk(&provider, &prices);
+    let copydesk = priced_server(&provider, &prices);
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     ana.creates("It was very dark.\n");
     limits(&owner, "document", Some(&ana.document()), json!(0.01));
@@ -144,7 +144,7 @@ fn a_limit_that_is_reached_during_a_run_stops_it_at_its_next_call() {
 #[test]
 fn a_limit_for_everyone_counts_each_person_alone_and_the_servers_counts_all() {
     let (provider, prices) = (Provider::answering(vec![words("Hello.")]), prices());
-    let mut copydesk = desk(&provider, &prices);
+    let mut copydesk = priced_server(&provider, &prices);
     let (owner, ana, ben) = (copydesk.owner(), copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("It was dark.\n"));
     let set = limits(&owner, "everyone", None, json!(CALL));
@@ -172,7 +172,7 @@ fn a_limit_for_everyone_counts_each_person_alone_and_the_servers_counts_all() {
 #[test]
 fn a_program_of_the_messages_api_pays_and_is_refused_like_a_person() {
     let (provider, prices) = (Provider::answering(vec![words("Hello.")]), prices());
-    let copydesk = desk(&provider, &prices);
+    let copydesk = priced_server(&provider, &prices);
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let document = ana.creates("It was dark.\n");
     let program = MessagesClient::with(&copydesk, &ana.token);
@@ -374,7 +374,7 @@ fn programs_read_and_set_limits_and_the_audit_log_has_who_did() {
     let past = hand.gets("spending?month=2020-02").ok();
     assert_eq!(
         (&past["month"], &past["renewsAt"]),
-        (&json!("2020-02"), &json!("2020-03-01T00:00:00Z"))
+        (&json!("2020-02"), &json!("2020-03-01T00:00:00.000Z"))
     );
     let log = hand.gets("audit").ok();
     let entry = &log["lines"][0];
@@ -387,7 +387,7 @@ fn programs_read_and_set_limits_and_the_audit_log_has_who_did() {
 #[test]
 fn the_command_line_shows_spending_and_sets_limits() {
     let (provider, prices) = (Provider::answering(vec![words("Hello.")]), prices());
-    let copydesk = desk(&provider, &prices);
+    let copydesk = priced_server(&provider, &prices);
     let ana = copydesk.editor("Ana");
     ana.creates("It was dark.\n");
     asks(&ana);

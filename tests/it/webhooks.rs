@@ -11,7 +11,7 @@ use crate::support::{OWNER, Person, Receiver, RestClient, Script, TestServer};
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
 
-/// A desk that may tell receivers on this machine; its owner's program; Ana, who asks.
+/// A server that may tell receivers on this machine; its owner's program; Ana, who asks.
 fn test_server() -> (TestServer, RestClient, Person) {
     let input = json!({"new_content": FIXED, "explanation": "Fixed."});
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": input});
@@ -47,7 +47,7 @@ fn comes_to_say(owner: &RestClient, hook: &Value, fits: impl Fn(&Value) -> bool)
 
 #[test]
 fn a_receiver_is_told_of_a_request_and_of_its_end_signed_and_in_order() {
-    let (_desk, owner, ana) = test_server();
+    let (_server, owner, ana) = test_server();
     let receiver = Receiver::start();
     let hook = registers(&owner, &receiver.url());
     ana.asks("Fix it");
@@ -74,7 +74,7 @@ fn a_receiver_is_told_of_a_request_and_of_its_end_signed_and_in_order() {
 
 #[test]
 fn a_receiver_that_refuses_is_tried_again_with_the_same_words_and_nothing_overtakes() {
-    let (_desk, owner, ana) = test_server();
+    let (_server, owner, ana) = test_server();
     let receiver = Receiver::start();
     receiver.answers(500);
     let hook = registers(&owner, &receiver.url());
@@ -112,7 +112,7 @@ fn what_was_not_delivered_is_delivered_after_a_crash() {
 
 #[test]
 fn redirects_are_not_followed() {
-    let (_desk, owner, ana) = test_server();
+    let (_server, owner, ana) = test_server();
     let receiver = Receiver::start();
     receiver.answers(307);
     let hook = registers(&owner, &receiver.url());
@@ -124,7 +124,7 @@ fn redirects_are_not_followed() {
 
 #[test]
 fn a_webhook_of_a_document_hears_of_that_document_only_and_none_of_private_ones() {
-    let (_desk, owner, ana) = test_server();
+    let (_server, owner, ana) = test_server();
     let (all, one) = (Receiver::start(), Receiver::start());
     registers(&owner, &all.url());
     let elsewhere = ana.creates(TEXT);
@@ -141,7 +141,7 @@ fn a_webhook_of_a_document_hears_of_that_document_only_and_none_of_private_ones(
 
 #[test]
 fn a_webhook_is_paused_moved_and_deleted() {
-    let (_desk, owner, ana) = test_server();
+    let (_server, owner, ana) = test_server();
     let (here, there) = (Receiver::start(), Receiver::start());
     let hook = registers(&owner, &here.url());
     let path = format!("PATCH /api/v1/webhooks/{}", id(&hook));
@@ -163,7 +163,7 @@ fn a_webhook_is_paused_moved_and_deleted() {
 
 #[test]
 fn a_receiver_that_never_answers_holds_up_nobody() {
-    let (_desk, owner, ana) = test_server();
+    let (_server, owner, ana) = test_server();
     // Accepts connections, and says nothing.
     let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     registers(&owner, &format!("http://{}/", deaf.local_addr().unwrap()));

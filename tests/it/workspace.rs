@@ -1,4 +1,4 @@
-//! Work without a document: `run`, and a desk that everybody who may decide sees.
+//! Work without a document: `run`, and an inbox that everybody who may decide sees.
 
 use std::time::{Duration, Instant};
 
@@ -185,7 +185,7 @@ fn without_a_workspace_a_run_only_talks() {
 }
 
 #[test]
-fn the_desk_has_a_policy_of_its_own_that_survives_a_power_cut() {
+fn the_inbox_has_a_policy_of_its_own_that_survives_a_power_cut() {
     let mut copydesk = test_server(writing());
     let set = json!({"documentId": "desk", "policy": "owner", "timeoutSeconds": 100});
     copydesk.editor("Ed").emit("document:settings", &set).refused_with("not_allowed");
@@ -338,7 +338,7 @@ fn nothing_that_a_command_starts_outlives_a_cancelled_run_or_the_server() {
 }
 
 #[test]
-fn nobody_opens_the_desk_as_a_document() {
+fn nobody_opens_the_inbox_as_a_document() {
     let copydesk = test_server(writing());
     let owner = copydesk.owner();
     for event in ["document:open", "document:delete"] {

@@ -1,10 +1,10 @@
-//! Rules at the desk: files that a remembered rule lets through, and what owners deny, want to be
-//! asked about, or allow.
+//! Rules in the workspace inbox: files that a remembered rule lets through, and what owners
+//! deny, want to be asked about, or allow.
 
 use copydesk::store::{AuditRecord, Store, StoreAccess};
 use serde_json::{Value, json};
 
-use crate::support::{Person, Request, Script, TestServer};
+use crate::support::{OWNER, Person, Request, RestClient, Script, TestServer};
 
 /// A model that writes the file which the prompt names, whatever is asked.
 fn writing(files: &[&str]) -> TestServer {
@@ -121,7 +121,7 @@ fn once_the_rule_is_revoked_people_are_asked_again() {
 }
 
 #[test]
-fn a_rule_of_the_desk_decides_after_a_power_cut_too_and_for_nobody_elses_session() {
+fn a_rule_of_the_inbox_decides_after_a_power_cut_too_and_for_nobody_elses_session() {
     let (mut copydesk, ed) = with_rule(&json!({"scope": "session"}));
     copydesk.is_killed_and_restarted();
     let ed = ed.comes_back(&copydesk);
@@ -130,11 +130,30 @@ fn a_rule_of_the_desk_decides_after_a_power_cut_too_and_for_nobody_elses_session
     assert!(waits, "the rule is for another session");
 }
 
-/// The owner makes a rule at the desk; the rule.
+/// The owner makes a rule in the workspace inbox; the rule.
 fn adds(owner: &Person, rule: Value) -> Value {
     let mut payload = rule;
     payload["documentId"] = json!("desk");
     owner.emit("rules:add", &payload).ok()["rule"].clone()
+}
+
+#[test]
+fn the_inbox_is_named_in_lists_as_in_other_events() {
+    let copydesk = writing(&["a.txt", "b.txt"]);
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
+    owner.creates("A document of its own.");
+    let rule = adds(&owner, json!({"effect": "deny", "path": "secret*"}));
+    let (request, waits) = asks(&ed, "a.txt");
+    assert!(waits);
+    let inbox = || json!({"documentId": "desk"});
+    let rules = owner.emit("rules:list", &inbox()).ok();
+    assert_eq!(rules["rules"], json!([rule]));
+    assert_eq!(ed.emit("rules:list", &inbox()).ok()["rules"], json!([]), "it is not his");
+    let open = owner.emit("list_pending_approvals", &inbox()).ok();
+    assert_eq!(open["requests"].as_array().unwrap().len(), 1);
+    assert_eq!(open["requests"][0]["request_id"], request.id());
+    let over_rest = RestClient::new(&copydesk, OWNER).gets("rules?documentId=desk").ok();
+    assert_eq!(over_rest["rules"], json!([rule]));
 }
 
 /// What the model is told of a call that nobody is asked about.

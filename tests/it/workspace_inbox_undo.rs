@@ -1,4 +1,5 @@
-//! What was written without a document is taken back, proposed again, and found in the desk's bin.
+//! What was written without a document is taken back, proposed again, and found in
+//! the bin of the workspace inbox.
 
 use serde_json::{Value, json};
 
@@ -218,6 +219,21 @@ fn the_same_over_rest() {
     );
     let ended = own.gets("requests?documentId=desk&state=ended").ok();
     assert_eq!(ended["requests"][0]["request_id"], request.id());
+}
+
+#[test]
+fn who_may_not_decide_is_told_that_before_anything_else_about_an_undo() {
+    let copydesk = test_server();
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
+    let request = written(&owner);
+    owner.emit("document:settings", &json!({"documentId": "desk", "policy": "owner"})).ok();
+    let change = json!({"request_id": request.id(), "hunks": ["h1"]});
+    rex.emit("approval:undo", &change).refused_with("not_allowed");
+    let refused = owner.emit("approval:undo", &change).refused_with("invalid_decision");
+    assert_eq!(refused["reasonCode"], "no_changes_to_undo");
+    let unknown = json!({"request_id": "req_unknown", "hunks": ["h1"]});
+    rex.emit("approval:undo", &unknown).refused_with("not_found");
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(WRITTEN));
 }
 
 #[test]

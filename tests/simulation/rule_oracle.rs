@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use copydesk::approvals::{
     ApprovalRequest, DecisionPolicy, EVERY_TOOL, Hunk, HunkStatus, RuleEffect,
 };
-use copydesk::document::diff::HunkDraft;
 use copydesk::ids::RuleId;
-use copydesk::rooms::command::ApprovalMode;
+use copydesk::rooms::command::{ApprovalMode, NewApprovalRequest};
 
 use crate::invariants::Invariant::{AskRuleIsObeyed, DeniedIsNotApplied, OnlyRulesSkipApproval};
 use crate::invariants::{CheckResult, ensure};
@@ -25,13 +24,32 @@ pub struct ExpectedRule {
     pub tool: &'static str,
     /// Largest size that the rule allows, or the size above which it denies or asks.
     pub limit: Option<usize>,
+    /// The only person whose requests it is about.
+    pub author: Option<&'static str>,
+}
+
+/// What rules look at.
+#[derive(Clone, Copy)]
+struct Change<'a> {
+    tool: &'a str,
+    units: usize,
+    requester: &'a str,
+}
+
+impl<'a> Change<'a> {
+    fn of(request: &'a ApprovalRequest, units: usize) -> Self {
+        let requester = request.proposal.requester.user.as_str();
+        Self { tool: &request.proposal.origin.tool, units, requester }
+    }
 }
 
 impl ExpectedRule {
-    fn applies_to(&self, tool: &str, units: usize) -> bool {
+    fn applies_to(&self, change: Change) -> bool {
+        let Change { tool, units, requester } = change;
         let of_tool = self.tool == tool || self.tool == EVERY_TOOL;
         let of_size = |limit: usize| (units <= limit) == (self.effect == RuleEffect::Allow);
-        of_tool && self.limit.is_none_or(of_size)
+        let of_author = self.author.is_none_or(|author| author == requester);
+        of_tool && of_author && self.limit.is_none_or(of_size)
     }
 }
 
@@ -66,42 +84,42 @@ impl RuleOracle {
     }
 
     /// Returns the strictest effect of the rules that apply to a change.
-    pub fn strictest_effect(&self, tool: &str, units: usize) -> Option<RuleEffect> {
-        let applicable = self.current.values().filter(|it| it.applies_to(tool, units));
+    fn strictest_effect(&self, change: Change) -> Option<RuleEffect> {
+        let applicable = self.current.values().filter(|it| it.applies_to(change));
         applicable.map(|it| it.effect).max()
     }
 
     /// Returns whether a rule may deny a call. Some hunks may be returned to the agent before the
     /// rules are checked.
-    pub fn may_deny(&self, tool: &str, drafts: &[HunkDraft]) -> bool {
-        let parts = drafts.iter().flat_map(|hunk| &hunk.parts);
-        let most = parts.map(|part| length(&part.base) + length(&part.insert)).sum();
-        let denies =
-            |it: &&ExpectedRule| it.effect == RuleEffect::Deny && it.applies_to(tool, most);
+    pub fn may_deny(&self, new: &NewApprovalRequest) -> bool {
+        let parts = new.hunks.iter().flat_map(|hunk| &hunk.parts);
+        let units = parts.map(|part| length(&part.base) + length(&part.insert)).sum();
+        let change =
+            Change { tool: &new.origin.tool, units, requester: new.requester.user.as_str() };
+        let denies = |it: &&ExpectedRule| it.effect == RuleEffect::Deny && it.applies_to(change);
         self.current.values().any(|it| denies(&it))
     }
 
     /// Returns whether the rules deny a request.
     pub fn denies(&self, request: &ApprovalRequest) -> bool {
-        self.strictest_effect(&request.proposal.origin.tool, units(request))
-            == Some(RuleEffect::Deny)
+        self.denies_units(request, units(request))
     }
 
     /// Returns whether the rules deny this number of units of a request.
     pub fn denies_units(&self, request: &ApprovalRequest, units: usize) -> bool {
-        self.strictest_effect(&request.proposal.origin.tool, units) == Some(RuleEffect::Deny)
+        self.strictest_effect(Change::of(request, units)) == Some(RuleEffect::Deny)
     }
 
     /// Returns whether the rules require that people are asked about a request.
     pub fn asks(&self, request: &ApprovalRequest) -> bool {
-        self.strictest_effect(&request.proposal.origin.tool, units(request))
-            == Some(RuleEffect::Ask)
+        self.strictest_effect(Change::of(request, units(request))) == Some(RuleEffect::Ask)
     }
 
     /// Checks a request right after it was proposed.
     pub fn check_new_request(&self, request: &ApprovalRequest, mode: ApprovalMode) -> CheckResult {
-        let (tool, units) = (request.proposal.origin.tool.as_str(), units(request));
-        let strictest = self.strictest_effect(tool, units);
+        let units = units(request);
+        let change = Change::of(request, units);
+        let strictest = self.strictest_effect(change);
         let detail =
             || format!("{strictest:?} by {:?} of {units} units: {request:?}", self.current);
         ensure(DeniedIsNotApplied, strictest != Some(RuleEffect::Deny), detail)?;
@@ -126,7 +144,7 @@ impl RuleOracle {
             let allows = |id: &RuleId| {
                 self.current
                     .get(id)
-                    .is_some_and(|it| it.effect == RuleEffect::Allow && it.applies_to(tool, units))
+                    .is_some_and(|it| it.effect == RuleEffect::Allow && it.applies_to(change))
             };
             hunk.status == HunkStatus::Accepted
                 && hunk.decided.as_ref().is_some_and(|it| {

@@ -3,6 +3,7 @@
 mod backup;
 mod bench;
 mod check;
+mod error_text;
 mod export;
 mod mcp_bridge;
 mod migrate;
@@ -14,6 +15,7 @@ mod stored_data;
 mod tokens;
 mod workers;
 
+pub use error_text::error_text;
 pub use outcome::CommandOutcome;
 pub use stop_signal::stop_signal;
 

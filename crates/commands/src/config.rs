@@ -584,6 +584,19 @@ mod tests {
     }
 
     #[test]
+    fn the_printed_link_has_an_address_that_a_browser_can_open() {
+        let link = |args, bound: &str| {
+            ServerConfig::load(args).unwrap().linked_address(bound.parse().unwrap())
+        };
+        let named = |url: &str| ServeArgs { public_url: Some(url.into()), ..ServeArgs::default() };
+        assert_eq!(link(ServeArgs::default(), "127.0.0.1:81"), "http://127.0.0.1:81");
+        assert_eq!(link(ServeArgs::default(), "10.0.0.5:81"), "http://10.0.0.5:81");
+        assert_eq!(link(ServeArgs::default(), "0.0.0.0:81"), "http://127.0.0.1:81");
+        assert_eq!(link(ServeArgs::default(), "[::]:81"), "http://[::1]:81");
+        assert_eq!(link(named("https://desk.example/"), "0.0.0.0:81"), "https://desk.example");
+    }
+
+    #[test]
     fn no_auth_is_refused_where_others_could_come_in() {
         let listen = "0.0.0.0:4680".parse().unwrap();
         let args = ServeArgs { no_auth: true, listen: Some(listen), ..ServeArgs::default() };

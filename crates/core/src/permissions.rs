@@ -59,6 +59,11 @@ impl Role {
         )
     }
 
+    /// Returns the one of two roles that has fewer permissions.
+    fn weaker(self, other: Self) -> Self {
+        if self.stronger(other) == self { other } else { self }
+    }
+
     /// Returns `true` for roles that a person or a group can be given in one document.
     pub fn is_for_one_document(self) -> bool {
         matches!(self, Self::Editor | Self::Reviewer | Self::Viewer)
@@ -180,6 +185,22 @@ impl Principal {
             self.name = format!("{} (as {name})", self.name);
         }
         self
+    }
+
+    /// Returns this person with those of their rights that they still have by any of `tokens`, the
+    /// holders of their tokens in force.
+    #[must_use]
+    pub fn limited_to(&self, tokens: &[Self]) -> Self {
+        let role_in = |document: Option<&DocumentId>| {
+            let now = tokens.iter().map(|token| token.role_in(document));
+            now.fold(Role::Guest, Role::stronger).weaker(self.role_in(document))
+        };
+        // Roles in single documents say what a token for one of them gives beside other tokens.
+        let single = self.granted.documents().chain(
+            tokens.iter().flat_map(|token| token.granted.documents().chain(&token.document)),
+        );
+        let granted = single.map(|document| (document.clone(), role_in(Some(document)))).collect();
+        Self { role: role_in(self.document.as_ref()), granted, ..self.clone() }
     }
 
     /// Returns `true` if `user` is this person, now or before their tokens were tied to a login.
@@ -312,6 +333,50 @@ mod tests {
                 assert_eq!(bound.may(action, Some(&here)), free.may(action, Some(&here)));
                 assert!(!bound.may(action, Some(&there)), "{role:?} {action:?}");
                 assert!(!bound.may(action, None), "{role:?} {action:?} to the server");
+            }
+        }
+    }
+
+    /// Every kind of token for at most one of two documents, with and without a role that was given
+    /// in one of them.
+    fn tokens() -> Vec<Principal> {
+        let (documents, given) =
+            ([None, Some("doc_1"), Some("doc_2")], [None, Some(Role::Viewer), Some(Role::Editor)]);
+        let roles = Role::ALL.into_iter().chain([Role::Guest]);
+        let bound = roles.flat_map(|role| documents.map(|document| holder(role, document)));
+        // Nobody is issued a token with which they own one document.
+        let issued = bound.filter(|it| it.role != Role::Owner || it.document.is_none());
+        let with = |token: Principal| {
+            given.map(|role| Principal {
+                granted: role.map(|role| (DocumentId::from("doc_1"), role)).into_iter().collect(),
+                ..token.clone()
+            })
+        };
+        issued.flat_map(with).collect()
+    }
+
+    #[test]
+    fn of_the_rights_a_person_had_those_remain_that_another_token_gives() {
+        let places = [None, Some("doc_1".into()), Some("doc_2".into()), Some("doc_3".into())];
+        let all = tokens();
+        for had in &all {
+            assert!(
+                places.iter().all(|it| had.limited_to(&[]).role_in(it.as_ref()) == Role::Guest)
+            );
+            for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (one, other)))
+            {
+                let has = had.limited_to(&[one.clone(), other.clone()]);
+                for (action, _) in MATRIX {
+                    for place in &places {
+                        let may = |it: &Principal| it.may(action, place.as_ref());
+                        let expected = may(had) && (may(one) || may(other));
+                        assert_eq!(
+                            may(&has),
+                            expected,
+                            "{action:?} {place:?} {had:?} {one:?} {other:?}"
+                        );
+                    }
+                }
             }
         }
     }

@@ -58,6 +58,9 @@ impl HarperModel {
 
 const NAME: &str = "harper";
 
+/// Tool that asks people to approve a plan, in a run that may change nothing before they have.
+const PLAN_TOOL: &str = "ExitPlanMode";
+
 /// Pace of the answers: pieces small enough to look written, and large enough not to flood the
 /// stream.
 const PACE: DeltaPace = DeltaPace { chunk_chars: Some(24), delay: Duration::ZERO };
@@ -82,11 +85,16 @@ async fn respond(
     checker: GrammarChecker,
     sink: DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
-    let content = if let Some(outcomes) = request.tool_results() {
-        closing(&request, &outcomes)
-    } else {
-        let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-        opening(plan(request, &checker).await?, &offered)
+    let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    let content = match request.tool_results() {
+        Some(outcomes) if is_plan_approved(&request, &outcomes) => {
+            opening(plan(request, &checker).await?, &offered)
+        }
+        Some(outcomes) => closing(&request, &outcomes),
+        None if offered.iter().any(|tool| tool == PLAN_TOOL) => {
+            proposal(plan(request, &checker).await?, &offered)
+        }
+        None => opening(plan(request, &checker).await?, &offered),
     };
     let calls = content.iter().any(ContentBlock::is_tool_use);
     let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
@@ -125,7 +133,8 @@ async fn on_blocking_thread<T: Send + 'static>(
 fn prompt(request: &ModelRequest) -> &str {
     let last = request.messages.iter().rev().find(|message| message.role == MessageRole::User);
     let words = || last?.content.iter().rev().find_map(ContentBlock::as_text);
-    request.prompt.as_deref().or_else(words).unwrap_or_default()
+    let typed = request.prompt.as_deref().or(request.question.as_deref());
+    typed.or_else(words).unwrap_or_default()
 }
 
 /// Returns `true` if the copy editor said these words before in this conversation.
@@ -172,18 +181,38 @@ fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
     }
 }
 
+/// Returns the [`EditPlan`] as a plan that people approve first, if it changes the text.
+fn proposal(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
+    let EditPlan::Edit { explanation, target, .. } = &plan else { return opening(plan, offered) };
+    let plan = wording::proposed(explanation, matches!(target, EditTarget::Selection(_)));
+    let call =
+        ContentBlock::tool_use(delta_stream::mint_call_id(), PLAN_TOOL, json!({ "plan": plan }));
+    vec![ContentBlock::text(wording::HERE_IS_A_PLAN), call]
+}
+
+/// Returns `true` if these are the results of a plan that people approved.
+fn is_plan_approved(request: &ModelRequest, outcomes: &[ToolResultView]) -> bool {
+    outcomes.iter().any(|outcome| {
+        !outcome.is_error
+            && outcome.text.trim_start().starts_with("The plan is approved")
+            && called_tool(request, outcome) == PLAN_TOOL
+    })
+}
+
+/// Returns the name of the tool whose result this is; empty if its call is not known.
+fn called_tool<'r>(request: &'r ModelRequest, outcome: &ToolResultView) -> &'r str {
+    let mut blocks = request.messages.iter().flat_map(|message| &message.content);
+    let called = blocks.find_map(|block| match block {
+        ContentBlock::ToolUse { id, name, .. } if *id == outcome.tool_use_id => Some(name.as_str()),
+        _ => None,
+    });
+    called.unwrap_or_default()
+}
+
 /// Builds one sentence for each [`ToolResultView`] of a decided call.
 fn closing(request: &ModelRequest, outcomes: &[ToolResultView]) -> Vec<ContentBlock> {
-    let blocks = || request.messages.iter().flat_map(|message| &message.content);
-    let tool = |call_id: &str| {
-        blocks().find_map(|block| match block {
-            ContentBlock::ToolUse { id, name, .. } if id == call_id => Some(name.as_str()),
-            _ => None,
-        })
-    };
-    let sentences = outcomes
-        .iter()
-        .map(|outcome| wording::closing(tool(&outcome.tool_use_id).unwrap_or_default(), outcome));
+    let sentences =
+        outcomes.iter().map(|outcome| wording::closing(called_tool(request, outcome), outcome));
     sentences.filter(|sentence| !sentence.is_empty()).map(ContentBlock::text).collect()
 }
 

@@ -128,6 +128,9 @@ pub struct ModelRequest {
     /// Text that the person typed, word for word; only present when the last message is that
     /// prompt.
     pub prompt: Option<String>,
+    /// Text with which the person began the run, word for word, also after tool results; for the
+    /// models that run inside this process.
+    pub question: Option<String>,
     /// Document at the time of the call, for the models that run inside this process.
     pub document: Option<ModelDocument>,
 }

@@ -11,6 +11,7 @@ use copydesk_engine::ids::DocumentId;
 use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::RoomHandle;
 use copydesk_engine::rooms::command::DocumentSnapshot;
+use copydesk_engine::tools::ToolError;
 
 use super::caller::McpCaller;
 use super::relay;
@@ -84,6 +85,28 @@ pub(crate) async fn open(
     Ok((room, reading))
 }
 
+/// Returns the [`RoomHandle`] and the content of a document that is read as a whole, and counts it
+/// as read by the caller. Owners' rules about the path of a file hold as for a call that reads it.
+pub(crate) async fn open_to_read(
+    shared: &McpShared,
+    caller: &McpCaller,
+    uri: &str,
+) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
+    let (room, reading) = open(shared, caller, uri).await?;
+    let (document, person) = (room.document(), &caller.principal);
+    match shared.app.api.agents.check_document_read(document, person).await {
+        Ok(()) => {}
+        Err(ToolError::Denied(why)) => return Err(ErrorData::invalid_request(why, None)),
+        Err(error) => {
+            tracing::error!(%error, "the rules for a document could not be read");
+            return Err(ErrorData::internal_error("the rules could not be read", None));
+        }
+    }
+    let (user, reader) = (&person.user, caller.reader.as_ref());
+    shared.reads.note(user, reader, document.clone(), reading.version);
+    Ok((room, reading))
+}
+
 /// Returns the document at an address, which another server of several may have. A document that
 /// the caller may not read counts as missing.
 pub(crate) async fn find(
@@ -114,9 +137,7 @@ pub(crate) async fn read(
     caller: &McpCaller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let (room, reading) = open(shared, caller, uri).await?;
-    let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
-    shared.reads.note(user, reader, room.document().clone(), reading.version);
+    let (_, reading) = open_to_read(shared, caller, uri).await?;
     let version = JsonObject::from_iter([(VERSION.to_owned(), json!(reading.version))]);
     let text = ResourceContents::text(reading.text.to_string(), uri)
         .with_mime_type(KIND)

@@ -28,6 +28,10 @@ pub struct HistoryLine {
     /// With `restored`: the version that was restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored: Option<u64>,
+    /// `true` if the update removed 200 UTF-16 units or more, or inserted a long text: the version
+    /// before it is worth showing by itself. Missing otherwise.
+    #[serde(rename = "isLarge", skip_serializing_if = "Option::is_none")]
+    pub is_large: Option<bool>,
 }
 
 /// Passage and its author, in `document:provenance`. Positions are of the version that comes with

@@ -28,6 +28,10 @@ pub struct Remember {
     /// 1; missing: every size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_units: Option<usize>,
+    /// Only requests of this person, by their user; with an approval: the `author` of the request.
+    /// Missing: of everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 /// Rule in force.
@@ -50,6 +54,11 @@ pub struct Rule {
     pub over: Option<usize>,
     /// Matters that it allows; with `deny` and `ask`: those to which it applies.
     pub remember: Remember,
+    /// Only person whose requests it is about, with the name of the time when it was made; missing:
+    /// everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub author: Option<Person>,
     /// Session whose request was approved, or in which an owner made the rule.
     pub session_id: String,
     /// Request that was approved; `null`: an owner made the rule.
@@ -106,6 +115,8 @@ pub struct AddRule {
     /// With `deny` and `ask`: only calls that change more than this many UTF-16 code units, or an
     /// unknown number.
     pub over: Option<usize>,
+    /// Only what this person asks, by their user, who holds a token; missing: what anybody asks.
+    pub author: Option<String>,
 }
 
 /// Answer of `rules:add`: the rule, also if it existed already.

@@ -248,6 +248,10 @@ pub struct Opened {
     /// Newest version, with `updates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
+    /// SHA-256 of the text at `version`, with `updates`: a client whose text has another one has to
+    /// load the document anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
     /// Updates that the client does not have, in order and without a gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updates: Option<Vec<Update>>,

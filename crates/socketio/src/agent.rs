@@ -109,18 +109,26 @@ fn run_name(name: Option<String>) -> SocketResult<RunId> {
     }
 }
 
-/// Answers `cancel`: stops a run of the person, or all of a session.
+/// Answers `cancel`: stops a run of the person, in whichever of their sessions, or all of a
+/// session.
 ///
 /// # Errors
 /// `invalid_payload` if neither a run nor a session is named, `not_found` for an unknown one,
-/// `not_allowed` for another person's session; see [`Caller::cancel_runs`].
+/// `not_allowed` for another person's session; see [`Caller::cancel_runs`] and
+/// [`Caller::cancel_run_named`].
 pub async fn cancel(connection: &mut SocketConnection, payload: Cancel) -> SocketResult<()> {
     let Cancel { session_id, request_id } = payload;
-    if request_id.is_none() && session_id.is_none() {
-        return Err(SocketError::invalid("one of `requestId` and `sessionId` is needed"));
-    }
-    let session = session_id.map_or_else(|| connection.session.clone(), SessionId::from);
-    Ok(connection.caller.cancel_runs(session, request_id.map(RunId::from), given(())).await?)
+    let (session, run) = (session_id.map(SessionId::from), request_id.map(RunId::from));
+    let stopped = match (session, run) {
+        (None, None) => {
+            return Err(SocketError::invalid("one of `requestId` and `sessionId` is needed"));
+        }
+        (Some(session), run) => connection.caller.cancel_runs(session, run, given(())).await,
+        (None, Some(run)) => {
+            connection.caller.cancel_run_named(connection.session.clone(), run).await
+        }
+    };
+    Ok(stopped?)
 }
 
 #[derive(Serialize)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
 use socketioxide::{SocketIo, TransportType};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use copydesk_connections::SocketClient;
@@ -91,18 +91,13 @@ async fn admit<E: std::fmt::Display>(
     socket.extensions.insert(queue);
     socket.on_fallback(EnqueueEvents);
     let capabilities = understood(&handshake);
-    let (follows, to_follow) = mpsc::unbounded_channel();
-    let route = ClientRoute::of(
-        app.connect_node.clone(),
-        &handshake,
-        &session.id,
-        (link.clone(), follows.clone()),
-    );
+    let (route, to_follow) =
+        ClientRoute::of(app.connect_node.clone(), &handshake, &session.id, link.clone());
     let mut connected_socket =
         ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone(), capabilities);
     connected_socket.is_relayed = matches!(route, ClientRoute::Relayed { .. });
     connected_socket.linked = route.relay().map(ClientRelay::linked);
-    connected_socket.follows = Some(follows);
+    connected_socket.follows = route.relay().map(ClientRelay::follows);
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();

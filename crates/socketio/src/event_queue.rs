@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use governor::clock::DefaultClock;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
@@ -18,7 +19,6 @@ use socketioxide::adapter::LocalAdapter;
 use socketioxide::extract::AckSender;
 use socketioxide::handler::{FromMessageParts as _, MessageHandler, Value};
 use socketioxide::socket::Socket;
-use tokio::sync::mpsc;
 
 use super::link::{ClientLink, EventAck};
 use super::socket_error::{SocketError, SocketResult};
@@ -78,8 +78,8 @@ pub(crate) struct IncomingEvent {
 /// disconnects.
 #[derive(Clone)]
 pub(crate) struct EventQueue {
-    /// Events for the worker. Boxed: the channel allocates places for many events, and few wait.
-    queue: mpsc::Sender<Box<IncomingEvent>>,
+    /// Events for the worker; [`EventQueue::take`] bounds their number.
+    queue: UnboundedSender<IncomingEvent>,
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     limiter: Arc<RateLimiter<NotKeyed, InMemoryState, DefaultClock>>,
@@ -87,8 +87,8 @@ pub(crate) struct EventQueue {
 
 impl EventQueue {
     /// Returns the queue of a client's events, and its receiving half.
-    pub(crate) fn new(link: ClientLink) -> (Self, mpsc::Receiver<Box<IncomingEvent>>) {
-        let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
+    pub(crate) fn new(link: ClientLink) -> (Self, UnboundedReceiver<IncomingEvent>) {
+        let (queue, events) = unbounded();
         let quota = Quota::per_second(EVENTS_PER_SECOND).allow_burst(BURST_EVENTS);
         let limiter = Arc::new(RateLimiter::direct(quota));
         (Self { queue, link, unanswered: Arc::default(), limiter }, events)
@@ -123,8 +123,9 @@ impl EventQueue {
             }
             Ok((name, payload))
         });
-        if let Err(full) = self.queue.try_send(Box::new(IncomingEvent { event, ack })) {
-            full.into_inner().ack.refuse(&SocketError::rate_limited());
+        // Its worker has ended.
+        if let Err(unsent) = self.queue.unbounded_send(IncomingEvent { event, ack }) {
+            unsent.into_inner().ack.refuse(&SocketError::rate_limited());
         }
     }
 
@@ -345,17 +346,17 @@ mod tests {
         address: String,
         socket: SocketRef,
         client: Arc<SocketClient>,
-        events: mpsc::Receiver<Box<IncomingEvent>>,
+        events: UnboundedReceiver<IncomingEvent>,
     }
 
     impl PollingClient {
         async fn connects() -> Self {
             let (service, io) = SocketIo::new_svc();
             let service = Router::new().fallback_service(service);
-            let (connected, mut connections) = mpsc::unbounded_channel();
+            let (connected, mut connections) = unbounded();
             io.ns("/", async move |socket: SocketRef| {
                 let (client, events) = accept(&socket);
-                assert!(connected.send((socket, client, events)).is_ok());
+                assert!(connected.unbounded_send((socket, client, events)).is_ok());
             });
             let mut address = "/socket.io/?EIO=4&transport=polling".to_owned();
             let opened = ask(&service, Request::get(&address), "").await;
@@ -386,7 +387,7 @@ mod tests {
     }
 
     /// Returns a client that has shown its token, and its events.
-    fn accept(socket: &SocketRef) -> (Arc<SocketClient>, mpsc::Receiver<Box<IncomingEvent>>) {
+    fn accept(socket: &SocketRef) -> (Arc<SocketClient>, UnboundedReceiver<IncomingEvent>) {
         let limits = ConnectionLimits { memory: 1 << 20, open_files: None };
         let connections = ConnectionRegistry::new(limits);
         let client = connections.websocket_client();

@@ -4,6 +4,7 @@
 //! are checked where the document is.
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use copydesk_engine::ids::{DocumentId, RequestId};
 
@@ -12,6 +13,10 @@ use copydesk_engine::ids::{DocumentId, RequestId};
 pub(crate) const TO_FOLLOW: &str = "approval:to_follow";
 /// Event of a client that another server relays: the client is told of a request from now on.
 pub(crate) const FOLLOW: &str = "approval:follow";
+
+/// Requests of other documents that a client is to be told of. Boxed: nearly always there are none,
+/// and the channel has places for many.
+pub(crate) type RequestsToFollow = UnboundedReceiver<Box<FollowedRequest>>;
 
 /// Request that a client is told of.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -27,13 +27,14 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_channel::mpsc::UnboundedReceiver;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use socketioxide::SocketIo;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio_util::task::TaskTracker;
 
 use copydesk_connections::{ConnectionRegistry, EndReason, SocketClient};
@@ -46,7 +47,7 @@ use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_engine::rooms::{RoomError, RoomHandle};
 
 use event_queue::{AckReply, IncomingEvent};
-use followed_requests::{FOLLOW, FollowedRequest};
+use followed_requests::{FOLLOW, FollowedRequest, RequestsToFollow};
 use relay::ClientRoute;
 use socket_error::{SocketError, SocketResult};
 
@@ -141,10 +142,6 @@ impl InboxMembership {
 /// Time that a running event may take after the server has disconnected its client.
 const LAST_EVENT: Duration = Duration::from_millis(500);
 
-/// Requests of other documents that a client is to be told of. Boxed: nearly always there are none,
-/// and the channel has places for many.
-type RequestsToFollow = mpsc::UnboundedReceiver<Box<FollowedRequest>>;
-
 /// Handles one socket's events, one after the other, until it disconnects; then leaves every
 /// document. Begins once the client was `greeted`. Events that a client sent before it left are
 /// still handled, unless the server has disconnected it.
@@ -152,8 +149,8 @@ type RequestsToFollow = mpsc::UnboundedReceiver<Box<FollowedRequest>>;
 /// Boxed: a task would hold the connection twice, as its argument and as what it works on.
 async fn work(
     mut connection: Box<SocketConnection>,
-    mut events: mpsc::Receiver<Box<IncomingEvent>>,
-    mut to_follow: RequestsToFollow,
+    mut events: UnboundedReceiver<IncomingEvent>,
+    mut to_follow: Option<RequestsToFollow>,
     greeted: oneshot::Receiver<()>,
 ) {
     let mut leases = connection.app.api.node().map(|node| node.departures());
@@ -165,14 +162,14 @@ async fn work(
         loop {
             tokio::select! {
                 incoming = events.recv() => {
-                    let Some(incoming) = incoming else { return };
+                    let Ok(incoming) = incoming else { return };
                     // Boxed: an idle connection does not keep room for the work on an event.
-                    Box::pin(connection.take(*incoming)).await;
+                    Box::pin(connection.take(incoming)).await;
                 }
                 () = leases_moved(leases.as_mut()) => {
                     Box::pin(connection.follow_workspace()).await;
                 }
-                Some(followed) = to_follow.recv() => {
+                followed = next_to_follow(to_follow.as_mut()) => {
                     Box::pin(connection.follow_request(*followed)).await;
                 }
             }
@@ -200,6 +197,16 @@ async fn leases_moved(leases: Option<&mut watch::Receiver<u64>>) {
         return;
     }
     std::future::pending::<()>().await;
+}
+
+/// Waits for the next request that the client is to be told of; for ever if there are none.
+async fn next_to_follow(to_follow: Option<&mut RequestsToFollow>) -> Box<FollowedRequest> {
+    if let Some(to_follow) = to_follow
+        && let Some(followed) = to_follow.recv().await
+    {
+        return followed;
+    }
+    std::future::pending().await
 }
 
 impl SocketConnection {

@@ -23,8 +23,14 @@ use super::followed_requests::{FollowedRequest, TO_FOLLOW};
 use super::link::{ClientLink, event_frame};
 use super::relay::LinkedNodes;
 
-/// Largest number of receivers of one event to whom the task that has it writes.
+/// Largest number of receivers of one event of a document to whom the task that has it writes.
+/// Behind so many, the tasks of the others are faster.
 const DIRECT_RECEIVERS: usize = 256;
+
+/// Largest number of receivers of an announcement to whom the task that has it writes. Nobody waits
+/// for an announcement, and written so it takes less time in all. A queue through which many went
+/// would also keep a second block of 5 KB.
+const DIRECTLY_ANNOUNCED: usize = 1_024;
 
 /// Registry of the connected sockets.
 #[derive(Clone)]
@@ -240,7 +246,7 @@ impl EventSink for SocketRegistry {
         }
         let encoded_now = if encoded.is_none() { convert::event(document, event) } else { None };
         let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
-        send(&self.receivers(members, event), message);
+        send(&self.receivers(members, event), message, DIRECT_RECEIVERS);
     }
 
     fn gather(&self, members: &[MemberId], deliver: &mut dyn FnMut()) {
@@ -260,7 +266,7 @@ impl EventSink for SocketRegistry {
         };
         let receivers: Vec<_> =
             self.connected_sockets().values().filter(may_know).map(Arc::clone).collect();
-        send(&receivers, &message);
+        send(&receivers, &message, DIRECTLY_ANNOUNCED);
     }
 
     fn follow(&self, members: &[MemberId], document: &DocumentId, request: &RequestId) {
@@ -277,13 +283,12 @@ impl EventSink for SocketRegistry {
     }
 }
 
-/// Sends an event to these sockets; to the first of them directly, where that is possible.
-fn send(receivers: &[Arc<ConnectedSocket>], message: &EncodedEvent) {
+/// Sends an event to these sockets; to the first `direct` of them directly, where that is possible.
+fn send(receivers: &[Arc<ConnectedSocket>], message: &EncodedEvent, direct: usize) {
     let mut frames = EventFrames::default();
     for (index, socket) in receivers.iter().enumerate() {
         let form = socket.form(message);
-        // Behind so many, the tasks of the others are faster.
-        let frame = if index < DIRECT_RECEIVERS { frames.of(form) } else { None };
+        let frame = if index < direct { frames.of(form) } else { None };
         socket.link.emit(form.name, &form.payload, frame);
     }
 }

@@ -28,7 +28,7 @@ use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, RELAYED, 
 
 use super::SocketConnection;
 use super::event_queue::{AckReply, RelaySlot};
-use super::followed_requests::FollowedRequest;
+use super::followed_requests::{FollowedRequest, RequestsToFollow};
 use super::link::ClientLink;
 use super::socket_error::SocketError;
 use answers::{EventFollower, PassedOutcome, WaitingEvent, pass_back};
@@ -99,20 +99,23 @@ pub(crate) enum ClientRoute {
 
 impl ClientRoute {
     /// Returns the route of a client that came with this handshake. The events of a client that
-    /// another server relays go no further.
+    /// another server relays go no further. With connections to other servers comes what these
+    /// tell.
     pub(crate) fn of(
         connect: Option<ConnectNode>,
         handshake: &Handshake,
         session: &SessionId,
-        link: (ClientLink, UnboundedSender<Box<FollowedRequest>>),
-    ) -> Self {
+        link: ClientLink,
+    ) -> (Self, Option<RequestsToFollow>) {
         let has = |capability| handshake.capabilities.iter().any(|name| name == capability);
         match connect {
-            _ if has(RELAYED) => Self::Relayed { with_inbox: has(RELAYED_INBOX) },
+            _ if has(RELAYED) => (Self::Relayed { with_inbox: has(RELAYED_INBOX) }, None),
             Some(connect) => {
-                Self::Relays(Box::new(ClientRelay::new(connect, handshake, session, link)))
+                let (follows, to_follow) = mpsc::unbounded_channel();
+                let relay = ClientRelay::new(connect, handshake, session, (link, follows));
+                (Self::Relays(Box::new(relay)), Some(to_follow))
             }
-            None => Self::Direct,
+            None => (Self::Direct, None),
         }
     }
 
@@ -228,6 +231,11 @@ impl ClientRelay {
     /// Returns the numbers of the servers with a connection.
     pub(crate) fn linked(&self) -> LinkedNodes {
         self.numbers.clone()
+    }
+
+    /// Returns what takes the requests of other documents that the client is to be told of.
+    pub(crate) fn follows(&self) -> UnboundedSender<Box<FollowedRequest>> {
+        self.follows.clone()
     }
 
     /// Returns the server on which the client has opened a document.

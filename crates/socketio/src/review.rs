@@ -6,8 +6,9 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use copydesk_engine::api::{Caller, RequestScope};
 use copydesk_engine::cpu_pool;
-use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
+use copydesk_engine::ids::{HunkId, RequestId};
 use copydesk_engine::permissions::Action;
+use copydesk_engine::rooms::WORKSPACE_INBOX;
 use copydesk_engine::rooms::command::ViewerChange;
 use copydesk_protocol::client::{
     FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, SplitRequest,
@@ -51,7 +52,7 @@ pub async fn respond(
 pub async fn told(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Told> {
     let decision = convert::read_decision(&payload).map_err(SocketError::invalid)?;
     let id = payload.request_id.into();
-    Ok(convert::told(caller.report_of_decision(&id, &decision).await?))
+    Ok(convert::told(caller.report_of_decision(id, decision).await?))
 }
 
 #[derive(Serialize)]
@@ -72,8 +73,11 @@ pub async fn list(
     caller: &Caller,
     payload: ListPendingApprovals,
 ) -> SocketResult<PendingRequestsAck> {
-    let named = payload.document_id.map(DocumentId::from);
-    let scope = named.map_or(RequestScope::Everything, RequestScope::Document);
+    let scope = match payload.document_id {
+        None => RequestScope::Everything,
+        Some(inbox) if inbox == WORKSPACE_INBOX => RequestScope::Inbox,
+        Some(document) => RequestScope::Document(document.into()),
+    };
     let requests = caller.open_requests(&scope).await?;
     let hunks: usize = requests.iter().map(|request| 1 + request.hunks.len()).sum();
     let write = move || -> Vec<ToolApprovalRequest> {

@@ -6,12 +6,12 @@ import { serve } from './copydesk.mjs';
 const SCRIPTS = process.env.COPYDESK_SCRIPTS ?? join(import.meta.dirname, '../../../fixtures/scripts');
 const TEXT = 'He could of slept. It were late.';
 
-let desk;
-before(async () => { desk = await serve(join(SCRIPTS, 'two-corrections.json')); });
-after(() => desk.stop());
+let server;
+before(async () => { server = await serve(join(SCRIPTS, 'two-corrections.json')); });
+after(() => server.stop());
 
 test('nothing changes before somebody says so, and then exactly that', async () => {
-  const ana = await desk.person('Ana');
+  const ana = await server.person('Ana');
   const document = await ana.opens(TEXT);
   await ana.prompts(document, 'Correct this');
   const request = await ana.hears('tool_approval_request');
@@ -26,7 +26,7 @@ test('nothing changes before somebody says so, and then exactly that', async () 
 });
 
 test('one change is taken, the other refused, and the model hears why', async () => {
-  const ana = await desk.person('Ana');
+  const ana = await server.person('Ana');
   const document = await ana.opens(TEXT);
   await ana.prompts(document, 'Correct this');
   const { request_id, hunks } = await ana.hears('tool_approval_request');
@@ -40,7 +40,7 @@ test('one change is taken, the other refused, and the model hears why', async ()
 });
 
 test('a rejection reaches the model in the person’s words', async () => {
-  const ana = await desk.person('Ana');
+  const ana = await server.person('Ana');
   const document = await ana.opens(TEXT);
   await ana.prompts(document, 'Correct this');
   const { request_id } = await ana.hears('tool_approval_request');
@@ -50,7 +50,7 @@ test('a rejection reaches the model in the person’s words', async () => {
 });
 
 test('of two people who decide, the first wins and the other is told', async () => {
-  const [ana, bo] = [await desk.person('Ana'), await desk.person('Bo')];
+  const [ana, bo] = [await server.person('Ana'), await server.person('Bo')];
   const document = await ana.opens(TEXT);
   await bo.asks('document:open', { documentId: document });
   await ana.prompts(document, 'Correct this');

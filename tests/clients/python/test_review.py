@@ -12,12 +12,12 @@ TEXT = "He could of slept. It were late."
 class Review(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.desk = Server(SCRIPTS / "two-corrections.json")
-        cls.addClassCleanup(cls.desk.stop)
+        cls.server = Server(SCRIPTS / "two-corrections.json")
+        cls.addClassCleanup(cls.server.stop)
 
     def asked(self):
         """Ana has a document, and two changes of it wait for her."""
-        ana = self.desk.person("Ana")
+        ana = self.server.person("Ana")
         document = ana.opens(TEXT)
         ana.prompts(document, "Correct this")
         return ana, document, ana.hears("tool_approval_request")

@@ -11,8 +11,8 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/scripts/two-
 const TEXT: &str = "He could of slept. It were late.";
 
 /// Somebody has a document, and two changes of it wait for them.
-fn asked(desk: &Server) -> (Person, String, Value) {
-    let mut ana = desk.person("Ana");
+fn asked(server: &Server) -> (Person, String, Value) {
+    let mut ana = server.person("Ana");
     let document = ana.opens(TEXT);
     ana.prompts(&document, "Correct this");
     let request = ana.hears("tool_approval_request");
@@ -21,8 +21,8 @@ fn asked(desk: &Server) -> (Person, String, Value) {
 
 #[test]
 fn nothing_changes_before_somebody_says_so_and_then_exactly_that() {
-    let desk = Server::start(SCRIPT, &[]);
-    let (mut ana, document, request) = asked(&desk);
+    let server = Server::start(SCRIPT, &[]);
+    let (mut ana, document, request) = asked(&server);
     assert_eq!(ana.reads(&document), TEXT);
     let part = |number: usize| request["hunks"][number]["parts"][0].clone();
     assert_eq!([&part(0)["base"], &part(0)["insert"]], ["of", "have"]);
@@ -37,8 +37,8 @@ fn nothing_changes_before_somebody_says_so_and_then_exactly_that() {
 
 #[test]
 fn one_change_is_taken_and_the_other_refused() {
-    let desk = Server::start(SCRIPT, &[]);
-    let (mut ana, document, request) = asked(&desk);
+    let server = Server::start(SCRIPT, &[]);
+    let (mut ana, document, request) = asked(&server);
     let decided = |number: usize, decision: &str| json!({"id": request["hunks"][number]["id"], "decision": decision});
     let hunks = [decided(0, "accept"), decided(1, "reject")];
     let id = &request["request_id"];
@@ -51,8 +51,8 @@ fn one_change_is_taken_and_the_other_refused() {
 
 #[test]
 fn a_rejection_reaches_the_model_in_the_persons_words() {
-    let desk = Server::start(SCRIPT, &[]);
-    let (mut ana, document, request) = asked(&desk);
+    let server = Server::start(SCRIPT, &[]);
+    let (mut ana, document, request) = asked(&server);
     let id = &request["request_id"];
     let rejection = json!({"request_id": id, "approved": false, "feedback": "Leave it"});
     ana.asks("tool_approval_response", &rejection);
@@ -63,9 +63,9 @@ fn a_rejection_reaches_the_model_in_the_persons_words() {
 
 #[test]
 fn of_two_people_who_decide_the_first_wins_and_the_other_is_told() {
-    let desk = Server::start(SCRIPT, &[]);
-    let (mut ana, document, request) = asked(&desk);
-    let mut bo = desk.person("Bo");
+    let server = Server::start(SCRIPT, &[]);
+    let (mut ana, document, request) = asked(&server);
+    let mut bo = server.person("Bo");
     bo.asks("document:open", &json!({"documentId": document}));
     let id = &request["request_id"];
     bo.asks("tool_approval_response", &json!({"request_id": id, "approved": true}));
@@ -76,8 +76,8 @@ fn of_two_people_who_decide_the_first_wins_and_the_other_is_told() {
 
 #[test]
 fn what_nobody_decides_in_time_is_not_applied() {
-    let desk = Server::start(SCRIPT, &["--approval-timeout", "1"]);
-    let (mut ana, document, _) = asked(&desk);
+    let server = Server::start(SCRIPT, &["--approval-timeout", "1"]);
+    let (mut ana, document, _) = asked(&server);
     assert_eq!(ana.hears("tool_approval_resolved")["status"], "expired");
     ana.hears("claudeResponse");
     assert_eq!(ana.reads(&document), TEXT);

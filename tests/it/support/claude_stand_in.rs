@@ -67,7 +67,7 @@ impl ClaudeStandIn {
         ("CLAUDE_CONFIG_DIR".to_owned(), self.folder.path().display().to_string())
     }
 
-    /// A desk that has it.
+    /// A server that has it.
     pub fn plan(&self) -> TestServerBuilder {
         let program = self.program().display().to_string();
         TestServer::plan()
@@ -75,7 +75,7 @@ impl ClaudeStandIn {
             .variable("CLAUDE_CONFIG_DIR", &self.folder.path().display().to_string())
     }
 
-    /// A desk whose default model it is.
+    /// A server whose default model it is.
     pub fn test_server(&self) -> TestServer {
         self.plan().model("claude-cli").start()
     }

@@ -51,7 +51,7 @@ impl Answer {
 }
 
 impl MessagesClient {
-    /// A program with this token, whose requests ask the desk's own model.
+    /// A program with this token, whose requests ask the server's own model.
     pub fn with(copydesk: &TestServer, token: &str) -> Self {
         let mut program = Self {
             address: copydesk.address().to_owned(),

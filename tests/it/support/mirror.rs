@@ -3,6 +3,7 @@
 //! It is not the server's own code on purpose: the simplest reading of `ChangeSet.toJSON()`, over
 //! UTF-16 units.
 
+use copydesk::document::Text;
 use serde_json::Value;
 
 /// The text of a document at a version.
@@ -55,10 +56,13 @@ impl Mirror {
                 self.apply(&update["changes"])?;
             }
         }
-        if ack["version"].as_u64() == Some(self.version) {
+        if ack["version"].as_u64() != Some(self.version) {
+            return Err(format!("at version {} after being brought on by {ack}", self.version));
+        }
+        if ack["hash"] == Text::new(&self.text()).hash() {
             Ok(())
         } else {
-            Err(format!("at version {} after being brought on by {ack}", self.version))
+            Err(format!("another text after being brought on by {ack}"))
         }
     }
 

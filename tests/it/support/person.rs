@@ -1,4 +1,4 @@
-//! A person at a desk, over a real socket.io client: what they do, and what they see.
+//! A person on a server, over a real socket.io client: what they do, and what they see.
 
 use std::cell::RefCell;
 use std::sync::Arc;

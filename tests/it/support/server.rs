@@ -144,6 +144,12 @@ impl Server {
         self.ends()
     }
 
+    /// As `Ctrl C` in a terminal: SIGINT.
+    pub fn interrupt(&mut self) -> ExitStatus {
+        self.receives("-INT");
+        self.ends()
+    }
+
     /// Stands still from now on, with all its connections open: SIGSTOP.
     pub fn stands_still(&self) {
         self.receives("-STOP");

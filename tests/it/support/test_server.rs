@@ -1,4 +1,5 @@
-//! A desk of its own for each story: a data directory, a server, and the people who connect to it.
+//! A server of its own for each story: its data directory, its process, and the people who connect
+//! to it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -17,7 +18,7 @@ use super::provider::Provider;
 use super::script::Script;
 use super::server::{Server, copydesk_command};
 
-/// The owner's token of every desk.
+/// The owner's token of every server.
 pub const OWNER: &str = "owner-secret-of-the-stories";
 
 /// How long a file may take to follow its document on a busy machine.
@@ -55,7 +56,7 @@ pub struct TestServer {
     hosts: Vec<Host>,
 }
 
-/// How a desk is to be started.
+/// How a server is to be started.
 #[derive(Default)]
 pub struct TestServerBuilder {
     model: Option<Model>,
@@ -201,22 +202,22 @@ impl TestServerBuilder {
 }
 
 impl TestServer {
-    /// A desk that is not asked to do more than talk.
+    /// A server that is not asked to do more than talk.
     pub fn quiet() -> Self {
         TestServerBuilder::default().start()
     }
 
-    /// A desk whose model plays `fixtures/scripts/NAME.json`.
+    /// A server whose model plays `fixtures/scripts/NAME.json`.
     pub fn playing(name: &str) -> Self {
         TestServerBuilder::default().playing(name).start()
     }
 
-    /// A desk whose model plays this.
+    /// A server whose model plays this.
     pub fn scripted(script: Script) -> Self {
         TestServerBuilder::default().script(script).start()
     }
 
-    /// A desk that asks this provider.
+    /// A server that asks this provider.
     pub fn behind(provider: &Provider) -> Self {
         TestServerBuilder::default().provider(provider).start()
     }
@@ -390,6 +391,14 @@ impl TestServer {
         self.server.stop()
     }
 
+    /// SIGINT.
+    pub fn is_interrupted(&mut self) -> ExitStatus {
+        for other in &mut self.others {
+            other.interrupt();
+        }
+        self.server.interrupt()
+    }
+
     /// Starts on the same data, to die at a failpoint; nothing if it died before it could serve.
     pub fn starts_to_die_at(&mut self, walk: &str) -> Option<()> {
         let mut environment = self.environment.clone();
@@ -519,7 +528,7 @@ impl TestServer {
 }
 
 impl Drop for TestServer {
-    /// Whatever happened at it: what a desk leaves behind holds together.
+    /// Whatever happened on it: what a server leaves behind holds together.
     fn drop(&mut self) {
         if std::thread::panicking() {
             return;

@@ -62,7 +62,7 @@ impl RoomSimulation {
         let new = self.calls[call].new.clone();
         let (id, approval_mode) = (new.origin.id.clone(), new.approval_mode);
         let is_known = self.server.room.request(&id).is_some();
-        self.calls[call].may_be_denied = self.rules.may_deny(&new.origin.tool, &new.hunks);
+        self.calls[call].may_be_denied = self.rules.may_deny(&new);
         let reply = self.server.reply(move |result| CommandReply::Proposed(call, result));
         self.server.propose(new, reply);
         self.has_uncommitted = true;

@@ -1,12 +1,12 @@
 //! Simulated owners add and revoke rules, and others try to.
 
-use copydesk::approvals::{EVERY_TOOL, RememberWish, RuleEffect, RuleScope};
+use copydesk::approvals::{EVERY_TOOL, Person, RememberWish, RuleEffect, RuleScope};
 use copydesk::ids::RuleId;
 use copydesk::permissions::{Principal, Role};
 use copydesk::rooms::command::{NewRule, ReplySender, RoomCommand};
 
 use super::RoomSimulation;
-use crate::generators;
+use crate::generators::{self, PEOPLE};
 use crate::invariants::Invariant::OnlyOwnersChangeRules;
 use crate::invariants::{CheckResult, ensure};
 use crate::rule_oracle::{ExpectedRule, OWNER, TOOLS};
@@ -40,13 +40,15 @@ impl RoomSimulation {
             at => TOOLS[at % 2],
         };
         let limit = [None, Some(8), Some(20), Some(40), Some(80)][self.random.usize(..5)];
-        let rule = ExpectedRule { effect, tool, limit };
+        let author = [Some(PEOPLE[self.random.usize(..3)]), None, None][self.random.usize(..3)];
+        let rule = ExpectedRule { effect, tool, limit, author };
         self.rules_requested += 1;
         let id = RuleId::from(format!("rul_{}", self.rules_requested));
         let (max_units, over) =
             if effect == RuleEffect::Allow { (limit, None) } else { (None, limit) };
         let scope = RuleScope::Document;
-        let remember = RememberWish { id: id.clone(), scope, path: None, max_units };
+        let author = author.map(|author| Person::from(&generators::principal_named(author)));
+        let remember = RememberWish { id: id.clone(), scope, path: None, max_units, author };
         let new = NewRule { remember, effect, over, tool: tool.into(), session: "ses_1".into() };
         let is_owner = by.role == Role::Owner;
         let (reply, _) = ReplySender::channel();

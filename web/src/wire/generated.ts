@@ -710,7 +710,12 @@ path?: string,
  * Only requests that delete and insert at most this many UTF-16 code units together, at least
  * 1; missing: every size.
  */
-max_units?: number, };
+max_units?: number, 
+/**
+ * Only requests of this person, by their user; with an approval: the `author` of the request.
+ * Missing: of everybody.
+ */
+author?: string, };
 
 export type Rule = { 
 /**
@@ -738,6 +743,11 @@ over?: number,
  * Matters that it allows; with `deny` and `ask`: those to which it applies.
  */
 remember: Remember, 
+/**
+ * Only person whose requests it is about, with the name of the time when it was made; missing:
+ * everybody.
+ */
+author?: Person, 
 /**
  * Session whose request was approved, or in which an owner made the rule.
  */
@@ -800,7 +810,11 @@ max_units?: number,
  * With `deny` and `ask`: only calls that change more than this many UTF-16 code units, or an
  * unknown number.
  */
-over?: number, };
+over?: number, 
+/**
+ * Only what this person asks, by their user, who holds a token; missing: what anybody asks.
+ */
+author?: string, };
 
 export type RuleAdded = { 
 /**
@@ -1093,6 +1107,11 @@ from?: number,
  * Newest version, with `updates`.
  */
 version?: number, 
+/**
+ * SHA-256 of the text at `version`, with `updates`: a client whose text has another one has to
+ * load the document anew.
+ */
+hash?: string, 
 /**
  * Updates that the client does not have, in order and without a gap.
  */
@@ -2708,7 +2727,12 @@ act: HistoryAct,
 /**
  * With `restored`: the version that was restored.
  */
-restored?: number, };
+restored?: number, 
+/**
+ * `true` if the update removed 200 UTF-16 units or more, or inserted a long text: the version
+ * before it is worth showing by itself. Missing otherwise.
+ */
+isLarge?: boolean, };
 
 export type ProvenanceSpan = { 
 /**

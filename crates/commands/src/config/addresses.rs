@@ -1,6 +1,6 @@
 //! Addresses at which browsers and other servers reach this one.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::sign_in::SignInConfigError;
 use super::{ConfigError, ServerConfig};
@@ -38,8 +38,20 @@ impl ServerConfig {
         self.public_url.clone().unwrap_or_else(|| self.own_address(bound))
     }
 
+    /// Returns the address for the link that the owner opens on the server's own machine, unless
+    /// there is a public one.
+    pub fn linked_address(&self, bound: SocketAddr) -> String {
+        // A certificate is for a name rather than for an address.
+        let name = self.allowed_hosts.first().filter(|_| self.tls.is_some());
+        match (&self.public_url, name) {
+            (Some(url), _) => url.clone(),
+            (None, Some(name)) => format!("https://{name}:{}", bound.port()),
+            (None, None) => self.own_address(reachable(bound)),
+        }
+    }
+
     /// Returns the address of the server itself, which listens on `bound`.
-    fn own_address(&self, bound: SocketAddr) -> String {
+    pub fn own_address(&self, bound: SocketAddr) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{bound}")
     }
@@ -60,6 +72,17 @@ impl ServerConfig {
         }
         Ok(())
     }
+}
+
+/// Returns the address by which programs on the same machine reach a server that listens on
+/// `bound`: one of all addresses is none that a browser can open everywhere.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match bound.ip() {
+        ip if !ip.is_unspecified() => return bound,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    SocketAddr::new(loopback, bound.port())
 }
 
 /// Returns the host of an address such as `http://10.0.0.5:4680`; `None` if it is no such one.

@@ -100,8 +100,12 @@ impl ApprovalRequest {
             }
             None => self.proposal.policy,
         };
-        let rule = decision.rule.clone();
-        let decided_by = DecidedBy { by: Person::from(who), at_ms: now_ms, rule };
+        let decided_by = DecidedBy {
+            by: Person::from(who),
+            at_ms: now_ms,
+            rule: decision.rule.clone(),
+            wish: decision.remember.as_ref().map(|wish| wish.id.clone()),
+        };
         let effect = match plan {
             DecisionPlan::ApproveCall(input, revised) => JudgedEffect::ApproveCall(input, revised),
             DecisionPlan::RefuseCall => JudgedEffect::RefuseCall,
@@ -128,7 +132,11 @@ impl ApprovalRequest {
         Ok(named)
     }
 
-    pub(super) fn check_allowed(&self, who: &Principal) -> Result<(), DecisionError> {
+    /// Checks that `who` may decide the request, whatever the decision.
+    ///
+    /// # Errors
+    /// [`DecisionError::NotAllowed`] otherwise.
+    pub fn check_allowed(&self, who: &Principal) -> Result<(), DecisionError> {
         let proposal = &self.proposal;
         let document = proposal.document.as_ref();
         let refuse = |reason| Err(DecisionError::NotAllowed { reason });

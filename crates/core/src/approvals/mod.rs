@@ -43,7 +43,7 @@ pub use hunks::join::OpenUndo;
 pub use hunks::map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use hunks::rebase::{CommittedUpdate, RebaseOutcome};
 pub use path_pattern::{ExcludedPaths, PathPattern};
-pub use person::{DeletedPerson, Person};
+pub use person::{DeletedPerson, Person, RequesterIds};
 pub use policy::{ApprovalRequirement, DecisionPolicy, ToolPolicy, Vote, VoteCount};
 pub use preview::change_extent::ChangeExtent;
 pub use preview::updated_preview::{AnnouncedPreview, UpdatedPreview};

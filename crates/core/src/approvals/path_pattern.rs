@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalRule, EVERY_TOOL, RuleEffect};
+use super::{ApprovalRule, EVERY_TOOL, RequesterIds, RuleEffect};
 
 /// Pattern for the files of an [`ApprovalRule`]: `*` and `?` within a name, `**` for any folders,
 /// `[a-z]` for one of several characters.
@@ -155,10 +155,12 @@ pub struct ExcludedPaths(Vec<PatternPrefix>);
 
 impl ExcludedPaths {
     /// Collects the patterns of all rules for work without a document that have a path, are at
-    /// least as strict as `mildest`, and are about one of `tools` or about every tool.
+    /// least as strict as `mildest`, and are about what `requester` asks and about one of `tools`
+    /// or every tool.
     pub fn by<'r>(
         rules: impl IntoIterator<Item = &'r ApprovalRule>,
         tools: &[&str],
+        requester: RequesterIds<'_>,
         mildest: RuleEffect,
     ) -> Self {
         let speaks = |rule: &&ApprovalRule| {
@@ -166,6 +168,7 @@ impl ExcludedPaths {
                 && rule.document.is_none()
                 && rule.effect != RuleEffect::Allow
                 && rule.effect >= mildest
+                && rule.remember.is_about(requester)
                 && (rule.tool == EVERY_TOOL || tools.contains(&rule.tool.as_str()))
         };
         let patterns = rules.into_iter().filter(speaks).filter_map(|it| it.remember.path.as_ref());

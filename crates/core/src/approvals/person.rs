@@ -19,6 +19,29 @@ pub struct Person {
     pub name: String,
 }
 
+/// Ids of the person who asks: the present one, and those from before their tokens were tied to a
+/// login ([`Principal::former`]).
+#[derive(Clone, Copy, Debug)]
+pub struct RequesterIds<'a> {
+    /// Present id.
+    pub user: &'a UserId,
+    /// Former ids.
+    pub former: &'a [UserId],
+}
+
+impl RequesterIds<'_> {
+    /// Returns `true` if `user` is one of the ids.
+    pub fn contains(&self, user: &UserId) -> bool {
+        self.user == user || self.former.contains(user)
+    }
+}
+
+impl<'a> From<&'a Principal> for RequesterIds<'a> {
+    fn from(who: &'a Principal) -> Self {
+        Self { user: &who.user, former: &who.former }
+    }
+}
+
 impl From<&Principal> for Person {
     fn from(who: &Principal) -> Self {
         Self { user: who.user.clone(), name: who.name.clone() }

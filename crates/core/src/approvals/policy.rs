@@ -233,6 +233,9 @@ pub struct Vote {
     /// Remembered rule that voted in place of `by`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
+    /// Rule that `by` wished for with the vote; it is made if the vote leads to an acceptance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wish: Option<RuleId>,
     /// Requirement when the vote was given, beyond what the request takes as it was proposed.
     #[serde(default, skip_serializing_if = "ApprovalRequirement::is_any")]
     pub under: ApprovalRequirement,

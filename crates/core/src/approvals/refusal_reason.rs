@@ -50,6 +50,7 @@ refusal_reasons! {
         RuleWithoutDocument = "this request belongs to no document; a rule can be for the session",
         PatternForDocument = "a path pattern is for tools that change files",
         EmptyRule = "a rule must allow something",
+        RuleForOthers = "a rule that is made with an approval is about everybody, or about who asked for it",
         PatternMismatch = "the path of the rule does not match the file that you approve",
         AlreadyUndone = "it was already undone",
         BeingUndone = "it is being undone",

@@ -58,7 +58,10 @@ impl ApprovalRequest {
     }
 
     /// Returns the indices of the hunks that are meant, in order.
-    fn wanted(&self, only: Option<&[HunkId]>) -> Result<Vec<usize>, DecisionError> {
+    ///
+    /// # Errors
+    /// [`DecisionError::NotFound`] for an unknown hunk.
+    pub(super) fn wanted(&self, only: Option<&[HunkId]>) -> Result<Vec<usize>, DecisionError> {
         let Some(only) = only else { return Ok((0..self.hunks.len()).collect()) };
         if let Some(unknown) = only.iter().find(|id| self.hunk(id).is_none()) {
             return Err(DecisionError::NotFound { hunk: unknown.clone() });

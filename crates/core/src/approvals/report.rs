@@ -7,12 +7,9 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::{
-    ApprovalRequest, Decision, DecisionError, DecisionRequirements, ExecutionState, Hunk,
-    HunkStatus, ReportState, RequestStatus, ToolReport,
+    ApprovalRequest, ExecutionState, Hunk, HunkStatus, ReportState, RequestStatus, ToolReport,
 };
 use crate::approvals::report::tool_report::quoted;
-use crate::document::Text;
-use crate::permissions::Principal;
 
 impl ApprovalRequest {
     /// Returns the report on the request in its current state. For a tool that runs after approval,
@@ -70,25 +67,8 @@ impl ApprovalRequest {
         ToolReport { text, is_error: result.is_error }
     }
 
-    /// Returns the report as it would be after this decision, and how much of it is known before
-    /// the call has run; nothing changes.
-    ///
-    /// # Errors
-    /// [`DecisionError`] if the decision would be refused.
-    pub fn would_report(
-        &self,
-        decision: &Decision,
-        who: &Principal,
-        text: &Text,
-        now_ms: u64,
-    ) -> Result<(ToolReport, ReportState), DecisionError> {
-        let mut copy = self.clone();
-        copy.judge_and_carry_out(decision, who, text, now_ms, &DecisionRequirements::default())?;
-        Ok((copy.report(), copy.report_state()))
-    }
-
-    /// Returns how much of the report is known in the current state.
-    fn report_state(&self) -> ReportState {
+    /// Returns how much of the report is known in the current state, before the call has run.
+    pub fn report_state(&self) -> ReportState {
         let mut remarks = String::new();
         self.push_remarks(&mut remarks);
         let is_done = matches!(self.aftermath.execution, Some(ExecutionState::Done { .. }));

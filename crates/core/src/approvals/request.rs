@@ -17,10 +17,13 @@ use self::source::RequestSource;
 use super::preview::preview_hash::CachedHash;
 use super::{
     AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate, Hunk,
-    HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, ReturnedHunk, ToolReport, Vote,
+    HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, RequesterIds, ReturnedHunk,
+    ToolReport, Vote,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
-use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
+use crate::ids::{
+    DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, UserId, Version,
+};
 
 /// Number of hunks up to which each is looked for on its own.
 const FEW: usize = 8;
@@ -153,6 +156,10 @@ pub struct ProposedCall {
     pub document: Option<DocumentId>,
     /// Person who asked.
     pub requester: Person,
+    /// Former ids of that person, about which rules apply too
+    /// ([`former`](crate::permissions::Principal::former)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requester_former: Vec<UserId>,
     /// Action that the call proposes.
     #[serde(flatten)]
     pub action: ProposedAction,
@@ -163,6 +170,13 @@ pub struct ProposedCall {
     /// rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
+}
+
+impl ProposedCall {
+    /// Returns the ids of the person who asked.
+    pub fn requester_ids(&self) -> RequesterIds<'_> {
+        RequesterIds { user: &self.requester.user, former: &self.requester_former }
+    }
 }
 
 /// Start and end times of an [`ApprovalRequest`], in milliseconds since 1970.
@@ -217,6 +231,20 @@ impl RequestTimes {
         if let (Some(paused), Some(expires)) = (self.paused_ms.take(), self.expires_ms.as_mut()) {
             *expires = expires.saturating_add(now_ms.saturating_sub(paused));
         }
+    }
+
+    /// Moves the time when the outside caller gives up to a later one, in milliseconds since 1970;
+    /// `None`: it does not give up. Returns `false` and changes nothing if that is not later.
+    pub fn move_deadline(&mut self, deadline_ms: Option<u64>) -> bool {
+        let is_later = match (self.deadline_ms, deadline_ms) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(former), Some(later)) => later > former,
+        };
+        if is_later {
+            self.deadline_ms = deadline_ms;
+        }
+        is_later
     }
 
     /// Moves the expiry `by_ms` milliseconds later.
@@ -312,7 +340,7 @@ pub struct RequestDecisions {
     #[serde(default)]
     pub required: ApprovalRequirement,
     /// Rules that people wished for with votes that were not enough; a rule is made once something
-    /// its author voted for is accepted.
+    /// is accepted by the vote that it came with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wishes: Vec<ApprovalRule>,
     /// End of the request, once it has ended.

@@ -65,11 +65,11 @@ impl DecisionRequirements<'_> {
 impl FileRequirements<'_> {
     /// Returns the matter as calls that change the file.
     fn matters<'m>(&'m self, matter: &RuleSubject<'m>) -> impl Iterator<Item = RuleSubject<'m>> {
-        let &RuleSubject { tool, units, .. } = matter;
+        let &RuleSubject { tool, units, requester, .. } = matter;
         let is_for_files = FILE_TOOLS.contains(&tool);
         let others = FILE_TOOLS.into_iter().filter(move |_| !is_for_files);
         let file = Some(self.path);
-        let of = move |tool| RuleSubject { tool, document: None, file, units };
+        let of = move |tool| RuleSubject { tool, document: None, file, units, requester };
         std::iter::once(tool).chain(others).map(of)
     }
 
@@ -93,7 +93,13 @@ impl ApprovalRequest {
     pub fn matter<'a>(&'a self, extent: &'a ChangeExtent) -> RuleSubject<'a> {
         let document = self.proposal.document.as_ref();
         let file = extent.file.as_deref().filter(|_| document.is_none());
-        RuleSubject { tool: &self.proposal.origin.tool, document, file, units: extent.units }
+        RuleSubject {
+            tool: &self.proposal.origin.tool,
+            document,
+            file,
+            units: extent.units,
+            requester: self.proposal.requester_ids(),
+        }
     }
 
     /// Returns the extent of the whole request as it was proposed, regardless of decisions and

@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PathPattern, Person};
+use super::{PathPattern, Person, RequesterIds};
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
 use crate::permissions::{Action, Principal};
 
@@ -88,6 +88,17 @@ pub struct RememberWish {
     /// Largest change in [units](super::ApprovalRequest::units); `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_units: Option<usize>,
+    /// Person who must have asked; `None`: whoever asks. The name is that of the time when the rule
+    /// was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Person>,
+}
+
+impl RememberWish {
+    /// Returns `true` if the rule is about what `requester` asks for.
+    pub(super) fn is_about(&self, requester: RequesterIds<'_>) -> bool {
+        self.author.as_ref().is_none_or(|author| requester.contains(&author.user))
+    }
 }
 
 /// A rule, remembered with an approval or made by an owner.
@@ -137,12 +148,13 @@ impl ApprovalRule {
 
     /// Returns `true` if the rule denies `matter` or requires that people are asked about it.
     pub fn stops(&self, matter: &RuleSubject) -> bool {
-        let &RuleSubject { tool, document, file, units } = matter;
+        let &RuleSubject { tool, document, file, units, requester } = matter;
         let RememberWish { path, .. } = &self.remember;
         self.ended.is_none()
             && self.effect != RuleEffect::Allow
             && (self.tool == EVERY_TOOL || is_meant(&self.tool, tool))
             && self.document.as_ref() == document
+            && self.remember.is_about(requester)
             && self.over.is_none_or(|over| units.is_none_or(|units| units > over))
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.touches(file)))
     }
@@ -151,7 +163,8 @@ impl ApprovalRule {
     pub fn repeats(&self, other: &Self) -> bool {
         let reach = |rule: &Self| {
             let session = Some(&rule.session).filter(|_| rule.remember.scope == RuleScope::Session);
-            (session.cloned(), rule.remember.path.clone(), rule.remember.max_units, rule.over)
+            let RememberWish { id: _, scope: _, path, max_units, author } = rule.remember.clone();
+            (session.cloned(), path, max_units, author.map(|author| author.user), rule.over)
         };
         self.tool == other.tool
             && self.effect == other.effect
@@ -169,16 +182,18 @@ impl ApprovalRule {
 
     /// Returns the message to the model for a call that this rule denied: a reason it can act on.
     pub fn denial(&self) -> String {
-        let Self { over, document, remember: RememberWish { path, .. }, .. } = self;
+        let Self { over, document, remember: RememberWish { path, author, .. }, .. } = self;
         let tool = if self.tool == EVERY_TOOL { "every tool" } else { &self.tool };
         let files = path.as_ref().map(|it| format!(" on files like {}", it.as_str()));
         let size = over.map(|over| format!(" for changes of more than {over} UTF-16 units"));
+        let asker = author.as_ref().map(|author| format!(" for what {} asks", author.name));
         let place = if document.is_some() { "document" } else { "workspace" };
         format!(
-            "Denied by a rule of this {place}: it does not allow {tool}{}{}. Nothing was done and nobody was asked. Do not try \
+            "Denied by a rule of this {place}: it does not allow {tool}{}{}{}. Nothing was done and nobody was asked. Do not try \
              to reach the same in another way; tell the user.",
             files.unwrap_or_default(),
             size.unwrap_or_default(),
+            asker.unwrap_or_default(),
         )
     }
 }
@@ -194,6 +209,8 @@ pub struct RuleSubject<'a> {
     pub file: Option<&'a str>,
     /// Size of the change in UTF-16 units; `None`: unknown, which counts as large.
     pub units: Option<usize>,
+    /// Person who asked for it.
+    pub requester: RequesterIds<'a>,
 }
 
 /// Returns the strictest rule that denies `matter` or requires that people are asked, if there is

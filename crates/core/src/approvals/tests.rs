@@ -65,6 +65,7 @@ fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> ProposedC
         },
         document: Some("doc_1".into()),
         requester: Person::from(&ann()),
+        requester_former: Vec::new(),
         policy: ApprovalRequirement::default(),
         again_of: None,
     }

@@ -58,8 +58,8 @@ impl ApprovalRequest {
     /// be applied: everything it deletes and inserts counts, whoever wrote it.
     ///
     /// # Errors
-    /// [`DecisionError`] if `who` may not decide, nothing was accepted, or words changed since and
-    /// may not be overwritten.
+    /// [`DecisionError`] if a named hunk is unknown, `who` may not decide, nothing was accepted, or
+    /// words changed since and may not be overwritten; the first of these.
     pub fn undo(
         &mut self,
         scope: UndoScope,
@@ -83,8 +83,9 @@ impl ApprovalRequest {
         text: &Text,
         requirements: &DecisionRequirements,
     ) -> Result<JudgedUndo, DecisionError> {
-        let indices = self.accepted(scope.hunks)?;
+        self.wanted(scope.hunks)?;
         self.check_allowed(who)?;
+        let indices = self.accepted(scope.hunks)?;
         let edits = self.inverse(&indices, scope.touched, text)?;
         let extent = self.reversed_extent(&edits);
         if self.inverse(&indices, TouchedPolicy::Refuse, text).is_err() {

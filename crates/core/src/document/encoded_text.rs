@@ -31,21 +31,20 @@ enum Form {
     Text(Text),
 }
 
-impl EncodedText {
+impl Form {
     /// Returns the form that is encoded each time it is sent.
     fn of(text: &Text) -> Self {
-        Self { form: Form::Text(text.clone()), hash: text.hash().into() }
+        Self::Text(text.clone())
     }
 
     /// Returns the form that is encoded once.
     fn kept(text: &Text) -> Self {
-        let encoded = Self::of(text);
-        match to_raw_value(&encoded) {
-            Ok(json) => Self { form: Form::Json(Arc::new(json)), ..encoded },
-            Err(_) => encoded,
-        }
+        let form = Self::of(text);
+        to_raw_value(&form).map_or(form, |json| Self::Json(Arc::new(json)))
     }
+}
 
+impl EncodedText {
     /// Returns the SHA-256 of the text as UTF-8, in lower-case hexadecimal digits.
     pub fn hash(&self) -> &str {
         &self.hash
@@ -53,12 +52,18 @@ impl EncodedText {
 }
 
 /// The text, as a string.
+impl Serialize for Form {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Json(json) => json.serialize(serializer),
+            Self::Text(text) => serializer.collect_str(text),
+        }
+    }
+}
+
 impl Serialize for EncodedText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.form {
-            Form::Json(json) => json.serialize(serializer),
-            Form::Text(text) => serializer.collect_str(text),
-        }
+        self.form.serialize(serializer)
     }
 }
 
@@ -68,12 +73,20 @@ impl fmt::Debug for EncodedText {
     }
 }
 
+/// Form and hash of one state of a text, each empty until somebody needs it: who only catches up
+/// needs no form.
+#[derive(Default)]
+struct SharedEncoding {
+    form: OnceLock<Form>,
+    hash: OnceLock<Arc<str>>,
+}
+
 /// Place for the [`EncodedText`] of one state of a text. It is empty until somebody needs it.
 ///
 /// The clone of a text has none: who keeps an old text, such as a run, does not keep its encoded
 /// form too.
 #[derive(Default)]
-pub(super) struct EncodingCache(Option<Arc<OnceLock<EncodedText>>>);
+pub(super) struct EncodingCache(Option<Arc<SharedEncoding>>);
 
 impl EncodingCache {
     /// Empties the place, because the text changes.
@@ -96,7 +109,7 @@ impl fmt::Debug for EncodingCache {
 
 impl Text {
     /// Returns a clone that is to be sent. All that are made this way until the text changes share
-    /// one encoded form, if the text is long.
+    /// one encoded form and one hash, if the text is long.
     #[must_use]
     pub fn share(&mut self) -> Self {
         let mut shared = self.clone();
@@ -109,9 +122,19 @@ impl Text {
     /// Returns the encoded form; computes it unless another clone already has
     /// ([`share`](Self::share)).
     pub fn encoded(&self) -> EncodedText {
+        let form = match &self.encoding.0 {
+            Some(shared) => shared.form.get_or_init(|| Form::kept(self)).clone(),
+            None => Form::of(self),
+        };
+        EncodedText { form, hash: self.shared_hash() }
+    }
+
+    /// Returns the [`hash`](Self::hash); computes it unless another clone already has
+    /// ([`share`](Self::share)).
+    pub fn shared_hash(&self) -> Arc<str> {
         match &self.encoding.0 {
-            Some(shared) => shared.get_or_init(|| EncodedText::kept(self)).clone(),
-            None => EncodedText::of(self),
+            Some(shared) => Arc::clone(shared.hash.get_or_init(|| self.hash().into())),
+            None => self.hash().into(),
         }
     }
 
@@ -159,6 +182,18 @@ mod tests {
         assert_eq!(text.encoded().hash(), text.hash());
         assert_ne!(text.encoded().hash(), clone.encoded().hash());
         assert_eq!(serde_json::to_value(clone.encoded()).unwrap(), clone.to_string());
+    }
+
+    #[test]
+    fn clones_of_a_long_text_share_its_hash_and_need_no_encoded_form_for_it() {
+        let mut text = Text::new(&"a".repeat(KEPT_UNITS));
+        let clone = text.share();
+        assert_eq!(*clone.shared_hash(), text.hash());
+        assert!(Arc::ptr_eq(&clone.shared_hash(), &text.share().shared_hash()));
+        assert!(clone.encoding.0.as_ref().unwrap().form.get().is_none(), "it was encoded");
+        text.replace(0..1, "b", 1).unwrap();
+        assert_eq!(*text.share().shared_hash(), text.hash());
+        assert_ne!(text.share().shared_hash(), clone.shared_hash());
     }
 
     #[test]

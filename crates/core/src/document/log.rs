@@ -141,6 +141,22 @@ impl UpdateLog {
         }
     }
 
+    /// Adds updates before the oldest one; the last of them led to [`Self::start`].
+    pub fn prepend<'a>(&mut self, older: impl ExactSizeIterator<Item = LoggedUpdate<'a>>) {
+        let start = Version(self.start.0.saturating_sub(older.len() as u64));
+        let mut earlier = Self::new(start, self.limits);
+        for update in older {
+            earlier.append(update.client, update.origin, update.changes);
+        }
+        if let Some(last) = earlier.blocks.back_mut() {
+            last.json.shrink_to_fit();
+        }
+        earlier.blocks.append(&mut self.blocks);
+        self.blocks = earlier.blocks;
+        self.bytes += earlier.bytes;
+        self.start = start;
+    }
+
     fn begin_block(&mut self) {
         let mut json = String::new();
         if let Some(full) = self.blocks.back_mut() {

@@ -161,6 +161,16 @@ impl Document {
         Some(self.log.since(version)?.map(Update::from))
     }
 
+    /// Puts updates that were committed directly before [`Self::tail_start`] back into the log, so
+    /// that pushes made on them are rebased or recognised. The next commits drop them again where
+    /// the log holds more than its limits.
+    pub fn prepend_log<'a>(
+        &mut self,
+        older: impl IntoIterator<Item = &'a Update, IntoIter: ExactSizeIterator>,
+    ) {
+        self.log.prepend(older.into_iter().map(LoggedUpdate::from));
+    }
+
     /// Returns the memory the log takes, in bytes.
     pub fn log_size_bytes(&self) -> usize {
         self.log.size_bytes()
@@ -283,6 +293,12 @@ impl From<LoggedUpdate<'_>> for Update {
             changes: logged.changes.into(),
             origin: logged.origin.map(Box::from),
         }
+    }
+}
+
+impl<'a> From<&'a Update> for LoggedUpdate<'a> {
+    fn from(update: &'a Update) -> Self {
+        Self { client: &update.client, changes: &update.changes, origin: update.origin.as_deref() }
     }
 }
 

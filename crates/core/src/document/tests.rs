@@ -290,3 +290,32 @@ fn limits_hold_for_all_updates_of_a_push_together() {
     let fits = two(r#"[3,[0,"12"]]"#, r#"[5,[0,"34"]]"#);
     drop(document.push(Version(0), &fits, &tight, unlimited).unwrap());
 }
+
+#[test]
+fn a_push_on_updates_that_were_put_back_is_rebased_and_recognised() {
+    let mut long_used = document("abc");
+    push(&mut long_used, 0, &[("a", r#"[[0,"x"],3]"#)]).unwrap();
+    push(&mut long_used, 1, &[("b", r#"[4,[0,"y"]]"#)]).unwrap();
+    let logged: Vec<_> = long_used.since(Version(0)).unwrap().collect();
+    let mut loaded = Document::new(long_used.text().clone(), Version(2));
+    push(&mut loaded, 2, &[("a", r#"[[0,"w"],5]"#)]).unwrap();
+    loaded.prepend_log(&logged);
+    assert_eq!(loaded.tail_start(), Version(0));
+    assert_eq!(push(&mut loaded, 1, &[("b", r#"[4,[0,"y"]]"#)]).unwrap(), [""; 0]);
+    assert_eq!(push(&mut loaded, 0, &[("c", r#"[3,[0,"!"]]"#)]).unwrap(), [r#"[6,[0,"!"]]"#]);
+    assert_eq!(loaded.text().to_string(), "wxabcy!");
+}
+
+#[test]
+fn updates_that_were_put_back_are_in_order_and_dropped_first() {
+    let mut long_used = Document::with_tail(Text::default(), Version(0), updates(5_000));
+    (0..2_000).for_each(|len| add_x(&mut long_used, len));
+    let logged: Vec<_> = long_used.since(Version(0)).unwrap().collect();
+    let mut loaded = Document::with_tail(long_used.text().clone(), Version(2_000), updates(1_000));
+    loaded.prepend_log(&logged[1_500..]);
+    loaded.prepend_log(&logged[..1_500]);
+    assert!(loaded.since(Version(0)).unwrap().eq(logged), "no update is lost or moved");
+    (2_000..2_600).for_each(|len| add_x(&mut loaded, len));
+    assert!(loaded.tail_start() > Version(1_000), "starts at {}", loaded.tail_start());
+    assert!(loaded.since(Version(1_600)).is_some(), "starts at {}", loaded.tail_start());
+}

@@ -68,6 +68,8 @@ struct JsonRuleScope<'a> {
     path: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_units: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<&'a str>,
 }
 
 /// Open request.
@@ -170,9 +172,13 @@ fn span(credit: &AuthorSpan) -> JsonSpan<'_> {
 }
 
 fn ruled(rule: &ApprovalRule) -> JsonRuleRef<'_> {
-    let RememberWish { id, scope, path, max_units } = &rule.remember;
-    let path = path.as_ref().map(PathPattern::as_str);
-    let remember = JsonRuleScope { scope: scope.as_str(), path, max_units: *max_units };
+    let RememberWish { id, scope, path, max_units, author: asker } = &rule.remember;
+    let remember = JsonRuleScope {
+        scope: scope.as_str(),
+        path: path.as_ref().map(PathPattern::as_str),
+        max_units: *max_units,
+        author: asker.as_ref().map(|asker| asker.user.as_str()),
+    };
     JsonRuleRef { id: id.as_str(), by: author(&rule.by), tool: &rule.tool, remember }
 }
 

@@ -1,4 +1,4 @@
-//! What leaves the desk: every format on one manuscript, and what must hold for any.
+//! Exports: every format on one manuscript, and what must hold for any.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -44,6 +44,7 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalR
         },
         document: Some("doc_lamp".into()),
         requester: Person { user: UserId::from(who.to_lowercase()), name: who.to_owned() },
+        requester_former: Vec::new(),
         policy: ApprovalRequirement::default(),
         again_of: None,
     };
@@ -108,6 +109,7 @@ fn rule(by: Person) -> ApprovalRule {
             scope: RuleScope::Document,
             path: None,
             max_units,
+            author: None,
         },
         effect: RuleEffect::Allow,
         over: None,

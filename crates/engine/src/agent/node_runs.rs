@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 
 use crate::ids::{DocumentId, RunId, SessionId};
+use crate::permissions::Principal;
 use crate::rooms::{RoomError, WORKSPACE_INBOX};
 use crate::store::{NodeAddress, RunRecord, RunState};
 
@@ -66,6 +67,28 @@ impl AgentService {
         let record = record.filter(is_unfinished);
         let Some(run) = record.and_then(|record| Run::read(record).ok()) else { return Ok(()) };
         Ok(self.shared.lease_home(&run).await?)
+    }
+
+    /// Returns the sessions in which a person has a run of this name that is not over. Of several
+    /// servers, runs of the others are looked for only if this one has none.
+    ///
+    /// # Errors
+    /// [`AskError::Store`] if the runs of other servers cannot be read.
+    #[boxed]
+    pub async fn sessions_of(
+        &self,
+        run: &RunId,
+        person: &Principal,
+    ) -> Result<Vec<SessionId>, AskError> {
+        let here = self.shared.queues().sessions_of(run, person);
+        if !here.is_empty() || self.shared.store.node().is_none() {
+            return Ok(here);
+        }
+        let records = self.shared.store.unfinished_runs().await?.into_iter();
+        let own = records.filter(|record| {
+            person.is(&record.user) && record.id == RunRecord::key(&record.session, run)
+        });
+        Ok(own.map(|record| record.session).collect())
     }
 
     /// Returns the other server that has the private document of a session, if there is one.

@@ -220,6 +220,13 @@ impl RunQueues {
         Some(live.cancel.clone())
     }
 
+    /// Returns the sessions in which a person has a run of this name that is not over.
+    pub fn sessions_of(&self, run: &RunId, person: &Principal) -> Vec<SessionId> {
+        let live = self.live.iter();
+        let own = live.filter(|((_, name), live)| name == run && person.is(&live.requester.user));
+        own.map(|((session, _), _)| session.clone()).collect()
+    }
+
     /// Stops matching runs. Returns those that had not begun, for the caller to end.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 
 use async_recursion::async_recursion as boxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -36,6 +37,8 @@ const WORDS_LIMIT: usize = 256 * 1024;
 /// bytes.
 const DECIDED_LIMIT: u32 = 100;
 const DECIDED_SIZE: usize = 4 * 1024 * 1024;
+/// Time that the answer to whoever stops runs waits for their ends.
+const END_PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum size in bytes of the text of a private document.
 const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -206,9 +209,18 @@ impl AgentService {
     #[boxed]
     pub async fn cancel(&self, stop: StopFilter) -> Result<(), AskError> {
         let unbegun = self.shared.queues().stop(&stop)?;
-        for job in unbegun {
-            self.shared.end(job, RunEnd::cancelled()).await;
+        if unbegun.is_empty() {
+            return Ok(());
         }
+        let shared = Arc::clone(&self.shared);
+        let ending = self.spawn_tracked(async move {
+            for job in unbegun {
+                shared.end(job, RunEnd::cancelled()).await;
+            }
+        });
+        // Whoever stops runs hears of it after everybody else, but does not wait for a store that
+        // fails.
+        tokio::time::timeout(END_PATIENCE, ending).await.ok();
         Ok(())
     }
 

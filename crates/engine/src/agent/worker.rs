@@ -3,13 +3,14 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
 use crate::failpoint;
 use crate::rooms::RoomError;
 use crate::rooms::event::{AgentObject, StreamingPreviewScope};
-use crate::store::{NodeNews, RunEndKind, WriteBatch};
+use crate::store::{NodeNews, RunRecord, WriteBatch};
 
 use super::agent_shared::AgentShared;
 use super::run_queues::{QueueKey, QueuedRun};
@@ -23,6 +24,11 @@ use crate::agent::run::run_events::RunEventPublisher;
 use crate::agent::run::run_record::Run;
 use crate::agent::run::state_machine::RunEnd;
 use crate::agent::run::{executor, run_record};
+
+/// Pause before the end of a run that could not be stored is stored again. It doubles each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// Longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 impl AgentShared {
     /// Works on the runs of a queue until it is empty or the server stops.
@@ -57,7 +63,9 @@ impl AgentShared {
         end.unwrap_or_else(|_| RunEnd::error(RunEndReason::Internal, "The run failed unexpectedly"))
     }
 
-    /// Ends a run: stores the end first, then tells everyone, exactly once.
+    /// Ends a run: stores the end first, then tells everyone, exactly once. As long as the end
+    /// cannot be stored, nobody is told of it: a restart would resume the run, and it would end
+    /// again.
     pub(super) async fn end(&self, QueuedRun { run, .. }: QueuedRun, end: RunEnd) {
         let ask = &run.ask;
         let entry = TranscriptEntry {
@@ -73,8 +81,8 @@ impl AgentShared {
         };
         let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
         let mut said = self.said_by(&run, texts).await.unwrap_or_default();
-        if let Err(error) = self.keep_end(&run, end.kind, &entry, &said).await {
-            tracing::error!(run = %ask.run, %error, "cannot store the end of a run; the run will be resumed after a restart");
+        if self.keep_end(&run, &end, &entry, &said).await == EndOutcome::LeftToRestart {
+            return;
         }
         failpoint::pass("agent.ended");
         self.ended.send_modify(|count| *count += 1);
@@ -99,20 +107,53 @@ impl AgentShared {
         }
     }
 
-    /// Stores the end of a run. A run that never began (`said` is empty) is no part of the
-    /// conversation, which may be in the middle of another run.
+    /// Stores the end of a run, again and again until that succeeds or the server stops.
     async fn keep_end(
         &self,
         run: &Run,
-        kind: RunEndKind,
+        end: &RunEnd,
+        entry: &TranscriptEntry,
+        said: &[TranscriptEntry],
+    ) -> EndOutcome {
+        let mut pause = FIRST_PAUSE;
+        let mut kept = self.store_end(run, end, entry, said).await;
+        while let Err(error) = kept {
+            tracing::error!(run = %run.ask.run, %error, "cannot store the end of a run; nobody is told of it before it is stored");
+            tokio::select! {
+                () = self.stop.cancelled() => return EndOutcome::LeftToRestart,
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = LONGEST_PAUSE.min(pause * 2);
+            kept = match self.has_stored_end(run, entry).await {
+                Ok(true) => Ok(()),
+                Ok(false) => self.store_end(run, end, entry, said).await,
+                Err(error) => Err(error),
+            };
+        }
+        EndOutcome::Stored
+    }
+
+    /// Stores the end of a run. A run that never began (`said` is empty) is no part of the
+    /// conversation, which may be in the middle of another run.
+    async fn store_end(
+        &self,
+        run: &Run,
+        end: &RunEnd,
         entry: &TranscriptEntry,
         said: &[TranscriptEntry],
     ) -> Result<(), AskError> {
-        let mut batch = WriteBatch::from(run.put_ended(kind, entry.at_ms)?);
+        let mut batch = WriteBatch::from(run.put_ended(end.kind, entry.at_ms)?);
         if !said.is_empty() {
             batch.push(run_record::append(run.ask.document.as_ref(), entry)?);
         }
         Ok(self.store.commit(batch).await?)
+    }
+
+    /// Returns `true` if this end of a run was stored although the store reported a failure.
+    async fn has_stored_end(&self, run: &Run, entry: &TranscriptEntry) -> Result<bool, AskError> {
+        self.store.settle().await?;
+        let record = self.store.run(&RunRecord::key(&entry.session, &run.ask.run)).await?;
+        Ok(record.is_some_and(|record| record.finished_ms == Some(entry.at_ms)))
     }
 
     async fn say_end(
@@ -134,4 +175,13 @@ impl AgentShared {
         }
         run_events.over().await;
     }
+}
+
+/// Outcome of storing the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EndOutcome {
+    /// The end is stored.
+    Stored,
+    /// The server stops. The run is resumed at the next start, and ends then.
+    LeftToRestart,
 }

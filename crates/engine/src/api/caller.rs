@@ -1,7 +1,7 @@
 //! Callers of operations, and what they reach.
 
-use crate::auth::{AccessGuard, AuthError, Authenticator, may_still};
-use crate::ids::{DocumentId, RequestId, SessionId, TokenId, UserId};
+use crate::auth::{AccessGuard, AuthError, Authenticator, with_current_rights};
+use crate::ids::{DocumentId, RequestId, SessionId, TokenId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::{RoomHandle, WORKSPACE_INBOX};
 use async_recursion::async_recursion as boxed;
@@ -68,19 +68,14 @@ impl Application {
         self.auth.admit(secret, self.clock.now_ms()).await.map(Some)
     }
 
-    /// Returns `true` if a person who was admitted before may still do `action`, by any token.
+    /// Returns a person who was admitted before, with the rights that they still have.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the tokens of the
     /// person.
     #[boxed]
-    pub async fn may_still(
-        &self,
-        user: &UserId,
-        action: Action,
-        document: Option<&DocumentId>,
-    ) -> ApiResult<bool> {
-        Ok(may_still(&self.store, user, action, document, self.clock.now_ms()).await?)
+    pub async fn with_current_rights(&self, person: &Principal) -> ApiResult<Principal> {
+        Ok(with_current_rights(&self.store, person, self.clock.now_ms()).await?)
     }
 
     /// Returns the room of a document that is in lists, to which a person may do `action`. Every

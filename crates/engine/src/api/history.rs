@@ -4,9 +4,9 @@ use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::approvals::AuthorSpan;
-use crate::document::Text;
 use crate::document::diff::DraftPart;
 use crate::document::provenance::UpdatePlacements;
+use crate::document::{ChangeLimits, ChangeSet, Text};
 use crate::ids::{DocumentId, UserId, Version};
 use crate::permissions::Action;
 use crate::rooms::{RoomHandle, author_spans, compare, placements, text_at};
@@ -34,6 +34,19 @@ pub struct VersionComparison {
     pub to: Version,
     /// Changes, in order.
     pub parts: Vec<DraftPart>,
+}
+
+/// Number of removed UTF-16 units from which on an update is large: about 30 words.
+const LARGE_REMOVAL: usize = 200;
+
+/// Returns `true` if the version before the update is worth showing by itself: the update removed
+/// much text, or its change set is too long to say ([`HistoryRecord::changes`]).
+pub fn is_large_update(line: &HistoryRecord) -> bool {
+    let Some(json) = &line.changes else { return true };
+    // A damaged update is not large; `check` finds it.
+    ChangeSet::parse(json, &ChangeLimits::NONE).is_ok_and(|changes| {
+        changes.changed_sections().map(|range| range.len()).sum::<usize>() >= LARGE_REMOVAL
+    })
 }
 
 impl Application {

@@ -59,7 +59,7 @@ pub use documents::DocumentContent;
 pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
 pub use exports::{ExportedFile, export_input};
 pub use files::{DocumentPaths, ListedFiles};
-pub use history::{VersionComparison, VersionList};
+pub use history::{VersionComparison, VersionList, is_large_update};
 pub use page::ListPage;
 pub use requests::decision_batch::{
     DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, decide_all,

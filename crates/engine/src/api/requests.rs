@@ -306,7 +306,7 @@ impl Caller {
         with_fresh_preview(&room, &id, split).await
     }
 
-    /// Returns what the model would be told if this decision were taken now; nothing changes.
+    /// Returns what the model would be told if this decision were taken now; nothing is decided.
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) unless the request is open; a refusal such as
@@ -315,14 +315,12 @@ impl Caller {
     #[boxed]
     pub async fn report_of_decision(
         &self,
-        id: &RequestId,
-        decision: &Decision,
+        id: RequestId,
+        decision: Decision,
     ) -> ApiResult<(ToolReport, ReportState)> {
-        let room = self.room_of_request(id, Action::Read).await?;
-        let request = open_request(&room, id).await?;
-        let request = request.ok_or_else(|| ApiError::not_found("request"))?;
-        let (text, now_ms) = (room.read().await?.text, self.api.clock.now_ms());
-        Ok(request.would_report(decision, &self.principal, &text, now_ms)?)
+        let room = self.room_of_request(&id, Action::Read).await?;
+        let by = self.principal.clone();
+        Ok(self.api.agents.report_in(&room, id, decision, by).await?)
     }
 
     /// Records whether a member of the room looks at a request.

@@ -3,9 +3,11 @@
 use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
-use crate::approvals::ApprovalRule;
-use crate::ids::{DocumentId, RuleId};
+use crate::approvals::{ApprovalRule, Person};
+use crate::auth;
+use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::Action;
+use crate::rooms::WORKSPACE_INBOX;
 use crate::rooms::command::NewRule;
 use crate::store::QueryScope;
 
@@ -20,8 +22,10 @@ impl Caller {
     /// rules cannot be read.
     #[boxed]
     pub async fn rules(&self, document: Option<&DocumentId>) -> ApiResult<Vec<Arc<ApprovalRule>>> {
-        if let Some(document) = document {
-            return Ok(self.room(document, Action::Read).await?.rules().await?);
+        match document {
+            Some(inbox) if inbox.as_str() == WORKSPACE_INBOX => return self.inbox_rules().await,
+            Some(document) => return Ok(self.room(document, Action::Read).await?.rules().await?),
+            None => {}
         }
         let known = self.api.store.rules(QueryScope::Everything).await?;
         let mut documents: Vec<_> = known.into_iter().filter_map(|rule| rule.document).collect();
@@ -37,10 +41,15 @@ impl Caller {
                 Err(error) => return Err(error),
             }
         }
-        // Rules about files and the like concern their makers, and owners.
-        let inbox_rules = self.api.rooms.workspace_inbox().await?.rules().await?;
-        rules
-            .extend(inbox_rules.into_iter().filter(|rule| rule.may_be_revoked_by(&self.principal)));
+        rules.extend(self.inbox_rules().await?);
+        Ok(rules)
+    }
+
+    /// Returns the rules of the workspace inbox that the caller may revoke: rules about files and
+    /// the like concern their makers, and owners.
+    async fn inbox_rules(&self) -> ApiResult<Vec<Arc<ApprovalRule>>> {
+        let mut rules = self.api.rooms.workspace_inbox().await?.rules().await?;
+        rules.retain(|rule| rule.may_be_revoked_by(&self.principal));
         Ok(rules)
     }
 
@@ -56,13 +65,25 @@ impl Caller {
         rule: impl Future<Output = ApiResult<(DocumentId, NewRule)>>,
     ) -> ApiResult<Arc<ApprovalRule>> {
         self.require(Action::Manage)?;
-        let (document, rule) = rule.await?;
+        let (document, mut rule) = rule.await?;
+        if let Some(author) = &mut rule.remember.author {
+            *author = self.token_holder(&author.user).await?;
+        }
         let room = self.room_or_inbox(&document, Action::Manage).await?;
         self.api.agents.check_rule(&rule)?;
         if self.session.as_ref() != Some(&rule.session) {
             self.api.use_session(&self.principal.user, &rule.session).await?;
         }
         Ok(room.add_rule(rule, self.principal.clone()).await?)
+    }
+
+    /// Returns a person who holds a token, by their user.
+    async fn token_holder(&self, user: &UserId) -> ApiResult<Person> {
+        let people = auth::holders(&self.api.store, self.api.clock.now_ms()).await?;
+        let found = people.iter().find(|person| person.is(user));
+        found
+            .map(Person::from)
+            .ok_or_else(|| ApiError::invalid(format!("nobody is the user {user}")))
     }
 
     /// Revokes a rule.

@@ -1,6 +1,7 @@
 //! Runs of the agent: who may start, see and stop them.
 
 use async_recursion::async_recursion as boxed;
+use std::future::ready;
 use std::time::Duration;
 
 use crate::agent::{AskError, PermissionMode, RunStatus, StopFilter};
@@ -105,6 +106,26 @@ impl Caller {
             }
         }
         Ok(stopped?)
+    }
+
+    /// Stops the caller's run of this name: the one of `session`, or else those of their other
+    /// sessions. A run of somebody else is never found.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) if the caller has no such run that is not over.
+    #[boxed]
+    pub async fn cancel_run_named(&self, session: SessionId, run: RunId) -> ApiResult<()> {
+        let mut sessions = self.api.agents.sessions_of(&run, &self.principal).await?;
+        if sessions.is_empty() || sessions.contains(&session) {
+            sessions = vec![session];
+        }
+        let mut stopped = Err(ApiError::not_found("run"));
+        for session in sessions {
+            let this = self.cancel_runs(session, Some(run.clone()), ready(Ok(()))).await;
+            // Others may have ended meanwhile.
+            stopped = if stopped.is_ok() { stopped } else { this };
+        }
+        stopped
     }
 
     /// Stops a run of the caller's own session. An ended run stays as it is.

@@ -292,8 +292,7 @@ fn audit(
 mod tests {
     use super::*;
     use crate::auth::{
-        AccessEnd, LoginIdentity, LoginRoles, SignInPolicy, deciders, holders, may_still,
-        with_current_roles,
+        AccessEnd, LoginIdentity, LoginRoles, SignInPolicy, deciders, holders, with_current_rights,
     };
     use crate::permissions::Action;
     use crate::store::{DocumentRecord, Store};
@@ -348,10 +347,11 @@ mod tests {
         let can_decide = async |now_ms| {
             let able = deciders(store, &here, Action::Decide, now_ms).await.unwrap();
             let all = holders(store, now_ms).await.unwrap();
-            let may = may_still(store, &user, Action::Decide, Some(&here), now_ms).await.unwrap();
+            let now = with_current_rights(store, &issued.principal, now_ms).await.unwrap();
+            let may = now.may(Action::Decide, Some(&here));
             assert_eq!(able.contains(&user), may);
             assert_eq!(all.iter().any(|it| it.may(Action::Decide, Some(&here))), may);
-            assert!(!may_still(store, &user, Action::Read, None, now_ms).await.unwrap());
+            assert!(!now.may(Action::Read, None));
             may
         };
         assert!(can_decide(NOW).await);
@@ -370,7 +370,7 @@ mod tests {
         // A run that was asked for before goes on without them.
         let asked = issued.principal;
         assert!(asked.may(Action::Decide, Some(&here)));
-        let now = with_current_roles(store, asked).await.unwrap();
+        let now = with_current_rights(store, &asked, NOW + 2).await.unwrap();
         assert!(!now.may(Action::Read, Some(&here)));
     }
 

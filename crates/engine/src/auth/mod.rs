@@ -38,7 +38,7 @@ pub use grant::TokenGrant;
 pub use login_roles::{LoginRoleError, LoginRoles};
 pub use logins::{LoginIdentity, SignInPolicy};
 pub use owner::{kept_owner_secret, owner_secret};
-pub use people::{KnownPerson, deciders, holders, may_still, with_current_roles};
+pub use people::{KnownPerson, deciders, holders, with_current_rights};
 pub use token::TokenSecret;
 
 use access_guard::AccessGuards;

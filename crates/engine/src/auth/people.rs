@@ -74,44 +74,26 @@ pub async fn deciders(
     Ok(able.map(|holder| holder.user).collect())
 }
 
-/// Returns `true` if a person who was admitted before may do `action` at `now_ms`, by any of their
-/// tokens.
+/// Returns a person who was admitted before, with the rights that they still have at `now_ms`, by
+/// any of their tokens. They never have more than at that time.
 ///
 /// # Errors
 /// Those of [`Store::tokens_of`].
-pub async fn may_still(
+pub async fn with_current_rights(
     store: &Store,
-    user: &UserId,
-    action: Action,
-    document: Option<&DocumentId>,
+    person: &Principal,
     now_ms: u64,
-) -> Result<bool, StoreError> {
-    let tokens = store.tokens_of(user).await?;
+) -> Result<Principal, StoreError> {
+    let tokens = store.tokens_of(&person.user).await?;
     let mut facts = LoginFacts::default();
     if tokens.iter().any(|token| token.login.is_some())
-        && let Some(login) = store.login(user).await?
+        && let Some(login) = store.login(&person.user).await?
     {
         let given = store.roles_of(&login).await?;
         facts.given.insert(login.user, given);
     }
-    Ok(good(tokens, &facts, now_ms).any(|holder| holder.may(action, document)))
-}
-
-/// Returns a person who was admitted before, with the roles in documents that they have now.
-///
-/// # Errors
-/// Those of [`Store::login`].
-pub async fn with_current_roles(store: &Store, person: Principal) -> Result<Principal, StoreError> {
-    // Who was given none since has come in again before they use one.
-    if person.granted.is_empty() {
-        return Ok(person);
-    }
-    let given = match store.login(&person.user).await? {
-        Some(login) => store.roles_of(&login).await?,
-        None => Vec::new(),
-    };
-    let granted = document_roles::collect(&given, person.document.as_ref());
-    Ok(Principal { granted, ..person })
+    let holders: Vec<_> = good(tokens, &facts, now_ms).collect();
+    Ok(person.limited_to(&holders))
 }
 
 /// Person with every token and login, under all their users.

@@ -399,7 +399,9 @@ async fn only_people_with_a_good_token_could_decide_and_may_go_on() {
         [owner.clone()].into()
     );
     let may = async |user: &UserId, action, now_ms| {
-        may_still(&store, user, action, Some(&here), now_ms).await.unwrap()
+        let admitted = Principal::new(user.clone(), "Anna", Role::Owner);
+        let now = with_current_rights(&store, &admitted, now_ms).await.unwrap();
+        now.may(action, Some(&here))
     };
     assert!(may(&ana, Action::Ask, NOW).await && !may(&ana, Action::Ask, NOW + 10).await);
     assert!(may(&owner, Action::Bypass, NOW).await && !may(&ana, Action::Bypass, NOW).await);

@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 
 use crate::approvals::{
     ApprovalRequest, ApprovalRule, CallOrigin, Decision, DeletedPerson, FileUndoOutcome, FoundFile,
-    Hunk, HunkDraft, ProposedAction, RememberWish, RequestResolution, RuleEffect, ToolReport,
-    UpdatedPreview,
+    Hunk, HunkDraft, ProposedAction, RememberWish, ReportState, RequestResolution, RuleEffect,
+    ToolReport, UpdatedPreview,
 };
 use crate::document::{Text, TextEdit, Update};
 use crate::ids::{
@@ -40,6 +40,8 @@ pub enum RoomCommand {
     EndPreviews(StreamingPreviewScope),
     /// Wait for the resolution of a request; answered at once if it is already resolved.
     Await(RequestId, ReplySender<ResolvedRequest>),
+    /// Query of what the model would be told of an open request if a decision were taken now.
+    ReportDecision(Box<UntakenDecision>, ReplySender<(ToolReport, ReportState)>),
     /// Command about one request, which is the answer as it is then.
     About(RequestId, RequestCommand, ReplySender<Arc<ApprovalRequest>>),
     /// Query of the rules in force.
@@ -98,6 +100,9 @@ pub enum RequestCommand {
     Split(HunkId, Principal),
     /// Extension of the time that people have to decide.
     Extend(Principal),
+    /// Later time at which the outside caller gives up, in milliseconds since 1970, because it sent
+    /// its call again; `None`: it does not give up.
+    MoveDeadline(Option<u64>),
     /// Withdrawal of the request; the person is `None` if its run was cancelled.
     Withdraw(Option<Principal>),
     /// Undo of accepted hunks.
@@ -131,6 +136,7 @@ impl RoomCommand {
             | Self::Delete(by, _)
             | Self::Replace(_, by, _)
             | Self::Restore(_, by, _) => Some(&by.user),
+            Self::ReportDecision(untaken, _) => Some(&untaken.by.user),
             Self::Push(push, _) => Some(&push.principal.user),
             Self::Propose(new, ..) => Some(&new.requester.user),
             _ => None,
@@ -173,6 +179,7 @@ impl RoomCommand {
             Self::Propose(.., reply) => reply.send(Err(error)),
             Self::Await(.., reply) => reply.send(Err(error)),
             Self::About(.., reply) => reply.send(Err(error)),
+            Self::ReportDecision(_, reply) => reply.send(Err(error)),
             Self::ShowPreview(_, reply)
             | Self::Rename(.., reply)
             | Self::Delete(.., reply)
@@ -372,6 +379,19 @@ pub struct NewRule {
     pub tool: String,
     /// Session in which the rule is made.
     pub session: SessionId,
+}
+
+/// Decision that a person has not taken yet; see [`RoomCommand::ReportDecision`].
+#[derive(Debug)]
+pub struct UntakenDecision {
+    /// Request that it is about.
+    pub request: RequestId,
+    /// Decision as it would be sent.
+    pub decision: Decision,
+    /// Person who would take it.
+    pub by: Principal,
+    /// Present preview of a call that would be approved as a whole.
+    pub fresh: Option<UpdatedPreview>,
 }
 
 /// Resolution of a request, with the document at that moment; see [`RoomCommand::Await`].

@@ -283,14 +283,15 @@ impl RoomRegistry {
         Ok(records)
     }
 
-    /// Returns a person whose run goes on with the roles in documents that they have now: some may
-    /// have been taken from them since they asked.
+    /// Returns a person whose run goes on with the rights that they still have: some may have been
+    /// taken from them since they asked.
     ///
     /// # Errors
-    /// [`RoomError::Store`] if the roles cannot be read.
+    /// [`RoomError::Store`] if their tokens cannot be read.
     #[boxed]
-    pub async fn with_current_roles(&self, person: &Principal) -> RoomResult<Principal> {
-        Ok(auth::with_current_roles(&self.0.store, person.clone()).await?)
+    pub async fn with_current_rights(&self, person: &Principal) -> RoomResult<Principal> {
+        let now_ms = self.0.clock.now_ms();
+        Ok(auth::with_current_rights(&self.0.store, person, now_ms).await?)
     }
 
     /// Returns everybody who may read a document.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 use crate::approvals::{
-    ApprovalRequest, ApprovalRule, Decision, DeletedPerson, FileUndoOutcome, ToolReport,
-    UpdatedPreview,
+    ApprovalRequest, ApprovalRule, Decision, DeletedPerson, FileUndoOutcome, ReportState,
+    ToolReport, UpdatedPreview,
 };
 use crate::ids::{DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, Version};
 use crate::permissions::Principal;
@@ -15,7 +15,8 @@ use crate::permissions::Principal;
 use super::command::{
     DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument, OriginRequests,
     ProposalOutcome, ProposeAgain, PushRequest, ReplySender, RequestCommand, ResolvedRequest,
-    RoomCommand, SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, ViewerChange,
+    RoomCommand, SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, UntakenDecision,
+    ViewerChange,
 };
 use super::event::{CaretPosition, RunEvent, StreamingPreview, StreamingPreviewScope};
 use super::file_state::{FileMerge, FileState, MergeOutcome};
@@ -183,6 +184,19 @@ impl RoomHandle {
         self.about(request, RequestCommand::Decide(Box::new(decision), by)).await
     }
 
+    /// Returns what the model would be told if a decision were taken now. It is judged as
+    /// [`decide`](Self::decide) would judge it, and not taken.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] unless the request is open, otherwise those of
+    /// [`decide`](Self::decide).
+    pub async fn report_decision(
+        &self,
+        untaken: UntakenDecision,
+    ) -> RoomResult<(ToolReport, ReportState)> {
+        self.ask(|reply| RoomCommand::ReportDecision(Box::new(untaken), reply)).await
+    }
+
     /// Splits a hunk into one for each of its parts.
     ///
     /// # Errors
@@ -213,6 +227,20 @@ impl RoomHandle {
     /// its caller would not wait longer, [`RoomError::NotAllowed`] if it is not shown to `by`.
     pub async fn extend(&self, request: RequestId, by: Principal) -> RequestResult {
         self.about(request, RequestCommand::Extend(by)).await
+    }
+
+    /// Moves the time when the outside caller of a request gives up, in milliseconds since 1970;
+    /// `None`: it does not give up. The request stays as it is if that is not later.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
+    /// [`RoomError::Store`] if the deadline is not stored.
+    pub async fn move_deadline(
+        &self,
+        request: RequestId,
+        deadline_ms: Option<u64>,
+    ) -> RequestResult {
+        self.about(request, RequestCommand::MoveDeadline(deadline_ms)).await
     }
 
     /// Withdraws a request; `by` is `None` if its run was cancelled.

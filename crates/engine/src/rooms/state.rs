@@ -233,8 +233,10 @@ impl RoomState {
         let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
         let units = match &opened.content {
             OpenedContent::Whole(reading) => reading.text.len(),
-            OpenedContent::Since { updates, .. } => {
-                updates.iter().map(|update| update.changes.len()).sum()
+            // The text is read for its hash.
+            OpenedContent::Since { updates, reading, .. } => {
+                let updates = updates.iter().map(|update| update.changes.len());
+                reading.text.len() + updates.sum::<usize>()
             }
         };
         if is_long_answer(units, hunks) {
@@ -244,26 +246,23 @@ impl RoomState {
         }
     }
 
+    /// Returns the whole document, or what is new. Many people may open it at one version: its text
+    /// is encoded and hashed once for them all.
     fn content(
         &mut self,
         since: Option<Version>,
         older: Option<Vec<Arc<Update>>>,
         now: &ApplyContext,
     ) -> OpenedContent {
-        let Some(from) = since else { return self.whole(now) };
+        let text = self.document.shared_text();
+        let reading = Box::new(DocumentSnapshot { text, ..self.reading(now) });
+        let Some(from) = since else { return OpenedContent::Whole(reading) };
         let start = self.document.tail_start().max(from);
         if let (Some(mut updates), Some(newer)) = (older, self.document.since(start)) {
             updates.extend(newer.map(Arc::new));
-            return OpenedContent::Since { from, updates, reading: Box::new(self.reading(now)) };
+            return OpenedContent::Since { from, updates, reading };
         }
-        self.whole(now)
-    }
-
-    /// Returns the whole document. Many people may open it at one version: its text is encoded
-    /// once for them all.
-    fn whole(&mut self, now: &ApplyContext) -> OpenedContent {
-        let text = self.document.shared_text();
-        OpenedContent::Whole(Box::new(DocumentSnapshot { text, ..self.reading(now) }))
+        OpenedContent::Whole(reading)
     }
 
     /// Returns the document as it is.

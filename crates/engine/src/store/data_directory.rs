@@ -93,6 +93,20 @@ pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
+/// Returns `true` if a process holds the directory's lock. Changes nothing.
+pub(super) fn is_locked(directory: &Path) -> Result<bool, StoreError> {
+    let path = directory.join(LOCK);
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        opened => opened.map_err(StoreError::file(&path))?,
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(StoreError::file(&path)(error)),
+    }
+}
+
 /// Makes the names in a file's folder survive a loss of power, if the file system supports it.
 pub(super) fn sync_folder(file: &Path) {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());

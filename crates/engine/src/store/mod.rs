@@ -47,6 +47,7 @@ pub use administration::storage::StorageSizes;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use batch::{QueryScope, StoreOp, WriteBatch};
 pub use copies::backup::{back_up, restore};
+pub use copies::journal_recovery::copy_with_journal;
 pub use copies::transfer::{
     ExistingData, RestoredDatabase, TransferReport, back_up_postgres, restore_postgres, transfer,
 };

@@ -15,7 +15,7 @@ use super::database::postgres::address::DatabaseUrl;
 use super::database::postgres::{self, server, server::PostgresWriter, session};
 use super::database::reading::ReadPool;
 use super::database::sqlite;
-use super::database::sqlite::update_journal::{JournalContent, UpdateJournal};
+use super::database::sqlite::update_journal::{JournalContent, JournalUse, UpdateJournal};
 use super::database::writer;
 use super::database::writer_source::WriterSource;
 use super::error::StoreError;
@@ -133,6 +133,7 @@ impl Store {
             let generation = journal_recovery::store_content(
                 WriterConnection::Sqlite(writers.acquire().await?),
                 &content,
+                JournalUse::AtRest,
             )
             .await?;
             if access == StoreAccess::Serve {
@@ -156,6 +157,7 @@ impl Store {
         let generation = journal_recovery::store_content(
             WriterConnection::Sqlite(writers.acquire().await?),
             &content,
+            JournalUse::AtRest,
         )
         .await?;
         let journaled = JournaledUpdates::new(UpdateJournal::open_read_only(&database, generation));

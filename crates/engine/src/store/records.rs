@@ -112,6 +112,8 @@ pub struct HistoryRecord {
     pub at_ms: u64,
     /// Cause of the update, if nobody typed it.
     pub origin: Option<Box<str>>,
+    /// CodeMirror's `ChangeSet` as JSON; `None` if it is longer than 8,192 characters.
+    pub changes: Option<Box<str>>,
 }
 
 /// Gated tool call; `body` is the whole request as `approvals` writes it, when it was last written

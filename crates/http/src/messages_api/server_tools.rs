@@ -186,15 +186,14 @@ impl ServerTools {
     }
 
     /// Checks that the person may still ask, before the model is asked again: people may have taken
-    /// long to decide.
-    pub(crate) async fn check_asker(&self) -> Result<(), ApiFailure> {
-        let (user, document) = (&self.principal.user, self.document.as_ref());
-        match self.api.may_still(user, Action::Ask, document).await {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                Err(ApiFailure::new(403, "you may no longer ask the models of this server"))
-            }
-            Err(_) => Err(unavailable()),
+    /// long to decide. Later calls are made with the rights that the person still has.
+    pub(crate) async fn check_asker(&mut self) -> Result<(), ApiFailure> {
+        let now = self.api.with_current_rights(&self.principal).await;
+        self.principal = now.map_err(|_| unavailable())?;
+        if self.principal.may(Action::Ask, self.document.as_ref()) {
+            Ok(())
+        } else {
+            Err(ApiFailure::new(403, "you may no longer ask the models of this server"))
         }
     }
 

@@ -157,7 +157,7 @@ pub async fn told(
 ) -> RestResult<Json<Told>> {
     let response = body::read_about(request, "request_id", &id).await?;
     let decision = decision(&response)?;
-    Ok(Json(convert::told(caller.report_of_decision(&id.into(), &decision).await?)))
+    Ok(Json(convert::told(caller.report_of_decision(id.into(), decision).await?)))
 }
 
 /// Splits a change into one for each of its parts.

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use super::*;
 use crate::AnswerDelta;
+use crate::messages_api::ToolDefinition;
 use crate::testing::{RecordedAnswer, asks, collect_answer, in_document, with_results};
 
 /// Somebody asks `prompt` in a document whose selection is marked by `⟦` and `⟧`.
@@ -267,6 +268,39 @@ async fn what_it_can_do_is_said_once_in_a_conversation() {
     let third = asked_next(second, "And sadder").await;
     let answer = collect_answer(&HarperModel::default(), third).await;
     assert_eq!(answer.call().1["response"], wording::BEYOND_ME);
+}
+
+#[tokio::test]
+async fn in_plan_mode_a_plan_is_proposed_and_carried_out_once_it_is_approved() {
+    let mut request = in_document(asks("fix the grammar"), "They was late.");
+    let tool = ToolDefinition { name: PLAN_TOOL.into(), ..request.tools[0].clone() };
+    request.tools.push(tool);
+    request.question.clone_from(&request.prompt);
+    let first = collect_answer(&HarperModel::default(), request.clone()).await;
+    let call = |answer: &RecordedAnswer| {
+        let mut blocks = answer.message().content.iter();
+        blocks.find_map(|block| match block {
+            ContentBlock::ToolUse { name, input, .. } => Some((name.clone(), input.clone())),
+            _ => None,
+        })
+    };
+    let (name, input) = call(&first).unwrap();
+    let plan = input["plan"].as_str().unwrap();
+    assert!(name == PLAN_TOOL && plan.starts_with("1. Change the document. Corr"), "{plan}");
+    let after = |result: &str| with_results(request.clone(), first.message(), result);
+    let approved = format!("The plan is approved. Carry it out now.\n\n{plan}");
+    let second = collect_answer(&HarperModel::default(), after(&approved)).await;
+    let (name, input) = call(&second).unwrap();
+    assert_eq!(
+        (name.as_str(), &input["new_content"]),
+        ("update_full_document", &json!("They were late."))
+    );
+    let rejected = collect_answer(&HarperModel::default(), after("!User rejected: not now")).await;
+    assert!(call(&rejected).is_none() && rejected.text().contains("“not now”"), "{rejected:?}");
+    let hello = in_document(asks("hello"), "Fog.");
+    let hello = ModelRequest { tools: request.tools.clone(), ..hello };
+    let answer = collect_answer(&HarperModel::default(), hello).await;
+    assert!(call(&answer).is_none_or(|(name, _)| name != PLAN_TOOL), "there is nothing to plan");
 }
 
 #[tokio::test]

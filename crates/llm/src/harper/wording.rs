@@ -21,6 +21,17 @@ ANTHROPIC_BASE_URL for a compatible server), or choose one with --model.";
 pub(super) const BEYOND_ME: &str = "\
 That takes a language model, too. I can correct, replace and tidy up words: my first answer lists the commands.";
 
+/// Sentence before a plan that people approve first.
+pub(super) const HERE_IS_A_PLAN: &str = "Here is what I would do.";
+
+/// Builds the plan for an edit, in Markdown.
+pub(super) fn proposed(explanation: &str, is_selection: bool) -> String {
+    let place = if is_selection { "the selection" } else { "the document" };
+    format!(
+        "1. Change {place}. {explanation}\n2. Show each change in the text. None is made before somebody accepts it."
+    )
+}
+
 /// Number of examples for each kind.
 const EXAMPLES: usize = 1;
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use copydesk_engine::api::{AuditEntry, AuditRecord, HistoryRecord, VersionComparison};
+use copydesk_engine::api::{
+    AuditEntry, AuditRecord, HistoryRecord, VersionComparison, is_large_update,
+};
 use copydesk_engine::approvals::{AiCredit, AuthorSpan, Person, SpanAuthor};
 use copydesk_engine::document::diff::DraftPart;
 use copydesk_engine::document::provenance::{ServerAct, UpdatePlacements};
@@ -20,7 +22,8 @@ pub fn history_line(
     placements: Option<&UpdatePlacements>,
     names: &HashMap<UserId, String, impl BuildHasher>,
 ) -> history::HistoryLine {
-    let HistoryRecord { version, author, at_ms, origin } = line;
+    let is_large = is_large_update(&line).then_some(true);
+    let HistoryRecord { version, author, at_ms, origin, changes: _ } = line;
     let (act, restored) = match placements.map(|it| it.act) {
         Some(ServerAct::Restored(version)) => (HistoryAct::Restored, Some(version.0)),
         Some(ServerAct::TakenBack) => (HistoryAct::TakenBack, None),
@@ -35,6 +38,7 @@ pub fn history_line(
         origin: origin.map(String::from),
         act,
         restored,
+        is_large,
     }
 }
 

@@ -180,14 +180,15 @@ pub fn opened(
     } = opened;
     let (OpenedContent::Whole(now) | OpenedContent::Since { reading: now, .. }) = &content;
     let file = now.file.as_ref().map(files::state);
-    let mut title_and_settings = None;
+    let (mut title_and_settings, mut hash) = (None, None);
     let (whole, from, version, updates) = match content {
         OpenedContent::Whole(reading) => {
             (Some(whole_document(document, *reading)), None, None, None)
         }
         OpenedContent::Since { from, updates, reading } => {
-            let DocumentSnapshot { title, version, text: _, settings, file: _ } = *reading;
+            let DocumentSnapshot { title, version, text, settings, file: _ } = *reading;
             title_and_settings = Some((title, document_settings(&settings)));
+            hash = Some(text.shared_hash().to_string());
             let updates = updates.iter().filter_map(update).collect();
             (None, Some(from.0), Some(version.0), Some(updates))
         }
@@ -197,6 +198,7 @@ pub fn opened(
         document: whole,
         from,
         version,
+        hash,
         updates,
         title,
         settings,
@@ -371,5 +373,18 @@ pub fn settings(of: &ServerSettings) -> server::Settings {
 /// Formats milliseconds since 1970 in RFC 3339.
 pub fn time(at_ms: u64) -> String {
     let at = i64::try_from(at_ms).ok().and_then(|at_ms| Timestamp::from_millisecond(at_ms).ok());
-    at.unwrap_or(Timestamp::MAX).to_string()
+    // Always with three digits: clients order times as they order texts.
+    format!("{:.3}", at.unwrap_or(Timestamp::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_in_order_as_texts() {
+        assert_eq!(time(1_000), "1970-01-01T00:00:01.000Z");
+        let times = [0, 20, 100, 103, 999, 1_000, 1_010].map(time);
+        assert!(times.is_sorted(), "{times:?}");
+    }
 }

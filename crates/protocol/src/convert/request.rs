@@ -21,8 +21,7 @@ use super::{principal, time};
 
 /// Returns a complete request.
 pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
-    let ProposedCall { origin, document, requester, action, policy: _, again_of: _ } =
-        &request.proposal;
+    let ProposedCall { origin, document, requester, action, .. } = &request.proposal;
     let CallOrigin { id, tool, input, tool_use, session, run } = origin;
     let ProposedAction { prompt, base_version, scope: _, explanation, preview, touched: _, source } =
         action;
@@ -180,7 +179,7 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
 /// Returns the votes for a hunk that count; `None` if there are none.
 fn votes(hunk: &approvals::Hunk) -> Option<Vec<server::HunkVote>> {
     let vote = |vote: &approvals::Vote| {
-        let approvals::Vote { by, at_ms, text, seen, rule, under: _ } = vote;
+        let approvals::Vote { by, at_ms, text, seen, rule, wish: _, under: _ } = vote;
         server::HunkVote {
             user: by.user.to_string(),
             name: by.name.clone(),

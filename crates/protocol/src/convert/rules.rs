@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use copydesk_engine::approvals::{self, EVERY_TOOL, PathPattern, RuleScope};
+use copydesk_engine::approvals::{self, EVERY_TOOL, PathPattern, Person, RuleScope};
 use copydesk_engine::ids::{DocumentId, RuleId, SessionId};
 use copydesk_engine::rooms::command;
 
@@ -39,6 +39,7 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
         effect: (*effect).into(),
         over: *over,
         remember: convert_remember(remember),
+        author: remember.author.as_ref().map(person),
         session_id: session.to_string(),
         request_id: request.as_ref().map(ToString::to_string),
         by: person(by),
@@ -47,12 +48,18 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
 }
 
 fn convert_remember(wish: &approvals::RememberWish) -> rules::Remember {
-    let approvals::RememberWish { id: _, scope, path, max_units } = wish;
+    let approvals::RememberWish { id: _, scope, path, max_units, author } = wish;
     rules::Remember {
         scope: (*scope).into(),
         path: path.as_ref().map(|path| path.as_str().to_owned()),
         max_units: *max_units,
+        author: author.as_ref().map(|author| author.user.to_string()),
     }
+}
+
+/// Returns the person whom a wish names by their user, until the rule is made with their name.
+fn unnamed(user: String) -> Person {
+    Person { user: user.into(), name: String::new() }
 }
 
 /// Returns a rule that accepted words, for `document:provenance`.
@@ -82,7 +89,7 @@ pub fn ended(how: &approvals::RuleEnd) -> Value {
 /// # Errors
 /// Message for people, if the scope is `workspace` or [`PathPattern::parse`] refuses the path.
 pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String> {
-    let rules::Remember { scope, path, max_units } = wish;
+    let rules::Remember { scope, path, max_units, author } = wish;
     let scope = match scope {
         names::RuleScope::Session => RuleScope::Session,
         names::RuleScope::Document => RuleScope::Document,
@@ -91,7 +98,8 @@ pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String
         }
     };
     let path = path.as_deref().map(PathPattern::parse).transpose()?;
-    Ok(approvals::RememberWish { id: RuleId::generate(), scope, path, max_units })
+    let author = author.map(unnamed);
+    Ok(approvals::RememberWish { id: RuleId::generate(), scope, path, max_units, author })
 }
 
 /// Returns an owner's new rule and its document; the error is for people.
@@ -102,11 +110,12 @@ pub fn new_rule(
     new: rules::AddRule,
     session: SessionId,
 ) -> Result<(DocumentId, command::NewRule), String> {
-    let rules::AddRule { document_id, effect, tool, path, max_units, over } = new;
+    let rules::AddRule { document_id, effect, tool, path, max_units, over, author } = new;
     let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
     let (id, scope) = (RuleId::generate(), RuleScope::Document);
-    let remember = approvals::RememberWish { id, scope, path, max_units };
+    let author = author.map(unnamed);
+    let remember = approvals::RememberWish { id, scope, path, max_units, author };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
     let rule = command::NewRule { remember, effect: effect.into(), over, tool, session };
     Ok((document_id.into(), rule))

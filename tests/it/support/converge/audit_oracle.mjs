@@ -121,11 +121,11 @@ export class AuditOracle {
     const editedText = text?.replace(/\r\n?/g, "\n"), parts = it.finalRequest.hunks.find((known) => known.id === id)?.parts ?? [];
     // The proposed text, sent back as an edit, is no edit.
     const isOwn = parts.length === 1 && parts[0].insert === editedText;
-    const vote = { by: actor.id, text: isOwn ? undefined : editedText, isPlain: !force && !isOfAll };
+    const vote = { by: actor.id, rule: decision.rule, text: isOwn ? undefined : editedText, isPlain: !force && !isOfAll };
     // "All" are the hunks without a conflict at that time. Only the decision says whether this was
     // one.
     if (!isOfAll || isDecided || this.votesNeeded > 1) hunk.votes = [...hunk.votes.filter(({ by }) => by !== actor.id), vote];
-    const votes = hunk.votes.filter(({ by }) => this.mayDecide(by, it));
+    const votes = hunk.votes.filter(({ by, rule }) => this.mayDecide(by, it) && !(rule && this.rules.get(rule).isOver));
     if (isDecided) {
       const denies = this.ruleInForce("deny", it.finalRequest);
       this.ensure(agreeing(votes, vote) >= this.votesNeeded, () => `${id} was accepted by ${agreeing(votes, vote)}, needed are ${this.votesNeeded}: ${JSON.stringify(hunk.votes)}`);
@@ -166,9 +166,11 @@ export class AuditOracle {
     return [...this.rules.values()].find(applies);
   }
 
-  "request.recount"({ detail: { voters } }, it) {
+  /** Checks that only votes of people who may no longer decide, or of ended rules, are removed. */
+  "request.recount"({ detail: { voters = [], rules = [] } }, it) {
     for (const by of voters) this.ensure(!this.mayDecide(by, it), `the vote of ${by} was removed without reason`);
-    for (const hunk of it.hunks.values()) hunk.votes = hunk.votes.filter(({ by }) => !voters.includes(by));
+    for (const rule of rules) this.ensure(this.rules.get(rule).isOver, `the votes of ${rule} were removed, and it is in force`);
+    for (const hunk of it.hunks.values()) hunk.votes = hunk.votes.filter(({ by, rule }) => !voters.includes(by) && !rules.includes(rule));
   }
 
   /** Checks an undo of a hunk that is open again: it removes the person's own vote. */

@@ -16,6 +16,9 @@ const NETWORK_REASONS = ["ping timeout", "transport close", "transport error"];
 
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
+/** Connections of one session that are lost within this time of each other are lost together. */
+const LOST_TOGETHER_MS = 10_000;
+
 /** The editors, the observer and the reference model of one session. */
 export class SessionBase {
   /**
@@ -37,6 +40,7 @@ export class SessionBase {
     this.runsWithEvents = new Set();
     /** Hunks whose decision was acknowledged, and the decision: `accept` or `reject`. */
     this.decided = new Map();
+    this.lostAt_ms = 0;
     this.count = { updates: 0, pushes: 0, resent: 0, unansweredPushes: 0, resyncs: 0, proposals: 0, decisions: 0, undone: 0, faults: 0, disconnects: 0, lostConnections: 0 };
     this.failure = new Promise((_, fail) => (this.fail = fail));
     this.failure.catch(() => undefined);
@@ -77,7 +81,9 @@ export class SessionBase {
    */
   recordLostConnection(who, { reason }) {
     ensure(NETWORK_REASONS.includes(reason), `${who} lost its connection: ${reason}`);
-    this.count.lostConnections++;
+    // A stall of the machine ends all connections of a session at about the same time.
+    if (Date.now() - this.lostAt_ms > LOST_TOGETHER_MS) this.count.lostConnections++;
+    this.lostAt_ms = Date.now();
     this.log(`${who} lost its connection: ${reason}; ${describeStall()}`);
   }
 

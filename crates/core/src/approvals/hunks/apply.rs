@@ -18,6 +18,8 @@ pub(crate) struct DecidedBy {
     pub at_ms: u64,
     /// Remembered rule that decides in place of `by`.
     pub rule: Option<RuleId>,
+    /// Rule that `by` wishes for with the decision.
+    pub wish: Option<RuleId>,
 }
 
 impl DecidedBy {
@@ -34,8 +36,8 @@ impl DecidedBy {
         seen: Option<String>,
         under: ApprovalRequirement,
     ) -> Vote {
-        let (by, rule) = (self.by.clone(), self.rule.clone());
-        Vote { by, at_ms: self.at_ms, text, seen, rule, under }
+        let (by, rule, wish) = (self.by.clone(), self.rule.clone(), self.wish.clone());
+        Vote { by, at_ms: self.at_ms, text, seen, rule, wish, under }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::approvals::{
     ApprovalRule, Decision, DecisionError, DecisionOutcome, HunkStatus, InvalidDecisionReason,
     PLAN_TOOL, Preview, PreviewKind, RememberWish, RequestVerdict, RuleEffect, RuleScope,
 };
-use crate::ids::{RuleId, UserId};
+use crate::ids::RuleId;
 use crate::permissions::Principal;
 
 impl ApprovalRequest {
@@ -21,7 +21,7 @@ impl ApprovalRequest {
     /// Returns `true` if `rule` allows the request. Does not check that the rule's maker may decide
     /// it.
     pub fn is_covered_by(&self, rule: &ApprovalRule) -> bool {
-        let RememberWish { id: _, scope, path, max_units } = &rule.remember;
+        let RememberWish { id: _, scope, path, max_units, author: _ } = &rule.remember;
         let proposal = &self.proposal;
         let fits = |max: usize| self.units().is_some_and(|units| units <= max);
         let file =
@@ -31,6 +31,7 @@ impl ApprovalRequest {
             && rule.tool == proposal.origin.tool
             && rule.document == proposal.document
             && (*scope != RuleScope::Session || rule.session == proposal.origin.session)
+            && rule.remember.is_about(proposal.requester_ids())
             && max_units.is_none_or(fits)
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.covers(file)))
             && !self.is_always_asked_about()
@@ -86,6 +87,9 @@ impl ApprovalRequest {
         if wish.max_units == Some(0) {
             return invalid(InvalidDecisionReason::EmptyRule);
         }
+        if !wish.is_about(self.proposal.requester_ids()) {
+            return invalid(InvalidDecisionReason::RuleForOthers);
+        }
         let edited = decision.revised.as_ref().map(|fresh| fresh.preview.file_path.as_deref());
         let covers = |file: Option<&str>| {
             wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)))
@@ -96,37 +100,49 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// Returns the rules to be made now, after a decision: for something that was accepted, the
-    /// wishes of people who voted for it. A wish whose vote was not enough stays with the request.
+    /// Returns the rules to be made now, after a decision: for something that was accepted, those
+    /// that people wished for with their votes for it. A wish whose vote was not enough stays with
+    /// the request as long as the vote does.
     pub fn granted(&mut self, outcome: &DecisionOutcome) -> Vec<ApprovalRule> {
-        if let Some(rule) = &outcome.rule {
-            self.decisions.wishes.retain(|wish| wish.by.user != rule.by.user);
-            self.decisions.wishes.push(rule.clone());
-        }
+        self.decisions.wishes.extend(outcome.rule.clone());
         let decided = self.hunks_named(&outcome.decided).into_iter();
         let accepted = decided.filter(|hunk| hunk.status == HunkStatus::Accepted);
-        let mut makers: Vec<UserId> = Vec::new();
+        let mut granted: Vec<RuleId> = Vec::new();
         for hunk in accepted {
             let text = hunk.decided.as_ref().and_then(|decided| decided.text.as_ref());
             let agree = hunk.votes.iter().filter(|vote| vote.text.as_ref() == text);
-            makers.extend(agree.map(|vote| vote.by.user.clone()));
+            granted.extend(agree.filter_map(|vote| vote.wish.clone()));
         }
         if outcome.resolved == Some(RequestStatus::Approved) && self.hunks.is_empty() {
             let input = self.decisions.edited_input.as_ref().map(ToString::to_string);
             let agree = self.decisions.votes.iter().filter(|vote| vote.text == input);
-            makers.extend(agree.map(|vote| vote.by.user.clone()));
+            granted.extend(agree.filter_map(|vote| vote.wish.clone()));
         }
-        let is_made = |wish: &ApprovalRule| makers.contains(&wish.by.user);
+        let is_made = |wish: &ApprovalRule| granted.contains(wish.id());
         let (made, waiting) =
             std::mem::take(&mut self.decisions.wishes).into_iter().partition(is_made);
         self.decisions.wishes = waiting;
+        self.forget_lost_wishes();
         made
+    }
+
+    /// Forgets the wishes whose votes are gone.
+    pub(super) fn forget_lost_wishes(&mut self) {
+        if self.decisions.wishes.is_empty() {
+            return;
+        }
+        let wishes = std::mem::take(&mut self.decisions.wishes);
+        let stands = |wish: &ApprovalRule| {
+            self.open_votes().any(|vote| vote.wish.as_ref() == Some(wish.id()))
+        };
+        self.decisions.wishes = wishes.into_iter().filter(stands).collect();
     }
 
     /// Makes the rule of a wish.
     pub(crate) fn rule(&self, wish: RememberWish, moment: &DecidedBy) -> ApprovalRule {
+        let author = wish.author.map(|_| self.proposal.requester.clone());
         ApprovalRule {
-            remember: wish,
+            remember: RememberWish { author, ..wish },
             effect: RuleEffect::Allow,
             over: None,
             tool: self.proposal.origin.tool.clone(),

@@ -8,7 +8,7 @@ use crate::approvals::{
     ApprovalRequirement, DecisionError, DecisionRequirements, Hunk, HunkStatus,
     InvalidDecisionReason, Vote, VoteCount,
 };
-use crate::ids::{HunkId, UserId};
+use crate::ids::{HunkId, RuleId, UserId};
 use crate::permissions::Principal;
 
 impl Hunk {
@@ -64,7 +64,7 @@ impl ApprovalRequest {
     }
 
     /// Returns the votes on what is open, where one is not enough.
-    fn open_votes(&self) -> impl Iterator<Item = &Vote> {
+    pub(super) fn open_votes(&self) -> impl Iterator<Item = &Vote> {
         let on_hunks =
             self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
         self.decisions.votes.iter().chain(on_hunks)
@@ -116,7 +116,7 @@ impl ApprovalRequest {
 
     /// Withdraws the votes of `who` on open hunks, or on the request if it has none: those of
     /// `only`, or all of them. Returns the hunks that are voted otherwise now. The rule that `who`
-    /// wished for is forgotten with their last vote.
+    /// wished for with a vote is forgotten with it.
     ///
     /// # Errors
     /// [`DecisionError`] if `who` may not decide, or if it is too late.
@@ -138,9 +138,7 @@ impl ApprovalRequest {
             }
         }
         self.decisions.votes.retain(|vote| vote.by.user != who.user);
-        if !self.has_vote_of(&who.user, None) {
-            self.decisions.wishes.retain(|wish| wish.by.user != who.user);
-        }
+        self.forget_lost_wishes();
         Ok(changed)
     }
 
@@ -148,21 +146,20 @@ impl ApprovalRequest {
     /// that others have decided since.
     ///
     /// # Errors
-    /// [`DecisionError::AlreadyResolved`] if the request or one of the hunks of `only` is decided;
-    /// also if one of these is unknown, or `who` has no vote on it.
+    /// [`DecisionError`] if one of the hunks of `only` is unknown, `who` may not decide, one of
+    /// these hunks or the request is decided, or `who` has no vote there; the first of these.
     pub fn withdraw_own_votes(
         &mut self,
         only: Option<&[HunkId]>,
         who: &Principal,
         now_ms: u64,
     ) -> Result<Vec<HunkId>, DecisionError> {
+        self.wanted(only)?;
         self.check_allowed(who)?;
         self.check_open(&[], now_ms)?;
-        for id in only.into_iter().flatten() {
-            let hunk = self.hunk(id).ok_or_else(|| DecisionError::NotFound { hunk: id.clone() })?;
-            if !hunk.status.is_open() {
-                return Err(self.decided_already(hunk));
-            }
+        let mut named = only.into_iter().flatten().filter_map(|id| self.hunk(id));
+        if let Some(decided) = named.find(|hunk| !hunk.status.is_open()) {
+            return Err(self.decided_already(decided));
         }
         let has_all = match only {
             Some(ids) => ids.iter().all(|id| self.has_vote_of(&who.user, Some(id))),
@@ -204,5 +201,20 @@ impl ApprovalRequest {
             hunk.votes.retain(|vote| !lost.contains(&vote.by.user));
         }
         lost
+    }
+
+    /// Returns the remembered rules that voted on what is open and are not among those `in_force`.
+    pub fn lost_rules(&self, in_force: impl Fn(&RuleId) -> bool) -> BTreeSet<RuleId> {
+        let rules = self.open_votes().filter_map(|vote| vote.rule.as_ref());
+        rules.filter(|rule| !in_force(rule)).cloned().collect()
+    }
+
+    /// Removes the votes of these rules. A decision that was already made stays.
+    pub fn remove_votes_of_rules(&mut self, rules: &BTreeSet<RuleId>) {
+        let stays = |vote: &Vote| vote.rule.as_ref().is_none_or(|rule| !rules.contains(rule));
+        self.decisions.votes.retain(stays);
+        for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
+            hunk.votes.retain(stays);
+        }
     }
 }

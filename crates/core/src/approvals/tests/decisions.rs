@@ -262,8 +262,13 @@ fn decisions_without_sense_are_invalid() {
     let id = fixture.id(0);
     let twice = || HunkVerdict::plain(id.clone(), HunkChoice::Accept);
     let respond = RequestVerdict::Respond { message: "no".into() };
-    let remember =
-        RememberWish { id: "rul_1".into(), scope: RuleScope::Session, path: None, max_units: None };
+    let remember = RememberWish {
+        id: "rul_1".into(),
+        scope: RuleScope::Session,
+        path: None,
+        max_units: None,
+        author: None,
+    };
     let nonsense = [
         named(vec![]),
         named(vec![twice(), twice()]),
@@ -322,6 +327,7 @@ fn remember_gives_a_rule_only_with_an_approval() {
         scope: RuleScope::Document,
         path: None,
         max_units: Some(40),
+        author: None,
     };
     let outcome =
         fixture.decide(&Decision { remember: Some(remember.clone()), ..approve() }).unwrap();

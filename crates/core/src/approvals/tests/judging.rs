@@ -259,6 +259,7 @@ fn a_rule_that_denies_is_asked_about_the_whole_and_about_what_is_applied() {
             scope: RuleScope::Document,
             path: None,
             max_units: None,
+            author: None,
         },
         effect: RuleEffect::Deny,
         over: Some(over),
@@ -305,6 +306,7 @@ fn a_rule_made_with_an_edit_is_about_the_file_that_was_approved() {
             scope: RuleScope::Session,
             path: PathPattern::parse(path).ok(),
             max_units: None,
+            author: None,
         }),
         ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
     };
@@ -332,7 +334,10 @@ fn the_models_words_over_a_whole_place_are_a_persons_own_where_somebody_typed_be
 fn a_policy_for_edit_is_one_for_several_edits_too() {
     let policies = [ToolPolicy { tool: Some("Edit".into()), ..over(100, DecisionPolicy::Owner) }];
     let takes = |tool: &str, units: usize| {
-        let matter = RuleSubject { tool, document: None, file: None, units: Some(units) };
+        let ann = ann();
+        let requester = (&ann).into();
+        let matter =
+            RuleSubject { tool, document: None, file: None, units: Some(units), requester };
         asking(&policies).requirement_of(&matter)
     };
     assert_eq!(takes("MultiEdit", 101), DecisionPolicy::Owner.into());
@@ -389,6 +394,7 @@ fn denying(over: usize, document: Option<&str>) -> ApprovalRule {
             scope: RuleScope::Document,
             path: None,
             max_units: None,
+            author: None,
         },
         effect: RuleEffect::Deny,
         over: Some(over),

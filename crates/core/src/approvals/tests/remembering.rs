@@ -9,7 +9,7 @@ fn small() -> ReviewFixture {
 }
 
 fn wish(scope: RuleScope, max_units: Option<usize>) -> RememberWish {
-    RememberWish { id: "rul_1".into(), scope, path: None, max_units }
+    RememberWish { id: "rul_1".into(), scope, path: None, max_units, author: None }
 }
 
 fn remembering(remember: RememberWish) -> Decision {
@@ -120,6 +120,26 @@ fn a_rule_for_the_session_is_about_no_other_session_and_one_for_the_document_abo
     fixture.request.proposal.origin.session = "ses_2".into();
     assert!(!fixture.request.is_covered_by(&rule_of(&ann(), wish(RuleScope::Session, None))));
     assert!(fixture.request.is_covered_by(&rule_of(&ann(), wish(RuleScope::Document, None))));
+}
+
+#[test]
+fn a_rule_about_who_asked_covers_what_they_ask_and_nobody_elses() {
+    let about = |user: &str| {
+        let author = Some(Person { user: user.into(), name: String::new() });
+        RememberWish { author, ..wish(RuleScope::Document, None) }
+    };
+    let requester = small().request.proposal.requester;
+    let rule = rule_of(&bob(), about(requester.user.as_str()));
+    assert_eq!(rule.remember.author.as_ref(), Some(&requester), "with the name");
+    let mut fixture = small();
+    assert!(fixture.request.is_covered_by(&rule));
+    fixture.request.proposal.origin.session = "ses_2".into();
+    assert!(fixture.request.is_covered_by(&rule), "in every session");
+    fixture.request.proposal.requester = Person::from(&bob());
+    assert!(!fixture.request.is_covered_by(&rule));
+    let refused = small().decide(&remembering(about("usr_nobody"))).unwrap_err();
+    let reason = InvalidDecisionReason::RuleForOthers;
+    assert_eq!(refused, DecisionError::InvalidDecision { reason });
 }
 
 #[test]
@@ -250,6 +270,33 @@ fn where_two_must_agree_all_rules_of_one_person_are_one_vote() {
 }
 
 #[test]
+fn a_rule_that_has_ended_loses_its_votes_on_what_is_open() {
+    let rules = [("rul_1", ann()), ("rul_2", bob())].map(|(id, who)| {
+        rule_of(&who, RememberWish { id: id.into(), ..wish(RuleScope::Document, None) })
+    });
+    let other_than_first = |rule: &RuleId| *rule != "rul_1".into();
+    let call = ReviewFixture::asking("update_full_document", Preview::generic());
+    for mut fixture in [small(), call] {
+        fixture.request.proposal.policy = DecisionPolicy::Two.into();
+        by_rules(&mut fixture, &rules[..1], &[ann(), bob()]);
+        assert_eq!(fixture.request.votes().have, 1);
+        assert!(fixture.request.lost_rules(|_| true).is_empty());
+        let lost = fixture.request.lost_rules(other_than_first);
+        assert_eq!(lost, ["rul_1".into()].into());
+        fixture.request.remove_votes_of_rules(&lost);
+        assert_eq!(fixture.request.votes().have, 0);
+        fixture.decide_as(&bob(), &approve()).unwrap();
+        assert!(fixture.request.status.is_open(), "one vote is not two");
+    }
+    let mut decided = small().with_policy(DecisionPolicy::Two);
+    by_rules(&mut decided, &rules, &[ann(), bob()]);
+    assert!(
+        decided.request.lost_rules(other_than_first).is_empty(),
+        "what is decided stays decided"
+    );
+}
+
+#[test]
 fn two_people_who_both_have_a_rule_have_both_agreed() {
     let mut fixture = small().with_policy(DecisionPolicy::Two);
     let bobs =
@@ -263,6 +310,30 @@ fn a_vote_makes_a_rule_as_any_approval_does() {
     let mut fixture = small().with_policy(DecisionPolicy::Two);
     let outcome = fixture.decide(&remembering(wish(RuleScope::Document, Some(6)))).unwrap();
     assert_eq!((outcome.resolved, outcome.rule.is_some()), (None, true));
+}
+
+#[test]
+fn a_wish_goes_with_a_vote_for_a_preview_that_is_no_longer_the_same() {
+    let file = |content: &str| Preview::diff("a.md", None, content, &DiffLimits::default());
+    for is_refreshed in [false, true] {
+        let mut fixture =
+            ReviewFixture::asking("Write", file("x")).with_policy(DecisionPolicy::Two);
+        let voted = fixture.decide(&remembering(wish(RuleScope::Document, None))).unwrap();
+        assert_eq!(fixture.request.granted(&voted), []);
+        if is_refreshed {
+            let fresh = UpdatedPreview { preview: file("y"), touched: Some("sha256:1".into()) };
+            assert!(fixture.request.refresh_preview(fresh, &DecisionRequirements::default()));
+            let seen = Some(fixture.request.preview_hash());
+            let again = Decision { preview_hash: seen, ..approve() };
+            let voted = fixture.decide(&again).unwrap();
+            assert_eq!(fixture.request.granted(&voted), []);
+        }
+        let seen = Some(fixture.request.preview_hash());
+        let last = Decision { preview_hash: seen, ..approve() };
+        let decided = fixture.decide_as(&bob(), &last).unwrap();
+        let made = fixture.request.granted(&decided);
+        assert_eq!(made.len(), usize::from(!is_refreshed));
+    }
 }
 
 #[test]

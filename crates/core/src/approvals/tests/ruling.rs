@@ -1,6 +1,11 @@
 //! What owners say in advance: which rule of several counts, and what it speaks of.
 
+use std::sync::LazyLock;
+
 use super::*;
+use crate::ids::UserId;
+
+static REQUESTER: LazyLock<UserId> = LazyLock::new(|| ann().user);
 
 /// A rule of ann's for work without a document.
 fn rule(effect: RuleEffect, tool: &str, path: Option<&str>, over: Option<usize>) -> ApprovalRule {
@@ -11,6 +16,7 @@ fn rule(effect: RuleEffect, tool: &str, path: Option<&str>, over: Option<usize>)
             scope: RuleScope::Workspace,
             path,
             max_units: None,
+            author: None,
         },
         effect,
         over,
@@ -24,8 +30,12 @@ fn rule(effect: RuleEffect, tool: &str, path: Option<&str>, over: Option<usize>)
     }
 }
 
+fn asker() -> RequesterIds<'static> {
+    RequesterIds { user: &REQUESTER, former: &[] }
+}
+
 fn writing(file: Option<&str>, units: Option<usize>) -> RuleSubject<'_> {
-    RuleSubject { tool: "Write", document: None, file, units }
+    RuleSubject { tool: "Write", document: None, file, units, requester: asker() }
 }
 
 #[test]
@@ -53,6 +63,31 @@ fn a_denial_speaks_of_its_tool_its_size_and_its_document() {
     assert!(stops(&large, writing(None, None)), "nobody can tell how large it is");
     let document = "doc_1".into();
     assert!(!stops(&any, RuleSubject { document: Some(&document), ..writing(None, None) }));
+}
+
+/// A rule about what `who` asks.
+fn about(who: &Principal, rule: ApprovalRule) -> ApprovalRule {
+    let remember = RememberWish { author: Some(Person::from(who)), ..rule.remember };
+    ApprovalRule { remember, ..rule }
+}
+
+#[test]
+fn a_rule_about_what_one_person_asks_stops_nobody_else() {
+    let deny = || rule(RuleEffect::Deny, "Read", Some("secret/**"), None);
+    let read = RuleSubject { tool: "Read", ..writing(Some("secret/a"), None) };
+    let (anns, bobs) = (about(&ann(), deny()), about(&bob(), deny()));
+    assert!(anns.stops(&read) && !bobs.stops(&read));
+    assert!(bobs.stops(&RuleSubject { requester: (&bob()).into(), ..read }));
+    // Ann's tokens were tied to a login since.
+    let tied = Principal { former: vec![ann().user], ..person("ann@example.org", Role::Editor) };
+    assert!(anns.stops(&RuleSubject { requester: (&tied).into(), ..read }));
+    assert!(!bobs.stops(&RuleSubject { requester: (&tied).into(), ..read }));
+    assert!(anns.denial().contains(&format!("for what {} asks", ann().name)));
+    assert!(!anns.repeats(&bobs) && !anns.repeats(&deny()));
+    let hides = |rule: &ApprovalRule| {
+        ExcludedPaths::by([rule], &["Read"], asker(), RuleEffect::Deny).has("secret/a")
+    };
+    assert!(hides(&anns) && !hides(&bobs));
 }
 
 #[test]
@@ -153,13 +188,14 @@ fn searches_leave_out_what_a_rule_about_reading_denies_or_asks_about() {
     ];
     let files = ["secret/a", "Secret/A", "key.PEM", "draft.md", "open.txt"];
     let left = |mildest| {
-        let hidden = ExcludedPaths::by(&rules, &["Read", "Grep"], mildest);
+        let hidden = ExcludedPaths::by(&rules, &["Read", "Grep"], asker(), mildest);
         files.into_iter().filter(|file| !hidden.has(file)).collect::<Vec<_>>()
     };
     assert_eq!(left(RuleEffect::Deny), ["draft.md", "open.txt"]);
     assert_eq!(left(RuleEffect::Ask), ["open.txt"]);
-    assert!(ExcludedPaths::by(&rules[3..], &["Read", "Grep"], RuleEffect::Ask).is_empty());
-    assert!(ExcludedPaths::by(&rules[3..], &["Write"], RuleEffect::Deny).has("open.txt"));
+    let writing = |tools: &[&str], mildest| ExcludedPaths::by(&rules[3..], tools, asker(), mildest);
+    assert!(writing(&["Read", "Grep"], RuleEffect::Ask).is_empty());
+    assert!(writing(&["Write"], RuleEffect::Deny).has("open.txt"));
 }
 
 #[test]

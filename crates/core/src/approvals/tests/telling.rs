@@ -187,21 +187,21 @@ fn an_edited_call_is_told_with_the_input_that_ran() {
 }
 
 #[test]
-fn people_can_read_what_the_model_will_be_told_before_they_send_it() {
+fn a_report_is_complete_once_everything_is_decided() {
     let mut fixture = three();
     let decision = Decision { feedback: Some("No.".into()), ..reject() };
-    let (told, state) =
-        fixture.request.would_report(&decision, &ann(), &fixture.text, fixture.now_ms).unwrap();
-    assert_eq!(fixture.request.status, RequestStatus::Pending);
+    assert!(matches!(fixture.request.report_state(), ReportState::Waiting { .. }));
     fixture.decide(&decision).unwrap();
-    assert_eq!((fixture.request.report(), ReportState::Complete), (told, state));
+    assert_eq!(fixture.request.report_state(), ReportState::Complete);
 }
 
 #[test]
 fn what_is_not_known_before_the_end_is_left_open_in_the_report() {
     let state = |fixture: &ReviewFixture, decision: &Decision| {
-        let ReviewFixture { request, text, now_ms, .. } = fixture;
-        request.would_report(decision, &ann(), text, *now_ms).unwrap().1
+        let ReviewFixture { request, text, now_ms } = fixture;
+        let (mut copy, nothing) = (request.clone(), DecisionRequirements::default());
+        copy.judge_and_carry_out(decision, &ann(), text, *now_ms, &nothing).unwrap();
+        copy.report_state()
     };
     let fixture = three();
     let one = one(fixture.id(0), HunkChoice::Reject);

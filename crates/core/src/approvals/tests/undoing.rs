@@ -137,6 +137,24 @@ fn what_was_not_accepted_cannot_be_undone() {
 }
 
 #[test]
+fn who_may_not_decide_is_refused_before_it_is_said_what_can_be_undone() {
+    let fixture = ReviewFixture::proposing(OLD, NEW).with_policy(DecisionPolicy::Two);
+    let refused = |hunk: HunkId, name: &str, role| {
+        let (only, who, mut request) = ([hunk], person(name, role), fixture.request.clone());
+        let scope = UndoScope { hunks: Some(&only), touched: TouchedPolicy::Refuse };
+        let nothing = DecisionRequirements::default();
+        let undone = request.judge_undo(scope, &who, &fixture.text, &nothing);
+        let withdrawn = request.withdraw_own_votes(Some(&only), &who, fixture.now_ms);
+        let again = request.reopen(Some(&only), &who, &fixture.text);
+        let codes = [undone.map(drop), withdrawn.map(drop), again.map(drop)];
+        codes.map(|refused| refused.unwrap_err().code())
+    };
+    assert_eq!(refused("hnk_none".into(), "vic", Role::Viewer), ["not_found"; 3]);
+    assert_eq!(refused(fixture.id(0), "vic", Role::Viewer), ["not_allowed"; 3]);
+    assert_eq!(refused(fixture.id(0), "ann", Role::Editor), ["invalid_decision"; 3]);
+}
+
+#[test]
 fn rejected_and_expired_requests_can_be_proposed_again_on_todays_text() {
     let mut fixture = ReviewFixture::proposing(OLD, NEW);
     fixture.reject(0).unwrap();

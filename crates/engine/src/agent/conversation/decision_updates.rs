@@ -1,22 +1,26 @@
-//! Decisions that people made since the model was last told of a change. The next prompt tells them
-//! once, in the words of the report. Pure.
+//! Decisions that people made since the model was last told of a change. The next prompt, or the
+//! results of the calls of the next turn, tell them once, in the words of the report. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::approvals::{ApprovalRequest, HunkDecision, Person};
-use crate::ids::RequestId;
+use crate::ids::{DocumentId, RequestId};
 use crate::tools::model_notes::fenced_lines;
 
 use super::transcript::DecisionNote;
 
-/// Decisions about earlier changes that a prompt told the model.
+/// Decisions about earlier changes that a prompt or results told the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionUpdates {
     /// Text, a few lines for each change.
     pub lines: Vec<String>,
+    /// Document of each text, in the same order; `None` for the conversation's own. Empty in
+    /// records of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documents: Vec<Option<DocumentId>>,
     /// Random tag that marks the lines as data; empty in records of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tag: String,
@@ -30,8 +34,39 @@ impl DecisionUpdates {
         self.lines.is_empty()
     }
 
-    /// Returns the text for the model. Later turns repeat it before the prompt with which it was
-    /// told.
+    /// Adds the text about a request and its state ([`describe_news`]). `document` is the
+    /// document of the request, if that is not the conversation's own.
+    pub fn push(
+        &mut self,
+        id: RequestId,
+        (text, state): (String, String),
+        document: Option<DocumentId>,
+    ) {
+        self.lines.push(text);
+        self.documents.push(document);
+        self.told.insert(id, state);
+    }
+
+    /// Returns the other documents that the texts are about.
+    pub fn elsewhere(&self) -> impl Iterator<Item = &DocumentId> {
+        self.documents.iter().flatten()
+    }
+
+    /// Puts `instead` in place of each text about one of these documents. Returns `true` if there
+    /// was any.
+    pub fn keep_apart(&mut self, of: &BTreeSet<DocumentId>, instead: &str) -> bool {
+        let mut is_any = false;
+        for (line, document) in self.lines.iter_mut().zip(&self.documents) {
+            if document.as_ref().is_some_and(|id| of.contains(id)) {
+                *line = format!("- {instead}");
+                is_any = true;
+            }
+        }
+        is_any
+    }
+
+    /// Returns the text for the model. Later turns repeat it with the prompt or the results with
+    /// which it was told.
     pub fn as_told(&self) -> String {
         let lines = fenced_lines("decisions", &self.tag, &self.lines.join("\n"));
         format!("Decisions people changed since:\n{lines}")

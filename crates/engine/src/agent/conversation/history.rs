@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::permissions::Action;
+use crate::permissions::{Action, Principal};
 use crate::rooms::RoomHandle;
 use crate::rooms::settings::model_access::AskedModel;
 use crate::store::{
@@ -145,9 +145,22 @@ impl AgentShared {
         room: &RoomHandle,
     ) -> Result<bool, AskError> {
         let AgentQuestion { principal, run, .. } = &run.ask;
-        let of = transcript::elsewhere(entries, run);
-        if of.is_empty() {
-            return Ok(false);
+        let named = transcript::elsewhere(entries, run);
+        let hidden = self.hidden_documents(principal, chosen, room, named).await?;
+        Ok(!hidden.is_empty() && transcript::keep_apart(entries, run, &hidden))
+    }
+
+    /// Returns those of the other documents that not everybody who reads this conversation may
+    /// read, or that may not be shown to `chosen`. `asker` is the person who asks.
+    pub(crate) async fn hidden_documents(
+        &self,
+        asker: &Principal,
+        chosen: &ChosenModel,
+        room: &RoomHandle,
+        named: BTreeSet<DocumentId>,
+    ) -> Result<BTreeSet<DocumentId>, AskError> {
+        if named.is_empty() {
+            return Ok(named);
         }
         // A private document belongs to its session alone.
         let readers = match room.unlisted_owner() {
@@ -155,18 +168,17 @@ impl AgentShared {
             Some(_) => None,
         };
         let may_hear = |id: &DocumentId| {
-            principal.may(Action::Read, Some(id))
+            asker.may(Action::Read, Some(id))
                 && readers.as_ref().is_none_or(|readers| readers.may_all_read(id))
         };
         let model = chosen.asked();
-        let mut apart = BTreeSet::new();
-        for id in of {
+        let mut hidden = BTreeSet::new();
+        for id in named {
             if !may_hear(&id) || !self.may_show(&id, &model).await {
-                apart.insert(id);
+                hidden.insert(id);
             }
         }
-        let of = apart;
-        Ok(!of.is_empty() && transcript::keep_apart(entries, run, &of))
+        Ok(hidden)
     }
 
     /// Returns `true` if the document may be shown to the model, as far as that is known.
@@ -344,7 +356,7 @@ mod tests {
                     source: None,
                     news: DecisionUpdates::default(),
                 },
-                EntryKind::Results { answers: vec![outcome] },
+                EntryKind::of_outcomes(vec![outcome]),
             ];
             for kind in kinds {
                 let run = RunId::from(format!("long_{number}"));
@@ -372,7 +384,7 @@ mod tests {
         let entries = stage.agents.shared.remembered(&run).await.unwrap();
         let bytes: usize = entries.iter().map(transcript::size).sum();
         assert!((200_000..450_000).contains(&bytes), "{bytes}");
-        assert_eq!(transcript::decided(&entries).count(), 1, "the decision is long ago");
+        assert_eq!(transcript::decided(entries.iter()).count(), 1, "the decision is long ago");
         let sent = transcript::recent(&entries, &run.ask.run, usize::MAX);
         assert_eq!(sent[0].run.as_str(), "long_27", "what is sent begins with a prompt");
     }

@@ -215,6 +215,7 @@ mod tests {
 
     static NOTHING: DecisionUpdates = DecisionUpdates {
         lines: Vec::new(),
+        documents: Vec::new(),
         tag: String::new(),
         told: std::collections::BTreeMap::new(),
     };

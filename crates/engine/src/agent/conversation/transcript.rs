@@ -67,6 +67,9 @@ pub enum EntryKind {
     Results {
         /// One outcome for each call.
         answers: Vec<ToolOutcome>,
+        /// Decisions about earlier changes that are told with the outcomes.
+        #[serde(default, skip_serializing_if = "DecisionUpdates::is_nothing")]
+        news: DecisionUpdates,
     },
     /// End of the run; the model is not sent this entry.
     End {
@@ -83,6 +86,19 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
+    /// Returns the outcomes of calls as they are stored if nothing is told with them.
+    pub fn of_outcomes(answers: Vec<ToolOutcome>) -> Self {
+        Self::Results { answers, news: DecisionUpdates::default() }
+    }
+
+    /// Returns the decisions about earlier changes that the model is told with the entry.
+    pub fn news(&self) -> Option<&DecisionUpdates> {
+        match self {
+            Self::Prompt { news, .. } | Self::Results { news, .. } => Some(news),
+            Self::Cleared { .. } | Self::Answer { .. } | Self::End { .. } => None,
+        }
+    }
+
     /// Returns the role of the entry's message in the store.
     pub fn role(&self) -> &'static str {
         match self {
@@ -96,7 +112,7 @@ impl EntryKind {
     /// Returns the results of calls, if these are some.
     pub fn results(&self) -> &[ToolOutcome] {
         match self {
-            Self::Results { answers } => answers,
+            Self::Results { answers, .. } => answers,
             Self::Cleared { .. } | Self::Prompt { .. } | Self::Answer { .. } | Self::End { .. } => {
                 &[]
             }
@@ -115,9 +131,10 @@ pub fn of_run(entries: &[TranscriptEntry], run: &RunId) -> Vec<TranscriptEntry> 
 
 /// Returns every call that people were asked about, newest first: its request, the status that the
 /// model was told, and the model's explanation.
-pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote<'_>> {
+pub fn decided<'e>(
+    entries: impl DoubleEndedIterator<Item = &'e TranscriptEntry>,
+) -> impl Iterator<Item = DecisionNote<'e>> {
     let outcomes = entries
-        .iter()
         .rev()
         .flat_map(|entry| entry.kind.results().iter().map(|outcome| (entry.at_ms, outcome)));
     outcomes.filter_map(|(kept_ms, outcome)| {
@@ -166,15 +183,7 @@ pub fn messages(
 ) -> Vec<ChatMessage> {
     let mut messages: Vec<ChatMessage> = Vec::new();
     let mut open: Vec<ToolCall> = Vec::new();
-    let is_call =
-        |entry: &&TranscriptEntry| matches!(entry.kind, EntryKind::Prompt { source: Some(_), .. });
-    // Providers ask to leave out a declined turn with its question: a model that reads it continues
-    // to decline (platform.claude.com, "Handle streaming refusals").
-    let is_untold =
-        |entry: &&TranscriptEntry| is_call(entry) || (entry.run != *run && is_refusal(entry));
-    // Several may be under way at once, and their entries may lie between those of a model's own
-    // run.
-    let untold: Vec<&RunId> = entries.iter().filter(is_untold).map(|entry| &entry.run).collect();
+    let untold = untold_runs(entries, run);
     for entry in entries.iter().filter(|entry| !untold.contains(&&entry.run)) {
         match &entry.kind {
             EntryKind::Prompt { text, news, .. } => {
@@ -197,13 +206,9 @@ pub fn messages(
                 }
                 append(&mut messages, MessageRole::Assistant, content);
             }
-            EntryKind::Results { answers } => {
+            EntryKind::Results { answers, news } => {
                 open.clear();
-                append(
-                    &mut messages,
-                    MessageRole::User,
-                    answers.iter().map(result_block).collect(),
-                );
+                append(&mut messages, MessageRole::User, result_blocks(answers, news));
             }
             EntryKind::Cleared { .. } | EntryKind::End { .. } => {}
         }
@@ -212,31 +217,48 @@ pub fn messages(
     messages
 }
 
+/// Returns the earlier runs that the model is not sent: calls from outside, and what it refused.
+pub fn untold_runs<'e>(entries: &'e [TranscriptEntry], run: &RunId) -> Vec<&'e RunId> {
+    let is_call =
+        |entry: &&TranscriptEntry| matches!(entry.kind, EntryKind::Prompt { source: Some(_), .. });
+    // Providers ask to leave out a declined turn with its question: a model that reads it continues
+    // to decline (platform.claude.com, "Handle streaming refusals").
+    let is_untold =
+        |entry: &&TranscriptEntry| is_call(entry) || (entry.run != *run && is_refusal(entry));
+    // Several may be under way at once, and their entries may lie between those of a model's own
+    // run.
+    entries.iter().filter(is_untold).map(|entry| &entry.run).collect()
+}
+
 /// Text in place of another document's words that not everybody who reads the conversation may
 /// read, or that the model may not be shown.
 const KEPT_APART: &str = "[Left out: not everybody here may read that document, or it may \
      not be shown to you. Read it again if you need it]";
 
-/// Returns the other documents that earlier runs read, wrote or listed, each once.
+/// Returns the other documents that earlier runs read, wrote or listed, or were told of, each once.
 pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentId> {
     let earlier = entries.iter().filter(|entry| entry.run != *run);
     let named = earlier.flat_map(|entry| match &entry.kind {
-        EntryKind::Results { answers } => answers.iter().flat_map(told_of).collect(),
+        EntryKind::Results { answers, news } => {
+            answers.iter().flat_map(told_of).chain(news.elsewhere().cloned()).collect()
+        }
         EntryKind::Answer { content, .. } => {
             content.iter().filter_map(ToolCall::of).filter_map(|it| it.elsewhere()).collect()
         }
-        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => Vec::new(),
+        EntryKind::Prompt { news, .. } => news.elsewhere().cloned().collect::<Vec<_>>(),
+        EntryKind::Cleared { .. } | EntryKind::End { .. } => Vec::new(),
     });
     named.collect()
 }
 
-/// Removes everything of these documents from earlier runs that they read, wrote or listed. Returns
-/// `true` if anything was removed.
+/// Removes everything of these documents from earlier runs that they read, wrote or listed, or were
+/// told of. Returns `true` if anything was removed.
 pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
     let mut is_any = false;
     for entry in entries.iter_mut().filter(|entry| entry.run != *run) {
         match &mut entry.kind {
-            EntryKind::Results { answers } => {
+            EntryKind::Results { answers, news } => {
+                is_any |= news.keep_apart(of, KEPT_APART);
                 let answers =
                     answers.iter_mut().filter(|it| told_of(it).iter().any(|id| of.contains(id)));
                 for answer in answers {
@@ -258,7 +280,8 @@ pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<Do
                     }
                 }
             }
-            EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => {}
+            EntryKind::Prompt { news, .. } => is_any |= news.keep_apart(of, KEPT_APART),
+            EntryKind::Cleared { .. } | EntryKind::End { .. } => {}
         }
     }
     is_any
@@ -294,6 +317,18 @@ fn is_reasoning(block: &ContentBlock) -> bool {
 
 /// Text for the model if a result has none, such as that of an empty file.
 const NOTHING: &str = "(empty)";
+
+/// Returns the results of calls. News is a part of the last one: some providers take nothing but
+/// results after calls, and all read the text of a result.
+fn result_blocks(answers: &[ToolOutcome], news: &DecisionUpdates) -> Vec<ContentBlock> {
+    let mut results: Vec<_> = answers.iter().map(result_block).collect();
+    if let Some(ContentBlock::ToolResult { content, .. }) = results.last_mut()
+        && !news.is_nothing()
+    {
+        content.push(ContentBlock::text(news.as_told()));
+    }
+    results
+}
 
 fn result_block(outcome: &ToolOutcome) -> ContentBlock {
     let texts = std::iter::once(&outcome.text).chain(&outcome.note);
@@ -366,10 +401,11 @@ pub fn recent<'e>(
 
 /// Removes the texts of results that only the model was told, for readers of a run's outcome.
 pub fn leave_out_texts(entry: &mut TranscriptEntry) {
-    if let EntryKind::Results { answers } = &mut entry.kind {
+    if let EntryKind::Results { answers, news } = &mut entry.kind {
         for answer in answers {
             (answer.text, answer.note) = (String::new(), None);
         }
+        *news = DecisionUpdates::default();
     }
 }
 
@@ -379,7 +415,7 @@ impl TranscriptEntry {
         match &self.kind {
             EntryKind::Prompt { name, text, .. } => vec![AgentObject::prompt(name, text)],
             EntryKind::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
-            EntryKind::Results { answers } => {
+            EntryKind::Results { answers, .. } => {
                 answers.iter().map(AgentObject::tool_result).collect()
             }
             EntryKind::Cleared { name, from } => vec![AgentObject::cleared(name, from.as_ref())],
@@ -499,7 +535,14 @@ mod tests {
             ..ToolOutcome::default()
         };
         let round = |run: &str, of: &[&str]| {
-            let results = EntryKind::Results { answers: vec![read("1", of), read("2", &[])] };
+            let mut news = DecisionUpdates::default();
+            for id in of {
+                let told = (format!("- Secret of {id}"), String::new());
+                news.push(format!("req_{id}").into(), told, Some((*id).into()));
+            }
+            news.push("req_own".into(), ("- Own".into(), String::new()), None);
+            let answers = vec![read("1", of), read("2", &[])];
+            let results = EntryKind::Results { answers, news };
             [prompt(run, "Do"), answer(run, vec![call("1")]), entry(run, results)]
         };
         let mut entries = [round("1", &["doc_c", "doc_b"]), round("2", &["doc_b"])].concat();
@@ -510,11 +553,9 @@ mod tests {
         assert_eq!(entries, before);
         assert!(keep_apart(&mut entries, &"2".into(), &["doc_b".into()].into()));
         let sent = serde_json::to_string(&messages(&entries[..3], &"3".into(), &[])).unwrap();
-        assert_eq!(
-            sent.matches("Secret").count(),
-            1,
-            "what is not of another document stays: {sent}"
-        );
+        // The result of the second call, and the decision in the third document.
+        assert_eq!(sent.matches("Secret").count(), 2, "what is not of that document stays: {sent}");
+        assert!(sent.contains("Secret of doc_c") && sent.contains("Own"), "{sent}");
         assert!(sent.contains("doc_b") && sent.contains("Left out"), "{sent}");
         assert_eq!(entries[3..], before[3..], "the run that goes on keeps what it read");
     }
@@ -544,7 +585,7 @@ mod tests {
         let entries = [
             prompt("1", "First"),
             answer("1", vec![call("a")]),
-            entry("1", EntryKind::Results { answers: vec![outcome] }),
+            entry("1", EntryKind::of_outcomes(vec![outcome])),
             entry(
                 "1",
                 EntryKind::End {

@@ -42,7 +42,7 @@ pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -
     }
     // The latest results are kept as far as possible.
     for entry in &mut entries[newest..] {
-        if let EntryKind::Results { answers } = &mut entry.kind {
+        if let EntryKind::Results { answers, .. } = &mut entry.kind {
             for answer in answers {
                 if total > most {
                     total -= shorten_result(answer);
@@ -58,7 +58,9 @@ fn sent(entry: &TranscriptEntry) -> usize {
     match &entry.kind {
         EntryKind::Prompt { text, news, .. } => text.len() + news.size(),
         EntryKind::Answer { .. } => transcript::size(entry),
-        EntryKind::Results { answers } => answers.iter().map(text_len).sum(),
+        EntryKind::Results { answers, news } => {
+            answers.iter().map(text_len).sum::<usize>() + news.size()
+        }
         EntryKind::Cleared { .. } | EntryKind::End { .. } => 0,
     }
 }
@@ -70,7 +72,7 @@ fn text_len(answer: &ToolOutcome) -> usize {
 /// Removes long texts; returns the number of removed bytes.
 fn shorten(entry: &mut TranscriptEntry) -> usize {
     match &mut entry.kind {
-        EntryKind::Results { answers } => answers.iter_mut().map(shorten_result).sum(),
+        EntryKind::Results { answers, .. } => answers.iter_mut().map(shorten_result).sum(),
         EntryKind::Answer { content, .. } => content.iter_mut().map(shorten_call).sum(),
         EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => 0,
     }
@@ -135,7 +137,7 @@ mod tests {
         let content = vec![ContentBlock::tool_use(id, "Read", json!({"file_path": id}))];
         [
             entry(run, EntryKind::Answer { content, stop: StopReason::ToolUse }),
-            entry(run, EntryKind::Results { answers: vec![result(id, bytes)] }),
+            entry(run, EntryKind::of_outcomes(vec![result(id, bytes)])),
         ]
     }
 
@@ -146,7 +148,7 @@ mod tests {
     /// Returns the calls whose results are there, and those whose results are left out.
     fn calls(entries: &[TranscriptEntry]) -> (String, String) {
         let answers = entries.iter().flat_map(|entry| match &entry.kind {
-            EntryKind::Results { answers } => answers.as_slice(),
+            EntryKind::Results { answers, .. } => answers.as_slice(),
             _ => &[],
         });
         let (mut there, mut gone) = (String::new(), String::new());
@@ -193,7 +195,7 @@ mod tests {
             EntryKind::Answer { content: content.to_vec(), stop: StopReason::ToolUse },
         ));
         let answers = vec![result("a", 10_000), result("b", 10_000), result("c", 10_000)];
-        entries.push(entry("1", EntryKind::Results { answers }));
+        entries.push(entry("1", EntryKind::of_outcomes(answers)));
         assert!(make_room(&mut entries, &"1".into(), 21_000));
         assert_eq!(calls(&entries), ("bc".to_owned(), "a".to_owned()));
         assert!(make_room(&mut entries, &"1".into(), 0));
@@ -206,7 +208,7 @@ mod tests {
         let content = vec![ContentBlock::tool_use("a", "update_full_document", input)];
         let mut entries =
             vec![prompt("1"), entry("1", EntryKind::Answer { content, stop: StopReason::ToolUse })];
-        entries.push(entry("1", EntryKind::Results { answers: vec![result("a", 10)] }));
+        entries.push(entry("1", EntryKind::of_outcomes(vec![result("a", 10)])));
         entries.extend(round("1", "b", 10));
         assert!(make_room(&mut entries, &"1".into(), 5_000));
         let EntryKind::Answer { content, .. } = &entries[1].kind else { panic!() };

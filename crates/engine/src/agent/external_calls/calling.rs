@@ -75,8 +75,9 @@ impl AgentService {
         if effect != Some(ToolEffect::Reads) || self.shared.tools.workspace().is_none() {
             return Ok(false);
         }
-        Ok(inbox_approval::has_rule(&self.shared.workspace_inbox().await?, &calling.outside.call)
-            .await?)
+        let inbox = self.shared.workspace_inbox().await?;
+        let (call, requester) = (&calling.outside.call, &calling.principal);
+        Ok(inbox_approval::has_rule(&inbox, call, requester).await?)
     }
 
     /// Makes a call under a name that no other call has.

@@ -52,7 +52,11 @@ impl AgentService {
         for attempt in 0..MOST_ATTEMPTS {
             ask.run = run_name(key, attempt);
             match self.shared.earlier_call(&ask, caller_gone).await? {
-                CallLookup::Call(ongoing) => return Ok(ongoing),
+                CallLookup::Call(ongoing) => {
+                    let deadline_ms = ask.outside().and_then(|outside| outside.deadline_ms);
+                    self.follow_caller(&ongoing, deadline_ms);
+                    return Ok(ongoing);
+                }
                 CallLookup::Nothing => return self.call_once(ask, caller_gone).await,
                 CallLookup::Another => {}
             }

@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 pub(crate) mod call_source;
+pub(crate) mod caller_deadline;
 pub(crate) mod calling;
 pub(crate) mod dedup;
 pub(crate) mod waiters;

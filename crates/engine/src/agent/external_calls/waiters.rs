@@ -76,6 +76,11 @@ impl CallHandle {
         }
     }
 
+    /// Returns another receiver of how the request progresses.
+    pub(crate) fn asking(&self) -> watch::Receiver<Option<ApprovalWait>> {
+        self.asking.clone()
+    }
+
     /// Returns the next event. There is none after [`CallEvent::Over`] and [`CallEvent::Parked`].
     /// Cancel-safe.
     pub async fn next(&mut self) -> CallEvent {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth;
 use crate::failpoint;
 use crate::ids::{RunId, SessionId};
+use crate::permissions::Principal;
 use crate::rooms::RoomError;
 use crate::store::{RunEndKind, RunRecord, RunState, StoreOp, WriteBatch};
 use crate::tools::{
@@ -148,7 +149,7 @@ impl AgentShared {
         asks: watch::Sender<Option<ApprovalWait>>,
     ) -> Option<ForwardedResult> {
         let call = &forwarded.call;
-        let context = match self.forwarded_context(&run.ask, forwarded, asks).await {
+        let mut context = match self.forwarded_context(&run.ask, forwarded, asks).await {
             Ok(context) => context,
             Err(error) => return Some(ForwardedResult::failed(error.to_string())),
         };
@@ -162,7 +163,10 @@ impl AgentShared {
                 return Some(ForwardedResult::failed(words));
             }
             None => match self.check_forwarder(&run.ask, forwarded).await {
-                Ok(()) => self.tools.attempt(&context, call, cancel).await,
+                Ok(requester) => {
+                    context.call.requester = requester;
+                    self.tools.attempt(&context, call, cancel).await
+                }
                 Err(error) => return Some(ForwardedResult::failed(error.to_string())),
             },
         };
@@ -214,19 +218,20 @@ impl AgentShared {
         request.is_ok_and(|request| request.is_some_and(|request| request.open))
     }
 
-    /// Checks that the person who asked may still ask.
+    /// Checks that the person who asked may still ask; returns them with the rights that they still
+    /// have.
     async fn check_forwarder(
         &self,
         ask: &AgentQuestion,
         forwarded: &ForwardedCall,
-    ) -> AskResult<()> {
+    ) -> AskResult<Principal> {
         let action = needed_action(ask.permission_mode);
         let shared = self.store.document(&forwarded.conversation).await?;
         let shared = shared.filter(|record| record.unlisted_owner.is_none());
-        let (user, now_ms) = (&ask.principal.user, self.clock.now_ms());
+        let (person, now_ms) = (&ask.principal, self.clock.now_ms());
         let document = shared.map(|record| record.id);
-        let may = auth::may_still(&self.store, user, action, document.as_ref(), now_ms).await?;
-        if may { Ok(()) } else { Err(AskError::NotAllowed) }
+        let now = auth::with_current_rights(&self.store, person, now_ms).await?;
+        if now.may(action, document.as_ref()) { Ok(now) } else { Err(AskError::NotAllowed) }
     }
 
     async fn forwarded_context(

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::approvals::{
-    ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, RequestSource,
-    RequestVerdict, UpdatedPreview,
+    ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, ReportState,
+    RequestSource, RequestVerdict, ToolReport, UpdatedPreview,
 };
 use crate::document::Text;
-use crate::ids::RequestId;
+use crate::ids::{DocumentId, RequestId};
 use crate::metrics;
 use crate::permissions::Principal;
-use crate::rooms::command::ApprovalMode;
-use crate::rooms::{RequestResult, RoomError, RoomHandle};
+use crate::rooms::command::{ApprovalMode, UntakenDecision};
+use crate::rooms::{RequestResult, RoomError, RoomHandle, RoomResult};
 use crate::tools::{
     ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, PlanMode, ReadToolPolicy,
-    ToolContext,
+    ToolContext, ToolError,
 };
 
 use crate::agent::AgentService;
@@ -32,6 +32,21 @@ impl AgentService {
     #[boxed]
     pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
         self.shared.workspace_inbox().await
+    }
+
+    /// Checks owners' rules before a program reads a document, which may be a file, without calling
+    /// a tool.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Denied`] if a rule denies reading it, or requires that people are asked.
+    #[boxed]
+    pub async fn check_document_read(
+        &self,
+        document: &DocumentId,
+        reader: &Principal,
+    ) -> Result<(), ToolError> {
+        self.shared.tools.check_document_read(&self.shared.rooms, document, reader).await
     }
 
     /// Returns `true` if there is a folder for work without a document.
@@ -70,6 +85,24 @@ impl AgentService {
         decided
     }
 
+    /// Returns what the model would be told if a decision were taken now. It is prepared as
+    /// [`decide_in`](Self::decide_in) does, judged by the room, and not taken.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] unless the request is open, otherwise those of
+    /// [`decide_in`](Self::decide_in).
+    #[boxed]
+    pub async fn report_in(
+        &self,
+        room: &RoomHandle,
+        id: RequestId,
+        mut decision: Decision,
+        by: Principal,
+    ) -> RoomResult<(ToolReport, ReportState)> {
+        let fresh = self.prepare(room, &id, &mut decision, &by).await?;
+        room.report_decision(UntakenDecision { request: id, decision, by, fresh }).await
+    }
+
     async fn checked_decision(
         &self,
         room: &RoomHandle,
@@ -77,10 +110,25 @@ impl AgentService {
         mut decision: Decision,
         by: Principal,
     ) -> RequestResult {
+        if let Some(fresh) = self.prepare(room, &id, &mut decision, &by).await? {
+            room.refresh_preview(id.clone(), fresh).await?;
+        }
+        room.decide(id, decision, by).await
+    }
+
+    /// Adds to a decision what the room does not know. Returns the present preview of a call that
+    /// is approved as a whole.
+    async fn prepare(
+        &self,
+        room: &RoomHandle,
+        id: &RequestId,
+        decision: &mut Decision,
+        by: &Principal,
+    ) -> RoomResult<Option<UpdatedPreview>> {
         let open = room.requests().await?;
         let approves =
             matches!(decision.verdict, RequestVerdict::Approve | RequestVerdict::Edit { .. });
-        let request = open.into_iter().find(|request| *request.id() == id);
+        let request = open.into_iter().find(|request| request.id() == id);
         let sent_back = decision.sent_back.as_ref().zip(request.as_ref());
         if sent_back.is_some_and(|(input, request)| *input != request.proposal.origin.input) {
             let message =
@@ -93,18 +141,14 @@ impl AgentService {
             decision.most_units = self.shared.tools.most_units(request, &workspace_inbox).await?;
         }
         let whole = request.filter(|request| approves && request.hunks.is_empty());
-        if let Some(request) = whole {
-            self.check(&request, &decision, &by)?;
-            let context = self.context(&request, &self.workspace_inbox().await?, &by);
-            if let RequestVerdict::Edit { input } = &decision.verdict {
-                let revised = self.shared.tools.refresh_preview(&context, &request, input).await;
-                decision.revised =
-                    Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
-            }
-            let updated_preview = self.updated_preview(&context, &request).await;
-            room.refresh_preview(id.clone(), updated_preview).await?;
+        let Some(request) = whole else { return Ok(None) };
+        self.check(&request, decision, by)?;
+        let context = self.context(&request, &self.workspace_inbox().await?, by);
+        if let RequestVerdict::Edit { input } = &decision.verdict {
+            let revised = self.shared.tools.refresh_preview(&context, &request, input).await;
+            decision.revised = Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
         }
-        room.decide(id, decision, by).await
+        Ok(Some(self.updated_preview(&context, &request).await))
     }
 
     /// Refuses decisions that the room would refuse for every preview, before files are read.

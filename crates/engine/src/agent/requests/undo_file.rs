@@ -72,19 +72,19 @@ impl AgentShared {
         wish: UndoChange,
         by: Principal,
     ) -> RequestResult {
-        if wish.hunks.is_some() {
-            return Err(invalid(InvalidDecisionReason::NoChangesToUndo));
-        }
-        if wish.votes_only {
-            return workspace_inbox.undo(wish, by).await;
-        }
         let mut request = self.kept_request(&wish.request).await?.ok_or(RoomError::NoRequest)?;
-        if request.status.is_open() && request.has_vote_of(&by.user, None) {
+        let is_voted = request.status.is_open() && request.has_vote_of(&by.user, None);
+        if wish.hunks.is_none() && (wish.votes_only || is_voted) {
             return workspace_inbox.undo(wish, by).await;
         }
-        let UndoChange { request: id, force, .. } = wish;
+        let UndoChange { request: id, hunks, force, .. } = wish;
         let settings = workspace_inbox.read().await?.settings;
         request.set_policy(&settings.requirements(std::iter::empty()));
+        if hunks.is_some() {
+            // Who may not decide is told that first.
+            request.check_allowed(&by)?;
+            return Err(invalid(InvalidDecisionReason::NoChangesToUndo));
+        }
         let change = FileChange::of(&request.reversible(&by)?)
             .ok_or_else(|| invalid(InvalidDecisionReason::FormerTextUnknown))?;
         let now = self.tools.current_file(&change.path).await.map_err(impossible)?;

@@ -17,6 +17,7 @@ use tracing::Instrument as _;
 use crate::failpoint;
 use crate::ids::{RequestId, RunId};
 use crate::llm::messages_api::ContentBlock;
+use crate::permissions::Principal;
 use crate::rooms::command::DocumentSnapshot;
 use crate::rooms::{RoomError, text_at};
 use crate::store::{AuditEntry, RunState, StoreOp, WriteBatch};
@@ -97,6 +98,8 @@ struct TurnProgress {
 struct RunExecutor<'a> {
     shared: &'a Arc<AgentShared>,
     run: &'a mut Run,
+    /// Person who asked, with the rights that they had when these were last checked.
+    asker: Principal,
     cancel: CancellationToken,
     run_events: RunEventPublisher,
     chosen: ChosenModel,
@@ -151,6 +154,7 @@ impl<'a> RunExecutor<'a> {
         provider_sessions::choose(shared, run, &chosen, said).await?;
         let mut executor = Self {
             shared,
+            asker: run.ask.principal.clone(),
             run,
             cancel,
             run_events,
@@ -183,6 +187,7 @@ impl<'a> RunExecutor<'a> {
         while let Some(action) = pending.pop_front() {
             let input = match action {
                 RunAction::Append(kind) => {
+                    let kind = self.with_news(kind).await?;
                     self.append(kind, WriteBatch::new()).await?;
                     continue;
                 }
@@ -220,7 +225,7 @@ impl<'a> RunExecutor<'a> {
             batch.push(run_record::append(ask.document.as_ref(), &entry)?);
             self.entries.clear();
         }
-        let news = self.news().await?;
+        let news = self.news(None).await?;
         self.append(EntryKind::Prompt { name, text, source, news }, batch).await
     }
 
@@ -317,7 +322,7 @@ impl<'a> RunExecutor<'a> {
     async fn append(&mut self, mut kind: EntryKind, mut batch: WriteBatch) -> RunResult<()> {
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
-        if let EntryKind::Results { answers } = &mut kind {
+        if let EntryKind::Results { answers, .. } = &mut kind {
             // Calls that were left out, because the run was cancelled or there were too many,
             // passed no hook.
             for answer in answers {

@@ -250,7 +250,7 @@ impl RunMachine {
                     )
                 }));
                 self.over(
-                    vec![RunAction::Append(EntryKind::Results { answers })],
+                    vec![RunAction::Append(EntryKind::of_outcomes(answers))],
                     RunEnd::cancelled(),
                 )
             }
@@ -362,7 +362,7 @@ impl RunMachine {
             left.pop_front();
             index += 1;
         }
-        self.call_model_or_end(vec![RunAction::Append(EntryKind::Results { answers })])
+        self.call_model_or_end(vec![RunAction::Append(EntryKind::of_outcomes(answers))])
     }
 
     fn call_model_or_end(&mut self, mut actions: Vec<RunAction>) -> Vec<RunAction> {
@@ -418,7 +418,7 @@ fn keep_text(partial: String) -> Vec<RunAction> {
 fn is_something(kind: &EntryKind) -> bool {
     match kind {
         EntryKind::Answer { content, .. } => content.iter().any(is_words),
-        EntryKind::Results { answers } => answers.iter().any(is_outcome),
+        EntryKind::Results { answers, .. } => answers.iter().any(is_outcome),
         EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => false,
     }
 }
@@ -501,7 +501,7 @@ mod tests {
 
     fn results(action: &RunAction) -> Vec<(&str, bool)> {
         match action {
-            RunAction::Append(EntryKind::Results { answers }) => {
+            RunAction::Append(EntryKind::Results { answers, .. }) => {
                 answers.iter().map(|it| (it.tool_use_id.as_str(), it.is_error)).collect()
             }
             other => panic!("no results: {other:?}"),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{Decision, RequestSource, RequestStatus, RequestVerdict};
+use crate::auth::{Authenticator, TokenGrant};
 use crate::ids::{DocumentId, RequestId, Version};
 use crate::permissions::{Principal, Role};
 use crate::rooms::event::{AgentEventSubtype, RunEventKind};
@@ -261,7 +262,9 @@ async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
 async fn roles_hold_for_calls_from_outside() {
     let stage = TestAgent::in_workspace(&[("a.txt", "Secret.")]).await;
     let id = stage.room.document().clone();
-    let viewer = Principal::new("usr_vi", "Vi", Role::Viewer);
+    let (auth, now_ms) = (Authenticator::new(stage.store.clone()), stage.clock.now_ms());
+    let grant = TokenGrant::read(Role::Viewer, "Vi", None, None, now_ms).unwrap();
+    let viewer = auth.issue(grant, &owner().user, now_ms).await.unwrap().principal;
     let bound = Principal { role: Role::Editor, document: Some(id.clone()), ..viewer.clone() };
     let tries = [
         (&viewer, Some(id.clone()), rewrite("New.")),
@@ -378,6 +381,33 @@ async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
     stage.clock.advance_ms(24 * 60 * 60 * 1_000);
     let _late = stage.sends(write("Hello.")).await;
     assert_ne!(stage.request().await.id(), request.id());
+}
+
+#[tokio::test]
+async fn a_request_waits_as_long_as_the_newest_caller_of_its_call() {
+    let mut stage = TestAgent::in_workspace(&[]).await;
+    let start_ms = stage.clock.now_ms();
+    let until = |deadline_ms| ExternalCall { deadline_ms, ..write("Hello.") };
+    let within = |ms| until(Some(start_ms + ms));
+    // The second one comes before there is a request.
+    let (_first, _second) = tokio::join!(stage.sends(within(20_000)), stage.sends(within(60_000)));
+    assert_eq!(stage.request().await.clock.ends_ms(), Some(start_ms + 20_000));
+    assert_eq!(stage.changed_request().await.clock.ends_ms(), Some(start_ms + 60_000));
+    stage.clock.advance_ms(20_001);
+    let inbox = stage.workspace_inbox().await;
+    assert_eq!(inbox.requests().await.unwrap().len(), 1, "it waits on");
+    // Less time changes nothing; a caller without a limit leaves that of the server.
+    let _third = stage.sends(within(30_000)).await;
+    let mut fourth = stage.sends(until(None)).await;
+    let changed = stage.changed_request().await;
+    assert_eq!(changed.clock.deadline_ms, None);
+    let kept = stage.store.request(changed.id()).await.unwrap().unwrap();
+    let kept: Value = serde_json::from_str(&kept.body).unwrap();
+    assert_eq!(kept["clock"]["deadline_ms"], Value::Null);
+    stage.clock.advance_ms(280_000);
+    assert!(inbox.requests().await.unwrap().is_empty());
+    let told = over(&mut fourth).await.outcome.text;
+    assert!(told.starts_with("Approval timed out after 300s"), "{told}");
 }
 
 #[tokio::test]

@@ -268,7 +268,7 @@ async fn every_result_says_when_and_for_whom() {
     stage.ask("Hello").await;
     stage.response().await;
     let result = results(&stage).next().unwrap();
-    assert_eq!(result["timestamp"], "2023-11-14T22:13:20Z");
+    assert_eq!(result["timestamp"], "2023-11-14T22:13:20.000Z");
     assert_eq!(result["sessionId"], stage.session.as_str());
     assert_eq!(result["tool_use_id"], "toolu_1");
     assert_eq!(result["is_error"], false);

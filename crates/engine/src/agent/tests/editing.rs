@@ -7,7 +7,6 @@ use crate::approvals::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
 use crate::auth::{Authenticator, TokenGrant};
 use crate::ids::DocumentId;
 use crate::rooms::event::{ResponseUpdate, RunEventKind};
-use crate::rooms::{NewDocument, RoomHandle};
 
 use super::fixture::{TestAgent, calls, owner, says};
 use crate::agent::AgentQuestion;
@@ -18,13 +17,6 @@ async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String,
     stage.ask("Please").await;
     stage.response().await;
     stage.model.tool_results().remove(0)
-}
-
-async fn another(stage: &TestAgent, title: &str, text: &str) -> RoomHandle {
-    let new = NewDocument { title: title.into(), text: text.into(), unlisted_owner: None };
-    let room = stage.rooms.create(new, &owner()).await.unwrap();
-    stage.enter(&room).await;
-    room
 }
 
 fn shown(stage: &TestAgent) -> String {
@@ -165,7 +157,7 @@ async fn reading_shows_the_newest_text_and_only_the_model_its_words() {
 #[tokio::test]
 async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
     let mut stage = TestAgent::with("Mine.").await;
-    let other = another(&stage, "Glossary", "Lamp: a light.").await;
+    let other = stage.another("Glossary", "Lamp: a light.").await;
     let id = other.document().to_string();
     let rewrite = json!({"document_id": id, "new_content": "Lamp: a light that burns.", "explanation": "Clearer."});
     let (told, is_error) = told_after(&mut stage, "update_document_by_id", rewrite.clone()).await;
@@ -202,7 +194,7 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
 #[tokio::test]
 async fn what_the_person_may_not_open_the_model_may_not_either() {
     let mut stage = TestAgent::with("Mine.").await;
-    let other = another(&stage, "Secret", "The words nobody may read.").await;
+    let other = stage.another("Secret", "The words nobody may read.").await;
     let (auth, now_ms) = (Authenticator::new(stage.store.clone()), stage.clock.now_ms());
     let only = Some(stage.room.document().to_string());
     let grant =
@@ -235,7 +227,7 @@ async fn what_the_person_may_not_open_the_model_may_not_either() {
 #[tokio::test]
 async fn a_request_in_another_document_survives_a_crash() {
     let mut stage = TestAgent::with("Mine.").await;
-    let other = another(&stage, "Glossary", "Lamp: a light.").await;
+    let other = stage.another("Glossary", "Lamp: a light.").await;
     let id = other.document().clone();
     stage.model.plays([
         calls([("read_document", json!({"document_id": id}))]),

@@ -407,6 +407,14 @@ impl TestAgent {
         room.open(member, None).await.unwrap()
     }
 
+    /// Creates another document, which the owner opens.
+    pub async fn another(&self, title: &str, text: &str) -> RoomHandle {
+        let new = NewDocument { title: title.into(), text: text.into(), unlisted_owner: None };
+        let room = self.rooms.create(new, &owner()).await.unwrap();
+        self.enter(&room).await;
+        room
+    }
+
     /// Stops the server and starts it again; runs are resumed.
     pub async fn restart(&mut self) {
         self.stop().await;
@@ -519,6 +527,15 @@ impl TestAgent {
         loop {
             if let RoomEvent::Requested(request) = self.hear().await {
                 return request;
+            }
+        }
+    }
+
+    /// Waits until people are told of a change of a request.
+    pub async fn changed_request(&mut self) -> Arc<approvals::ApprovalRequest> {
+        loop {
+            if let RoomEvent::RequestUpdated(update) = self.hear().await {
+                return update.request;
             }
         }
     }

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::approvals::{Decision, RequestVerdict};
 use crate::auth::{Authenticator, NewToken, TokenGrant};
 use crate::permissions::{Principal, Role};
+use crate::rooms::NewDocument;
 use crate::rooms::command::{SettingsChange, UndoChange};
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 use crate::tools::ToolRegistry;
 use crate::tools::pipeline::{HOOKS, HookDenial, HookLists};
 
-use super::fixture::{TestAgent, owner, rewrites, says, writes};
+use super::fixture::{TestAgent, calls, owner, rewrites, says, writes};
 use crate::agent::{
     AgentQuestion, AgentService, AskError, BypassPolicy, PermissionMode, SelectedRange,
 };
@@ -98,6 +100,57 @@ async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
     let said = stage.words();
     assert_eq!(said.iter().filter(|word| *word == "tool_use").count(), 1, "{said:?}");
     assert_eq!(stage.record().await.len(), 3);
+}
+
+#[tokio::test]
+async fn what_a_token_allowed_ends_with_it_while_another_one_lets_its_asker_ask() {
+    let mut stage = TestAgent::with("Mine.").await;
+    let new = NewDocument {
+        title: "Secret".into(),
+        text: "Nobody's words.".into(),
+        unlisted_owner: None,
+    };
+    let other = stage.rooms.create(new, &owner()).await.unwrap().document().clone();
+    let (auth, issued) = invited(&stage).await;
+    let only = Some(stage.room.document().clone());
+    let user = Some(issued.principal.user.clone());
+    let grant = TokenGrant {
+        role: Role::Editor,
+        name: "Ed".into(),
+        document: only,
+        expires_ms: None,
+        user,
+    };
+    let read = || ("read_document", json!({"document_id": other}));
+    let words = |id| json!({"document_id": id, "new_content": "New.", "explanation": "Why."});
+    let go_on = Arc::new(Notify::new());
+    let more = calls([
+        read(),
+        ("update_document_by_id", words(other.clone())),
+        ("list_documents", json!({})),
+        (
+            "create_new_document",
+            json!({"title": "T", "new_content": "New.", "explanation": "Why."}),
+        ),
+        ("update_full_document", json!({"new_content": "New.", "explanation": "Why."})),
+    ]);
+    stage.model.plays([calls([read()]), writes("New.", &go_on, more), says("Done.")]);
+    let ask = AgentQuestion { principal: issued.principal, ..stage.question("Read it") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.streaming_preview().await;
+    assert!(stage.model.tool_results()[0].0.contains("Nobody's words."));
+    let now_ms = stage.clock.now_ms();
+    auth.issue(grant, &owner().user, now_ms).await.unwrap();
+    auth.revoke(&issued.token, &owner().user, now_ms).await.unwrap();
+    go_on.notify_one();
+    stage.decide(RequestVerdict::Approve).await;
+    let response = stage.response().await;
+    assert_eq!(response.error, None);
+    let told = stage.model.tool_results();
+    assert_eq!(told.iter().map(|it| it.1).collect::<Vec<_>>(), [true, true, false, true, false]);
+    assert!(told.iter().all(|(text, _)| !text.contains("Nobody's words.")), "{told:?}");
+    assert!(!told[2].0.contains("Secret"), "{told:?}");
+    assert_eq!(stage.text().await, "New.", "what the other token allows goes on");
 }
 
 #[tokio::test]

@@ -259,6 +259,7 @@ async fn no_rule_approves_a_plan_that_nobody_has_seen() {
             scope: RuleScope::Session,
             max_units: None,
             path: None,
+            author: None,
         }),
         ..Decision::plain(RequestVerdict::Approve)
     };
@@ -303,7 +304,7 @@ async fn nobody_plans_twice_and_nobody_plans_who_was_not_asked_to() {
 }
 
 #[tokio::test]
-async fn in_the_workspace_a_plan_is_decided_at_the_desk() {
+async fn in_the_workspace_a_plan_is_decided_in_the_inbox() {
     let mut stage = TestAgent::in_workspace(&[("a.txt", "old")]).await;
     let write = || calls([("Write", json!({"file_path": "a.txt", "content": "new"}))]);
     stage.model.plays([write(), proposes(PLAN), write(), says("Done.")]);

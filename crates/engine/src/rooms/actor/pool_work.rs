@@ -68,7 +68,11 @@ impl RoomState {
     /// Returns `true` if a command takes long.
     fn is_long(&self, command: &RoomCommand) -> bool {
         use RequestCommand::{Decide, RefreshPreview, Reopen, Split, Undo, Withdraw};
-        let about = command.request().and_then(|id| self.request(id));
+        let about = match command {
+            RoomCommand::ReportDecision(untaken, _) => Some(&untaken.request),
+            command => command.request(),
+        };
+        let about = about.and_then(|id| self.request(id));
         let hunks = about.map_or(0, |request| request.hunks.len());
         match command {
             RoomCommand::Merge(..) | RoomCommand::Replace(..) | RoomCommand::Restore(..) => {
@@ -79,6 +83,7 @@ impl RoomState {
                 Decide(..) | Split(..) | Withdraw(_) | Undo(..) | Reopen(..) | RefreshPreview(_),
                 _,
             )
+            | RoomCommand::ReportDecision(..)
             | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
             _ => false,
         }
@@ -106,6 +111,9 @@ impl RoomActor {
         push: PushRequest,
         effects: &mut RoomEffects,
     ) -> Result<Version, RoomError> {
+        // A client that was not answered sends again what may have left the log at hand, because
+        // the room was closed meanwhile.
+        self.extend_log(push.base, effects).await?;
         let now = self.now();
         if !self.state.is_long_push(&push) {
             match self.state.push_and_tell(&push, SHORT_REBASING, &now, effects) {

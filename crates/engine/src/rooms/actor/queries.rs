@@ -146,14 +146,19 @@ impl RoomActor {
             RoomCommand::About(id, RequestCommand::Decide(..), _) => {
                 votes::any_vote(&self.state, id)
             }
+            RoomCommand::ReportDecision(untaken, _) => {
+                votes::any_vote(&self.state, &untaken.request)
+            }
             RoomCommand::Recount => self.has_votes(),
             _ => false,
         }
     }
 
-    /// Takes back the votes of people who may no longer decide. They could when they voted; their
-    /// permission is checked again when the votes are needed, and when a token ends.
+    /// Takes back the votes of people who may no longer decide, and of rules that have ended. They
+    /// could when they voted; this is checked again when the votes are needed, and when a token
+    /// ends.
     pub(crate) async fn recount(&mut self, effects: &mut RoomEffects) -> Result<(), RoomError> {
+        self.end_rules_of_old_sessions(effects).await?;
         let now = self.now();
         let people = auth::holders(&self.shared.store, now.ms).await?;
         votes::recount(&mut self.state, &people, &now, effects);
@@ -171,6 +176,9 @@ impl RoomActor {
         by: &Principal,
         effects: &mut RoomEffects,
     ) -> Result<DocumentSettings, RoomError> {
+        if let Some((version, _)) = &configure.frozen {
+            self.extend_log(*version, effects).await?;
+        }
         let settings = self.state.configure(configure, by, &self.now(), effects)?;
         if self.has_votes() {
             // If the votes cannot be checked now, they are when somebody decides.
@@ -189,6 +197,19 @@ impl RoomActor {
             self.flush(effects).await?;
         }
         loading::older(&self.shared.store, &self.state, since).await
+    }
+
+    /// Lets the log at hand reach back to a version, as that of a room that was never closed does.
+    pub(crate) async fn extend_log(
+        &mut self,
+        since: Version,
+        effects: &mut RoomEffects,
+    ) -> Result<(), RoomError> {
+        if since >= self.state.document.tail_start() {
+            return Ok(());
+        }
+        self.flush(effects).await?;
+        loading::extend_log(&self.shared.store, &mut self.state, since).await
     }
 
     /// Returns the document with its missed updates and, if wanted, the requests that caused them.

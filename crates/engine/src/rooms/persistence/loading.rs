@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::approvals::{ApprovalRequest, ApprovalRequirement, StoredRequest};
-use crate::document::Update;
+use crate::document::{TAIL, Update};
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::permissions::Action;
 use crate::store::{LogPiece, QueryScope, StartingText, Store};
@@ -16,12 +16,11 @@ use crate::rooms::state::{RoomState, workspace_inbox};
 use crate::rooms::work_size::{is_long_answer, is_long_log};
 use crate::rooms::{RoomError, RoomResult};
 
-/// Number of updates that a client or a proposal may be behind and still be brought up to date by
-/// updates.
-const REACH: u64 = 20_000;
-/// Bytes of updates that are read back for one answer; if there are more, the client gets the whole
-/// text.
-const REACH_BYTES: u64 = 32 * 1024 * 1024;
+/// Updates that a client or a proposal may be behind and still be brought up to date by updates. If
+/// there are more, the client gets the whole text.
+const REACH: LogPiece = LogPiece { updates: 20_000, bytes: 32 * 1024 * 1024 };
+/// Updates that a push may be behind and still be rebased: those that a room in use has in memory.
+const PUSH_REACH: LogPiece = LogPiece { updates: TAIL.updates as u64, bytes: TAIL.bytes as u64 };
 /// Number of updates that an ended request may be behind and still be undone or proposed again.
 const LONG_REACH: u64 = 200_000;
 
@@ -104,15 +103,39 @@ pub(crate) async fn older(
     state: &RoomState,
     since: Version,
 ) -> RoomResult<Option<Vec<Arc<Update>>>> {
+    older_within(store, state, since, REACH).await
+}
+
+/// Reads the updates between a version and the log at hand back into that log, so that a change
+/// made on this version can be moved to the newest one. Does nothing if they are more than a room
+/// in use has in memory, or if the version is ahead of the document. Everything that has left the
+/// log at hand must be durable.
+pub(crate) async fn extend_log(
+    store: &Store,
+    state: &mut RoomState,
+    since: Version,
+) -> RoomResult<()> {
+    if let Some(older) = older_within(store, state, since, PUSH_REACH).await? {
+        state.document.prepend_log(older.iter().map(AsRef::as_ref));
+    }
+    Ok(())
+}
+
+async fn older_within(
+    store: &Store,
+    state: &RoomState,
+    since: Version,
+    most: LogPiece,
+) -> RoomResult<Option<Vec<Arc<Update>>>> {
     let (start, newest) = (state.document.tail_start(), state.version());
     if since >= start {
         return Ok((since <= newest).then(Vec::new));
     }
-    if newest.0 - since.0 > REACH {
+    if newest.0 - since.0 > most.updates {
         return Ok(None);
     }
     let in_memory = state.document.log_size_bytes() as u64;
-    let reach = LogPiece { updates: REACH, bytes: REACH_BYTES.saturating_sub(in_memory) };
+    let reach = LogPiece { bytes: most.bytes.saturating_sub(in_memory), ..most };
     if store.reachable(state.id(), start, reach).await? > since {
         return Ok(None);
     }

@@ -1,5 +1,5 @@
 //! Countdown of requests: it is paused while somebody views the request, can be extended, and runs
-//! out. Pure.
+//! out. An outside caller's own deadline bounds it. Pure.
 
 use std::sync::Arc;
 
@@ -10,7 +10,9 @@ use crate::ids::{MemberId, RequestId};
 use crate::permissions::Principal;
 
 use super::decisions;
-use super::requests::{changed_record, is_open, open_request, place, queue_request_event};
+use super::requests::{
+    changed_record, is_open, open_request, place, place_changed, queue_request_event,
+};
 use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::ViewerChange;
 use crate::rooms::state::{ApplyContext, RoomState};
@@ -162,5 +164,24 @@ pub(crate) fn extend(
     effects.keep(state.audit("request.extend", by.user.as_str(), Some(id), detail, now));
     place(state, Arc::clone(&request), effects);
     queue_request_event(state, &request, &[], Some(by), now, effects);
+    Ok(request)
+}
+
+/// Moves the time when the outside caller gives up to a later one: it sent its call again, and
+/// waits longer now. An earlier one changes nothing.
+pub(crate) fn move_deadline(
+    state: &mut RoomState,
+    id: &RequestId,
+    deadline_ms: Option<u64>,
+    now: &ApplyContext,
+    effects: &mut RoomEffects,
+) -> RequestResult {
+    let mut request = open_request(state, id)?;
+    let is_later = request.clock.move_deadline(deadline_ms);
+    let request = Arc::new(request);
+    if is_later {
+        place_changed(state, Arc::clone(&request), None, effects);
+        queue_request_event(state, &request, &[], None, now, effects);
+    }
     Ok(request)
 }

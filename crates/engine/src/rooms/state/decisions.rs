@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::approvals::{
     ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, InvalidDecisionReason,
-    Person,
+    JudgedDecision, Person, ReportState, ToolReport,
 };
 use crate::document::ChangeSet;
 use crate::document::provenance::ServerAct;
@@ -22,10 +22,11 @@ use super::requests::{
 use super::text::check_length;
 use super::{locked_ranges, rules, streaming_previews};
 use crate::rooms::actor::room_effects::RoomEffects;
+use crate::rooms::command::UntakenDecision;
 use crate::rooms::event::RequestNews;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
-use crate::rooms::{RequestResult, RoomError};
+use crate::rooms::{RequestResult, RoomError, RoomResult};
 
 /// Takes a decision as a whole, or refuses it with the reason.
 pub(crate) fn decide(
@@ -37,10 +38,31 @@ pub(crate) fn decide(
     effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = Arc::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    let (judged, held) = judge(state, &mut request, decision, by, now)?;
+    let text = state.document.text().clone();
+    // From here on nothing is refused.
+    state.open.remove(id);
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings, now);
+    let known = Arc::make_mut(&mut request);
+    let mut outcome = known.carry_out(judged, &text, &requirements);
+    locked_ranges::release_locked(known, &held, &mut outcome);
+    apply_decision(state, request, &outcome, decision, by, now, effects)
+}
+
+/// Judges a decision on a request as it is now, and returns it with the hunks that are held back.
+/// Nothing else is refused when it is carried out on this request.
+fn judge<'d>(
+    state: &RoomState,
+    request: &mut Arc<ApprovalRequest>,
+    decision: &'d Decision,
+    by: &Principal,
+    now: &ApplyContext,
+) -> RoomResult<(JudgedDecision<'d>, Vec<HunkId>)> {
     // A request is long: it is copied only where something has to be changed before the decision
     // is judged, or where others still hold it.
     let held = if decision.accepts_the_rest() && !state.own.frozen.is_empty() {
-        locked_ranges::exclude_locked(state, Arc::make_mut(&mut request), decision)
+        locked_ranges::exclude_locked(state, Arc::make_mut(request), decision)
     } else {
         Vec::new()
     };
@@ -50,15 +72,28 @@ pub(crate) fn decide(
     let judged = request.judge_decision(decision, by, text, now.ms, &requirements)?;
     check(state, judged.changes())?;
     rules::check(state, decision)?;
-    let text = text.clone();
-    // From here on nothing is refused.
-    state.open.remove(id);
+    Ok((judged, held))
+}
+
+/// Returns what the model would be told if a decision were taken now, and how much of it is known.
+/// It is judged and carried out as [`decide`] does, on a copy.
+pub(crate) fn report(
+    state: &RoomState,
+    untaken: &UntakenDecision,
+    now: &ApplyContext,
+) -> RoomResult<(ToolReport, ReportState)> {
+    let UntakenDecision { request: id, decision, by, fresh } = untaken;
+    let mut request = Arc::clone(state.open.get(id).ok_or(RoomError::NoRequest)?);
     let settings = state.in_force(now);
     let requirements = state.requirements(&settings, now);
+    if let Some(fresh) = fresh {
+        Arc::make_mut(&mut request).refresh_preview(fresh.clone(), &requirements);
+    }
+    let (judged, held) = judge(state, &mut request, decision, by, now)?;
     let known = Arc::make_mut(&mut request);
-    let mut outcome = known.carry_out(judged, &text, &requirements);
+    let mut outcome = known.carry_out(judged, state.document.text(), &requirements);
     locked_ranges::release_locked(known, &held, &mut outcome);
-    apply_decision(state, request, &outcome, decision, by, now, effects)
+    Ok((request.report(), request.report_state()))
 }
 
 /// Checks what the request itself cannot know: the length of the text, and frozen ranges. A change

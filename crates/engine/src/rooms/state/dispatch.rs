@@ -84,6 +84,9 @@ impl RoomState {
             | RoomCommand::Recover(..)
             | RoomCommand::Replace(..)
             | RoomCommand::Restore(..) => self.administer(command, now, effects),
+            RoomCommand::ReportDecision(untaken, reply) => {
+                effects.answer(reply, decisions::report(self, &untaken, now));
+            }
             RoomCommand::About(id, command, reply) => {
                 let result = apply_to_request(self, &id, command, now, effects);
                 effects.answer(reply, result);
@@ -150,6 +153,9 @@ fn apply_to_request(
         Command::Withdraw(by) => decisions::withdraw(state, id, by.as_ref(), now, effects),
         Command::Focus(member, focus) => deadlines::look(state, id, &member, focus, now, effects),
         Command::Extend(by) => deadlines::extend(state, id, &by, now, effects),
+        Command::MoveDeadline(deadline_ms) => {
+            deadlines::move_deadline(state, id, deadline_ms, now, effects)
+        }
         Command::Undo(wish, by) => undo::undo(state, &wish, &by, now, effects),
         Command::Reopen(wish, by) => undo::reopen(state, &wish, &by, now, effects),
         Command::RefreshPreview(fresh) => {

@@ -164,6 +164,7 @@ fn arrive(
         origin,
         document: state.about(),
         requester: Person::from(&requester),
+        requester_former: requester.former,
         action,
         policy: settings.policy.into(),
         again_of,

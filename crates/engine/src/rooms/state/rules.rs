@@ -13,7 +13,7 @@ use crate::ids::{RuleId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::store::{RuleRecord, StoreOp};
 
-use super::decisions;
+use super::{decisions, votes};
 use crate::rooms::RoomError;
 use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::NewRule;
@@ -151,7 +151,7 @@ pub(crate) fn add(
 }
 
 /// Stores the rule that a decision made, in the decision's transaction. A rule that repeats one in
-/// force is not stored.
+/// force is not stored, nor is one too many: others may have been made since it was wished for.
 pub(crate) fn remember(
     state: &mut RoomState,
     rule: &ApprovalRule,
@@ -159,6 +159,10 @@ pub(crate) fn remember(
     effects: &mut RoomEffects,
 ) {
     if state.rules.values().any(|known| known.repeats(rule)) {
+        return;
+    }
+    if state.rules.len() >= MOST_RULES {
+        tracing::info!(rule.id = %rule.id(), "a rule was not made: there are as many as allowed");
         return;
     }
     let record = record(rule);
@@ -195,7 +199,7 @@ pub(crate) fn decide_by_rules(
     request
 }
 
-/// Ends a rule: by its maker, or an owner.
+/// Ends a rule: by its maker, or an owner. Its votes on what is open do not count any more.
 pub(crate) fn revoke(
     state: &mut RoomState,
     id: &RuleId,
@@ -209,10 +213,11 @@ pub(crate) fn revoke(
     }
     end(state, id, Some(by), now, effects);
     queue_rules_event(state, effects);
+    votes::recount_rules(state, now, effects);
     Ok(())
 }
 
-/// Ends the rules for sessions that are over.
+/// Ends the rules for sessions that are over, and takes back their votes on what is open.
 pub(crate) fn end_with_sessions(
     state: &mut RoomState,
     over: &[SessionId],
@@ -227,6 +232,7 @@ pub(crate) fn end_with_sessions(
     }
     if !ended.is_empty() {
         queue_rules_event(state, effects);
+        votes::recount_rules(state, now, effects);
     }
 }
 

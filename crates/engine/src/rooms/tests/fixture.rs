@@ -283,6 +283,17 @@ pub(super) async fn time_passes(time: Duration) {
     tokio::time::resume();
 }
 
+/// Waits until a condition holds.
+pub(super) async fn until(it_is_so: impl Fn() -> bool) {
+    let patience = Duration::from_secs(20);
+    let wait = async {
+        while !it_is_so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(patience, wait).await.unwrap();
+}
+
 fn open(store: &Store, clock: &WallClock) -> (RoomRegistry, Arc<RecordingSink>) {
     let call_waiters = Arc::new(RecordingSink {
         store: store.clone(),

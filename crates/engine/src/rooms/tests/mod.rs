@@ -4,6 +4,7 @@ mod failing;
 mod fixture;
 mod people;
 mod proposing;
+mod reporting;
 mod reviewing;
 mod rules;
 mod ruling;

@@ -2,21 +2,11 @@
 
 use std::time::Duration;
 
-use super::fixture::{RoomFixture, time_passes};
+use super::fixture::{RoomFixture, time_passes, until};
 use super::{member, who};
 use crate::approvals::RequestStatus;
 use crate::rooms::command::{ClientCapabilities, JoiningMember};
 use crate::rooms::{NewDocument, RoomError};
-
-async fn until(it_is_so: impl Fn() -> bool) {
-    let patience = Duration::from_secs(20);
-    let wait = async {
-        while !it_is_so() {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(patience, wait).await.unwrap();
-}
 
 #[tokio::test]
 async fn everyone_is_told_who_comes_and_goes_and_only_if_it_is_news() {

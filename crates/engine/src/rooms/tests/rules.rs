@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::fixture::{RoomFixture, START_MS, code, issue};
+use super::fixture::{RoomFixture, START_MS, code, hunk, issue, only};
 use super::who;
 use crate::approvals::{
-    ApprovalRequest, ApprovalRule, Decision, DecisionPolicy, HunkStatus, RememberWish,
-    RequestStatus, RequestVerdict, RuleScope, ToolPolicy,
+    ApprovalRequest, ApprovalRule, Decision, DecisionPolicy, HunkChoice, HunkStatus, HunkVerdict,
+    RememberWish, RequestStatus, RequestVerdict, RuleEffect, RuleScope, ToolPolicy,
 };
 use crate::rooms::RoomError;
-use crate::rooms::command::{ApprovalMode, ProposalOutcome, SettingsChange};
+use crate::rooms::command::{ApprovalMode, NewRule, ProposalOutcome, SettingsChange};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::OwnSettings;
 use crate::rooms::state::rules::MOST_RULES;
@@ -27,7 +27,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 fn remembering(scope: RuleScope, max_units: Option<usize>) -> Decision {
     let id = crate::ids::RuleId::generate();
-    let remember = Some(RememberWish { id, scope, path: None, max_units });
+    let remember = Some(RememberWish { id, scope, path: None, max_units, author: None });
     Decision { remember, ..Decision::plain(RequestVerdict::Approve) }
 }
 
@@ -259,6 +259,40 @@ async fn a_vote_of_a_rule_is_told_like_any_vote() {
 }
 
 #[tokio::test]
+async fn a_rule_that_is_revoked_takes_its_vote_along_durably_and_people_are_told() {
+    let mut fixture = with_people(OLD).await;
+    let rule = remembers(&fixture, "bo", RuleScope::Document, 8).await;
+    policy(&fixture, DecisionPolicy::Two).await;
+    let request = asks(&fixture, SMALL).await;
+    let other = asks(&fixture, LARGE).await;
+    fixture.decides("cy", &other, Decision::plain(RequestVerdict::Approve)).await.unwrap();
+    fixture.forget();
+    fixture.room.revoke(rule.id().clone(), who("ana")).await.unwrap();
+    assert_eq!(fixture.heard("ana"), ["rules 0", "changed pending"]);
+    assert_eq!(fixture.kept(&request).await.votes().have, 0);
+    assert_eq!(fixture.kept(&other).await.votes().have, 1, "a vote of a person stays");
+    fixture.starts().await;
+    assert_eq!(fixture.accepts("cy", &request).await, RequestStatus::Pending);
+    assert_eq!(fixture.text().await, OLD);
+    assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Approved);
+    fixture.store.verify_audit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_rule_that_ends_with_its_session_takes_its_vote_along() {
+    let fixture = with_people(OLD).await;
+    remembers(&fixture, "bo", RuleScope::Session, 8).await;
+    let (policy, timeout_ms) = (Some(DecisionPolicy::Two), Some(0));
+    policies(&fixture, OwnSettings { policy, timeout_ms, ..OwnSettings::default() }).await.unwrap();
+    let request = asks(&fixture, SMALL).await;
+    assert_eq!(request.votes().have, 1);
+    fixture.clock.advance_ms(31 * DAY_MS);
+    assert_eq!(fixture.accepts("cy", &request).await, RequestStatus::Pending);
+    assert_eq!(fixture.kept(&request).await.votes().have, 1, "that of Cy");
+    assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Approved);
+}
+
+#[tokio::test]
 async fn frozen_words_are_never_changed_by_a_rule() {
     let fixture = with_people(OLD).await;
     remembers(&fixture, "ana", RuleScope::Document, 8).await;
@@ -424,4 +458,68 @@ async fn a_vote_makes_its_rule_once_the_change_is_accepted() {
     let made: Vec<_> = rules.iter().map(|it| (it.by.user.as_str(), it.at_ms)).collect();
     assert_eq!(made, [("ana", START_MS + 1_000)]);
     assert!(fixture.kept(&request).await.decisions.wishes.is_empty());
+}
+
+/// Returns the number of rules that a request has made, once this has changed something about Ana's
+/// vote and then she and Bo have accepted without a wish.
+async fn made_after(change: impl AsyncFnOnce(&RoomFixture, &ApprovalRequest)) -> usize {
+    let fixture = with_people(OLD).await;
+    policy(&fixture, DecisionPolicy::Two).await;
+    let request = fixture.proposes(SMALL).await;
+    fixture.decides("ana", &request, remembering(RuleScope::Document, Some(8))).await.unwrap();
+    change(&fixture, &request).await;
+    if fixture.accepts("ana", &request).await == RequestStatus::Pending {
+        assert_eq!(fixture.accepts("bo", &request).await, RequestStatus::Approved);
+    }
+    assert!(fixture.kept(&request).await.decisions.wishes.is_empty());
+    fixture.room.rules().await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_wish_counts_only_with_the_vote_it_came_with() {
+    assert_eq!(made_after(async |_, _| {}).await, 0, "she has voted anew, without it");
+    let milder = async |fixture: &RoomFixture, _: &ApprovalRequest| {
+        policy(fixture, DecisionPolicy::Any).await;
+        policy(fixture, DecisionPolicy::Two).await;
+    };
+    assert_eq!(made_after(milder).await, 0, "votes that a setting made enough are cleared");
+    let without_her = async |fixture: &RoomFixture, request: &ApprovalRequest| {
+        issue(fixture, "ana", Some(START_MS)).await;
+        fixture.accepts("cy", request).await;
+        issue(fixture, "ana", None).await;
+    };
+    assert_eq!(made_after(without_her).await, 0, "she could decide no longer for a while");
+    let own_words = async |fixture: &RoomFixture, request: &ApprovalRequest| {
+        let words = HunkVerdict {
+            text: Some("hot".into()),
+            ..HunkVerdict::plain(hunk(request, 1), HunkChoice::Accept)
+        };
+        let wish = remembering(RuleScope::Document, Some(8));
+        let wish = Decision { remember: wish.remember, ..only(vec![words]) };
+        fixture.decides("ana", request, wish).await.unwrap();
+        fixture.accepts("bo", request).await;
+        assert_eq!(fixture.accepts("cy", request).await, RequestStatus::Approved);
+        fixture.undoes("bo", request).await.unwrap();
+    };
+    assert_eq!(made_after(own_words).await, 0, "others have decided, and undone that");
+}
+
+#[tokio::test]
+async fn a_wish_that_waited_makes_no_rule_too_many() {
+    let fixture = with_people(OLD).await;
+    policy(&fixture, DecisionPolicy::Two).await;
+    let request = fixture.proposes(SMALL).await;
+    fixture.decides("ana", &request, remembering(RuleScope::Document, Some(8))).await.unwrap();
+    for units in 1..=MOST_RULES {
+        let new = NewRule {
+            remember: remembering(RuleScope::Document, Some(100_000 + units)).remember.unwrap(),
+            effect: RuleEffect::Allow,
+            over: None,
+            tool: "update_full_document".into(),
+            session: "ses_1".into(),
+        };
+        fixture.room.add_rule(new, who("ana")).await.unwrap();
+    }
+    assert_eq!(fixture.accepts("bo", &request).await, RequestStatus::Approved);
+    assert_eq!(fixture.room.rules().await.unwrap().len(), MOST_RULES);
 }

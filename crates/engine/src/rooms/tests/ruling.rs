@@ -18,6 +18,7 @@ async fn rules(fixture: &RoomFixture, effect: RuleEffect) {
         scope: RuleScope::Document,
         path: None,
         max_units: None,
+        author: None,
     };
     let tool = EVERY_TOOL.to_owned();
     let new = NewRule { remember, effect, over: None, tool, session: "ses_1".into() };

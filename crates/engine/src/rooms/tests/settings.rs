@@ -169,6 +169,15 @@ async fn frozen_ranges_are_of_a_version_and_move_with_their_words_also_over_a_re
 }
 
 #[tokio::test]
+async fn words_are_frozen_as_they_were_read_before_a_stop() {
+    let mut fixture = RoomFixture::with(OLD).await;
+    fixture.writes("bo", 0, 0, "Yes! ").await;
+    fixture.restarts().await;
+    freeze(&fixture, 0, (0, 12)).await.unwrap();
+    assert_eq!(fixture.now().await.settings.frozen, [(5, 17)]);
+}
+
+#[tokio::test]
 async fn frozen_ranges_that_are_no_places_in_the_text_are_refused() {
     let fixture = RoomFixture::with("a😀b").await;
     for range in [(0, 2), (0, 5), (3, 3), (4, 1)] {

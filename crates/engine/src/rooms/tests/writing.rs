@@ -1,8 +1,9 @@
 //! Pushes of people: rebased, recognised, refused; carets; catching up.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use super::fixture::{RoomFixture, edit, push};
+use super::fixture::{RoomFixture, edit, push, time_passes, until};
 use super::{member, who};
 use crate::document::Text;
 use crate::ids::Version;
@@ -161,18 +162,78 @@ async fn updates_that_left_the_log_at_hand_come_from_the_store() {
 }
 
 #[tokio::test]
-async fn a_long_history_is_loaded_from_its_snapshot_with_requests_as_old_as_it() {
-    let mut fixture = RoomFixture::with("old").await;
-    let request = fixture.proposes("new").await;
-    let (mut text, mut version) = (Text::new("old"), Version(0));
+async fn what_was_not_answered_before_a_stop_is_recognised_and_rebased_after_it() {
+    let mut fixture = RoomFixture::with("text").await;
+    let unanswered = [edit(&Text::new("text"), 4, 4, "!")];
+    fixture.pushes("ana", Version(0), &unanswered).await.unwrap();
+    fixture.restarts().await;
+    fixture.forget();
+    assert_eq!(fixture.pushes("ana", Version(0), &unanswered).await.unwrap(), Version(1));
+    assert_eq!(fixture.heard("ana"), [""; 0], "nothing was applied twice");
+    let late = [edit(&Text::new("text"), 0, 0, "> ")];
+    assert_eq!(fixture.pushes("bo", Version(0), &late).await.unwrap(), Version(2));
+    assert_eq!(fixture.text().await, "> text!");
+}
+
+#[tokio::test]
+async fn what_was_not_answered_before_a_room_was_closed_is_recognised_after_it() {
+    let fixture = RoomFixture::with("text").await;
+    let unanswered = || push("ana", Version(0), &[edit(&Text::new("text"), 4, 4, "!")]);
+    fixture.room.push(unanswered()).await.unwrap();
+    fixture.room.leave("ana".into()).await;
+    let (rooms, document) = fixture.leave_alone();
+    time_passes(Duration::from_mins(1)).await;
+    until(|| rooms.count() == 0).await;
+    let room = rooms.open(&document).await.unwrap();
+    assert_eq!(room.push(unanswered()).await.unwrap(), Version(1));
+    let late = push("bo", Version(0), &[edit(&Text::new("text"), 0, 0, "> ")]);
+    assert_eq!(room.push(late).await.unwrap(), Version(2));
+    assert_eq!(room.read().await.unwrap().text.to_string(), "> text!");
+}
+
+#[tokio::test]
+async fn a_push_that_waits_with_others_is_rebased_over_them_and_what_was_before_the_stop() {
+    let mut fixture = RoomFixture::with("text").await;
+    fixture.writes("ana", 0, 0, "a").await;
+    fixture.restarts().await;
+    let first = push("ana", Version(1), &[edit(&Text::new("atext"), 5, 5, "b")]);
+    let late = push("bo", Version(0), &[edit(&Text::new("text"), 4, 4, "c")]);
+    let (reply, pushed) = ReplySender::channel();
+    fixture.room.send(RoomCommand::Push(first, ReplySender::channel().0)).await;
+    fixture.room.send(RoomCommand::Push(late, reply)).await;
+    assert_eq!(pushed.await.unwrap().unwrap(), Version(3));
+    assert_eq!(fixture.text().await, "atextbc");
+}
+
+/// Pushes `each` letters three times to a new document with this text.
+async fn pushes_letters(fixture: &RoomFixture, mut text: Text, each: usize) {
+    let mut version = Version(0);
     for _ in 0..3 {
         let mut changes = Vec::new();
-        for _ in 0..700 {
+        for _ in 0..each {
             changes.push(edit(&text, 0, 0, "x"));
             text = Text::new(&format!("x{text}"));
         }
         version = fixture.pushes("ana", version, &changes).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_push_on_more_updates_than_a_room_has_in_memory_is_sent_back() {
+    let mut fixture = RoomFixture::with("").await;
+    pushes_letters(&fixture, Text::default(), 4_000).await;
+    fixture.restarts().await;
+    let change = [edit(&Text::default(), 0, 0, "late")];
+    let refused = fixture.pushes("bo", Version(0), &change).await;
+    assert!(matches!(refused, Err(RoomError::Resync)), "{refused:?}");
+    fixture.writes("bo", 0, 0, "y").await;
+}
+
+#[tokio::test]
+async fn a_long_history_is_loaded_from_its_snapshot_with_requests_as_old_as_it() {
+    let mut fixture = RoomFixture::with("old").await;
+    let request = fixture.proposes("new").await;
+    pushes_letters(&fixture, Text::new("old"), 700).await;
     fixture.writes("ana", 0, 0, "y").await;
     let kept = fixture.store.load(fixture.room.document()).await.unwrap().unwrap();
     assert_eq!((kept.snapshot, kept.updates.len()), (Version(2_100), 1));

@@ -4,27 +4,28 @@
 use std::path::Path;
 
 use crate::store::apply::{self, WriterCache};
+use crate::store::data_directory;
 use crate::store::database::connection::WriterConnection;
 use crate::store::database::sqlite;
-use crate::store::database::sqlite::update_journal::{JournalContent, SETTING, begin_generation};
+use crate::store::database::sqlite::update_journal::{
+    JournalContent, JournalUse, SETTING, begin_generation,
+};
 use crate::store::{StoreError, StoreResult};
 
 /// Stores the updates of a journal that the database does not have. Returns the generation that it
 /// expects from now on.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] if they do not follow what the database has.
+/// [`StoreError::Corrupt`] if they do not follow what the database has, or if the journal is
+/// damaged.
 pub(in crate::store) async fn store_content(
     mut connection: WriterConnection,
     content: &JournalContent,
+    journal_use: JournalUse,
 ) -> StoreResult<u64> {
-    let sql = "SELECT value FROM settings WHERE key = $1";
-    let known: Option<(String,)> = connection.one(sql, &[&SETTING]).await?;
-    let known = known.map(|(value,)| {
-        value.parse::<u64>().map_err(|error| StoreError::corrupt("setting update_journal", &error))
-    });
-    let known = known.transpose()?;
-    let mut batches = known.map_or_else(|| Ok(Vec::new()), |it| content.batches(it))?;
+    let known = expected_generation(&mut connection).await?;
+    let mut batches =
+        known.map_or_else(|| Ok(Vec::new()), |it| content.batches(it, journal_use))?;
     if let Some(known) = known
         && batches.is_empty()
     {
@@ -50,25 +51,69 @@ pub(in crate::store) async fn store_content(
     Ok(next)
 }
 
+/// Returns the generation that a database does not have; `None` if it never had a journal.
+async fn expected_generation(connection: &mut WriterConnection) -> StoreResult<Option<u64>> {
+    let sql = "SELECT value FROM settings WHERE key = $1";
+    let known: Option<(String,)> = connection.one(sql, &[&SETTING]).await?;
+    let known = known.map(|(value,)| {
+        value.parse::<u64>().map_err(|error| StoreError::corrupt("setting update_journal", &error))
+    });
+    known.transpose()
+}
+
+/// Copies the database of a data directory into an empty directory, with what is in its journal, if
+/// the journal has updates that the database lacks and no server uses the directory. Returns `true`
+/// if it was copied. Changes nothing in `directory`.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] if the journal is damaged, [`StoreError::File`] or
+/// [`StoreError::Database`] if something cannot be read or written.
+pub async fn copy_with_journal(directory: &Path, to: &Path) -> StoreResult<bool> {
+    let (database, copied) =
+        (directory.join(data_directory::DATABASE), to.join(data_directory::DATABASE));
+    let journal = JournalContent::read(&database)?;
+    if journal.is_empty() || data_directory::is_locked(directory)? {
+        return Ok(false);
+    }
+    let only = sqlite::connect_onlooker(&database).await?;
+    let known = match sqlite::check_shape(&only).await {
+        Ok(()) => {
+            let mut connection = WriterConnection::Sqlite(only.acquire().await?);
+            expected_generation(&mut connection).await?
+        }
+        // Whoever opens the database says what is wrong with it.
+        Err(_) => None,
+    };
+    only.close().await;
+    let Some(known) = known else { return Ok(false) };
+    if journal.batches(known, JournalUse::AtRest)?.is_empty() {
+        return Ok(false);
+    }
+    data_directory::create_private(&copied)?;
+    sqlite::copy(&database, &copied).await?;
+    store_in_file(&copied, &journal, JournalUse::AtRest).await?;
+    Ok(true)
+}
+
 /// Copies a database of this version, with what is in its journal, into an empty file. A server may
 /// be running.
 pub(super) async fn copy(database: &Path, to: &Path) -> StoreResult<()> {
     // Read first: what the database stores meanwhile it has by the time it is copied.
     let journal = JournalContent::read(database)?;
     sqlite::copy(database, to).await?;
-    store_in_file(to, &journal).await
+    store_in_file(to, &journal, JournalUse::InUse).await
 }
 
 /// Copies a database of any version, as [`copy`] does.
 pub(super) async fn copy_any(database: &Path, to: &Path) -> StoreResult<()> {
     let journal = JournalContent::read(database)?;
     sqlite::copy_any(database, to).await?;
-    store_in_file(to, &journal).await
+    store_in_file(to, &journal, JournalUse::InUse).await
 }
 
 /// Stores what is in the journal of a database that no server uses.
 pub(super) async fn recover(database: &Path) -> StoreResult<()> {
-    store_in_file(database, &JournalContent::read(database)?).await
+    store_in_file(database, &JournalContent::read(database)?, JournalUse::AtRest).await
 }
 
 /// Folds everything that stands beside a database into it, if it can be read.
@@ -80,7 +125,8 @@ pub(super) async fn fold(database: &Path) {
         let journal = JournalContent::read(database)?;
         let only = sqlite::connect_writer(database).await?;
         if sqlite::check_shape(&only).await.is_ok() {
-            store_content(WriterConnection::Sqlite(only.acquire().await?), &journal).await?;
+            let connection = WriterConnection::Sqlite(only.acquire().await?);
+            store_content(connection, &journal, JournalUse::AtRest).await?;
         }
         sqlite::checkpoint(&only).await;
         only.close().await;
@@ -91,13 +137,19 @@ pub(super) async fn fold(database: &Path) {
     }
 }
 
-async fn store_in_file(database: &Path, journal: &JournalContent) -> StoreResult<()> {
+async fn store_in_file(
+    database: &Path,
+    journal: &JournalContent,
+    journal_use: JournalUse,
+) -> StoreResult<()> {
     if journal.is_empty() {
         return Ok(());
     }
     let only = sqlite::connect_file(database).await?;
     let stored = match only.acquire().await {
-        Ok(connection) => store_content(WriterConnection::Sqlite(connection), journal).await,
+        Ok(connection) => {
+            store_content(WriterConnection::Sqlite(connection), journal, journal_use).await
+        }
         Err(error) => Err(error.into()),
     };
     only.close().await;

@@ -13,8 +13,9 @@ use super::writer_message::WriterMessage;
 use crate::ids::{DocumentId, Version};
 use crate::store::{StoreError, StoreOp, StoreResult, WriteBatch};
 
-/// Time after which the database gets what is in the journal.
-const DELAY: Duration = Duration::from_millis(250);
+/// Time after which the database gets what is in the journal. Whoever types goes on, so with a
+/// shorter one the pages of their document are written more often.
+const DELAY: Duration = Duration::from_secs(1);
 
 /// Time until the next attempt, after the database could not store it.
 const PAUSE: Duration = Duration::from_secs(1);

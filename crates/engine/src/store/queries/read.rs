@@ -11,6 +11,10 @@ use crate::store::records::{
 };
 use crate::store::{QueryScope, Store, StoreResult};
 
+/// Maximum length of a change set in a [`HistoryRecord`], in characters of JSON. Typing and
+/// deletions are shorter; only long insertions are longer.
+const SHORT_CHANGES: u32 = 8_192;
+
 impl Store {
     /// Returns a document without its text, deleted ones too.
     ///
@@ -49,9 +53,11 @@ impl Store {
         before: Option<Version>,
         limit: u32,
     ) -> StoreResult<Vec<HistoryRecord>> {
-        let sql = "SELECT version, author, at_ms, origin FROM updates
+        let sql = "SELECT version, author, at_ms, origin,
+               CASE WHEN LENGTH(changes) <= $4 THEN changes END AS changes FROM updates
              WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT $3";
-        self.all(sql, &[document, &before.unwrap_or(Version(u64::MAX)), &limit]).await
+        let before = before.unwrap_or(Version(u64::MAX));
+        self.all(sql, &[document, &before, &limit, &SHORT_CHANGES]).await
     }
 
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest

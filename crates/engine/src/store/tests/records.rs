@@ -75,6 +75,14 @@ async fn history_is_newest_first_and_paged(database: TestDatabase) {
     let versions = |page: Vec<HistoryRecord>| page.iter().map(|h| h.version.0).collect::<Vec<_>>();
     assert_eq!(versions(store.history(&id, None, 2).await.unwrap()), [5, 4]);
     assert_eq!(versions(store.history(&id, Some(Version(4)), 9).await.unwrap()), [3, 2, 1]);
+    let StoreOp::AppendUpdates { updates, .. } = append("doc_a", 0, 1) else { unreachable!() };
+    let first = store.history(&id, Some(Version(2)), 1).await.unwrap().remove(0);
+    assert_eq!(first.changes, Some(updates[0].changes.clone()));
+    let mut long = append("doc_a", 5, 1);
+    let StoreOp::AppendUpdates { updates, .. } = &mut long else { unreachable!() };
+    updates[0].changes = format!("[[0,\"{}\"]]", "x".repeat(9_000)).into();
+    store.commit(WriteBatch::from(long)).await.unwrap();
+    assert_eq!(store.history(&id, None, 1).await.unwrap()[0].changes, None);
 }
 
 async fn private_and_deleted_documents_are_not_listed(database: TestDatabase) {

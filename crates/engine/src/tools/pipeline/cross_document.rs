@@ -61,7 +61,7 @@ pub(crate) async fn enter(
     let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
     let unknown = || ToolError::NoSuchDocument(id.clone());
     let action = if effect == ToolEffect::Safe { Action::Read } else { Action::Ask };
-    let requester = context.environment.rooms.with_current_roles(&context.call.requester).await?;
+    let requester = context.environment.rooms.with_current_rights(&context.call.requester).await?;
     if !requester.may(Action::Read, Some(&id)) {
         return Err(unknown());
     }
@@ -106,7 +106,7 @@ pub(crate) async fn enter(
 pub(crate) async fn listed(
     context: &ToolContext,
 ) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
-    let requester = context.environment.rooms.with_current_roles(&context.call.requester).await?;
+    let requester = context.environment.rooms.with_current_rights(&context.call.requester).await?;
     let mut listed = context.environment.rooms.listed(&requester).await?;
     let open = listed.len();
     if context.room.unlisted_owner().is_none() {

@@ -7,12 +7,15 @@ use crate::approvals::{
     self, ApprovalRequest, ApprovalRule, CallOrigin, ProposedCall, RuleSubject,
 };
 use crate::document::diff::HunkDraft;
+use crate::ids::DocumentId;
+use crate::permissions::Principal;
 use crate::rooms::command::ApprovalMode;
-use crate::rooms::{RoomError, RoomHandle};
+use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 
 use super::inbox_approval;
+use crate::tools::document::read_document::ReadDocument;
 use crate::tools::dyn_tool::DynTool;
-use crate::tools::{ToolCall, ToolContext, ToolError, ToolRegistry, ToolScope};
+use crate::tools::{Tool as _, ToolCall, ToolContext, ToolError, ToolRegistry, ToolScope};
 
 impl ToolRegistry {
     /// Checks owners' rules before another document that is a file is read.
@@ -34,11 +37,29 @@ impl ToolRegistry {
         match inbox_approval::approval_mode_for_path(context, &path, &[&call.name, "Read"], None)
             .await?
         {
-            ApprovalMode::People => Err(ToolError::Denied(format!(
-                "An owner wants to be asked before {path} is read, which only Read in the workspace does; it was not read"
-            ))),
+            ApprovalMode::People => Err(only_read_asks(&path)),
             ApprovalMode::Ask | ApprovalMode::Bypass => Ok(()),
         }
+    }
+
+    /// Checks owners' rules before a program reads a document, which may be a file, without calling
+    /// a tool.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Denied`] if a rule denies reading it, or requires that people are asked.
+    pub(crate) async fn check_document_read(
+        &self,
+        rooms: &RoomRegistry,
+        document: &DocumentId,
+        reader: &Principal,
+    ) -> Result<(), ToolError> {
+        let Some(path) = self.path_of(rooms, document).await? else { return Ok(()) };
+        let (inbox, tools) = (rooms.workspace_inbox().await?, [ReadDocument::NAME, "Read"]);
+        if inbox_approval::is_asked_about(&inbox, &path, &tools, None, reader).await? {
+            return Err(only_read_asks(&path));
+        }
+        Ok(())
     }
 
     /// Returns who must approve a change of a document that may be a file.
@@ -89,6 +110,7 @@ impl ToolRegistry {
                         document: None,
                         file: Some(&path),
                         units: None,
+                        requester: request.proposal.requester_ids(),
                     })
                 })
         };
@@ -103,12 +125,24 @@ impl ToolRegistry {
         tool: &dyn DynTool,
         context: &ToolContext,
     ) -> Result<Option<String>, ToolError> {
-        let (rooms, path) = (&context.environment.rooms, self.path(tool, context));
-        let is_in_files = tool.spec().scope == ToolScope::Workspace;
-        if path.is_some() || is_in_files || !rooms.knows_of_workspace() {
+        if tool.spec().scope == ToolScope::Workspace {
+            return Ok(None);
+        }
+        self.path_of(&context.environment.rooms, context.room.document()).await
+    }
+
+    /// Returns the path of the file that a document is, also if another server of several has the
+    /// workspace.
+    async fn path_of(
+        &self,
+        rooms: &RoomRegistry,
+        document: &DocumentId,
+    ) -> Result<Option<String>, ToolError> {
+        let path = self.files.as_ref().and_then(|files| files.path_of(document));
+        if path.is_some() || !rooms.knows_of_workspace() {
             return Ok(path);
         }
-        Ok(rooms.stored_path(context.room.document()).await?)
+        Ok(rooms.stored_path(document).await?)
     }
 
     /// Returns the path of the file that the document of a call is. `None` for workspace tools,
@@ -117,4 +151,11 @@ impl ToolRegistry {
         let files = self.files.as_ref().filter(|_| tool.spec().scope != ToolScope::Workspace)?;
         files.path_of(context.room.document())
     }
+}
+
+/// Returns the refusal of a read that people would have to be asked about.
+fn only_read_asks(path: &str) -> ToolError {
+    ToolError::Denied(format!(
+        "An owner wants to be asked before {path} is read, which only Read in the workspace does; it was not read"
+    ))
 }

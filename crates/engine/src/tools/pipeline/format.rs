@@ -18,7 +18,7 @@ pub fn stamp(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {
 pub fn stamp_outcome(outcome: &mut ToolOutcome, session: &SessionId, at_ms: u64) {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let about = &mut outcome.about;
-    about.entry("timestamp").or_insert_with(|| json!(at.map(|at| at.to_string())));
+    about.entry("timestamp").or_insert_with(|| json!(at.map(|at| format!("{at:.3}"))));
     about.entry("sessionId").or_insert_with(|| json!(session.as_str()));
     about.entry("updateType").or_insert_with(|| "none".into());
 }

@@ -10,6 +10,7 @@ use crate::approvals::{
 };
 use crate::document::diff::HunkDraft;
 use crate::document::utf16_len;
+use crate::permissions::Principal;
 use crate::rooms::command::{ApprovalMode, ProposalOutcome, ResolvedRequest};
 use crate::rooms::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
@@ -82,7 +83,8 @@ pub async fn ask(
 /// # Errors
 /// [`ToolError::Room`] if the rules of the inbox cannot be read.
 pub async fn is_ruled(context: &ToolContext, call: &ToolCall) -> Result<bool, ToolError> {
-    Ok(has_rule(&context.environment.workspace_inbox, call).await?)
+    let requester = &context.call.requester;
+    Ok(has_rule(&context.environment.workspace_inbox, call, requester).await?)
 }
 
 /// Returns `true` if a rule of the inbox applies to a call, before anything else is known of the
@@ -90,11 +92,16 @@ pub async fn is_ruled(context: &ToolContext, call: &ToolCall) -> Result<bool, To
 ///
 /// # Errors
 /// Those of [`RoomHandle::rules`], for the inbox.
-pub async fn has_rule(workspace_inbox: &RoomHandle, call: &ToolCall) -> Result<bool, RoomError> {
+pub async fn has_rule(
+    workspace_inbox: &RoomHandle,
+    call: &ToolCall,
+    requester: &Principal,
+) -> Result<bool, RoomError> {
     let rules = workspace_inbox.rules().await?;
     let file = named_file(&call.input);
-    let matter =
-        RuleSubject { tool: &call.name, document: None, file: file.as_deref(), units: None };
+    let (tool, file) = (call.name.as_str(), file.as_deref());
+    let requester = requester.into();
+    let matter = RuleSubject { tool, document: None, file, units: None, requester };
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
 }
 
@@ -125,22 +132,41 @@ pub async fn approval_mode_for_path(
     tools: &[&str],
     hunks: Option<&[HunkDraft]>,
 ) -> Result<ApprovalMode, ToolError> {
-    let rules = context.environment.workspace_inbox.rules().await?;
     let parts = hunks.map(|hunks| hunks.iter().flat_map(|hunk| &hunk.parts));
     let units =
         parts.map(|parts| parts.map(|part| part.to - part.from + utf16_len(&part.insert)).sum());
-    let mut approval_mode = context.approval.mode;
+    let inbox = &context.environment.workspace_inbox;
+    let is_asked = is_asked_about(inbox, path, tools, units, &context.call.requester).await?;
+    Ok(if is_asked { ApprovalMode::People } else { context.approval.mode })
+}
+
+/// Returns `true` if a rule of the inbox requires that people are asked, as if one of `tools` was
+/// called with `path`.
+///
+/// # Errors
+///
+/// [`ToolError::Denied`] if a rule denies it.
+pub(super) async fn is_asked_about(
+    workspace_inbox: &RoomHandle,
+    path: &str,
+    tools: &[&str],
+    units: Option<usize>,
+    requester: &Principal,
+) -> Result<bool, ToolError> {
+    let rules = workspace_inbox.rules().await?;
+    let mut is_asked = false;
     for &tool in tools {
-        let matter = RuleSubject { tool, document: None, file: Some(path), units };
+        let (file, requester) = (Some(path), requester.into());
+        let matter = RuleSubject { tool, document: None, file, units, requester };
         match ruling(rules.iter().map(AsRef::as_ref), &matter) {
             Some(rule) if rule.effect == approvals::RuleEffect::Deny => {
                 return Err(ToolError::Denied(rule.denial()));
             }
-            Some(_) => approval_mode = ApprovalMode::People,
+            Some(_) => is_asked = true,
             None => {}
         }
     }
-    Ok(approval_mode)
+    Ok(is_asked)
 }
 
 /// Returns the files that a search by this tool leaves out: those with a rule at least as strict as
@@ -154,7 +180,9 @@ pub async fn hidden(
     mildest: approvals::RuleEffect,
 ) -> Result<ExcludedPaths, ToolError> {
     let rules = context.environment.workspace_inbox.rules().await?;
-    Ok(ExcludedPaths::by(rules.iter().map(AsRef::as_ref), &["Read", tool], mildest))
+    let rules = rules.iter().map(AsRef::as_ref);
+    let asker = (&context.call.requester).into();
+    Ok(ExcludedPaths::by(rules, &["Read", tool], asker, mildest))
 }
 
 /// Returns the preview of a call that only reads.

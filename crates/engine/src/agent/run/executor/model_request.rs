@@ -102,13 +102,19 @@ impl RunExecutor<'_> {
     }
 
     /// Checks that the person who asked could still ask: a run ends when their token does. Requests
-    /// that already wait for people stay, because they belong to the document.
-    pub(crate) async fn check_asker(&self) -> RunResult<()> {
-        let AgentQuestion { principal, document, .. } = &self.run.ask;
+    /// that already wait for people stay, because they belong to the document. The run goes on with
+    /// the rights that the person still has: what a token allowed ends with it, also while another
+    /// one lets them ask.
+    pub(crate) async fn check_asker(&mut self) -> RunResult<()> {
+        let AgentQuestion { principal, document, permission_mode, .. } = &self.run.ask;
         let (store, now_ms) = (&self.shared.store, self.now_ms());
-        let action = needed_action(self.run.ask.permission_mode);
-        let may = auth::may_still(store, &principal.user, action, document.as_ref(), now_ms).await;
-        if may.map_err(AskError::from)? { Ok(()) } else { Err(RunFailure::NotAllowed) }
+        let now = auth::with_current_rights(store, principal, now_ms).await;
+        let now = now.map_err(AskError::from)?;
+        if !now.may(needed_action(*permission_mode), document.as_ref()) {
+            return Err(RunFailure::NotAllowed);
+        }
+        self.asker = now;
+        Ok(())
     }
 
     /// Returns the document as the conversation was shown it before this question; `None` if the
@@ -227,6 +233,7 @@ impl RunExecutor<'_> {
             run: self.run.full_name(),
             thread: self.run.thread_now(&self.entries),
             prompt: first.then(|| ask.prompt.clone()),
+            question: Some(ask.prompt.clone()),
             document: self.known.snapshot.as_ref().map(|document| ModelDocument {
                 text: document.text.to_string(),
                 selection: self.known.selection.map(|(from, to)| ModelSelection { from, to }),

@@ -2,7 +2,7 @@
 //! earlier changes.
 
 use crate::approvals::ApprovalRequest;
-use crate::ids::RequestId;
+use crate::ids::{DocumentId, RequestId};
 use crate::llm::messages_api::ToolDefinition;
 use crate::tools::PlanMode;
 
@@ -34,29 +34,58 @@ impl RunExecutor<'_> {
         self.shared.tools.planning().filter(|_| plans)
     }
 
-    /// Returns people's decisions about earlier changes since the model was last told. Empty for an
-    /// external call, which has no model.
-    pub(crate) async fn news(&self) -> RunResult<DecisionUpdates> {
+    /// Adds to the results of calls what people have decided about earlier changes: the model hears
+    /// of it in the next turn, also if that is not the turn of a new question.
+    pub(crate) async fn with_news(&self, kind: EntryKind) -> RunResult<EntryKind> {
+        let (session, run) = (self.run.ask.session.clone(), self.run.ask.run.clone());
+        let mut latest = TranscriptEntry { session, run, at_ms: self.now_ms(), kind };
+        if matches!(latest.kind, EntryKind::Results { .. }) {
+            let told = self.news(Some(&latest)).await?;
+            if let EntryKind::Results { news, .. } = &mut latest.kind {
+                *news = told;
+            }
+        }
+        Ok(latest.kind)
+    }
+
+    /// Returns people's decisions about earlier changes since the model was last told; `latest` is
+    /// an entry that is not stored yet. Empty for an external call, which has no model.
+    pub(crate) async fn news(
+        &self,
+        latest: Option<&TranscriptEntry>,
+    ) -> RunResult<DecisionUpdates> {
         let mut news =
             DecisionUpdates { tag: self.prompt.tag.to_string(), ..DecisionUpdates::default() };
         if self.run.ask.outside().is_some() {
             return Ok(news);
         }
-        for first in transcript::decided(&self.entries).take(NEWS_LIMIT) {
+        for first in transcript::decided(self.entries.iter().chain(latest)).take(NEWS_LIMIT) {
             let Some(now) = self.standing(&first.request).await? else { continue };
             let newest = self.newest(&now).await?;
             let id = first.request.clone();
             if news.told.contains_key(&id) {
                 continue;
             }
-            if let Some((lines, stands)) =
-                decision_updates::describe_news(&self.known_of(first), &now, newest.as_ref())
-            {
-                news.lines.push(lines);
-                news.told.insert(id, stands);
+            let told =
+                decision_updates::describe_news(&self.known_of(first), &now, newest.as_ref());
+            let Some(told) = told else { continue };
+            let document = now.proposal.document.filter(|id| id != self.run_events.room.document());
+            // Rights may have changed since the model made the call, and the text quotes the
+            // document. What is not told now is told once it may be.
+            if self.may_tell_of(document.as_ref()).await? {
+                news.push(id, told, document);
             }
         }
         Ok(news)
+    }
+
+    /// Returns `true` if the model, and everybody who reads this conversation, may be told what
+    /// another document says; `None` is the conversation's own.
+    async fn may_tell_of(&self, document: Option<&DocumentId>) -> RunResult<bool> {
+        let named = document.into_iter().cloned().collect();
+        let room = &self.run_events.room;
+        let hidden = self.shared.hidden_documents(&self.asker, &self.chosen, room, named).await?;
+        Ok(hidden.is_empty())
     }
 
     /// Returns the decisions that this run's prompt tells; unchanged after a restart.
@@ -69,15 +98,16 @@ impl RunExecutor<'_> {
     }
 
     /// Returns the state of a request that the model was last told: with the outcome of its call,
-    /// or with a later prompt.
+    /// or with later results or a later prompt.
     fn known_of<'e>(&'e self, first: DecisionNote<'e>) -> ReportedDecision<'e> {
-        let text_of = |entry: &'e TranscriptEntry| match &entry.kind {
-            EntryKind::Prompt { news, .. } => {
-                Some((entry.at_ms, news.told.get(&first.request)?.as_str()))
-            }
-            _ => None,
+        // What was told in a turn that the model refused is not sent to it again.
+        let untold = transcript::untold_runs(&self.entries, &self.run.ask.run);
+        let text_of = |entry: &'e TranscriptEntry| {
+            let told = &entry.kind.news()?.told;
+            Some((entry.at_ms, told.get(&first.request)?.as_str()))
         };
-        let last = self.entries.iter().rev().find_map(text_of);
+        let mut sent = self.entries.iter().rev().filter(|entry| !untold.contains(&&entry.run));
+        let last = sent.find_map(text_of);
         let told_ms = last.map_or(first.at_ms, |(at_ms, _)| at_ms);
         ReportedDecision { told_ms, stood: last.map(|(_, stood)| stood), first }
     }

@@ -18,7 +18,7 @@ impl RunExecutor<'_> {
         // A turn stores the ids of its requests with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
         let context = self.context(request.clone(), self.shared.workspace_inbox().await?);
-        let finished = self.make_call(&context, call).await?;
+        let finished = self.make_call(context, call).await?;
         // If the call made no request, its preview is removed; if it did, the request has replaced
         // the preview.
         self.run_events.room.end_previews(StreamingPreviewScope::One(request.clone())).await;
@@ -44,29 +44,30 @@ impl RunExecutor<'_> {
     /// Makes a call, unless it was made before a restart; waits for its result.
     async fn make_call(
         &mut self,
-        context: &ToolContext,
+        mut context: ToolContext,
         call: &ToolCall,
     ) -> RunResult<FinishedCall> {
         let (shared, tools) = (self.shared, &self.shared.tools);
         let mut made = None;
         if self.turn.after_restart {
-            let joined = Box::pin(shared.join_forwarded(context, call, &self.cancel));
+            let joined = Box::pin(shared.join_forwarded(&context, call, &self.cancel));
             if let Some(returned) = joined.await? {
                 return Ok(self.take_returned(returned));
             }
-            made = tools.resume(context, call, &self.cancel).await;
+            made = tools.resume(&context, call, &self.cancel).await;
         }
         let made = if let Some(made) = made {
             made
         } else {
             self.check_asker().await?;
-            tools.attempt(context, call, &self.cancel).await
+            context.call.requester = self.asker.clone();
+            tools.attempt(&context, call, &self.cancel).await
         };
         match made {
             CallAttempt::Over(finished) => Ok(*finished),
             CallAttempt::Elsewhere(place) => {
                 // On the heap: it waits long.
-                let given = shared.forward(&self.run.ask, (context, &*place), call, &self.cancel);
+                let given = shared.forward(&self.run.ask, (&context, &*place), call, &self.cancel);
                 let returned = Box::pin(given).await?;
                 Ok(self.take_returned(returned))
             }

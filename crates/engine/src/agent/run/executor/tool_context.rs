@@ -34,7 +34,7 @@ impl RunExecutor<'_> {
             request,
             session: ask.session.clone(),
             run: ask.run.clone(),
-            requester: ask.principal.clone(),
+            requester: self.asker.clone(),
             prompt: ask.prompt.as_str().into(),
             source: ask
                 .outside()

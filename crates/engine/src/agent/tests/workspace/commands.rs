@@ -3,8 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+
 use crate::approvals::{ExecutionState, PreviewKind, RequestStatus};
 use crate::auth::{Authenticator, TokenGrant};
+use crate::llm::AnswerDelta;
 use crate::rooms::command::SettingsChange;
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 
@@ -225,6 +228,38 @@ async fn switching_approvals_off_runs_no_command_of_anybody_but_an_owner() {
     stage.model.plays([calls([("Bash", bash("touch c.txt"))]), says("Done.")]);
     stage.run("Run it").await;
     until("the owner's own", || stage.file("c.txt").is_some()).await;
+}
+
+#[tokio::test]
+async fn with_approvals_off_a_command_runs_no_longer_once_its_askers_owner_token_ended() {
+    let mut stage = TestAgent::in_workspace(&[]).await;
+    let own = OwnSettings { approvals: Some(ApprovalSwitch::Off), ..OwnSettings::default() };
+    let off = SettingsChange { own, frozen: None };
+    stage.workspace_inbox().await.configure(off, owner()).await.unwrap();
+    let auth = Authenticator::new(stage.store.clone());
+    let issue = async |role, user| {
+        let name = "Olga".into();
+        let grant = TokenGrant { role, name, document: None, expires_ms: None, user };
+        auth.issue(grant, &owner().user, 0).await.unwrap()
+    };
+    let first = issue(Role::Owner, None).await;
+    issue(Role::Editor, Some(first.principal.user.clone())).await;
+    let go_on = Arc::new(Notify::new());
+    let pause = vec![AnswerDelta::Text("Let me see.".into())];
+    let then = calls([("Bash", bash("touch b.txt"))]);
+    stage
+        .model
+        .plays([ScriptedReply::Writes(pause, Arc::clone(&go_on), Box::new(then)), says("Done.")]);
+    let ask = AgentQuestion { principal: first.principal, ..stage.conversation_question("Run it") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.model.called(1).await;
+    auth.revoke(&first.token, &owner().user, 0).await.unwrap();
+    go_on.notify_one();
+    let request = stage.request().await;
+    assert_eq!((request.status, stage.file("b.txt")), (RequestStatus::Pending, None));
+    stage.decides(&request, approve()).await.unwrap();
+    stage.result().await;
+    assert_eq!(stage.file("b.txt").as_deref(), Some(""), "another owner may approve it");
 }
 
 #[tokio::test]

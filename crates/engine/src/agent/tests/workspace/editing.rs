@@ -1,7 +1,7 @@
 //! Tests of every tool that changes a file with every decision of people, and of the tools that
 //! only read.
 
-use crate::approvals::{PreviewKind, RequestStatus};
+use crate::approvals::{PreviewKind, ReportState, RequestStatus};
 
 use super::*;
 
@@ -263,4 +263,24 @@ async fn looking_where_nothing_may_be_seen_is_refused() {
         let (text, is_error) = told(&stage);
         assert!(is_error && text.starts_with(words), "{text}");
     }
+}
+
+#[tokio::test]
+async fn what_would_be_told_of_a_call_is_judged_as_the_call_would_be() {
+    let [case, ..] = cases();
+    let (stage, request) = asked(&case).await;
+    let desk = stage.workspace_inbox().await;
+    let would = async |decision: Decision| {
+        stage.agents.report_in(&desk, request.id().clone(), decision, owner()).await
+    };
+    for bad in [json!({"file_path": "a.txt"}), json!({"file_path": "../a.txt", "content": "x"})] {
+        assert_eq!(code(would(edit(bad)).await), "invalid_decision");
+    }
+    let (_, known) = would(edit(case.edited)).await.unwrap();
+    let ReportState::Runs { before, .. } = known else { panic!("{known:?}") };
+    assert!(before.contains("the user edited this call"), "{before}");
+    stage.overwrites("a.txt", "Something else.\n");
+    assert_eq!(code(would(approve()).await), "stale_preview");
+    assert_eq!(kept(&stage, &request).await, *request, "nothing was decided or shown anew");
+    assert_eq!(stage.file("a.txt").as_deref(), Some("Something else.\n"));
 }

@@ -116,6 +116,7 @@ async fn neither_rules_nor_approvals_that_are_off_decide_it() {
             scope: RuleScope::Workspace,
             path: None,
             max_units: None,
+            author: None,
         },
         effect: RuleEffect::Allow,
         over: None,

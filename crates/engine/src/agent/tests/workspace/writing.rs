@@ -209,7 +209,7 @@ async fn whoever_may_not_decide_does_not() {
 }
 
 #[tokio::test]
-async fn two_people_must_agree_where_the_desk_asks_for_two() {
+async fn two_people_must_agree_where_the_inbox_asks_for_two() {
     let mut stage = TestAgent::in_workspace(&[]).await;
     let auth = crate::auth::Authenticator::new(stage.store.clone());
     for name in ["One", "Two"] {

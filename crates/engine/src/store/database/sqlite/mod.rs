@@ -19,13 +19,14 @@ use crate::store::{StoreError, StoreResult};
 /// Number of reading connections. Reads are short and mostly come from the page cache.
 const READERS: u32 = 4;
 
-/// Size of the writer's page cache, at most: the ends of the logs of some thousand documents that
-/// are being written. Negative: in KiB.
-const WRITER_CACHE: &str = "-16384";
+/// Size of the writer's page cache, at most: the ends of the logs of a hundred documents that are
+/// being written. Those of more are in the page cache of the system. Negative: in KiB.
+const WRITER_CACHE: &str = "-1024";
 
-/// Size of each reader's page cache, at most. Every commit of the writer empties it, so it hardly
-/// ever has what the next read needs. Negative: in KiB.
-const READER_CACHE: &str = "-512";
+/// Size of each reader's page cache, at most: what one statement reads again and again. Every
+/// commit of the writer empties it, so it hardly ever has what the next statement needs. Negative:
+/// in KiB.
+const READER_CACHE: &str = "-64";
 
 /// Statements, or scripts of them, that a connection keeps prepared. One statement has some
 /// kilobytes.

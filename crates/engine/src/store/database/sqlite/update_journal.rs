@@ -2,8 +2,8 @@
 //! the database has them.
 //!
 //! A transaction of SQLite writes whole pages and costs several times what one short record does.
-//! So a group of batches that only append updates is one record here, synced once. Some hundred
-//! milliseconds later the database stores all of them in one transaction.
+//! So a group of batches that only append updates is one record here, synced once. Up to a second
+//! later the database stores all of them in one transaction.
 //!
 //! The file has a fixed size and is overwritten from its start, so that a sync needs no change of
 //! its size. Each record names its *generation*. The database names the generation that it does not
@@ -174,6 +174,16 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// Use of a journal while it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JournalUse {
+    /// No server writes it.
+    AtRest,
+    /// A server may be writing it. It may then be read such that a record is missing, and a later
+    /// one is there.
+    InUse,
+}
+
 /// Content of a journal, of whatever generation.
 #[derive(Debug, Default)]
 pub(crate) struct JournalContent(Vec<u8>);
@@ -199,12 +209,18 @@ impl JournalContent {
         self.0.is_empty()
     }
 
-    /// Returns the batches of a generation, in order. A record that was not written completely
-    /// ends them: nobody was told that it is stored.
+    /// Returns the batches of a generation, in order. A last record that was not written completely
+    /// is left out: nobody was told that it is stored.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] if a complete record cannot be read.
-    pub(crate) fn batches(&self, generation: u64) -> StoreResult<Vec<WriteBatch>> {
+    /// [`StoreError::Corrupt`] if a complete record cannot be read, or if the journal is at rest
+    /// and there is a complete record behind one that is not: that one was complete once, because
+    /// each is on the disk before the next is written.
+    pub(crate) fn batches(
+        &self,
+        generation: u64,
+        journal_use: JournalUse,
+    ) -> StoreResult<Vec<WriteBatch>> {
         let (mut batches, mut rest) = (Vec::new(), self.0.as_slice());
         while let Some((payload, after)) = next_record(rest, generation) {
             let appends: Vec<AppendRecord> = serde_json::from_slice(payload)
@@ -212,8 +228,22 @@ impl JournalContent {
             batches.push(appends.into_iter().map(op_of).collect());
             rest = after;
         }
+        if journal_use == JournalUse::AtRest && has_later_record(rest, generation) {
+            let place = self.0.len() - rest.len();
+            let reason = format!(
+                "the record at byte {place} is damaged, and there are whole ones behind it; restore a backup, or move the file away to go on without them"
+            );
+            return Err(StoreError::corrupt("the journal of updates", &reason));
+        }
         Ok(batches)
     }
+}
+
+/// Returns `true` if a complete record of this generation begins anywhere behind the first byte.
+fn has_later_record(bytes: &[u8], generation: u64) -> bool {
+    let begins = bytes.windows(8).enumerate().skip(1);
+    let mut begins = begins.filter(|(_, window)| *window == generation.to_le_bytes());
+    begins.any(|(at, _)| next_record(&bytes[at..], generation).is_some())
 }
 
 /// Returns the payload of the first record and what follows it, if the record is complete and of
@@ -263,7 +293,7 @@ mod tests {
     }
 
     fn content(database: &Path, generation: u64) -> Vec<WriteBatch> {
-        JournalContent::read(database).unwrap().batches(generation).unwrap()
+        JournalContent::read(database).unwrap().batches(generation, JournalUse::AtRest).unwrap()
     }
 
     #[test]
@@ -304,6 +334,31 @@ mod tests {
     }
 
     #[test]
+    fn a_damaged_record_before_whole_ones_is_an_error_unless_a_server_writes() {
+        let (_directory, database) = database();
+        let mut journal = UpdateJournal::open(&database, 7).unwrap();
+        for from in 0..3 {
+            journal.append(&[typed("doc_a", from, "[1]")]).unwrap();
+        }
+        let whole = std::fs::read(path_of(&database)).unwrap();
+        let first = HEAD + whole[8] as usize;
+        for damaged in 0..first {
+            let mut bytes = whole.clone();
+            bytes[damaged] ^= 1;
+            let content = JournalContent(bytes);
+            let error = content.batches(7, JournalUse::AtRest).unwrap_err().to_string();
+            assert!(error.contains("the record at byte 0 is damaged"), "{damaged}: {error}");
+            assert_eq!(content.batches(7, JournalUse::InUse).unwrap(), []);
+        }
+        // What is left of another generation is no later record.
+        journal.begin(8);
+        journal.append(&[typed("doc_a", 3, "[1]")]).unwrap();
+        let mut bytes = std::fs::read(path_of(&database)).unwrap();
+        bytes[HEAD] ^= 1;
+        assert_eq!(JournalContent(bytes).batches(8, JournalUse::AtRest).unwrap(), []);
+    }
+
+    #[test]
     fn a_record_that_is_cut_or_changed_ends_the_journal() {
         let (_directory, database) = database();
         let mut journal = UpdateJournal::open(&database, 7).unwrap();
@@ -322,10 +377,11 @@ mod tests {
                 if bytes[cut..journal.end] == whole[cut..journal.end] {
                     continue;
                 }
-                let read = JournalContent(bytes).batches(7).unwrap();
+                let read = JournalContent(bytes).batches(7, JournalUse::AtRest).unwrap();
                 assert_eq!(read, expected, "cut at {cut}");
             }
-            let read = JournalContent(whole[..cut].to_vec()).batches(7).unwrap();
+            let read =
+                JournalContent(whole[..cut].to_vec()).batches(7, JournalUse::AtRest).unwrap();
             assert_eq!(read, expected, "ends at {cut}");
         }
     }

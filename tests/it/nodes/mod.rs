@@ -10,6 +10,18 @@ use crate::support::{
     http,
 };
 
+mod batches;
+mod calls;
+mod disk;
+mod faults;
+mod limits;
+mod models;
+mod network;
+mod programs;
+mod proxies;
+mod redis;
+mod workspace;
+
 /// Time within which the documents of a dead server are served again.
 const TAKEOVER: Duration = Duration::from_secs(10);
 

@@ -192,7 +192,7 @@ fn run_session(servers: usize, faults: &[Fault]) -> Option<String> {
 
 #[test]
 fn a_server_that_is_cut_off_from_the_database_is_replaced() {
-    in_namespaces("nodes_network::cut_off_from_the_database");
+    in_namespaces("nodes::network::cut_off_from_the_database");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn cut_off_from_the_database() {
 
 #[test]
 fn servers_that_cannot_reach_each_other_redis_or_for_a_while_the_database_go_on() {
-    in_namespaces("nodes_network::apart");
+    in_namespaces("nodes::network::apart");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn apart() {
 
 #[test]
 fn three_servers_outlive_one_that_is_cut_off_killed_or_stopped() {
-    in_namespaces("nodes_network::three");
+    in_namespaces("nodes::network::three");
 }
 
 #[test]

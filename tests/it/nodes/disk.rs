@@ -133,7 +133,7 @@ fn run_session(plan: SessionPlan, injector: impl FaultInjector, mut description:
 
 #[test]
 fn a_server_whose_disk_was_full_goes_on() {
-    in_namespaces("nodes_disk::full");
+    in_namespaces("nodes::disk::full");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn full() {
 
 #[test]
 fn a_server_goes_on_after_the_disk_of_postgresql_was_full() {
-    in_namespaces("nodes_disk::full_database");
+    in_namespaces("nodes::disk::full_database");
 }
 
 #[test]
