@@ -93,7 +93,7 @@ await story(async (keep) => {
   await ana.caret(NOTE.indexOf('burning') + 3)
   await eventually('the words are hers again', here, (words) => /^Owner · /.test(words))
   await ana.page
-    .locator('.toast', { hasText: 'Restored version' })
+    .locator('.toast', { hasText: 'Restored the version of' })
     .getByRole('button', { name: 'Undo' })
     .click()
   await eventually(

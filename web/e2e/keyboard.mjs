@@ -55,6 +55,8 @@ await story(async (keep) => {
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.insertText(NOTE)
 
+  await fromTheCaret(ana)
+  await afresh(ana)
   await chords(ana)
   await afresh(ana)
   await letters(ana)
@@ -82,6 +84,27 @@ async function proposed(ana) {
   await press(ana, 'F8')
   await isIn(ana, 'the text', 'after F8 from the composer')
   await isAt(ana, 1, 'after F8 from the composer')
+}
+
+/** In the text, F8 goes to the first change from the caret on, and then to the next. */
+async function fromTheCaret(ana) {
+  const begin = async (at) => {
+    await press(ana, 'Control+k')
+    await isIn(ana, 'TEXTAREA', 'after Ctrl+K')
+    await ana.page.keyboard.type('Tighten it')
+    await press(ana, 'Enter')
+    await waits(ana, 'three changes', 3)
+    await ana.caret(at)
+  }
+  await begin(0)
+  await press(ana, 'F8')
+  await isAt(ana, 1, 'after F8 at the beginning')
+  await press(ana, 'F8')
+  await isAt(ana, 2, 'after F8 at a change')
+  await afresh(ana)
+  await begin(NOTE.indexOf('The boat'))
+  await press(ana, 'F8')
+  await isAt(ana, 3, 'after F8 in the last paragraph')
 }
 
 /** In the text the chords decide, and one never leaves it. */
@@ -155,6 +178,7 @@ async function letters(ana) {
   await isIn(ana, 'the bar', 'after U')
   await reads(ana, 'the first words', NOTE)
   await isAt(ana, 1, 'after U')
+  // With the edit that is kept.
   await press(ana, 'a')
   await waits(ana, 'two changes left', 2)
   await isIn(ana, 'the bar', 'after A')
@@ -179,7 +203,7 @@ async function letters(ana) {
   await reads(
     ana,
     'what was decided',
-    'The lamp burned all night.\n\nNobody had ever noticed it.\n\nThe boat came home.',
+    'The lamp shone all night.\n\nNobody had ever noticed it.\n\nThe boat came home.',
   )
   await press(ana, 'u')
   await waits(ana, 'the last change again', 1)

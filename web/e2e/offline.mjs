@@ -13,6 +13,7 @@ await story(async (keep) => {
 
   await away(ana, server, AWAY)
   await ana.screenshot('offline-1-away')
+  await asked(ana)
   await server.start()
   await page.locator('.netbar').waitFor({ state: 'detached', timeout: 60_000 })
   await saved(ana, 'the words went out')
@@ -52,6 +53,17 @@ await story(async (keep) => {
   await page.locator('.cm-content').waitFor()
   same('what is offered back in the end', await page.locator('.recovered').count(), 0)
 })
+
+/** A question that cannot be asked now is not typed into the text, and is kept. */
+async function asked(ana) {
+  const { page } = ana
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('why?')
+  await page.keyboard.press('Enter')
+  same('the text', await ana.text(), NOTE + AWAY)
+  same('the question', await page.locator('#composer').inputValue(), 'why?')
+  await page.locator('.composer-note', { hasText: 'The AI is back when you are online.' }).waitFor()
+}
 
 /** Types while nobody answers. */
 async function away(ana, server, words) {

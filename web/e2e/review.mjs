@@ -361,11 +361,69 @@ async function edits(ana) {
   same('nothing was decided', (await ana.changes()).length, left)
   await ana.bar('Edit')
   same('what is kept', await field.inputValue(), 'my own words')
+  await press(ana, 'Escape')
+  await field.waitFor({ state: 'detached' })
+  await keptEdit(ana, left)
+  await ana.choose(2)
+  await ana.bar('Edit')
+  await field.fill('my own words')
   await press(ana, 'Control+Enter')
   await waits(ana, 'accepted with edits', left - 1)
   holds('the words are in the text', (await ana.text()).includes('my own words'))
   await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
   await waits(ana, 'and taken back', left)
+}
+
+/** An edit that is kept is what Accept puts in, and one's own decision without it loses nothing. */
+async function keptEdit(ana, left) {
+  const { page } = ana
+  const row = page.locator('.hunk-row', { hasText: 'Your edit is kept' })
+  const card = page.locator('.orphans')
+  const undo = page.locator('.toast').getByRole('button', { name: 'Undo' })
+  await row.waitFor()
+  await page.getByRole('button', { name: /^Accept your edit of change 2/ }).waitFor()
+  await accessible(ana, 'an edit that is kept')
+  await ana.screenshot('review-6-kept-edit')
+  await inText(ana)
+  await page.waitForTimeout(500)
+  await press(ana, 'Control+Enter')
+  await waits(ana, 'accepted as edited', left - 1)
+  holds('the edit is in the text', (await ana.text()).includes('my own words'))
+  same('words that were not used', await card.count(), 0)
+  await press(ana, 'Control+z')
+  await waits(ana, 'the change again', left)
+  await row.waitFor()
+
+  await ana.bar('Reject')
+  await waits(ana, 'rejected', left - 1)
+  same(
+    'who did not use the words',
+    await card.locator('.card-note').textContent(),
+    'You rejected it. These words were not used.',
+  )
+  const [end, begin] = await page.evaluate(() => [
+    document.querySelector('.orphans').getBoundingClientRect().bottom,
+    document.querySelector('.panel-body').getBoundingClientRect().top,
+  ])
+  holds('the card lies over no change', end <= begin)
+  await accessible(ana, 'words that were not used')
+  await ana.screenshot('review-6-unused-words')
+  await undo.click()
+  await waits(ana, 'open again', left)
+  await row.waitFor()
+  await card.waitFor({ state: 'detached' })
+
+  await ana.choose(2)
+  await ana.bar('Reject')
+  await card.getByRole('button', { name: 'Throw away' }).click()
+  await card.waitFor({ state: 'detached' })
+  holds(
+    'the list has the keyboard',
+    await page.evaluate(() => document.activeElement.matches('.panel-body')),
+  )
+  await undo.click()
+  await waits(ana, 'open again, as it was proposed', left)
+  await row.waitFor({ state: 'detached' })
 }
 
 /** Several at once: each is listed before they are decided. The text can be read as it would be. */

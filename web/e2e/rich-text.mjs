@@ -42,7 +42,19 @@ It was **cold**, and *late*.
 
 | Night | Ships |
 | --- | --- |
-| one | two |`
+| one | two |
+
+Run \`light_all\` [sic] for 5*4 lamps in snake_case:
+
+\`\`\`
+let lamps = 5
+
+  light(lamps)
+\`\`\`
+
+---
+
+The end.`
 
 const WORD_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 

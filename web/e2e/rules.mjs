@@ -22,7 +22,8 @@ await story(async (keep) => {
     .getByText(/at most 20 characters changed, whoever asks: accepted at once, in your name/)
     .waitFor()
   await wish.getByLabel(/Corrections of up to/).selectOption('50')
-  await wish.getByText(/at most 50 characters changed/).waitFor()
+  await wish.getByLabel('only me, in this document').check()
+  await wish.getByText(/at most 50 characters changed, only what you ask for/).waitFor()
   await accessible(ana, 'the wish to remember')
   await ana.screenshot('rules-1-wish')
   await wish.getByRole('button', { name: /and remember$/ }).click()
@@ -32,7 +33,7 @@ await story(async (keep) => {
     (text) => text === FIRST,
   )
   await wish.waitFor({ state: 'detached' })
-  await bo.page.getByRole('button', { name: '1 rule' }).waitFor()
+  await bo.page.getByRole('button', { name: 'Rules (1)' }).waitFor()
 
   await ana.ask('The second word, please')
   await eventually(
@@ -84,14 +85,15 @@ await story(async (keep) => {
     (changes) => changes.length === 0,
   )
 
-  await bo.page.getByRole('button', { name: '1 rule' }).click()
+  await bo.page.getByRole('button', { name: 'Rules (1)' }).click()
   const rules = bo.page.getByRole('dialog')
   await rules.getByText('Rewrite, at most 50 characters changed').waitFor()
+  await rules.getByText(/^only what .+ asks for · your rule/).waitFor()
   await accessible(bo, 'the rules in the dark')
   await bo.screenshot('rules-3-list-dark')
   await rules.getByRole('button', { name: /^Revoke/ }).click()
   await rules.getByText('There are no rules').waitFor()
-  await ana.page.getByRole('button', { name: '1 rule' }).waitFor({ state: 'detached' })
+  await ana.page.getByRole('button', { name: 'Rules (1)' }).waitFor({ state: 'detached' })
 
   await rules.getByLabel('What the rule does').selectOption('deny')
   await rules.getByLabel(/characters/).fill('10')
@@ -99,7 +101,7 @@ await story(async (keep) => {
   await rules.getByText('Denied: Every tool, more than 10 characters changed').waitFor()
   await accessible(bo, 'a rule that denies, in the dark')
   await bo.screenshot('rules-4-denied-dark')
-  await ana.page.getByRole('button', { name: '1 rule' }).waitFor()
+  await ana.page.getByRole('button', { name: 'Rules (1)' }).waitFor()
   const answers = () => ana.page.getByText('As you like.').count()
   const before = await answers()
   await ana.ask('The third sentence, denied')

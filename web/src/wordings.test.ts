@@ -32,7 +32,7 @@ const TABLE: readonly (readonly [RegExp, RegExp])[] = [
   [/expired by \$\{/, /\$\{expired\} expired/],
   [/AI, let in by a person/, /AI, accepted/],
   [/There from the beginning/, /Original text/],
-  [/is the text again/, /Restored version \$\{/],
+  [/is the text again/, /Restored the \$\{/],
   [/off at once\?/, /Remove \{name\}’s access now\?/],
   [/Accepted with other words/, /' with edits'/],
   [/No tool may change these words/, /The AI can’t change these words/],
@@ -70,4 +70,14 @@ it('says “Always ask” overrides “Allow” wherever rules are listed', () =
 it('shows an archive where changes are kept, and a bin only where something is deleted', () => {
   const bins = Object.keys(sources).filter((path) => sources[path]!.includes('name="trash"'))
   expect(bins).toEqual(['./app/documents/Library.tsx'])
+})
+
+it.each([
+  'Move a list item in',
+  'Move a list item out',
+  'Paste without formatting',
+  'Undo',
+  'Redo',
+])('lists “%s” among the keyboard shortcuts, as the documentation says', (action) => {
+  expect(sources['./app/Shortcuts.tsx']).toContain(`does="${action}"`)
 })

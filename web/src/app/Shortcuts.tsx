@@ -25,9 +25,12 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Italic" chord={[MOD, 'I']} />
           <Keys does="Link" chord={[MOD, SHIFT, 'K']} />
           <Keys does="Move a list item in" chord={['Tab']} />
+          <Keys does="Move a list item out" chord={[SHIFT, 'Tab']} />
+          <Keys does="Paste without formatting" chord={[MOD, SHIFT, 'V']} />
           <Keys does="Ask for an edit" chord={[MOD, 'K']} />
           <Keys does="Find and replace" chord={[MOD, 'F']} />
           <Keys does="Undo" chord={[MOD, 'Z']} />
+          <Keys does="Redo" chord={MOD === 'Ctrl' ? [MOD, 'Y'] : [MOD, SHIFT, 'Z']} />
           <Keys does="Freeze or unfreeze" chord={[MOD, SHIFT, 'L']} />
           <h3>View</h3>
           <Keys does="Focus mode" chord={[MOD, SHIFT, 'F']} />

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import { allUnsent, takeUnsent } from '../editor/sync/unsentStorage.ts'
 import { useDocument } from '../editor/store.ts'
-import { forgetDrafts, halfWritten } from '../review/state/drafts.ts'
+import { forgetDrafts, halfWritten } from '../review/drafts/drafts.ts'
 import { copyText } from '../ui/clipboard.ts'
 
 interface UnsentWords {

@@ -12,6 +12,8 @@ import { isTooLong, sizeWarning } from './composer/sizeWarning.ts'
 import { modelLabel } from './usage.ts'
 import { useActiveRun } from './activeRun.ts'
 
+const OFFLINE = 'The AI is back when you are online.'
+
 export function Composer() {
   const { selection, selectedWords, role } = useDocumentParts('selection', 'selectedWords', 'role')
   // The warning about long texts follows the text.
@@ -26,12 +28,14 @@ export function Composer() {
   if (!canWrite(role)) return null
   const scope = whole ? null : selection
   const ready = online && text.trim() !== '' && !isTooLong(text)
-  const warning = sizeWarning({
-    length: activeDocument()?.view.state.doc.length ?? 0,
-    selected: scope && scope.to - scope.from,
-    model: chosen ?? first ?? '',
-    prompt: text,
-  })
+  const note = online
+    ? sizeWarning({
+        length: activeDocument()?.view.state.doc.length ?? 0,
+        selected: scope && scope.to - scope.from,
+        model: chosen ?? first ?? '',
+        prompt: text,
+      })
+    : text !== '' && OFFLINE
   const send = () => {
     if (!ready) return
     void ask(text.trim(), scope)
@@ -52,8 +56,7 @@ export function Composer() {
         id="composer"
         rows={2}
         value={text}
-        disabled={!online}
-        placeholder={online ? 'Ask for an edit…' : 'The AI is back when you are online.'}
+        placeholder={online ? 'Ask for an edit…' : OFFLINE}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -61,9 +64,9 @@ export function Composer() {
           send()
         }}
       />
-      {warning && (
+      {note && (
         <p className="composer-note" role="status">
-          {warning}
+          {note}
         </p>
       )}
       <div className="composer-foot">

@@ -65,8 +65,8 @@ export function Panel() {
           <Icon name="cross" />
         </button>
       </div>
+      <OrphanedDrafts />
       <div className="panel-body" tabIndex={-1}>
-        <OrphanedDrafts />
         {isBin ? (
           <Bin />
         ) : (

@@ -16,6 +16,10 @@ const STYLES = [
   "p[style-name='Subtitle'] => p:fresh",
   "p[style-name='Quote'] => blockquote:fresh",
   "p[style-name='Intense Quote'] => blockquote:fresh",
+  // As this server's export and pandoc name them.
+  "p[style-name='Source Code'] => pre:separator('\\n')",
+  "r[style-name='Verbatim Char'] => code",
+  "p[style-name='Horizontal Rule'] => hr:fresh",
 ]
 
 /**
@@ -31,6 +35,8 @@ export async function docxAsMarkdown(file: ArrayBuffer): Promise<string> {
       { arrayBuffer: file },
       {
         styleMap: STYLES,
+        // Those of code are its blank lines; of others nothing is left in Markdown.
+        ignoreEmptyParagraphs: false,
         // The address of a picture that is not kept.
         convertImage: mammoth.images.imgElement(() => Promise.resolve({ src: '' })),
       },

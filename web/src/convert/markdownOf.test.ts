@@ -53,6 +53,38 @@ test('a table stays one, and one that only arranges things does not', () => {
   )
 })
 
-test('signs of Markdown that are words stay words', () => {
-  expect(markdownOf('<p>2 * 3 * 4</p><p># 1</p>')).toBe('2 \\* 3 \\* 4\n\n\\# 1')
+test.each([
+  ['<p># 1</p>', '\\# 1'],
+  ['<p>* one</p>', '\\* one'],
+  ['<p>- one</p>', '\\- one'],
+  ['<ul><li>[ ] one</li></ul>', '- \\[ \\] one'],
+  ['<p>1911. It was cold.</p>', '1911\\. It was cold.'],
+  ['<p>*one* and _two_ and `three`</p>', '\\*one\\* and \\_two\\_ and \\`three\\`'],
+  ['<p>[one](two) and [one][two]</p>', '\\[one\\](two) and \\[one\\][two]'],
+  ['<p>[one]: https://a.example</p>', '\\[one\\]: https://a.example'],
+  ['<p><a href="https://a.example">see [1]</a></p>', '[see \\[1\\]](https://a.example)'],
+  ['<p>5*<b>4</b></p>', '5\\***4**'],
+  ['<p>C:\\*.txt</p>', 'C:\\\\*.txt'],
+])('signs of %j that Markdown would read are escaped', (html, markdown) => {
+  expect(markdownOf(html)).toBe(markdown)
+})
+
+test.each([
+  '2 * 3 * 4',
+  '5*4',
+  'snake_case_name and a__b',
+  'He wrote [sic] and […] in [1], and [ed.: check].',
+  'As in [1]: it was cold',
+  'C:\\Users',
+  '-5 degrees',
+  'one ` two',
+])('signs of %j that are words there are not escaped', (words) => {
+  expect(markdownOf(`<p>${words}</p>`)).toBe(words)
+})
+
+test('code stays as it is, in its lines', () => {
+  expect(markdownOf('<pre><code>one<br>  two</code></pre>')).toBe('```\none\n  two\n```')
+  expect(markdownOf('<p><code>a_b \\[c\\]</code></p><pre>a\\_b\n\n\\[c\\]</pre><p>d_e</p>')).toBe(
+    '`a_b \\[c\\]`\n\n```\na\\_b\n\n\\[c\\]\n```\n\nd_e',
+  )
 })

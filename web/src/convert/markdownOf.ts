@@ -5,6 +5,7 @@
  * know. Pure.
  */
 import TurndownService from 'turndown'
+import { withoutNeedlessEscapes } from './escapes.ts'
 
 type Rule = TurndownService.Rule
 type Node = TurndownService.Node
@@ -19,7 +20,7 @@ const service = new TurndownService({
 
 /** Markdown of a piece of HTML; its scripts never run. */
 export function markdownOf(html: string): string {
-  return (
+  return withoutNeedlessEscapes(
     service
       .turndown(html)
       .replaceAll('\u00a0', ' ')
@@ -27,7 +28,7 @@ export function markdownOf(html: string): string {
       .replace(/(\S)\*\*\*\*(?=\S)/g, '$1')
       .replace(/[ \t]+$/gm, '')
       .replace(/\n{3,}/g, '\n\n')
-      .trim()
+      .trim(),
   )
 }
 
@@ -102,8 +103,11 @@ rule('line break', {
 
 rule('code', {
   filter: 'pre',
-  replacement: (_, node) =>
-    `\n\n\`\`\`\n${element(node).textContent.replace(/\n$/, '')}\n\`\`\`\n\n`,
+  replacement(_, node) {
+    for (const lineEnd of Array.from(element(node).querySelectorAll('br')))
+      lineEnd.textContent = '\n'
+    return `\n\n\`\`\`\n${element(node).textContent.replace(/\n$/, '')}\n\`\`\`\n\n`
+  },
 })
 
 /** A paragraph of Word: a title, a quotation, or an entry of a list. */

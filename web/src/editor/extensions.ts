@@ -13,7 +13,7 @@ import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
 import { lineMarks } from '../review/changes/lineMarks.ts'
 import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
-import { continueList, indentItem, insertLink, toggleMark } from './format.ts'
+import { indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
 import { wholeCharacters } from './sync/surrogates.ts'
@@ -74,7 +74,6 @@ export function editorState({
         { key: 'Mod-i', run: toggleMark('*') },
         { key: 'Mod-Shift-l', run: toggleFrozen },
         { key: 'Mod-Shift-k', run: insertLink },
-        { key: 'Enter', run: continueList },
         { key: 'Tab', run: indentItem('more'), shift: indentItem('less') },
         ...historyKeymap,
         ...textKeys,

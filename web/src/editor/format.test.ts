@@ -1,5 +1,6 @@
 import { EditorState, type StateCommand } from '@codemirror/state'
 import { expect, it } from 'vitest'
+import { continueList } from './markdown/continueList.ts'
 import { deleteCharacter, indentItem, indentLines, insertLink } from './format.ts'
 
 /** The text and the caret after a command; `|` is the caret, `[` and `]` a selection. */
@@ -35,7 +36,22 @@ it('moves lines in and out', () => {
   expect(after(indentLines('more'), '[a\nb]')).toBe('  a\n  b')
 })
 
-it('begins a line below', () => {})
+it('goes on with a list by Enter', () => {
+  expect(after(continueList, '- a|')).toBe('- a\n- |')
+  expect(after(continueList, '1. a|')).toBe('1. a\n2. |')
+  expect(after(continueList, '> a|')).toBe('> a\n> |')
+  expect(after(continueList, 'a|')).toBe('left to the browser')
+})
+
+it('ends a list by Enter on an empty item, with the blank line that ends it in Markdown', () => {
+  expect(after(continueList, '- a\n- |')).toBe('- a\n\n|')
+  expect(after(continueList, '1. a\n2. |\n\nb')).toBe('1. a\n\n|\n\nb')
+  expect(after(continueList, '> a\n> |')).toBe('> a\n\n|')
+  expect(after(continueList, '- a\n  - |')).toBe('- a\n\n|')
+  expect(after(continueList, '1. a\n2. |\n3. b')).toBe('1. a\n\n|\n\n3. b')
+  expect(after(continueList, '- a\n\n- |')).toBe('- a\n\n|')
+  expect(after(continueList, '- |')).toBe('|')
+})
 
 it('moves items of a list by Tab, which leaves the text elsewhere', () => {
   const [more, less] = [indentItem('more'), indentItem('less')]

@@ -1,5 +1,5 @@
 /**
- * What keys do to the text: bold, italic, lists that go on, indentation, and deleting a character.
+ * What keys do to the text: bold, italic, links, indentation, and deleting a character.
  */
 import { EditorSelection, findClusterBreak, type StateCommand } from '@codemirror/state'
 
@@ -27,34 +27,6 @@ export function toggleMark(mark: string): StateCommand {
     dispatch(state.update(spec, { userEvent: 'input.format', scrollIntoView: true }))
     return true
   }
-}
-
-const ITEM = /^(\s*)(?:([-*+])|(\d{1,9})([.)]))(\s+)(\[[ xX]\]\s+)?|^(\s*(?:>\s?)+)/
-
-/** Enter inside a list or quote begins the next item; on an empty item it ends the list. */
-export const continueList: StateCommand = ({ state, dispatch }) => {
-  const range = state.selection.main
-  if (state.readOnly || !range.empty || state.selection.ranges.length > 1) return false
-  const line = state.doc.lineAt(range.head)
-  const found = ITEM.exec(line.text)
-  if (!found || range.head < line.from + found[0].length) return false
-  if (line.text.trim() === found[0].trim()) {
-    dispatch(state.update({ changes: { from: line.from, to: line.to }, userEvent: 'delete' }))
-    return true
-  }
-  const next =
-    found[7] ??
-    `${found[1]}${found[2] ?? `${Number(found[3]) + 1}${found[4]}`}${found[5]}${found[6] ? '[ ] ' : ''}`
-  const insert = `\n${next}`
-  dispatch(
-    state.update({
-      changes: { from: range.head, insert },
-      selection: { anchor: range.head + insert.length },
-      scrollIntoView: true,
-      userEvent: 'input',
-    }),
-  )
-  return true
 }
 
 /** Deletes what is selected, or the character beside the caret: all of an emoji. */

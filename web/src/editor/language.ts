@@ -8,7 +8,10 @@ import { toast } from '../ui/toasts.ts'
 
 const place = new Compartment()
 let known: Extension | null = null
-const fetched = Promise.all([import('./markdown.ts'), import('../convert/richPaste.ts')]).then(
+const fetched = Promise.all([
+  import('./markdown/markdown.ts'),
+  import('../convert/richPaste.ts'),
+]).then(
   ([{ markdown }, { richPaste }]) => (known = [markdown(), richPaste()]),
   () => null,
 )

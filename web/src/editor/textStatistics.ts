@@ -3,6 +3,7 @@
  * again: the parts of a `Text` are kept with what was found in them. Pure.
  */
 import type { Text } from '@codemirror/state'
+import { plainText } from './markdown/plainText.ts'
 
 const WORD = /[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*/gu
 
@@ -77,7 +78,7 @@ export function outline(doc: Text): Heading[] {
       else if (mark && mark.startsWith(fence)) fence = ''
       const found = fence ? null : /^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/.exec(line)
       if (found?.[2])
-        headings.push({ level: found[1]!.length, text: plain(found[2]), at: at + offset })
+        headings.push({ level: found[1]!.length, text: plainText(found[2]), at: at + offset })
     }
   return headings
 }
@@ -86,8 +87,4 @@ export function outline(doc: Text): Heading[] {
 export function titleIn(doc: Text): string | null {
   const [first] = doc.line(1).text.startsWith('#') ? outline(doc) : []
   return first?.at === 0 && first.level === 1 ? first.text.trim() : null
-}
-
-function plain(markdown: string): string {
-  return markdown.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_`~]+/g, '')
 }

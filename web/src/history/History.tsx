@@ -67,15 +67,15 @@ function Line({ id, step, isNow, isChosen, onChoose }: LineProps) {
       aria-current={isChosen ? 'true' : undefined}
       onClick={onChoose}
     >
-      <b>{isNow ? `Now · ${moment(step.at, Date.now())}` : moment(step.at, Date.now())}</b>
+      <b>{isNow ? `Now · ${timeOf(step)}` : timeOf(step)}</b>
       <span>{titleOf(step)}</span>
-      <span className="step-who">
-        {namesIn(step)}
-        {changed && ` · ${changed}`}
-      </span>
+      <span className="step-who">{[namesIn(step), changed].filter(Boolean).join(' · ')}</span>
     </button>
   )
 }
+
+/** The time at which a step ended. */
+const timeOf = ({ at }: Step): string => (at === undefined ? 'At first' : moment(at, Date.now()))
 
 /** "+29 −25 words", once it is known. */
 function useChanged(id: string, step: Step): string {
@@ -192,7 +192,7 @@ function Foot({
           type="button"
           className="button is-primary"
           disabled={isNow || !online}
-          onClick={() => void restore(id, step.to).then((done) => done && onClose())}
+          onClick={() => void restore(id, step).then((done) => done && onClose())}
         >
           Restore this version
         </button>
@@ -205,19 +205,24 @@ function Foot({
 }
 
 /** One update, which is taken back as long as nobody has written since. */
-async function restore(documentId: string, version: number, onlyAt?: number): Promise<boolean> {
+async function restore(documentId: string, step: Step): Promise<boolean> {
+  const version = await restoreVersion({ documentId, version: step.to })
+  if (version === null) return false
+  const what = step.at === undefined ? 'original text' : `version of ${timeOf(step)}`
+  const undo = { documentId, version: version - 1, onlyAt: version }
+  toast(`Restored the ${what}`, {
+    about: 'restored',
+    action: { label: 'Undo', run: () => void restoreVersion(undo) },
+  })
+  return true
+}
+
+/** Returns the version that was made, or `null` if people were told why there is none. */
+async function restoreVersion(
+  payload: Parameters<typeof wire.call<'document:restore'>>[1],
+): Promise<number | null> {
   try {
-    const { version: made } = await wire.call('document:restore', {
-      documentId,
-      version,
-      ...(onlyAt !== undefined && { onlyAt }),
-    })
-    if (onlyAt !== undefined) return true
-    toast(`Restored version ${version}`, {
-      about: 'restored',
-      action: { label: 'Undo', run: () => void restore(documentId, made - 1, made) },
-    })
-    return true
+    return (await wire.call('document:restore', payload)).version
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     toast(
@@ -226,7 +231,7 @@ async function restore(documentId: string, version: number, onlyAt?: number): Pr
         : error.message,
       { about: 'restored' },
     )
-    return false
+    return null
   }
 }
 

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { wire } from '../session/store.ts'
 import { CallError } from '../wire/socket.ts'
 import type { HistoryLine } from '../wire/generated.ts'
-import { type Step, stepsOf } from './steps.ts'
+import { BEGINNING, type Step, stepsOf } from './steps.ts'
 
 /** Updates that are asked for at a time: some hours of writing. */
 const PAGE = 500
@@ -18,6 +18,7 @@ interface Read {
 export function useHistory(documentId: string): Read {
   const [lines, setLines] = useState<readonly HistoryLine[]>([])
   const [isMore, setMore] = useState(false)
+  const [hasBeginning, setBeginning] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const read = useCallback(
     async (before?: number) => {
@@ -29,6 +30,10 @@ export function useHistory(documentId: string): Read {
         })
         setLines((known) => [...(before === undefined ? [] : known), ...versions])
         setMore(versions.length === PAGE)
+        if (versions.length === PAGE) return
+        // A text that was imported, or came with the server, can be gone back to as well.
+        const { text } = await wire.call('document:at', { documentId, version: 0 })
+        setBeginning(text !== '')
       } catch (error) {
         if (!(error instanceof CallError)) throw error
         setProblem(error.message)
@@ -38,7 +43,7 @@ export function useHistory(documentId: string): Read {
   )
   useEffect(() => void read(), [read])
   return {
-    steps: stepsOf(lines),
+    steps: [...stepsOf(lines), ...(hasBeginning && lines.length > 0 ? [BEGINNING] : [])],
     isMore,
     problem,
     readMore: () => void read(lines.at(-1)?.version),

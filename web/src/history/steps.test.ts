@@ -62,7 +62,20 @@ test('changes of one request are one step, those of another and a restored versi
     line(1, 0, { act: 'accepted', origin: 'a' }),
   ])
   expect(steps.map(({ to }) => to)).toEqual([5, 4, 3, 2])
-  expect(titleOf(steps[0]!)).toBe('Restored version 2')
+  expect(titleOf(steps[0]!)).toBe('Restored an earlier version')
+})
+
+test('the version before a large deletion is offered, however soon it came', () => {
+  const steps = stepsOf([line(5, 2), line(4, 2, { isLarge: true }), line(3, 1), line(1, 0)])
+  expect(steps.map(({ from, to }) => [from, to])).toEqual([
+    [3, 5],
+    [0, 3],
+  ])
+})
+
+test('a long answer of an AI that is accepted piece by piece stays one step', () => {
+  const accepted = { act: 'accepted', origin: 'a', isLarge: true } as const
+  expect(stepsOf([line(2, 0, accepted), line(1, 0, accepted)])).toHaveLength(1)
 })
 
 test('words that came and went are counted', () => {

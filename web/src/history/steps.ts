@@ -17,14 +17,16 @@ export interface Step {
   to: number
   /** Who made it, the latest first: several people if they typed together. */
   authors: readonly Person[]
-  act: HistoryAct
-  /** When it ended. */
-  at: string
+  /** `begun`: the text with which the document was created. */
+  act: HistoryAct | 'begun'
+  /** When it ended; missing for the beginning. */
+  at?: string
   /** The request it came from. */
   origin?: string
-  /** With `restored`: which version. */
-  restored?: number
 }
+
+/** The step before all updates. */
+export const BEGINNING: Step = { from: 0, to: 0, authors: [], act: 'begun' }
 
 /** Newest first, as the lines are. */
 export function stepsOf(lines: readonly HistoryLine[]): Step[] {
@@ -42,7 +44,7 @@ export function stepsOf(lines: readonly HistoryLine[]): Step[] {
   return steps
 }
 
-function stepOf({ version, author, at, act, origin, restored }: HistoryLine): Step {
+function stepOf({ version, author, at, act, origin }: HistoryLine): Step {
   return {
     from: version - 1,
     to: version,
@@ -50,11 +52,12 @@ function stepOf({ version, author, at, act, origin, restored }: HistoryLine): St
     act,
     at,
     ...(origin !== undefined && { origin }),
-    ...(restored !== undefined && { restored }),
   }
 }
 
 function goesOn(step: Step, later: HistoryLine, line: HistoryLine): boolean {
+  // What was there before much of it went is offered by itself.
+  if (later.act === 'typed' && later.isLarge) return false
   const alike = step.act === line.act && step.origin === line.origin && step.act !== 'restored'
   const pause = Date.parse(later.at) - Date.parse(line.at)
   if (later.author.id === line.author.id) return alike && pause <= PAUSE_MS
@@ -68,7 +71,7 @@ export function namesIn({ authors }: Step): string {
   return names.length === 0 ? last : `${names.join(', ')} and ${last}`
 }
 
-export function titleOf({ act, restored }: Step): string {
+export function titleOf({ act }: Step): string {
   switch (act) {
     case 'typed':
       return 'Wrote'
@@ -77,7 +80,9 @@ export function titleOf({ act, restored }: Step): string {
     case 'taken_back':
       return 'Took back AI changes'
     case 'restored':
-      return `Restored version ${restored ?? ''}`.trim()
+      return 'Restored an earlier version'
+    case 'begun':
+      return 'Original text'
   }
 }
 

@@ -37,6 +37,15 @@ test('a span says who wrote it, for whom, and who let it in', () => {
   expect(credit(span(0, 1, { kind: 'beginning' }), now)).toContain('Original text by Ana')
 })
 
+test('what people edited before they accepted it is counted apart from the AI’s own words', () => {
+  const ai = { kind: 'ai', approver: bo } as const
+  const shares = authorShares([span(0, 5, ai), span(5, 8, { ...ai, edited: true }), span(8, 9, ai)])
+  expect(shares.map(({ name, look, units }) => [name, look, units])).toEqual([
+    ['AI, accepted', 'ai', 6],
+    ['AI, edited by people', 'ai', 3],
+  ])
+})
+
 test('another day has its date', () => {
   expect(credit(span(0, 1), now + 86_400_000)).toMatch(/20.*,/)
 })

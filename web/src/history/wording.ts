@@ -16,9 +16,12 @@ export interface AuthorShare {
 /** How many people are drawn differently; after that looks come again. */
 const LOOKS = 8
 
-/** What is the AI's is one part, whoever it was for: whose request it was is said at the caret. */
-export const keyOf = ({ kind, author }: ProvenanceSpan): string =>
-  kind === 'person' ? `person ${author.id}` : kind
+/**
+ * What is the AI's is one part, and what people edited before they accepted it another, whoever it
+ * was for: whose request it was is said at the caret.
+ */
+export const keyOf = ({ kind, author, edited }: ProvenanceSpan): string =>
+  kind === 'person' ? `person ${author.id}` : edited ? `${kind} edited` : kind
 
 /**
  * The largest part first; people's looks follow the order in which they come in the text, so that
@@ -42,12 +45,12 @@ export function authorShares(spans: readonly ProvenanceSpan[]): AuthorShare[] {
   return [...parts.values()].toSorted((a, b) => b.units - a.units)
 }
 
-function nameOf({ kind, author }: ProvenanceSpan): string {
+function nameOf({ kind, author, edited }: ProvenanceSpan): string {
   switch (kind) {
     case 'person':
       return author.name
     case 'ai':
-      return 'AI, accepted'
+      return edited ? 'AI, edited by people' : 'AI, accepted'
     case 'beginning':
       return 'Original text'
   }

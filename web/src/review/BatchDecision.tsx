@@ -4,10 +4,10 @@ import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import type { Hunk, ToolApprovalRequest } from '../wire/generated.ts'
-import { ALL, batchOf } from './state/batch.ts'
+import { batchOf } from './state/batch.ts'
 import { useBusy } from './state/busy.ts'
 import { decideBatch } from './state/decide.ts'
-import { draftOf } from './state/drafts.ts'
+import { ALL, draftOf, keptEdits } from './drafts/drafts.ts'
 import { usePanel } from './state/panel.ts'
 import { DecideTogether } from './DecideTogether.tsx'
 import { ReasonForm, type DecisionForm } from './cards/ReasonForm.tsx'
@@ -69,9 +69,10 @@ function acceptingAll(requests: readonly ToolApprovalRequest[], label: string): 
   return {
     verdict: 'accept',
     label,
-    draft: (words) => acceptanceOfAll(requests[0]!, words),
+    draft: (words) => acceptanceOfAll(requests[0]!, words, keptEdits()),
     told: feedbackOnAcceptAll,
-    send: (words) => decideBatch(requests, (request) => acceptanceOfAll(request, words)),
+    send: (words) =>
+      decideBatch(requests, (request) => acceptanceOfAll(request, words, keptEdits())),
   }
 }
 

@@ -3,14 +3,17 @@ import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
+import type { Hunk } from '../wire/generated.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import { plural } from '../ui/timeFormat.ts'
 import { Quotation } from './cards/Quotation.tsx'
 import { asItIs } from './changes/reviewField.ts'
 import { useReturnFocus } from './changes/keyboardFocus.ts'
-import { snippet } from './changes/snippet.ts'
+import { snippet, withWords } from './changes/snippet.ts'
 import { useBusy } from './state/busy.ts'
 import { decideTogether } from './state/decide.ts'
+import { keptEdits } from './drafts/drafts.ts'
+import { useKeptEdits } from './drafts/keptEdits.ts'
 import { type Together, usePanel } from './state/panel.ts'
 import { useReview } from './state/store.ts'
 import { votedOf, votesFor } from './state/votes.ts'
@@ -31,7 +34,11 @@ function List({ together: { title, ids } }: { together: Together }) {
   const state = activeDocument()?.view.state
   // What somebody decided or changed meanwhile is not in it any more.
   const listed = hunks.filter((hunk) => ids.includes(hunk.id) && hunk.status === 'pending')
+  const isEdited = useKeptEdits()
   if (!state) return null
+  // As it is accepted here.
+  const edited = (hunk: Hunk) =>
+    isEdited.has(hunk.id) ? withWords(hunk, keptEdits()[hunk.id]!, state.doc) : hunk
   const close = () => {
     leave()
     usePanel.setState({ together: null })
@@ -73,7 +80,8 @@ function List({ together: { title, ids } }: { together: Together }) {
         <ol aria-label={title} tabIndex={0}>
           {listed.map((hunk) => (
             <li key={hunk.id} className="words">
-              <Quotation pieces={snippet(asItIs(state, hunk), state.doc)} />
+              <Quotation pieces={snippet(edited(asItIs(state, hunk)), state.doc)} />
+              {isEdited.has(hunk.id) && <span className="badge is-calm">With your edit</span>}
             </li>
           ))}
         </ol>

@@ -1,14 +1,16 @@
-/** Half-written edits, reasons and notes about what somebody else decided. */
+/** Half-written edits, reasons and notes about what was decided otherwise. */
 import { useEffect } from 'react'
 import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { canWrite, useDocument } from '../editor/store.ts'
-import { ALL, batchOf } from './state/batch.ts'
+import { batchOf } from './state/batch.ts'
 import { useBusy } from './state/busy.ts'
-import { orphaned, useDrafts } from './state/drafts.ts'
+import { ALL, useDrafts } from './drafts/drafts.ts'
+import { orphaned } from './drafts/orphans.ts'
 import { outcomeSummary } from './wording/outcomeSummary.ts'
 import { isOpen } from './changes/hunk.ts'
 import { OrphanedDraftList } from './OrphanedDraftList.tsx'
 import { isWaiting, useReview } from './state/store.ts'
+import { wasDecidedHere } from './state/undo.ts'
 import { useReviewer } from './wording/permissions.ts'
 
 export function OrphanedDrafts() {
@@ -26,8 +28,8 @@ function putIn(text: string): void {
 }
 
 /**
- * Once the screen shows something as decided, and not while our own decision about it is on its
- * way.
+ * Offers drafts back once the screen shows something as decided, and not while our own decision
+ * about it is on its way.
  */
 function useOrphans(): void {
   const hunks = useDocument((state) => state.hunks)
@@ -53,9 +55,12 @@ function useOrphans(): void {
       ...all.filter((hunk) => busy.has(hunk.id)).map((hunk) => hunk.request_id),
       ...(busy.size > 0 ? [ALL] : []),
     ])
-    const became = (about: string) =>
-      all.find((hunk) => hunk.id === about) ??
-      (requests[about] && outcomeSummary(requests[about], me))
-    useDrafts.setState((drafts) => orphaned(drafts, open, sending, became))
+    const hunk = (id: string) => all.find((one) => one.id === id)
+    const find = (about: string) =>
+      hunk(about) ?? (requests[about] && outcomeSummary(requests[about], me))
+    // Somebody else may have decided anew what was decided here and taken back.
+    const isOwn = (about: string) =>
+      wasDecidedHere(about) && (hunk(about)?.decided?.by.id ?? me) === me
+    useDrafts.setState((drafts) => orphaned(drafts, { open, sending, find, isOwn }))
   }, [hunks, phase, requests, busy, me, role])
 }

@@ -17,6 +17,7 @@ import { acceptActive, editActive, go, rejectActive, splitActive } from './chang
 import { useApproved } from './cards/useApproved.ts'
 import { useBusy } from './state/busy.ts'
 import { useFocusHeartbeat } from './state/focusHeartbeat.ts'
+import { useHasKeptEdit } from './drafts/keptEdits.ts'
 import { usePanel } from './state/panel.ts'
 import { isWaiting, useReview } from './state/store.ts'
 import { undoLastDecision } from './state/undo.ts'
@@ -154,6 +155,7 @@ function Decisions({ view, hunk, number }: DecisionsProps) {
     title: why,
   } as const
   const conflict = hunk?.status === 'conflict'
+  const isEdited = useHasKeptEdit(hunk)
   const of = hunk ? `change ${number}` : 'change: it was decided already'
   return (
     <>
@@ -180,10 +182,17 @@ function Decisions({ view, hunk, number }: DecisionsProps) {
       <button
         {...common}
         className="button is-primary"
-        aria-label={conflict ? `Look at it: change ${number}, the text changed` : `Accept ${of}`}
+        aria-label={
+          conflict
+            ? `Look at it: change ${number}, the text changed`
+            : isEdited
+              ? `Accept your edit of ${of}`
+              : `Accept ${of}`
+        }
         onClick={() => acceptActive(view)}
       >
-        {conflict ? 'Look at it' : 'Accept'} <kbd data-keys={`${MOD} ↵`} />
+        {conflict ? 'Look at it' : isEdited ? 'Accept your edit' : 'Accept'}{' '}
+        <kbd data-keys={`${MOD} ↵`} />
       </button>
     </>
   )

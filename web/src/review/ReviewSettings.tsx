@@ -5,12 +5,12 @@ import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { useDocument, useDocumentParts } from '../editor/store.ts'
 import { frozenIn } from '../frozen/field.ts'
 import { unfreeze } from '../frozen/freeze.ts'
+import { nothingFrozen } from '../frozen/wording.ts'
 import { Policies } from '../rules/Policies.tsx'
 import { ServerSettings } from '../rules/ServerSettings.tsx'
 import { useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { MOD, SHIFT } from '../ui/keyNames.ts'
 import type { Range } from '../wire/generated.ts'
 import { ModelSettings } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from './state/settings.ts'
@@ -105,13 +105,19 @@ function Settings({ onJump }: { onJump: () => void }) {
       </fieldset>
       <ModelSettings access={settings.modelAccess} fixed={fixed} />
       <Policies policies={settings.policies} fixed={fixed} />
-      <Passages fixed={fixed} onJump={onJump} />
+      <Passages fixed={fixed} mayFreeze={role === 'owner'} onJump={onJump} />
       <ServerSettings />
     </div>
   )
 }
 
-function Passages({ fixed, onJump }: { fixed: boolean; onJump: () => void }) {
+interface PassagesProps {
+  fixed: boolean
+  mayFreeze: boolean
+  onJump: () => void
+}
+
+function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
   // Follows the text and what is frozen in it.
   useDocument((state) => state.revision)
   useDocument((state) => state.settings)
@@ -121,12 +127,7 @@ function Passages({ fixed, onJump }: { fixed: boolean; onJump: () => void }) {
   return (
     <section>
       <h3>Frozen passages</h3>
-      {ranges.length === 0 && (
-        <p className="card-note">
-          None. Select words in the text and press {MOD} {SHIFT} L: the AI can’t change them; people
-          still can.
-        </p>
-      )}
+      {ranges.length === 0 && <p className="card-note">{nothingFrozen(mayFreeze)}</p>}
       <ul className="passages" aria-label="Frozen passages">
         {ranges.map((range, index) => (
           <li key={`${range.from} ${range.to}`}>

@@ -49,15 +49,28 @@ function useAsker({ author }: ToolApprovalRequest): string {
 
 type Wishing = Props & { onClose: () => void }
 
+/** Whose requests a rule for a document is about. */
+type About = 'anybody' | 'author' | 'session'
+
 function DocumentWish(props: Wishing) {
   const { request } = props
   const units = request.units ?? 0
   const sizes = sizesFor(units)
   const [size, setSize] = useState(sizes[0] ?? units)
-  const [scope, setScope] = useState<'document' | 'session'>('document')
+  const [about, setAbout] = useState<About>('anybody')
   const name = useId()
   const asker = useAsker(request)
-  const wish: Remember = { scope, max_units: size }
+  const wish: Remember = {
+    scope: about === 'session' ? 'session' : 'document',
+    max_units: size,
+    ...(about === 'author' && { author: request.author.id }),
+  }
+  const only = asker === 'you' ? 'only me' : `only ${asker}`
+  const choices: [About, string][] = [
+    ['anybody', 'anybody, in this document'],
+    ['author', `${only}, in this document`],
+    ['session', `${only}, in ${asker === 'you' ? 'this session' : 'the session that asked'}`],
+  ]
   return (
     <Frame
       {...props}
@@ -82,26 +95,17 @@ function DocumentWish(props: Wishing) {
       <p>Deleted and added characters count together. This suggestion changes {units}.</p>
       <fieldset>
         <legend>Asked for by</legend>
-        <label>
-          <input
-            type="radio"
-            name={name}
-            checked={scope === 'document'}
-            onChange={() => setScope('document')}
-          />{' '}
-          anybody, in this document
-        </label>
-        <label>
-          <input
-            type="radio"
-            name={name}
-            checked={scope === 'session'}
-            onChange={() => setScope('session')}
-          />{' '}
-          {asker === 'you'
-            ? 'only me, in this session'
-            : `only ${asker}, in the session that asked`}
-        </label>
+        {choices.map(([choice, words]) => (
+          <label key={choice}>
+            <input
+              type="radio"
+              name={name}
+              checked={about === choice}
+              onChange={() => setAbout(choice)}
+            />{' '}
+            {words}
+          </label>
+        ))}
       </fieldset>
     </Frame>
   )

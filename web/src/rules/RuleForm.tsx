@@ -1,14 +1,15 @@
 /**
- * Where an owner denies, wants to be asked, or allows: by tool, files and size, with what that will
- * mean.
+ * Where an owner denies, wants to be asked, or allows: by tool, files, size and who asks, with what
+ * that will mean.
  */
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useSession } from '../session/store.ts'
-import { addRule } from './store.ts'
+import { addRule, peopleWhoAsk } from './store.ts'
 import { offered, type RuledTool } from './tools.ts'
+import type { Person } from '../wire/generated.ts'
 import { type Choice, flawOf, meaning, ruleOf } from './wording.ts'
 
-const NEW: Choice = { effect: 'ask', tool: '', path: '', size: '' }
+const NEW: Choice = { effect: 'ask', tool: '', path: '', size: '', author: '' }
 
 interface Props {
   /** The document, or `desk`. */ place: string
@@ -20,6 +21,8 @@ export function RuleForm({ place, tools, onAdded }: Props) {
   const offline = useSession((session) => session.link !== 'online')
   const [choice, setChoice] = useState(NEW)
   const [refusal, setRefusal] = useState<string | null>(null)
+  const [people, setPeople] = useState<readonly Person[]>([])
+  useEffect(() => void peopleWhoAsk().then(setPeople), [])
   const choices = offered(tools, choice.effect)
   const chosen = tools.find(({ tool }) => tool === choice.tool)
   const withFiles = chosen ? chosen.files : tools.some(({ files }) => files)
@@ -99,6 +102,23 @@ export function RuleForm({ place, tools, onAdded }: Props) {
         />{' '}
         characters
       </label>
+      {people.length > 0 && (
+        <label>
+          asked for by{' '}
+          <select
+            className="field"
+            value={choice.author}
+            onChange={(event) => change({ author: event.currentTarget.value })}
+          >
+            <option value="">anybody</option>
+            {people.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <button type="submit" className="button" disabled={offline}>
         Add rule
       </button>

@@ -22,7 +22,7 @@ export function RuleList({ rules, role, onRevoked }: Props) {
             <p>
               <b>{what}</b>
               <span>
-                {reach(rule.remember, 'the person who asked')} ·{' '}
+                {reach(rule.remember, rule.author?.name ?? 'the person who asked')} ·{' '}
                 {rule.by.id === me?.user.id ? 'your rule' : `by ${rule.by.name}`} ·{' '}
                 {timeAgo(rule.createdAt, Date.now())}
               </span>

@@ -6,7 +6,6 @@ import { useState } from 'react'
 import { useDocumentParts } from '../editor/store.ts'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { plural } from '../ui/timeFormat.ts'
 import { RuleForm } from './RuleForm.tsx'
 import { RuleList } from './RuleList.tsx'
 import { useRules, useRulesOf } from './store.ts'
@@ -29,7 +28,7 @@ export function Rules() {
           title="What is accepted without asking, always asked about, or denied"
           onClick={() => setOpen(true)}
         >
-          {rules.length === 0 ? 'Rules' : plural(rules.length, 'rule')}
+          {rules.length === 0 ? 'Rules' : `Rules (${rules.length})`}
         </button>
       )}
       {open && (

@@ -7,7 +7,7 @@ import { create } from 'zustand'
 import { hasCapability, useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { AddRule, ToolApprovalResolved, Rule } from '../wire/generated.ts'
+import type { AddRule, Person, ToolApprovalResolved, Rule } from '../wire/generated.ts'
 import { whoseRule } from './wording.ts'
 
 interface Rules {
@@ -62,6 +62,19 @@ function announce({ by, hunks }: ToolApprovalResolved): void {
   })
 }
 
+/** Everybody whom a rule can be about, for owners; others are told nobody. */
+export async function peopleWhoAsk(): Promise<Person[]> {
+  try {
+    const { tokens } = await wire.call('token:list', {})
+    const active = tokens.filter(({ status, role }) => status === 'active' && role !== 'viewer')
+    const names = new Map(active.map(({ user, name }) => [user, name]))
+    return Array.from(names, ([id, name]) => ({ id, name }))
+  } catch (error) {
+    shrug(error)
+    return []
+  }
+}
+
 /** Answers what the server said against it, if it did. */
 export async function addRule(rule: AddRule): Promise<string | null> {
   try {
@@ -84,7 +97,10 @@ export async function revokeRule(id: string): Promise<void> {
   }
 }
 
-/** Without the list, `rules:changed` still tells every change of it. */
+/**
+ * Goes on without a list: `rules:changed` still tells every change of the rules, and a rule can be
+ * about everybody.
+ */
 function shrug(error: unknown): void {
   if (!(error instanceof CallError)) throw error
 }

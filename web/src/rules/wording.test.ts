@@ -116,6 +116,8 @@ describe('what a rule allows', () => {
     )
     expect(reach({ scope: 'document' }, 'Ana')).toBe('whoever asks')
     expect(reach({ scope: 'session' }, 'Ana')).toContain('Ana')
+    expect(reach({ scope: 'document', author: 'u1' }, 'Ana')).toBe('only what Ana asks for')
+    expect(reach({ scope: 'document', author: 'u1' }, 'you')).toBe('only what you ask for')
   })
 
   it('belongs to somebody, who may take it back, as an owner may', () => {
@@ -148,7 +150,7 @@ describe('what a rule allows', () => {
   })
 
   it('is made of what was chosen, or not at all, and says why not', () => {
-    const choice = { effect: 'deny', tool: '', path: '', size: '' } as const
+    const choice = { effect: 'deny', tool: '', path: '', size: '', author: '' } as const
     expect(ruleOf('doc', { ...choice, size: ' 200 ' })).toEqual({
       documentId: 'doc',
       effect: 'deny',
@@ -160,10 +162,11 @@ describe('what a rule allows', () => {
       tool: 'Write',
       max_units: 20,
     })
-    expect(ruleOf('desk', { ...choice, effect: 'ask', path: ' notes/** ' })).toEqual({
+    expect(ruleOf('desk', { ...choice, effect: 'ask', path: ' notes/** ', author: 'u1' })).toEqual({
       documentId: 'desk',
       effect: 'ask',
       path: 'notes/**',
+      author: 'u1',
     })
     const flaws = [
       { effect: 'allow' },
@@ -179,13 +182,13 @@ describe('what a rule allows', () => {
   })
 
   it('says that who denies edits denies several at once', () => {
-    const choice = { effect: 'deny', tool: 'Edit', path: '', size: '' } as const
+    const choice = { effect: 'deny', tool: 'Edit', path: '', size: '', author: '' } as const
     expect(meaning(choice, RULED_IN_INBOX)).toContain('MultiEdit')
     expect(meaning({ ...choice, effect: 'allow' }, RULED_IN_INBOX)).not.toContain('MultiEdit')
   })
 
   it('says what a path cannot speak of', () => {
-    const choice = { effect: 'deny', tool: '', path: 'private/**', size: '' } as const
+    const choice = { effect: 'deny', tool: '', path: 'private/**', size: '', author: '' } as const
     expect(meaning(choice, RULED_IN_INBOX)).toMatch(
       /told no at once.*Searches leave such files out.*Bash/,
     )

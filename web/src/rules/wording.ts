@@ -84,9 +84,11 @@ export function ruleWords({
   return `${effect === 'deny' ? 'Denied' : 'Always asked about'}: ${what}${files}, ${size}`
 }
 
-/** "whoever asks" */
+/** "whoever asks", "only what Ana asks for"; `who` asked. */
 export function reach(remember: Remember, who: string): string {
-  return remember.scope === 'session' ? `only what ${who} asked for in one session` : 'whoever asks'
+  if (remember.scope === 'session') return `only what ${who} asked for in one session`
+  if (remember.author === undefined) return 'whoever asks'
+  return `only what ${who} ${who === 'you' ? 'ask' : 'asks'} for`
 }
 
 /** What somebody has chosen in the form. */
@@ -95,18 +97,20 @@ export interface Choice {
   /** Empty: every tool. */ tool: string
   /** A pattern; empty: any file, or none. */ path: string
   /** As typed; empty: of any size. */ size: string
+  /** User of the person who asks; empty: anybody. */ author: string
 }
 
 /** What is asked of the server; `null`: the choice makes no rule. */
 export function ruleOf(documentId: string, choice: Choice): AddRule | null {
   if (flawOf(choice) !== null) return null
-  const { effect, tool, path, size } = choice
+  const { effect, tool, path, size, author } = choice
   const units = size.trim() === '' ? undefined : Number(size)
   return {
     documentId,
     effect,
     ...(tool !== '' && { tool }),
     ...(path.trim() !== '' && { path: path.trim() }),
+    ...(author !== '' && { author }),
     ...(units !== undefined && (effect === 'allow' ? { max_units: units } : { over: units })),
   }
 }

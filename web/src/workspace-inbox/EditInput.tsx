@@ -1,7 +1,7 @@
 /** The input of a call, field by field, to be changed before it runs. */
 import { useState } from 'react'
 import { useBusy } from '../review/state/busy.ts'
-import { draftOf, useInboxDrafts, writeDraft } from '../review/state/drafts.ts'
+import { draftOf, useInboxDrafts, writeDraft } from '../review/drafts/drafts.ts'
 import { feedbackOnEdit } from '../review/wording/modelFeedback.ts'
 import { ModelFeedback } from '../review/cards/ModelFeedback.tsx'
 import { useSession } from '../session/store.ts'

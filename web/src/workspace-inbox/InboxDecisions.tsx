@@ -5,7 +5,7 @@
 import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { Countdown } from '../review/cards/Countdown.tsx'
 import { useBusy } from '../review/state/busy.ts'
-import { draftOf, useInboxDrafts } from '../review/state/drafts.ts'
+import { draftOf, useInboxDrafts } from '../review/drafts/drafts.ts'
 import { ReasonForm } from '../review/cards/ReasonForm.tsx'
 import { acceptanceOfAll } from '../review/state/responses.ts'
 import { feedbackOnApprove } from '../review/wording/modelFeedback.ts'

@@ -4,7 +4,7 @@
  */
 import { type RefObject, useEffect, useRef } from 'react'
 import { canWrite } from '../editor/store.ts'
-import { useInboxDrafts } from '../review/state/drafts.ts'
+import { useInboxDrafts } from '../review/drafts/drafts.ts'
 import { useFocusHeartbeat } from '../review/state/focusHeartbeat.ts'
 import { OrphanedDraftList } from '../review/OrphanedDraftList.tsx'
 import { mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'

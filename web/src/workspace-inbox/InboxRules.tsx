@@ -5,7 +5,6 @@ import { RuleForm } from '../rules/RuleForm.tsx'
 import { RuleList } from '../rules/RuleList.tsx'
 import { RULED_IN_INBOX } from '../rules/tools.ts'
 import { useCapability, useSession } from '../session/store.ts'
-import { plural } from '../ui/timeFormat.ts'
 import { readRules, useInboxRules } from './state/rules.ts'
 
 export function InboxRules() {
@@ -16,7 +15,7 @@ export function InboxRules() {
   if (!supported || (rules.length === 0 && !isOwner)) return null
   return (
     <details className="inbox-rules">
-      <summary>{rules.length === 0 ? 'Rules' : plural(rules.length, 'rule')}</summary>
+      <summary>{rules.length === 0 ? 'Rules' : `Rules (${rules.length})`}</summary>
       <p className="rule-note">
         {rules.length === 0
           ? 'There are no rules here. Reading is answered at once; files to write, new documents and commands wait for somebody.'

@@ -10,8 +10,8 @@ import { purgeDocuments, recoverDocument } from './library.ts'
 export function DeletedDocuments({ onClose }: { onClose: () => void }) {
   const { documents, problem, load } = useTrash()
   const [doomed, setDoomed] = useState<DeletedDocument | 'all' | null>(null)
-  const recover = async ({ id }: DeletedDocument) => {
-    await recoverDocument(id)
+  const recover = async (document: DeletedDocument) => {
+    await recoverDocument(document)
     await load()
   }
   const purge = async (only?: DeletedDocument) => {

@@ -1,8 +1,13 @@
 import { expect, it, vi } from 'vitest'
 import type { DocumentLine } from '../../wire/generated.ts'
 
-vi.mock('../../session/store.ts', () => ({ wire: {} }))
-const { focusWhenOpen, search, takesFocus } = await import('./library.ts')
+vi.mock('../../session/store.ts', () => ({
+  hasCapability: () => true,
+  wire: { call: () => Promise.resolve({ documents: [] }) },
+}))
+const { deleteDocument, focusWhenOpen, recoverDocument, search, takesFocus } =
+  await import('./library.ts')
+const { useToasts } = await import('../../ui/toasts.ts')
 
 const line = (title: string, path?: string) => ({ title, ...(path && { path }) }) as DocumentLine
 
@@ -22,4 +27,16 @@ it('puts the caret into a new document, once', () => {
     true,
     false,
   ])
+})
+
+it('says of a document that was brought back that it is there, and no more that it is deleted', async () => {
+  const toasts = () => useToasts.getState().toasts.map(({ text }) => text)
+  const [one, two] = [
+    { ...line('Notes'), id: 'doc_1' },
+    { ...line('Axe'), id: 'doc_2' },
+  ]
+  await deleteDocument(one)
+  await deleteDocument(two)
+  await recoverDocument(one)
+  expect(toasts()).toEqual(['“Axe” is deleted.', '“Notes” is back in the list.'])
 })

@@ -64,23 +64,26 @@ export async function renameDocument(documentId: string, title: string): Promise
   return (await attempt(() => wire.call('document:rename', { documentId, title }))) !== undefined
 }
 
-export async function deleteDocument({ id: documentId, title, path }: DocumentLine): Promise<void> {
+export async function deleteDocument(document: DocumentLine): Promise<void> {
+  const { id: documentId, title, path } = document
   if (!(await attempt(() => wire.call('document:delete', { documentId })))) return
   // A file of the workspace stays where it is, and is opened from there.
-  const undo = { label: 'Undo', run: () => void recoverDocument(documentId) }
+  const undo = { label: 'Undo', run: () => void recoverDocument(document) }
   toast(`“${title}” is deleted.`, {
-    about: 'deleted',
+    about: documentId,
     ...(!path && hasCapability('trash') && { action: undo }),
   })
   await loadLibrary()
 }
 
-/** Deleted documents go back to the list. */
-export async function recoverDocument(documentId: string): Promise<boolean> {
-  const done = await attempt(() => wire.call('trash:recover', { documentId }))
-  if (done) await loadLibrary()
-  return done !== undefined
+/** Puts a deleted document back into the list, and says so where it was said to be deleted. */
+export async function recoverDocument({ id, title }: RecoverableDocument): Promise<void> {
+  if (!(await attempt(() => wire.call('trash:recover', { documentId: id })))) return
+  toast(`“${title}” is back in the list.`, { about: id })
+  await loadLibrary()
 }
+
+type RecoverableDocument = Pick<DocumentLine, 'id' | 'title'>
 
 /** Of one, or of all that can be brought back. */
 export async function purgeDocuments(documentId?: string): Promise<void> {

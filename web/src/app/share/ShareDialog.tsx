@@ -1,15 +1,16 @@
 /** Makes a link for somebody, shows who has one, takes it back. */
 import { useEffect, useState } from 'react'
+import { useDocument } from '../../editor/store.ts'
 import { copyText } from '../../ui/clipboard.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { toast } from '../../ui/toasts.ts'
-import { timeAgo } from '../../ui/timeFormat.ts'
 import type { Role, TokenLine } from '../../wire/generated.ts'
 import { SharedWith } from './SharedWith.tsx'
 import {
   attempt,
   EXPIRIES,
   isLocal,
+  lastHere,
   issueToken,
   linkOf,
   listTokens,
@@ -37,6 +38,8 @@ export function ShareDialog({
 }) {
   const [lines, setLines] = useState<TokenLine[] | null>(null)
   const [made, setMade] = useState<Made | null>(null)
+  const peers = useDocument((state) => state.peers)
+  const here = new Set(documentId === null ? [] : peers.map(({ user }) => user))
   const load = () =>
     void attempt(listTokens).then((all) => all && setLines(whoHasAccess(all, documentId)))
   useEffect(load, [documentId])
@@ -61,7 +64,7 @@ export function ShareDialog({
         ) : (
           <ul>
             {lines.map((line) => (
-              <Holder key={line.id} line={line} onGone={load} />
+              <Holder key={line.id} line={line} here={here} onGone={load} />
             ))}
           </ul>
         )}
@@ -212,9 +215,16 @@ function NewLink({ made, onAnother }: { made: Made; onAnother: () => void }) {
   )
 }
 
-function Holder({ line, onGone }: { line: TokenLine; onGone: () => void }) {
+interface HolderProps {
+  line: TokenLine
+  /** The people in the document now. */
+  here: ReadonlySet<string>
+  onGone: () => void
+}
+
+function Holder({ line, here, onGone }: HolderProps) {
   const [sure, setSure] = useState(false)
-  const { name, role, documentId, expiresAt, lastUsedAt, current } = line
+  const { name, role, documentId, expiresAt, current } = line
   const revoke = async () => {
     if (!(await attempt(() => revokeToken(line.id)))) return
     toast(`${name} has no access any more.`)
@@ -228,7 +238,7 @@ function Holder({ line, onGone }: { line: TokenLine; onGone: () => void }) {
         ? 'all documents'
         : 'this document',
     until(expiresAt, Date.now()),
-    lastUsedAt == null ? 'never here' : `last here ${timeAgo(lastUsedAt, Date.now())}`,
+    lastHere(line, here, Date.now()),
   ]
   return (
     <li>

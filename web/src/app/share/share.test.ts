@@ -3,7 +3,8 @@ import type { DocumentRoleLine, LoginLine, TokenLine } from '../../wire/generate
 
 vi.mock('../../session/store.ts', () => ({ wire: {} }))
 vi.stubGlobal('window', { addEventListener: () => undefined })
-const { granteeOf, granteeWords, isLocal, linkOf, until, whoHasAccess } = await import('./share.ts')
+const { granteeOf, granteeWords, isLocal, lastHere, linkOf, until, whoHasAccess } =
+  await import('./share.ts')
 
 const line = (name: string, more: Partial<TokenLine>): TokenLine => ({
   id: `tok_${name}`,
@@ -99,4 +100,14 @@ it('says of an address whether its person has signed in', () => {
     facts: 'gus@press.example',
   })
   expect(granteeWords({ ...given, email: null, group: 'press' }).facts).toBe('Group')
+})
+
+it('says of who is connected that they are here now', () => {
+  const now = Date.parse('2026-11-27T10:11:00Z')
+  const here = new Set(['usr_Bo'])
+  const before = { lastUsedAt: '2026-11-27T10:00:00Z' }
+  expect(lastHere(line('Bo', before), here, now)).toBe('here now')
+  expect(lastHere(line('Ana', { ...before, current: true }), here, now)).toBe('here now')
+  expect(lastHere(line('Cy', before), here, now)).toBe('last here 11 min ago')
+  expect(lastHere(line('Di', {}), here, now)).toBe('never here')
 })

@@ -1,5 +1,6 @@
 /** Who else may come in: what owners ask of the server, and how it is worded. */
 import { wire } from '../../session/store.ts'
+import { timeAgo } from '../../ui/timeFormat.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import type {
@@ -61,6 +62,16 @@ export function linkOf(
 ): string {
   const { hash } = new URL(issued.url, origin)
   return `${origin}${documentId === null ? '/' : documentPath(documentId)}${hash}`
+}
+
+/** When somebody with access was here; `here`: the people in the document now. */
+export function lastHere(
+  { user, current, lastUsedAt }: TokenLine,
+  here: ReadonlySet<string>,
+  now: number,
+): string {
+  if (current || here.has(user)) return 'here now'
+  return lastUsedAt == null ? 'never here' : `last here ${timeAgo(lastUsedAt, now)}`
 }
 
 /** Whether an address leads nowhere from another computer. */

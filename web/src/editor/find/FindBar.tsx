@@ -19,12 +19,19 @@ import { Icon } from '../../ui/icons.tsx'
 /** More than that are not counted. */
 const MOST = 1_000
 
-/** Tells that the state has the extension. */
-const isThere = StateField.define<true>({ create: () => true, update: (value) => value })
+/** How many matches were replaced at once, until something else is done. */
+const replaced = StateField.define<number | null>({
+  create: () => null,
+  update(count, tr) {
+    if (tr.docChanged && tr.isUserEvent('input.replace.all')) return countMatches(tr.startState)
+    const sought = tr.effects.some((effect) => effect.is(setSearchQuery))
+    return tr.docChanged || tr.selection || sought ? null : count
+  },
+})
 
 const scope = 'editor search-panel'
 const extension: Extension = [
-  isThere,
+  replaced,
   search({
     top: true,
     createPanel: findPanel,
@@ -39,7 +46,7 @@ const extension: Extension = [
 ]
 
 export function openFindBar(view: EditorView): void {
-  if (!view.state.field(isThere, false))
+  if (view.state.field(replaced, false) === undefined)
     view.dispatch({ effects: StateEffect.appendConfig.of(extension) })
   openSearchPanel(view)
 }
@@ -61,9 +68,18 @@ function findPanel(view: EditorView): Panel {
 const concerns = ({ docChanged, selectionSet, transactions }: ViewUpdate): boolean =>
   docChanged || selectionSet || transactions.some(({ effects }) => effects.length > 0)
 
-/** "2 of 14"; "14" while none of them is selected. */
+function countMatches(state: EditorState): number {
+  let count = 0
+  const found = getSearchQuery(state).getCursor(state)
+  while (!found.next().done) count++
+  return count
+}
+
+/** "2 of 14"; "14" while none of them is selected; "14 replaced" right after that. */
 function countOf(state: EditorState): string {
   const query = getSearchQuery(state)
+  const done = state.field(replaced)
+  if (done !== null) return `${done.toLocaleString('en-US')} replaced`
   if (!query.valid) return ''
   const { from, to } = state.selection.main
   let [count, at] = [0, 0]

@@ -37,10 +37,11 @@ import { showEnd, showOpen, showSaved } from './phase.ts'
 import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
-import { keepUnsent, takeUnsent } from './unsentStorage.ts'
+import { takeUnsent } from './unsentStorage.ts'
 import { canWrite, useDocument } from '../store.ts'
 import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
-import { sendable, unsentWords, guardUnsent } from './unsent.ts'
+import { sendable, sendLastWords, unconfirmed, unsentWords, guardUnsent } from './unsent.ts'
+import { hasHash } from './textHash.ts'
 import { TextWatcher } from '../textWatcher.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
@@ -54,11 +55,13 @@ export class LiveDocument {
   readonly view = new EditorView()
   confirmed: ConfirmedDocument | null = null
   /**
-   * False while an answer to `document:open` or `document:resync` is awaited; events wait in
-   * `queue`.
+   * False while an answer to `document:open` or `document:resync` is awaited or compared; events
+   * wait in `queue`, and what is typed in the editor.
    */
   private joined = false
   private joining = false
+  /** Number of times that we stopped being joined: a comparison that began before has no say. */
+  private pauses = 0
   private queue: QueuedEvent[] = []
   /** What stands for this document in short updates. */
   private shortId: number | undefined
@@ -108,7 +111,7 @@ export class LiveDocument {
         ours((moved) => this.peers.move(moved, this.confirmed)),
       ),
     ]
-    this.stops.push(guardUnsent(id, () => (this.confirmed ? unsentWords(this.unconfirmed()) : [])))
+    this.stops.push(guardUnsent(id, () => this.lost()))
     setActiveDocument(this)
     forgetDecisions()
     if (wire.connected) void this.join()
@@ -131,7 +134,8 @@ export class LiveDocument {
     this.peers.stop()
     setActiveDocument(null)
     this.watch.stop()
-    this.sendLastWords()
+    if (!this.settled) sendLastWords(this.view.state, this.id, this.joined ? this.wire : null)
+    this.pause()
     if (this.wire.connected)
       void this.wire.call('document:close', { documentId: this.id }).catch(() => undefined)
     this.view.destroy()
@@ -141,7 +145,7 @@ export class LiveDocument {
   async join(): Promise<void> {
     if (this.joining) return
     this.joining = true
-    this.joined = false
+    this.pause()
     this.queue = []
     try {
       this.opened(
@@ -156,24 +160,6 @@ export class LiveDocument {
     } finally {
       this.joining = false
     }
-  }
-
-  /**
-   * What was typed in the last moment still goes out; where it cannot, it is kept for the next
-   * visit.
-   */
-  private sendLastWords(): void {
-    if (this.settled) return
-    const keep = () => keepUnsent(localStorage, this.id, unsentWords(unsent))
-    const unsent = this.unconfirmed()
-    if (!this.joined) return keep()
-    this.wire
-      .call('document:push', {
-        documentId: this.id,
-        version: getSyncedVersion(this.view.state),
-        updates: sendable(this.view.state),
-      })
-      .catch(keep)
   }
 
   redraw(): void {
@@ -207,6 +193,19 @@ export class LiveDocument {
     const { member, role, file } = opened
     useDocument.setState({ member, role, file: file ?? null })
     this.peers.see(opened.peers, this.confirmed, opened.peerCount)
+    void this.goOn(opened.hash)
+  }
+
+  /**
+   * Takes events and sends what was typed, once our text has the hash of an answer with updates. It
+   * has another one if the server was restored from an older backup, and then grew past our version
+   * again. What was typed would go into wrong places then: it is offered back.
+   */
+  private async goOn(hash?: string): Promise<void> {
+    const { pauses } = this
+    const isSame = hash === undefined || (await hasHash(this.confirmed!.doc.toString(), hash))
+    if (pauses !== this.pauses) return
+    if (!isSame) return this.reload()
     this.joined = true
     this.queue
       .splice(0)
@@ -223,9 +222,7 @@ export class LiveDocument {
 
   /** A fresh copy. What was typed and never arrived is kept aside and offered back. */
   private load(document: WholeDocument, { clientID, role }: Opened): void {
-    const lost = this.confirmed
-      ? unsentWords(this.unconfirmed())
-      : takeUnsent(localStorage, this.id)
+    const lost = this.confirmed ? this.lost() : takeUnsent(localStorage, this.id)
     this.confirmed = new ConfirmedDocument(document.text, document.version)
     this.view.setState(
       editorState({
@@ -291,8 +288,7 @@ export class LiveDocument {
       confirmed.change(hunks)
       useReview.setState((all) => hunksPut(all, hunks.put))
     }
-    const unconfirmed = sendableUpdates(state).map((update) => update.changes)
-    steps.push(state.update({ effects: projected(confirmed, unconfirmed) }))
+    steps.push(state.update({ effects: projected(confirmed, unconfirmed(state)) }))
     this.view.dispatch(steps)
     showSaved(this.settled, this.wire.connected)
   }
@@ -366,8 +362,13 @@ export class LiveDocument {
     if (code === 'timeout' && this.wire.connected) await this.join()
   }
 
-  private async reload(): Promise<void> {
+  private pause(): void {
     this.joined = false
+    this.pauses += 1
+  }
+
+  private async reload(): Promise<void> {
+    this.pause()
     try {
       this.opened(await this.wire.call('document:open', { documentId: this.id }))
     } catch (error) {
@@ -376,7 +377,7 @@ export class LiveDocument {
   }
 
   private leave(): void {
-    this.joined = false
+    this.pause()
     this.peers.leave(this.confirmed)
     showSaved(this.settled, this.wire.connected)
   }
@@ -397,7 +398,7 @@ export class LiveDocument {
   }
 
   unconfirmed(): ChangeSet[] {
-    return sendableUpdates(this.view.state).map((update) => update.changes)
+    return unconfirmed(this.view.state)
   }
 }
 

@@ -1,8 +1,9 @@
 /** What somebody typed that the server has not got. */
-import { sendableUpdates } from '@codemirror/collab'
+import { getSyncedVersion, sendableUpdates } from '@codemirror/collab'
 import type { ChangeSet, EditorState } from '@codemirror/state'
 import { useDocument } from '../store.ts'
-import { keepUnsentOfPage } from './unsentStorage.ts'
+import type { Wire } from '../../wire/socket.ts'
+import { keepUnsent, keepUnsentOfPage } from './unsentStorage.ts'
 
 /** As it is pushed. */
 export function sendable(state: EditorState): { clientID: string; changes: unknown }[] {
@@ -10,6 +11,24 @@ export function sendable(state: EditorState): { clientID: string; changes: unkno
     clientID,
     changes: changes.toJSON() as unknown,
   }))
+}
+
+export const unconfirmed = (state: EditorState): ChangeSet[] =>
+  sendableUpdates(state).map(({ changes }) => changes)
+
+/**
+ * What was typed in the last moment still goes out; where it cannot, it is kept for the next visit.
+ */
+export function sendLastWords(state: EditorState, documentId: string, wire: Wire | null): void {
+  const keep = () => keepUnsent(localStorage, documentId, unsentWords(unconfirmed(state)))
+  if (!wire) return keep()
+  wire
+    .call('document:push', {
+      documentId,
+      version: getSyncedVersion(state),
+      updates: sendable(state),
+    })
+    .catch(keep)
 }
 
 /** The words in reading order; blanks are not worth keeping. */

@@ -6,7 +6,7 @@ import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { useBusy } from '../state/busy.ts'
 import { acceptHunk, seenText } from '../state/decide.ts'
-import { draftOf, useDraft } from '../state/drafts.ts'
+import { draftOf, useDraft } from '../drafts/drafts.ts'
 import { asItIs } from '../changes/reviewField.ts'
 import { editableText } from '../changes/hunk.ts'
 import { usePanel } from '../state/panel.ts'
@@ -37,13 +37,13 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
   /** The words are there when one comes back. */
   const leaveIt = () => {
     if (text !== proposed)
-      toast('Your edit is kept. Edit the change again to go on with it.', { about: 'edit' })
+      toast('Your edit is kept. Accepting the change puts it in.', { about: 'edit' })
     close()
   }
   const send = () => {
     // The change may be gone before the answer is here.
     leave()
-    void acceptHunk(hunk, { text }).then((done) => (done ? discard() : stay()))
+    void acceptHunk(hunk, { text }).then((done) => (done ? close() : stay()))
   }
   return (
     <div

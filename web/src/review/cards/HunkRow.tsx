@@ -9,7 +9,8 @@ import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 import { Conflict } from './Conflict.tsx'
 import { useBusy } from '../state/busy.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
-import { draftOf } from '../state/drafts.ts'
+import { draftOf, keptEdits } from '../drafts/drafts.ts'
+import { EDIT_IS_KEPT, useHasKeptEdit } from '../drafts/keptEdits.ts'
 import { canSplit, isMoved } from '../changes/hunk.ts'
 import { activate } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
@@ -38,7 +39,7 @@ interface RowProps {
  * {@link writeNumbers}.
  */
 export const HunkRow = memo(function HunkRow({ row, active, children }: RowProps) {
-  const { id, isConflict, isMoved, approvedBy } = row
+  const { id, isConflict, isMoved, isEdited, approvedBy } = row
   return (
     <li className={`hunk-row ${active ? 'is-active' : ''}`} data-row={id}>
       <button
@@ -55,6 +56,7 @@ export const HunkRow = memo(function HunkRow({ row, active, children }: RowProps
           <Quotation pieces={row.pieces} />
           {isConflict && !active && <span className="badge">Text changed</span>}
           {isMoved && !active && <span className="badge is-calm">Moved</span>}
+          {isEdited && <span className="badge is-calm">{EDIT_IS_KEPT}</span>}
           {approvedBy !== '' && !active && <span className="badge is-calm">{approvedBy}</span>}
         </span>
       </button>
@@ -141,7 +143,7 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'mayDecide'>) {
   return (
     <div className="hunk-actions">
       {/* Elsewhere the bar has these; here the panel lies over it. */}
-      <SheetButtons number={number} total={total} off={busy || offline} types={types} />
+      <SheetButtons hunk={hunk} number={number} total={total} off={busy || offline} types={types} />
       <button
         type="button"
         className="button is-quiet"
@@ -204,13 +206,15 @@ function Split({ hunk, number, total, off }: SplitProps) {
 }
 
 interface SheetButtonsProps {
+  hunk: Hunk
   number: number
   total: number
   off: boolean
   types: boolean
 }
 
-function SheetButtons({ number, total, off, types }: SheetButtonsProps) {
+function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
+  const accept = useHasKeptEdit(hunk) ? 'Accept your edit' : 'Accept'
   const view = activeDocument()?.view
   if (!view) return null
   return (
@@ -219,10 +223,10 @@ function SheetButtons({ number, total, off, types }: SheetButtonsProps) {
         type="button"
         className="button is-accept"
         disabled={off}
-        aria-label={`Accept change ${number} of ${total}`}
+        aria-label={`${accept}${accept === 'Accept' ? '' : ' of'} change ${number} of ${total}`}
         onClick={() => acceptActive(view)}
       >
-        <Icon name="check" size={13} /> Accept
+        <Icon name="check" size={13} /> {accept}
       </button>
       {types && (
         <button
@@ -302,7 +306,7 @@ function decisionForms(
   const accept: DecisionForm = {
     verdict: 'accept',
     label: `Accept change ${number}`,
-    draft: (words, rest) => acceptance(hunk, { words, rest }),
+    draft: (words, rest) => acceptance(hunk, { text: keptEdits()[hunk.id], words, rest }),
     told: (words) => feedbackOnAcceptOne(request, words),
     send: (words, rest) => acceptHunk(hunk, { words, rest }),
   }

@@ -13,7 +13,8 @@ import { ApprovalCount } from './ApprovalCount.tsx'
 import { Countdown } from './Countdown.tsx'
 import { DecidedHunks } from './DecidedHunks.tsx'
 import { acceptAll, acceptHunk, rejectAll } from '../state/decide.ts'
-import { draftOf } from '../state/drafts.ts'
+import { draftOf, keptEdits } from '../drafts/drafts.ts'
+import { useHasKeptEdit, useKeptEdits } from '../drafts/keptEdits.ts'
 import { HunkBody, HunkRow, writeNumbers } from './HunkRow.tsx'
 import { usePanel } from '../state/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
@@ -120,6 +121,7 @@ function Rows({ request, hunks, all, active, mayDecide }: RowsProps) {
   // The quotations follow the text around them.
   useDocument((state) => state.revision)
   const me = useSession((session) => session.me?.user.id)
+  const edits = useKeptEdits()
   const kept = useRef<readonly HunkSummary[]>([])
   const list = useRef<HTMLOListElement>(null)
   const numbers = new Map(all.map(({ id }, at) => [id, at + 1]))
@@ -131,7 +133,7 @@ function Rows({ request, hunks, all, active, mayDecide }: RowsProps) {
   const now = new Map(hunksOf(view.state).map((hunk) => [hunk.id, hunk]))
   const approved = (hunk: Hunk) => approvedBy(votesAsShown(hunk), me)
   const shown = hunks.map((hunk) => now.get(hunk.id) ?? hunk)
-  const rows = hunkSummaries(shown, view.state.doc, approved, kept.current)
+  const rows = hunkSummaries(shown, view.state.doc, { approvedBy: approved, edits }, kept.current)
   kept.current = rows
   return (
     <ol ref={list} aria-label="Changes">
@@ -200,7 +202,12 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
   const open = hunks.length
   const ready = hunks.filter((hunk) => hunk.status === 'pending')
   const only = ready.length === 1 ? ready[0] : undefined
-  const accept = only ? 'Accept 1 change' : `Accept all ${ready.length}`
+  const isEdited = useHasKeptEdit(only)
+  const accept = !only
+    ? `Accept all ${ready.length}`
+    : isEdited
+      ? 'Accept your edit'
+      : 'Accept 1 change'
   if (reasoning === request.request_id) {
     return (
       <ReasonForm
@@ -225,7 +232,7 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
           {
             verdict: 'accept',
             label: accept,
-            draft: (words) => acceptanceOfAll(request, words),
+            draft: (words) => acceptanceOfAll(request, words, keptEdits()),
             told: feedbackOnAcceptAll,
             send: (words) => acceptAll(request, words),
           },
@@ -255,7 +262,7 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
       >
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
-      <Corrections hunks={hunks} />
+      <Corrections hunks={corrections(hunks, request)} others={hunks.length > 1} />
       {ready.length > 0 && (
         <details className="more-decisions">
           <summary>More</summary>
@@ -282,9 +289,8 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
 }
 
 /** Those that put a word or two right, all at once. */
-function Corrections({ hunks }: { hunks: readonly Hunk[] }) {
-  const found = corrections(hunks)
-  if (found.length === 0 || hunks.length === 1) return null
+function Corrections({ hunks: found, others }: { hunks: readonly Hunk[]; others: boolean }) {
+  if (found.length === 0 || !others) return null
   return (
     <button type="button" className="button" onClick={() => list('Corrections', found)}>
       {found.length === 1

@@ -5,7 +5,7 @@
 import { useState } from 'react'
 import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { ToolApprovalResponse } from '../../wire/generated.ts'
-import { type DraftStore, useDraft, useDrafts } from '../state/drafts.ts'
+import { type DraftStore, useDraft, useDrafts } from '../drafts/drafts.ts'
 import { usePanel } from '../state/panel.ts'
 import { useReturnFocus } from '../changes/keyboardFocus.ts'
 import type { RestDecision } from '../state/responses.ts'

@@ -10,7 +10,7 @@ const hunk = (id: string, from: number, base: string, insert: string): Hunk => (
   kind: 'rewrite',
   parts: [{ from, to: from + base.length, base, insert }],
 })
-const nobody = () => ''
+const nobody = { approvedBy: () => '', edits: new Set<string>() }
 
 it('keeps the rows that show the same, wherever their changes have moved', () => {
   const hunks = [hunk('a', 4, 'lamp', 'light'), hunk('b', 20, 'fog', 'mist')]
@@ -28,11 +28,17 @@ it('keeps the rows that show the same, wherever their changes have moved', () =>
   expect(a?.label).toBe('Remove: lamp. Insert: light.')
 })
 
-it('draws a row anew that was approved or whose words changed', () => {
+it('draws a row anew that was approved or edited, or whose words changed', () => {
   const doc = Text.of(['The lamp burned.'])
   const hunks = [hunk('a', 4, 'lamp', 'light')]
   const before = hunkSummaries(hunks, doc, nobody)
-  expect(hunkSummaries(hunks, doc, () => 'Approved by Bo', before)[0]).not.toBe(before[0])
+  const bo = { ...nobody, approvedBy: () => 'Approved by Bo' }
+  expect(hunkSummaries(hunks, doc, bo, before)[0]).not.toBe(before[0])
+  const edited = { ...nobody, edits: new Set(['a']) }
+  expect(hunkSummaries(hunks, doc, edited, before)[0]).toMatchObject({
+    isEdited: true,
+    label: 'Remove: lamp. Insert: light. Your edit is kept.',
+  })
   const changed = [{ ...hunks[0]!, status: 'conflict' as const }]
   expect(hunkSummaries(changed, doc, nobody, before)[0]?.isConflict).toBe(true)
 })

@@ -3,6 +3,7 @@ import type { Text } from '@codemirror/state'
 import type { Hunk } from '../../wire/generated.ts'
 import { isMoved } from '../changes/hunk.ts'
 import { describeWords } from '../changes/reviewField.ts'
+import { EDIT_IS_KEPT } from '../drafts/keptEdits.ts'
 import { type SnippetPiece, snippet } from '../changes/snippet.ts'
 
 export interface HunkSummary {
@@ -12,8 +13,17 @@ export interface HunkSummary {
   pieces: readonly SnippetPiece[]
   isConflict: boolean
   isMoved: boolean
+  /** An edit of it is kept. */
+  isEdited: boolean
   /** "Approved by Bo", or nothing. */
   approvedBy: string
+}
+
+/** What is known of changes beside their words. */
+interface Known {
+  approvedBy: (hunk: Hunk) => string
+  /** Those of which an edit is kept. */
+  edits: ReadonlySet<string>
 }
 
 /**
@@ -23,17 +33,19 @@ export interface HunkSummary {
 export function hunkSummaries(
   hunks: readonly Hunk[],
   doc: Text,
-  approvedBy: (hunk: Hunk) => string,
+  { approvedBy, edits }: Known,
   before: readonly HunkSummary[] = [],
 ): readonly HunkSummary[] {
   const known = new Map(before.map((row) => [row.id, row]))
   return hunks.map((hunk) => {
+    const isEdited = edits.has(hunk.id)
     const row: HunkSummary = {
       id: hunk.id,
-      label: describeWords(hunk),
+      label: [describeWords(hunk), isEdited && `${EDIT_IS_KEPT}.`].filter(Boolean).join(' '),
       pieces: snippet(hunk, doc),
       isConflict: hunk.status === 'conflict',
       isMoved: isMoved(hunk),
+      isEdited,
       approvedBy: approvedBy(hunk),
     }
     const old = known.get(hunk.id)
@@ -45,6 +57,7 @@ const showsSame = (a: HunkSummary, b: HunkSummary): boolean =>
   a.label === b.label &&
   a.isConflict === b.isConflict &&
   a.isMoved === b.isMoved &&
+  a.isEdited === b.isEdited &&
   a.approvedBy === b.approvedBy &&
   a.pieces.length === b.pieces.length &&
   a.pieces.every(({ kind, text }, at) => kind === b.pieces[at]!.kind && text === b.pieces[at]!.text)

@@ -76,6 +76,15 @@ describe('a press', () => {
     expect(ana.decided).toEqual(['one', 'two'])
   })
 
+  it('makes a change one that was visited, as going there does', () => {
+    const ana = new Reviewer()
+    expect(ana.attention.visited).toBeNull()
+    ana.press(1_000, false)
+    expect(ana.attention.visited).toBe('one')
+    ana.press(1_500)
+    expect(ana.attention.visited).toBe('two')
+  })
+
   it('only shows a change that is out of view', () => {
     const ana = new Reviewer()
     expect([ana.press(1_000, false), ana.press(1_100)]).toEqual(['show', 'decide'])

@@ -23,6 +23,8 @@ export class Attention {
   private wroteAt = -Infinity
   /** The change of which they were told that it is decided. */
   private toldOf: string | null = null
+  /** The change that they went to last, or that was shown to them. */
+  visited: string | null = null
   private expected: ReadonlySet<string> = new Set()
 
   /** They take a decision about these back, and look for them. */
@@ -53,6 +55,7 @@ export class Attention {
     // Open again, it can be decided by somebody else once more.
     if (before.resolved && !after.resolved) this.toldOf = null
     const expected = after.active !== null && this.expected.has(after.active)
+    if (went) this.visited = after.active
     if (went || (!same && expected)) {
       // Who went to a change sees it, and does not write any more.
       this.noticedAt = -Infinity
@@ -71,7 +74,10 @@ export class Attention {
     // Somebody who goes on pressing has not noticed yet.
     if (!noticed) this.noticedAt = now + NOTICE_MS
     if (deciding) return 'nothing'
-    if (hunks.some((hunk) => hunk.id === active)) return inView && noticed ? 'decide' : 'show'
+    if (hunks.some((hunk) => hunk.id === active)) {
+      this.visited = active
+      return inView && noticed ? 'decide' : 'show'
+    }
     if (!resolved) return 'nothing'
     if (this.toldOf === resolved.hunk.id && noticed) return 'go on'
     this.toldOf = resolved.hunk.id

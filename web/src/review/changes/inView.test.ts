@@ -67,7 +67,10 @@ it('finds corrections by what the server says they are', () => {
     hunk('b', 9, 'x', 'y', { kind: 'rewrite' }),
     hunk('c', 12, 'x', 'y'),
   ]
-  expect(corrections(all).map(({ id }) => id)).toEqual(['a'])
+  const found = (tool_name: string) => corrections(all, { tool_name }).map(({ id }) => id)
+  expect(found('update_full_document')).toEqual(['a'])
+  // A name that is replaced by a similar one is no error that is corrected.
+  expect(found('find_and_replace')).toEqual([])
 })
 
 it('finds the changes of a paragraph: as the server has it, else as the text has it', () => {

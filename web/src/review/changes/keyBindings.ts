@@ -8,15 +8,17 @@ import { canWrite, useDocument } from '../../editor/store.ts'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
+import { keptEdits } from '../drafts/drafts.ts'
 import { undoLastAct } from '../state/undo.ts'
 import { hasVoted } from '../state/votes.ts'
 import { NOTHING_YET } from './announcements.ts'
 import { hunkTo } from './hunk.ts'
 import { activate, reviewBar, showCard } from './inView.ts'
-import { leftText, press } from './pressing.ts'
+import { leftText, press, wasVisited } from './pressing.ts'
 import { goOn } from './resolved.ts'
 import {
   activeHunk,
+  fromCaret,
   hunksOf,
   neighbour,
   resolvedChange,
@@ -33,6 +35,16 @@ export function go(view: EditorView, step: 1 | -1): boolean {
   else if (resolved) goOn(view)
   else sayWhyNot(view)
   return found !== undefined || resolved !== null
+}
+
+/** From the caret, as long as nobody went to the active change; from there, once somebody has. */
+function goFromText(view: EditorView, step: 1 | -1): true {
+  const { hunks, active } = view.state.field(reviewField)
+  const at = view.state.selection.main.head
+  const found = wasVisited(active) ? undefined : fromCaret(hunks, at, step)
+  if (found) activate(view, found, { caret: true })
+  else go(view, step)
+  return true
 }
 
 const isRunning = ({ status }: ConversationRun): boolean => status === 'running'
@@ -63,7 +75,9 @@ export function enter(view: EditorView): boolean {
 export function acceptActive(view: EditorView): boolean {
   const hunk = activeHunk(view.state)
   if (hunk?.status !== 'conflict')
-    return press(view, (seen) => (hasVoted(seen) ? void go(view, 1) : accept(seen)))
+    return press(view, (seen) =>
+      hasVoted(seen) && keptEdits()[seen.id] === undefined ? void go(view, 1) : accept(seen),
+    )
   // Nothing is decided by it, so it need not be seen before.
   accept(hunk)
   return true
@@ -111,7 +125,7 @@ const decidesOnly =
   }
 
 export const reviewKeys: readonly KeyBinding[] = [
-  { key: 'F8', run: (view) => (go(view, 1), true), shift: (view) => (go(view, -1), true) },
+  { key: 'F8', run: (view) => goFromText(view, 1), shift: (view) => goFromText(view, -1) },
   { key: 'Mod-Enter', run: decidesOnly(acceptActive) },
   { key: 'Shift-Mod-Enter', run: decidesOnly(rejectActive) },
   { key: 'Alt-Enter', run: decidesOnly(editActive) },

@@ -14,6 +14,9 @@ let showing = false
 
 export const leftText = (): void => attention.leftText(performance.now())
 
+/** Whether somebody here went to a change, rather than that it is the active one by itself. */
+export const wasVisited = (id: string | null): boolean => attention.visited === id
+
 /** A decision about these is taken back here. */
 export const expectBack = (ids: readonly string[]): void => attention.expect(ids)
 

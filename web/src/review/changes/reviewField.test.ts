@@ -6,6 +6,7 @@ import {
   activeHunk,
   describe as say,
   following,
+  fromCaret,
   hunksOf,
   neighbour,
   resolvedChange,
@@ -112,6 +113,15 @@ it('draws nothing anew for words that are typed elsewhere', () => {
   }
   const typed = state.update({ changes: { from: 0, insert: 'zero\n' } }).state
   expect(places(typed)).toEqual(places(state).map((at) => at + 5))
+})
+
+it('begins at the caret', () => {
+  const hunks = hunksOf(start())
+  const from = (at: number, step: 1 | -1) => fromCaret(hunks, at, step)?.id
+  expect([0, 3, 4, 5, 8, 13].map((at) => from(at, 1))).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
+  expect([0, 4, 8].map((at) => from(at, -1))).toEqual(['c', 'a', 'b'])
+  expect(fromCaret(hunks.slice(0, 1), 9, 1)?.id).toBe('a')
+  expect(fromCaret([], 0, 1)).toBeUndefined()
 })
 
 it('walks around the ends', () => {

@@ -14,6 +14,7 @@ import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
 import {
+  editRange,
   hunkFrom,
   hunkTo,
   inOrder,
@@ -223,6 +224,16 @@ export function neighbour(
   const after = resolved ? hunks.findIndex((hunk) => inOrder(hunk, resolved) > 0) : 0
   const next = after < 0 ? hunks.length : after
   return (step === 1 ? hunks[next] : hunks[next - 1]) ?? (step === 1 ? hunks[0] : hunks.at(-1))
+}
+
+/**
+ * The first change that ends at a position or behind it, or the last before it; around the ends.
+ */
+export function fromCaret(hunks: readonly Hunk[], at: number, step: 1 | -1): Hunk | undefined {
+  const isAfter = (hunk: Hunk) => editRange(hunk).to >= at
+  return step === 1
+    ? (hunks.find(isAfter) ?? hunks[0])
+    : (hunks.findLast((hunk) => !isAfter(hunk)) ?? hunks.at(-1))
 }
 
 /** "Change 2 of 7. Remove: … Insert: …" */

@@ -3,14 +3,22 @@
  * one paragraph. Pure.
  */
 import type { Text } from '@codemirror/state'
-import type { Hunk } from '../../wire/generated.ts'
+import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
 import { hunkFrom, hunkTo } from './hunk.ts'
 
 const canBeAccepted = (hunk: Hunk): boolean => hunk.status === 'pending'
 
-/** Places where a word or two become similar ones and the rest of the sentence stays. */
-export const corrections = (hunks: readonly Hunk[]): Hunk[] =>
-  hunks.filter((hunk) => canBeAccepted(hunk) && hunk.kind === 'correction')
+/**
+ * Places of one request where a word or two become similar ones and the rest of the sentence stays.
+ * What is found and replaced is no error: a name that becomes a similar one is another name.
+ */
+export const corrections = (
+  hunks: readonly Hunk[],
+  { tool_name }: Pick<ToolApprovalRequest, 'tool_name'>,
+): Hunk[] =>
+  tool_name === 'find_and_replace'
+    ? []
+    : hunks.filter((hunk) => canBeAccepted(hunk) && hunk.kind === 'correction')
 
 /** Those that put the same words in the place of the same words, itself among them. */
 export function alike(hunks: readonly Hunk[], hunk: Hunk): Hunk[] {

@@ -5,7 +5,7 @@
 import type { Text } from '@codemirror/state'
 import { countWords } from '../../editor/textStatistics.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { hunkFrom, hunkTo, isMoved } from './hunk.ts'
+import { editRange, hunkFrom, hunkTo, isMoved } from './hunk.ts'
 
 export interface SnippetPiece {
   /** `far`: words around the change that are shown only where there is room. */
@@ -43,6 +43,14 @@ export function snippet(hunk: Hunk, doc: Text): SnippetPiece[] {
   const end = nearEnd(after)
   pieces.push({ kind: 'same', text: after.slice(0, end) }, { kind: 'far', text: after.slice(end) })
   return trimEnds(pieces.filter((piece) => piece.text !== ''))
+}
+
+/** The change with somebody's own words in the place of the proposed ones. */
+export function withWords(hunk: Hunk, text: string, doc: Text): Hunk {
+  const { from, to } = editRange(hunk)
+  const put = { from, to, base: doc.sliceString(from, to), insert: text }
+  const gone = isMoved(hunk) ? hunk.parts.filter(({ insert }) => insert === '') : []
+  return { ...hunk, parts: [...gone, put].toSorted((a, b) => a.from - b.from) }
 }
 
 /** Where the last few words begin, or the first few end. */

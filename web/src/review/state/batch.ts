@@ -3,9 +3,6 @@ import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 import { isWaiting, type Requests, tally } from './store.ts'
 import { mayDecide, type Reviewer } from '../wording/permissions.ts'
 
-/** In the names of what is written about all of them. */
-export const ALL = 'all'
-
 export interface Batch {
   waiting: readonly ToolApprovalRequest[]
   /** Those of them with something that can be accepted now, and how many changes that is. */

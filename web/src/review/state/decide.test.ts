@@ -37,7 +37,7 @@ const {
   useOverwrite,
 } = await import('./undo.ts')
 const { useBusy } = await import('./busy.ts')
-const { useDrafts } = await import('./drafts.ts')
+const { useDrafts } = await import('../drafts/drafts.ts')
 const { setActiveDocument } = await import('../../editor/sync/activeDocument.ts')
 const { acceptanceOfAll } = await import('./responses.ts')
 const { useReview } = await import('./store.ts')
@@ -180,7 +180,8 @@ test('U takes back the last decision, whatever was typed since', async () => {
 
 test('an edit that is taken back is there to go on with', async () => {
   const one = acceptHunk(hunk('h1'), { text: 'my words' })
-  calls[0]!.answer(accepted('h1'))
+  const hunks = [{ id: 'h1', status: 'accepted', text: 'my words' }]
+  calls[0]!.answer({ ...accepted('h1'), hunks })
   await one
   undoLastAct()
   await settle()

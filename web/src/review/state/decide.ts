@@ -25,6 +25,7 @@ import { canSplit, currentText, isMoved, isOpen, isPartOf } from '../changes/hun
 import { wasTold } from '../changes/pressing.ts'
 import { decidedHere, followResolved, leaveApproved } from '../changes/resolved.ts'
 import { clearBusy, markBusy } from './busy.ts'
+import { keptEdits, useDrafts, writeDraft } from '../drafts/drafts.ts'
 import { explain } from './explain.ts'
 import {
   acceptance,
@@ -44,8 +45,10 @@ import {
   rememberDecision,
 } from './undo.ts'
 
+/** Accepts a change with the words given, or else with the edit of it that is kept. */
 export function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {
-  return decide(namedBy(hunk, more), acceptance(hunk, more, seenText(hunk)))
+  const words = { text: keptEdits()[hunk.id], ...more }
+  return decide(namedBy(hunk, more), acceptance(hunk, words, seenText(hunk)))
 }
 
 /** A conflicted change is only applied over words that the person has in view. */
@@ -65,7 +68,7 @@ export function acceptAll(
   wish?: Remember,
 ): Promise<boolean> {
   return decide(openIds(request), {
-    ...acceptanceOfAll(request, note),
+    ...acceptanceOfAll(request, note, keptEdits()),
     ...(wish && { remember: wish }),
   })
 }
@@ -93,10 +96,11 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
   const keys = ids.length > 0 ? ids : [response.request_id]
   if (!markBusy(keys)) return false
   const answer = wire.call('tool_approval_response', asShown(response))
-  const took = answer.then(({ hunks }) => effectOf(response, ids, hunks, myself()))
+  const took = answer.then(({ hunks }) => effectOf(response.request_id, ids, hunks, myself()))
   rememberDecision(took.catch(() => []))
   try {
     const [decided, done] = [await answer, await took]
+    forgetSent(response)
     clearBusy(keys)
     if (isVote(decided, ids)) approved(decided, ids, done)
     else went(ids, offerUndo(done))
@@ -107,6 +111,12 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
     refused(keys)
     return false
   }
+}
+
+/** Edits that were sent with a decision are not kept any more. */
+function forgetSent({ hunks = [] }: ToolApprovalResponse): void {
+  const { written } = useDrafts.getState()
+  for (const { id, text } of hunks) if (written[id] === text) writeDraft(id, null)
 }
 
 /** Who decided what they look at goes on to the next change. */
@@ -205,7 +215,8 @@ export function decideTogether(
   return sendBatch(
     requests.map((request_id) => {
       const ids = hunks.filter((hunk) => hunk.request_id === request_id).map(({ id }) => id)
-      const named = ids.map((id) => ({ id, decision }))
+      const edits = decision === 'accept' ? keptEdits() : {}
+      const named = ids.map((id) => ({ id, decision, text: edits[id] }))
       return { ids, response: { request_id, approved: decision === 'accept', hunks: named } }
     }),
   )
@@ -231,12 +242,15 @@ async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
   const took = answer.then(({ results }) =>
     results.flatMap((result) => {
       const one = asked.find(({ response }) => response.request_id === result.request_id)
-      return result.ok && one ? effectOf(one.response, one.ids, result.hunks, myself()) : []
+      return result.ok && one ? effectOf(result.request_id, one.ids, result.hunks, myself()) : []
     }),
   )
   rememberDecision(took.catch(() => []))
   try {
     const [{ results }, done] = [await answer, await took]
+    for (const { response } of asked)
+      if (results.some((result) => result.ok && result.request_id === response.request_id))
+        forgetSent(response)
     clearBusy(keys)
     const said = offerUndo(done, neediest(results))
     went(keys, said)

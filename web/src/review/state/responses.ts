@@ -57,8 +57,21 @@ export function rejection(
   }
 }
 
-export function acceptanceOfAll(request: ToolApprovalRequest, note = ''): ToolApprovalResponse {
-  return { request_id: request.request_id, approved: true, ...(note && { note }) }
+/** Accepts what can be accepted; `edits` are the words that stand in the place of changes. */
+export function acceptanceOfAll(
+  { request_id, hunks }: ToolApprovalRequest,
+  note = '',
+  edits: Readonly<Record<string, string>> = {},
+): ToolApprovalResponse {
+  const edited = hunks
+    .filter(({ id, status }) => status === 'pending' && edits[id] !== undefined)
+    .map(({ id }): HunkResponse => ({ id, decision: 'accept', text: edits[id] }))
+  return {
+    request_id,
+    approved: true,
+    ...(note && { note }),
+    ...(edited.length > 0 && { hunks: edited, finish: 'accept' }),
+  }
 }
 
 export function rejectionOfAll(request: ToolApprovalRequest, feedback = ''): ToolApprovalResponse {

@@ -9,11 +9,11 @@ import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { hasCapability, wire } from '../../session/store.ts'
 import { dismissAbout, toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
-import type { Approvals, HunkState, SeenWords, ToolApprovalResponse } from '../../wire/generated.ts'
+import type { Approvals, HunkState, SeenWords } from '../../wire/generated.ts'
 import { activate } from '../changes/inView.ts'
 import { expectBack } from '../changes/pressing.ts'
 import { hunksOf } from '../changes/reviewField.ts'
-import { writeDraft } from './drafts.ts'
+import { writeDraft } from '../drafts/drafts.ts'
 import { explain } from './explain.ts'
 import { votedWords } from '../wording/permissions.ts'
 import { bringBack } from './reopen.ts'
@@ -45,7 +45,7 @@ interface Overwriting {
 
 /** What a decision did, by the answer to it; nothing if others were first. */
 export function effectOf(
-  { request_id, hunks: named = [] }: ToolApprovalResponse,
+  request_id: string,
   asked: readonly string[],
   now: readonly HunkState[],
   me?: string,
@@ -55,7 +55,7 @@ export function effectOf(
   const [accepted, rejected] = [having('accepted'), having('rejected')]
   const voted = now.filter((hunk) => asked.includes(hunk.id) && isVoteOf(hunk, me))
   const texts = Object.fromEntries(
-    named.flatMap(({ id, text }) =>
+    now.flatMap(({ id, text }) =>
       text !== undefined && accepted.includes(id) ? [[id, text]] : [],
     ),
   )
@@ -140,6 +140,14 @@ export function followDepth(state: EditorState): void {
 export function forgetDecisions(): void {
   acts = []
 }
+
+/** Whether a change or a request was decided here, and that was not taken back here. */
+export const wasDecidedHere = (about: string): boolean =>
+  acts.some(({ effects = [] }) =>
+    effects.some(({ request_id, accepted, rejected }) =>
+      [request_id, ...accepted, ...rejected].includes(about),
+    ),
+  )
 
 /** For U: takes the last decision back, whatever was typed since. */
 export function undoLastDecision(): boolean {

@@ -4,7 +4,8 @@
  */
 import { useEffect, useState } from 'react'
 import { useBusy } from '../../review/state/busy.ts'
-import { forgetDrafts, orphaned, useInboxDrafts } from '../../review/state/drafts.ts'
+import { forgetDrafts, useInboxDrafts } from '../../review/drafts/drafts.ts'
+import { orphaned } from '../../review/drafts/orphans.ts'
 import { applyRequest, isWaiting } from '../../review/state/store.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
@@ -35,10 +36,11 @@ export function useInboxOrphans(): void {
         .map(({ request_id }) => request_id),
     )
     const before = useInboxDrafts.getState()
-    const after = orphaned(before, open, busy, (id) => {
+    const find = (id: string) => {
       const request = requests[id]
       return request && `${scopeOf(request)}: ${outcomeOf(request)}`
-    })
+    }
+    const after = orphaned(before, { open, sending: busy, find })
     useInboxDrafts.setState(after)
     if (after.orphans.length > before.orphans.length && !useInbox.getState().open) {
       toast('Somebody was faster at the desk. Your words are kept there.', {

@@ -10,14 +10,22 @@ import {
   syntaxHighlighting,
 } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
-import { tags as t } from '@lezer/highlight'
+import { keymap } from '@codemirror/view'
+import { styleTags, tags as t } from '@lezer/highlight'
 import { Strikethrough, Table, TaskList, parser } from '@lezer/markdown'
+import { continueList } from './continueList.ts'
+import { links } from './links.ts'
 import { livePreview } from './livePreview.ts'
 
 const data = defineLanguageFacet({ commentTokens: { block: { open: '<!--', close: '-->' } } })
+/** Which brackets are links is decided in `links.ts`, where the whole text is known. */
+const withoutLinks = styleTags({
+  'Link/... Image/...': [],
+  'Link/LinkMark Image/LinkMark': [],
+})
 const language = new Language(
   data,
-  parser.configure([Strikethrough, Table, TaskList]),
+  parser.configure([Strikethrough, Table, TaskList, { props: [withoutLinks] }]),
   [],
   'markdown',
 )
@@ -30,11 +38,16 @@ const look = HighlightStyle.define([
   { tag: t.strong, class: 'md-strong' },
   { tag: t.strikethrough, class: 'md-strike' },
   { tag: t.monospace, class: 'md-code' },
-  { tag: t.link, class: 'md-link' },
   { tag: t.url, class: 'md-url' },
   { tag: [t.processingInstruction, t.contentSeparator], class: 'md-mark' },
 ])
 
 export function markdown(): Extension {
-  return [new LanguageSupport(language), syntaxHighlighting(look), livePreview]
+  return [
+    new LanguageSupport(language),
+    syntaxHighlighting(look),
+    links,
+    livePreview,
+    keymap.of([{ key: 'Enter', run: continueList }]),
+  ]
 }

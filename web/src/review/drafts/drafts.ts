@@ -4,8 +4,7 @@
  */
 import { useLayoutEffect, useReducer } from 'react'
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
-import type { Hunk } from '../../wire/generated.ts'
-import { describeHunkOutcome } from '../wording/outcomeSummary.ts'
+import { canWrite, useDocument } from '../../editor/store.ts'
 
 export interface Orphan {
   id: string
@@ -37,28 +36,14 @@ export const useInboxDrafts = drafts()
  */
 export type Kind = 'edit' | 'reason' | 'note' | 'answer' | 'input'
 
+/** Stands for all suggestions, in the names of what is written about them. */
+export const ALL = 'all'
+
 /**
  * The name of what is written about a change or a request; the words for a change go by its own.
  */
 export function draftOf(about: string, kind: Kind, field = ''): string {
   return kind === 'edit' ? about : [about, kind, field].filter(Boolean).join(' ')
-}
-
-/** The change or request, and what was being done. */
-function subject(draft: string): { about: string; doing: string } {
-  const [about = '', kind = 'edit', ...field] = draft.split(' ')
-  return {
-    about,
-    doing: field.length > 0 ? `editing “${field.join(' ')}”` : (DOING[kind as Kind] ?? DOING.edit),
-  }
-}
-
-const DOING: Record<Kind, string> = {
-  edit: 'editing it',
-  input: 'editing it',
-  reason: 'writing why not',
-  note: 'writing a note',
-  answer: 'answering',
 }
 
 /** What is written for one thing, and how to remember it; `null`: nothing any more. */
@@ -91,43 +76,9 @@ export function writeDraft(
   })
 }
 
-/** State of the change or request of a draft: the hunk itself, or a description. */
-type SubjectOutcome = Hunk | string | undefined
-
-/**
- * The changes and requests that can still be decided: drafts about others are offered back, with
- * what became of those. Pure.
- */
-export function orphaned(
-  drafts: Drafts,
-  open: ReadonlySet<string>,
-  sending: ReadonlySet<string>,
-  find: (about: string) => SubjectOutcome,
-): Drafts {
-  const isLost = (draft: string) =>
-    !open.has(subject(draft).about) && !sending.has(subject(draft).about)
-  const lost = Object.entries(drafts.written).filter(([draft]) => isLost(draft))
-  if (lost.length === 0) return drafts
-  const words = lost.filter(([, text]) => text.trim() !== '')
-  return {
-    written: Object.fromEntries(Object.entries(drafts.written).filter(([draft]) => !isLost(draft))),
-    orphans: [
-      ...drafts.orphans,
-      ...words.map(([draft, text]) => ({ id: draft, text, why: why(draft, find) })),
-    ],
-  }
-}
-
-function why(draft: string, find: (about: string) => SubjectOutcome): string {
-  const { about, doing } = subject(draft)
-  const found = find(about)
-  const became = typeof found === 'object' ? describeHunkOutcome(found) : found
-  return became ? `${became}, while you were ${doing}.` : `Decided while you were ${doing}.`
-}
-
-export function forgetOrphan(id: string, store: DraftStore = useDrafts): void {
-  store.setState(({ orphans }) => ({ orphans: orphans.filter((orphan) => orphan.id !== id) }))
-}
+/** Edits of proposed changes that are kept, by the change; none for who may not write any more. */
+export const keptEdits = (): Drafts['written'] =>
+  canWrite(useDocument.getState().role) ? useDrafts.getState().written : {}
 
 /**
  * Everything that is half-written or was offered back, in the order it was written: for somebody

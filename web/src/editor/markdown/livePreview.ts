@@ -12,8 +12,9 @@ import {
   WidgetType,
 } from '@codemirror/view'
 import type { SyntaxNode, SyntaxNodeRef } from '@lezer/common'
-import type { Span } from '../review/changes/hunk.ts'
-import { reviewedSpans, reviewField } from '../review/changes/reviewField.ts'
+import type { Span } from '../../review/changes/hunk.ts'
+import { reviewedSpans, reviewField } from '../../review/changes/reviewField.ts'
+import { hasAddress } from './links.ts'
 import { paddingOf } from './tables.ts'
 
 const HIDDEN = new Set([
@@ -22,10 +23,10 @@ const HIDDEN = new Set([
   'CodeMark',
   'StrikethroughMark',
   'QuoteMark',
-  'LinkMark',
+  'Escape',
 ])
-/** Hidden where they belong to words that are shown. */
-const ADDRESSES = new Set(['URL', 'LinkTitle'])
+/** Hidden where they belong to words that are shown as a link. */
+const LINK_PARTS = new Set(['LinkMark', 'LinkLabel', 'URL', 'LinkTitle'])
 const hide = Decoration.replace({})
 const LINES: Record<string, string> = {
   ATXHeading1: 'line-h1',
@@ -86,12 +87,16 @@ interface Drawing {
   lines: Map<number, Set<string>>
 }
 
-function build(view: EditorView): DecorationSet {
-  const { state } = view
+/** Decorations of what is seen. */
+export function build({
+  state,
+  hasFocus,
+  visibleRanges,
+}: Pick<EditorView, 'state' | 'hasFocus' | 'visibleRanges'>): DecorationSet {
   const deco: Range<Decoration>[] = []
   const lines = new Map<number, Set<string>>()
-  const busy = view.hasFocus ? state.selection.ranges : []
-  for (const seen of view.visibleRanges) {
+  const busy = hasFocus ? state.selection.ranges : []
+  for (const seen of visibleRanges) {
     const { from, to } = seen
     const reviewed = reviewedSpans(state, from, to)
     const drawing = { state, busy, reviewed, seen, deco, lines }
@@ -110,8 +115,6 @@ function visit(drawing: Drawing, node: SyntaxNodeRef): boolean {
     drawTable(drawing, node.node)
     return false
   }
-  // A footnote is no link.
-  if (node.name === 'Link' && state.sliceDoc(node.from, node.from + 2) === '[^') return false
   const name = LINES[node.name]
   if (name) mark(drawing, node.from, node.to, name)
   if (node.name === 'ListItem') mark(drawing, node.from, node.to, `line-item-${depthOf(node)}`)
@@ -133,9 +136,7 @@ function visit(drawing: Drawing, node: SyntaxNodeRef): boolean {
 
 function hideMark(drawing: Drawing, node: SyntaxNodeRef): void {
   const { state, deco } = drawing
-  const around = node.node.parent?.name
-  const address = ADDRESSES.has(node.name) && (around === 'Link' || around === 'Image')
-  if (!(HIDDEN.has(node.name) || address) || !quiet(drawing, node.from, node.to)) return
+  if (!isHidden(state, node) || !quiet(drawing, node.from, node.to)) return
   // What goes over the end of a line cannot be hidden.
   if (node.to > state.doc.lineAt(node.from).to) return
   const text = state.sliceDoc(node.from, node.to + 1)
@@ -144,7 +145,16 @@ function hideMark(drawing: Drawing, node: SyntaxNodeRef): void {
   // A title stands apart from its address.
   const apart = node.name === 'LinkTitle' && state.sliceDoc(node.from - 1, node.from) === ' '
   const from = apart ? node.from - 1 : node.from
-  deco.push(hide.range(from, node.to + (marksLine && text.endsWith(' ') ? 1 : 0)))
+  // The character behind a backslash is a word's.
+  const end = node.name === 'Escape' ? node.from + 1 : node.to
+  deco.push(hide.range(from, end + (marksLine && text.endsWith(' ') ? 1 : 0)))
+}
+
+function isHidden(state: EditorState, { name, node }: SyntaxNodeRef): boolean {
+  if (!LINK_PARTS.has(name)) return HIDDEN.has(name)
+  const around = node.parent
+  if (around?.name === 'Autolink') return name === 'LinkMark'
+  return (around?.name === 'Link' || around?.name === 'Image') && hasAddress(state, around)
 }
 
 /** How many lists the item is in; 1: it is in one. */

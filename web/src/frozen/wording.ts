@@ -1,0 +1,8 @@
+/** What is said where nothing is frozen. Pure. */
+import { MOD, SHIFT } from '../ui/keyNames.ts'
+
+/** How to freeze words, for who may; or else who does. */
+export const nothingFrozen = (mayFreeze: boolean): string =>
+  mayFreeze
+    ? `None. Select words in the text and press ${MOD} ${SHIFT} L: the AI can’t change them; people still can.`
+    : 'None. An owner can freeze words: the AI can’t change them; people still can.'

@@ -1,0 +1,18 @@
+/** The changes of which an edit is kept, for what shows them. */
+import { useDocument } from '../../editor/store.ts'
+import type { Hunk } from '../../wire/generated.ts'
+import { keptEdits, useDrafts } from './drafts.ts'
+
+export const EDIT_IS_KEPT = 'Your edit is kept'
+
+/** Whether an edit of a change is kept; follows it. */
+export function useHasKeptEdit(hunk: Hunk | undefined): boolean {
+  return useKeptEdits().has(hunk?.id ?? '')
+}
+
+/** The changes of which an edit is kept; follows them, and not each letter of an edit. */
+export function useKeptEdits(): ReadonlySet<string> {
+  useDocument(({ role }) => role)
+  useDrafts(({ written }) => Object.keys(written).join())
+  return new Set(Object.keys(keptEdits()))
+}
