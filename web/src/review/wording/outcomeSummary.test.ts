@@ -41,6 +41,12 @@ it('names everybody who decided, once', () => {
   )
 })
 
+it('names a person once who took another name between two decisions', () => {
+  const renamed = { ...by('Bo'), by: { id: 'Bo', name: 'Robert' } }
+  const hunks = [hunk('accepted', by('Bo')), hunk('rejected', renamed)]
+  expect(outcomeSummary(request(hunks))).toBe('2 changes: 1 accepted, 1 rejected by Robert')
+})
+
 it('says that a rule decided, and whose', () => {
   const rule = { ...by('Ana'), rule: 'rul_1' }
   expect(describeHunkOutcome(hunk('accepted', rule), 'Bo')).toMatch(/^Accepted by Ana’s rule, .*2/)

@@ -101,11 +101,14 @@ export function outcomeSummary(
 const listed = (names: readonly string[]): string =>
   [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
 
-/** Everybody who decided, each once, in the order of the changes. */
+/** Everybody who decided, each once and by the newest name, in the order of the changes. */
 function deciders(decisions: readonly HunkDecided[], me: string | undefined): string[] {
   return [
     ...new Map(
-      decisions.map((decided) => [decided.by.id + nameOf(decided, me), nameOf(decided, me)]),
+      decisions.map((decided) => {
+        const name = nameOf(decided, me)
+        return [decided.by.id + (decided.rule === undefined ? '' : name), name]
+      }),
     ).values(),
   ]
 }

@@ -40,15 +40,16 @@ export function useInboxOrphans(): void {
       const request = requests[id]
       return request && `${scopeOf(request)}: ${outcomeOf(request)}`
     }
-    const after = orphaned(before, { open, sending: busy, find })
+    const isOwn = (id: string) => me !== undefined && requests[id]?.by?.id === me
+    const after = orphaned(before, { open, sending: busy, find, isOwn })
     useInboxDrafts.setState(after)
     if (after.orphans.length > before.orphans.length && !useInbox.getState().open) {
-      toast('Somebody was faster at the desk. Your words are kept there.', {
+      toast('A request in the Desk was decided without your words. They are kept there.', {
         action: { label: 'Show', run: () => useInbox.setState({ open: true }) },
         about: 'orphan',
       })
     }
-  }, [requests, busy, told])
+  }, [requests, busy, told, me])
 }
 
 /**
