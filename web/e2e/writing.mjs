@@ -25,6 +25,7 @@ await story(async (keep) => {
   await failing(ana)
   await atTheCursor(ana)
   await waiting(ana)
+  await leftUnheard(ana)
   await small(chromium, server)
   same('errors in the pages', ana.errors, [])
 })
@@ -192,6 +193,45 @@ async function waiting(ana) {
   await ana.page.locator('.answer').first().waitFor()
   same('conversations', await ana.page.locator('article.card').count(), 1)
   holds('the new one’s title', (await ana.page.title()) === 'Untitled · Copydesk')
+}
+
+/** What a document that was left is still told, when it asks again, shows nothing in another one. */
+async function leftUnheard(ana) {
+  const { page } = ana
+  const held = []
+  let holds = false
+  await page.routeWebSocket(/socket\.io/, (client) => {
+    client.connectToServer().onMessage((message) => {
+      if (holds) held.push(() => client.send(message))
+      else client.send(message)
+    })
+  })
+  await page.reload()
+  await page.locator('.cm-content').waitFor()
+  await ana.caret(0)
+  holds = true
+  await page.keyboard.type('Nobody heard.')
+  await eventually(
+    'its answer',
+    () => held.length,
+    (count) => count > 0,
+  )
+  await page.getByRole('link', { name: 'All documents' }).click()
+  holds = false
+  held.forEach((tell) => tell())
+  await page.getByRole('link', { name: /three/ }).click()
+  await page.locator('.cm-content').waitFor()
+  // An editor that heard no answer asks again after a second.
+  await page.waitForTimeout(2_000)
+  same('the tab', await page.title(), 'three · Copydesk')
+  same('the text', await ana.text(), 'Dropped words.')
+  await page.getByRole('link', { name: 'All documents' }).click()
+  await page
+    .getByRole('link', { name: /^Untitled/ })
+    .first()
+    .click()
+  await page.locator('.cm-content').waitFor()
+  same('what was written', await ana.text(), 'Nobody heard.')
 }
 
 /** On a phone everything is within reach, too. */

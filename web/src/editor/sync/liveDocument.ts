@@ -60,6 +60,8 @@ export class LiveDocument {
    */
   private joined = false
   private joining = false
+  /** Another document may be shown by now: answers that are still awaited change nothing. */
+  private closed = false
   /** Number of times that we stopped being joined: a comparison that began before has no say. */
   private pauses = 0
   private queue: QueuedEvent[] = []
@@ -130,6 +132,7 @@ export class LiveDocument {
   }
 
   close(): void {
+    this.closed = true
     this.stops.forEach((stop) => stop())
     this.peers.stop()
     setActiveDocument(null)
@@ -143,7 +146,7 @@ export class LiveDocument {
 
   /** Opens, or catches up after a break; the server answers with everything in one message. */
   async join(): Promise<void> {
-    if (this.joining) return
+    if (this.joining || this.closed) return
     this.joining = true
     this.pause()
     this.queue = []
@@ -168,6 +171,7 @@ export class LiveDocument {
   }
 
   private opened(opened: Opened): void {
+    if (this.closed) return
     // An owner has given us another role meanwhile: whether we may type is part of the editor.
     if (!opened.document && this.view.state.readOnly === canWrite(opened.role))
       return void this.reload()
@@ -368,6 +372,7 @@ export class LiveDocument {
   }
 
   private async reload(): Promise<void> {
+    if (this.closed) return
     this.pause()
     try {
       this.opened(await this.wire.call('document:open', { documentId: this.id }))
@@ -389,6 +394,7 @@ export class LiveDocument {
 
   private cannotOpen(error: unknown): void {
     if (!(error instanceof CallError)) throw error
+    if (this.closed) return
     if (error.code === 'offline') return
     if (error.code === 'not_found') return showEnd(this.lost())
     if (this.confirmed !== null && error.code !== 'not_allowed')
