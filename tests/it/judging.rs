@@ -458,6 +458,18 @@ fn an_edit_does_not_overwrite_another_file_that_nobody_was_shown() {
     copydesk.file_comes_to_read("new.txt", "mine");
 }
 
+#[test]
+fn an_edit_is_not_told_whether_a_file_exists_that_a_rule_denies() {
+    let (copydesk, owner) = server_with_limit(&[("hidden.txt", "words of a person")]);
+    let request = asks_for_a_file(&owner);
+    let rule = json!({"documentId": "desk", "effect": "deny", "path": "hidden*"});
+    owner.emit("rules:add", &rule).ok();
+    for path in ["hidden.txt", "hidden2.txt"] {
+        writes_instead(&owner, &request, path, "mine").refused_with("not_allowed");
+    }
+    assert_eq!(copydesk.file("hidden.txt").as_deref(), Some("words of a person"));
+}
+
 /// A model that rewrites `a.txt`, on a server where owners decide.
 fn server_of_owners() -> (TestServer, Person, Person) {
     let input = json!({"file_path": "a.txt", "content": CHANGED});

@@ -53,6 +53,7 @@ fn a_decision_that_contradicts_itself_is_invalid() {
         json!({"approved": true, "finish": "later"}),
         json!({"approved": false, "decision": "approve"}),
         json!({"approved": true, "decision": "reject"}),
+        json!({"approved": true, "decision": "respond", "message": "no"}),
         json!({"approved": false, "hunks": [{"id": id, "decision": "accept"}]}),
         json!({"approved": true, "hunks": [{"id": id, "decision": "accept", "text": "a\0b"}]}),
         json!({"approved": false, "feedback": "x".repeat(20_001)}),

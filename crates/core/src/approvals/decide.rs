@@ -88,7 +88,6 @@ impl ApprovalRequest {
         }
         let plan = self.plan(decision, &named)?;
         self.check_fresh(decision)?;
-        self.check_shown(decision)?;
         let edits = match &plan {
             DecisionPlan::ApproveCall(..) | DecisionPlan::RefuseCall => Vec::new(),
             DecisionPlan::Hunks(plans) => self.edits(plans, text)?,
@@ -100,6 +99,8 @@ impl ApprovalRequest {
             }
             None => self.proposal.policy,
         };
+        // After the rules: that a denied file exists is not told.
+        self.check_shown(decision)?;
         let decided_by = DecidedBy {
             by: Person::from(who),
             at_ms: now_ms,

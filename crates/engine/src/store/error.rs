@@ -126,6 +126,15 @@ pub enum StoreError {
         /// The name that it had.
         database: PathBuf,
     },
+    /// The database is missing, and a file that belongs to it is not.
+    #[error("{} is missing, but {} is there, which may have its newest data: put the database back, or move that file away to begin with an empty one",
+        database.display(), remains.display())]
+    DatabaseMissing {
+        /// Missing database.
+        database: PathBuf,
+        /// File that belongs to it.
+        remains: PathBuf,
+    },
     /// The running server's database has other tables than this program knows.
     #[error(
         "the data has format {found}, this program needs {needed}: use the same version as the running server"

@@ -121,9 +121,7 @@ impl Store {
             StoreAccess::Visit | StoreAccess::Inspect => data_directory::try_lock(path)?,
         };
         data_directory::check_complete(path)?;
-        if let Some(aside) = backup::interrupted_restore(&database) {
-            return Err(StoreError::InterruptedRestore { aside, database });
-        }
+        backup::check_not_missing(&database)?;
         data_directory::create_private(&database)?;
         let writers = sqlite::connect_writer(&database).await?;
         let mut kept = (None, None);

@@ -80,8 +80,9 @@ pub fn read_decision(response: &ToolApprovalResponse) -> Result<Decision, String
     })
 }
 
-/// Checks that a response does not approve in one field and reject in another. A rejection of the
-/// whole may accept some changes if it rejects others.
+/// Checks that a response does not approve in one field and refuse in another; an answer refuses,
+/// because the tool does not run. A rejection of the whole may accept some changes if it rejects
+/// others.
 fn check_agreement(response: &ToolApprovalResponse) -> Result<(), String> {
     let ToolApprovalResponse { approved, decision, hunks, finish, .. } = response;
     let named = hunks.as_deref().unwrap_or_default();
@@ -90,7 +91,7 @@ fn check_agreement(response: &ToolApprovalResponse) -> Result<(), String> {
         && *finish != Some(HunkChoice::Reject);
     match (approved, decision) {
         (Some(false), Some(DecisionKind::Approve | DecisionKind::Edit))
-        | (Some(true), Some(DecisionKind::Reject)) => {
+        | (Some(true), Some(DecisionKind::Reject | DecisionKind::Respond)) => {
             Err("`approved` and `decision` contradict each other".to_owned())
         }
         (Some(false), None) if accepts_all => {

@@ -15,6 +15,9 @@ use super::journal_recovery;
 use crate::store::database::sqlite::{self, update_journal};
 use crate::store::{StoreError, StoreResult, data_directory};
 
+/// Suffixes of the files beside a database that may have data of it.
+const JOURNALS_WITH_DATA: [&str; 2] = ["-wal", update_journal::SUFFIX];
+
 /// Copies the database of the data directory `data` into the file `target`, which must not exist
 /// yet. Returns the bytes of the copy. A server may be running: its work goes on, and the copy is
 /// of one moment.
@@ -92,16 +95,37 @@ fn sync_file(path: &Path) -> StoreResult<()> {
     synced.and_then(|file| file.sync_all()).map_err(StoreError::file(path))
 }
 
+/// Checks that a database that does not exist is a new one: that its data is not under another name
+/// or in the files that belong to it. An empty file is a database that exists; all of its data may
+/// be in those files.
+///
+/// # Errors
+/// [`StoreError::InterruptedRestore`] or [`StoreError::DatabaseMissing`].
+pub(in crate::store) fn check_not_missing(database: &Path) -> StoreResult<()> {
+    if database.try_exists().map_err(StoreError::file(database))? {
+        return Ok(());
+    }
+    let (of, database) = (database, database.to_owned());
+    if let Some(aside) = interrupted_restore(of) {
+        return Err(StoreError::InterruptedRestore { aside, database });
+    }
+    let mut beside = JOURNALS_WITH_DATA.into_iter().map(|journal| with_suffix(of, journal));
+    match beside.find(|path| path.metadata().is_ok_and(|it| it.len() > 0)) {
+        Some(remains) => Err(StoreError::DatabaseMissing { database, remains }),
+        None => Ok(()),
+    }
+}
+
 /// Returns the database that a restore has put aside, if it was interrupted before it put another
 /// in its place.
-pub(in crate::store) fn interrupted_restore(database: &Path) -> Option<PathBuf> {
+fn interrupted_restore(database: &Path) -> Option<PathBuf> {
     let prefix = format!("{}.replaced-", database.file_name()?.to_str()?);
     let entries = fs::read_dir(database.parent()?).ok()?;
     let mut aside = entries.flatten().map(|entry| entry.path()).filter(|path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.strip_prefix(&prefix).is_some_and(|rest| !rest.contains('-'))
     });
-    aside.next().filter(|_| !database.exists())
+    aside.next()
 }
 
 /// A name of our own beside a file.
@@ -135,23 +159,22 @@ pub(super) fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
     settled().map_err(StoreError::file(target))
 }
 
-/// Gives a database and the files that belong to it other names; the new name of the database.
+/// Gives a database and the files that belong to it other names; the new name of the database, if
+/// it exists.
 fn put_aside(database: &Path) -> StoreResult<Option<PathBuf>> {
-    if !database.try_exists().map_err(StoreError::file(database))? {
-        return Ok(None);
-    }
+    let exists = database.try_exists().map_err(StoreError::file(database))?;
     let suffix = format!(".replaced-{}", uuid::Uuid::new_v4().simple());
     let aside = with_suffix(database, &suffix);
     rename_with_journals(database, &aside)?;
-    Ok(Some(aside))
+    Ok(exists.then_some(aside))
 }
 
-/// Renames a database and the files that belong to it.
+/// Renames a database and the files that belong to it, whichever of them exist.
 fn rename_with_journals(from: &Path, to: &Path) -> StoreResult<()> {
     // What is not yet folded into the database goes with it: beside another one it would damage
-    // that.
-    for journal in ["-wal", "-shm", "-journal", update_journal::SUFFIX] {
-        let (old, new) = (with_suffix(from, journal), with_suffix(to, journal));
+    // that. The database comes last, so that an interrupted restore is recognised.
+    for suffix in ["-shm", "-journal"].iter().chain(&JOURNALS_WITH_DATA).chain(&[""]) {
+        let (old, new) = (with_suffix(from, suffix), with_suffix(to, suffix));
         match fs::rename(&old, &new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(StoreError::file(&old)(error));
@@ -159,7 +182,7 @@ fn rename_with_journals(from: &Path, to: &Path) -> StoreResult<()> {
             _ => {}
         }
     }
-    fs::rename(from, to).map_err(StoreError::file(from))
+    Ok(())
 }
 
 fn is_empty(folder: &Path) -> StoreResult<bool> {

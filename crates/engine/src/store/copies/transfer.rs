@@ -12,7 +12,7 @@ use std::path::Path;
 
 use async_recursion::async_recursion as boxed;
 
-use super::backup::{beside, interrupted_restore, settle};
+use super::backup::{beside, check_not_missing, settle};
 use super::journal_recovery;
 use crate::failpoint;
 use crate::store::database::postgres::address::DatabaseUrl;
@@ -202,9 +202,7 @@ async fn into_directory(from: &mut TransferSide, path: &Path) -> StoreResult<Tra
     if database.try_exists().map_err(StoreError::file(&database))? {
         return Err(StoreError::HasData { place: path.display().to_string() });
     }
-    if let Some(aside) = interrupted_restore(&database) {
-        return Err(StoreError::InterruptedRestore { aside, database });
-    }
+    check_not_missing(&database)?;
     let part = path.join(data_directory::INCOMPLETE);
     match fs::remove_file(&part) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -204,6 +204,31 @@ async fn what_stands_in_the_log_beside_a_database_is_restored_with_it() {
 }
 
 #[tokio::test]
+async fn a_server_does_not_begin_anew_where_only_the_database_itself_is_missing() {
+    let home = tempfile::tempdir().unwrap();
+    let (data, kept) = (home.path().join("data"), home.path().join("kept"));
+    let (database, backup) = (data.join("copydesk.sqlite"), home.path().join("backup"));
+    let store = serving(&data).await;
+    store.commit(create("doc_a")).await.unwrap();
+    store.close().await;
+    back_up(&data, &backup).await.unwrap();
+    for remains in ["copydesk.sqlite-wal", "copydesk.sqlite-updates"] {
+        fs::rename(&database, &kept).unwrap();
+        fs::remove_file(data.join("copydesk.sqlite-updates")).ok();
+        fs::write(data.join(remains), "the newest of it").unwrap();
+        let refused = Store::open(&data, StoreAccess::Serve).await.err().unwrap();
+        assert!(refused.to_string().contains(remains), "{refused}");
+        assert!(!database.exists());
+        // A restore puts it aside: beside another database it would damage that.
+        assert_eq!(restore(&backup, &data, true).await.unwrap(), None);
+        assert!(!data.join(remains).exists());
+        let store = serving(&data).await;
+        assert_eq!(store.documents(None, None, 10).await.unwrap().len(), 1);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_server_does_not_begin_anew_where_a_restore_was_interrupted() {
     let home = tempfile::tempdir().unwrap();
     let store = serving(home.path()).await;
