@@ -195,7 +195,7 @@ async function waiting(ana) {
   holds('the new one’s title', (await ana.page.title()) === 'Untitled · Copydesk')
 }
 
-/** What a document that was left is still told, when it asks again, shows nothing in another one. */
+/** A document that was left and asks again shows nothing of its answer in another one. */
 async function leftUnheard(ana) {
   const { page } = ana
   const held = []

@@ -1,4 +1,4 @@
-//! What people are told of a run: streamed words, steps, results and the response.
+//! News of a run for people: streamed words, steps, results and the response.
 
 use serde_json::{Value, json};
 

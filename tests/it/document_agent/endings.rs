@@ -1,18 +1,9 @@
-//! How a run ends that fails or is cancelled.
+//! Ends of runs that fail or are cancelled.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::OPENING;
-use crate::support::{Person, Script, TestServer};
-
-/// How a run that was answered ended: the subtypes of its results and its responses.
-fn endings(person: &Person, run: &str) -> (Vec<String>, Vec<Value>) {
-    let mine = |it: &Value| it["requestId"] == run;
-    let results =
-        person.saw("agent_event").into_iter().filter(|it| mine(it) && it["type"] == "result");
-    let responses = person.saw("claudeResponse").into_iter().filter(mine).collect();
-    (results.map(|it| it["subtype"].as_str().unwrap().to_owned()).collect(), responses)
-}
+use super::{OPENING, results_and_responses};
+use crate::support::{Script, TestServer};
 
 #[test]
 fn every_way_a_model_can_fail_gives_one_result_and_one_response() {
@@ -31,7 +22,7 @@ fn every_way_a_model_can_fail_gives_one_result_and_one_response() {
     for (prompt, subtype) in cases {
         let run = ana.asks(prompt);
         ana.answer(&run);
-        let (results, responses) = endings(&ana, &run);
+        let (results, responses) = results_and_responses(&ana, &run);
         assert_eq!(results, [subtype], "{prompt}");
         assert_eq!(responses.len(), 1, "{prompt}");
         assert_eq!(responses[0]["updateType"], "none", "{prompt}");
@@ -50,7 +41,7 @@ fn a_cancelled_run_gives_one_result_and_one_response() {
     ana.sees("claudeStreamChunk");
     ana.emit("cancel", &json!({"requestId": run})).ok();
     assert_eq!(ana.answer(&run)["error"]["code"], "cancelled");
-    let (results, responses) = endings(&ana, &run);
+    let (results, responses) = results_and_responses(&ana, &run);
     assert_eq!((results.as_slice(), responses.len()), (&["cancelled".to_owned()][..], 1));
 }
 
@@ -100,7 +91,7 @@ fn cancelling_while_people_look_at_a_change_takes_it_back() {
     ana.emit("cancel", &json!({"sessionId": ana.session()})).ok();
     assert_eq!(ben.sees_resolved(&request)["status"], "cancelled");
     ana.answer(&run);
-    assert_eq!(endings(&ana, &run).0, ["cancelled"]);
+    assert_eq!(results_and_responses(&ana, &run).0, ["cancelled"]);
     assert!(ben.pending().is_empty());
     ben.decides(&request, json!({"approved": true})).refused_with("already_resolved");
 }

@@ -1,4 +1,4 @@
-//! What the model is told and offered (`_format_prompt_with_context`), as it really gets it.
+//! Prompt and tools of the model (`_format_prompt_with_context`), as it really gets them.
 
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::OPENING;
+use super::{OPENING, results_and_responses};
 use crate::support::script::full;
 use crate::support::{Person, Script, TestServer};
 
@@ -80,5 +80,5 @@ fn a_client_may_name_its_runs_but_not_twice() {
     assert_eq!(ana.emit("askClaudeCode", &ask).ok()["requestId"], "mine-1");
     ana.answer("mine-1");
     ana.emit("askClaudeCode", &ask).refused_with("already_exists");
-    assert_eq!(endings(&ana, "mine-1").1.len(), 1);
+    assert_eq!(results_and_responses(&ana, "mine-1").1.len(), 1);
 }

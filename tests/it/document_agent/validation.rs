@@ -1,5 +1,5 @@
-//! Calls of the three tools that are denied (`validate_document_operation`): selections, sizes, frozen
-//! ranges.
+//! Calls of the three tools that are denied (`validate_document_operation`): selections, sizes,
+//! frozen ranges.
 
 use serde_json::{Value, json};
 
