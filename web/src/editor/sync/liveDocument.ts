@@ -7,12 +7,11 @@ import type { ChangeSet, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
 import { useChat, requested } from '../../chat/store.ts'
 import { DocumentPeers } from '../../presence/documentPeers.ts'
-import { setFrozen } from '../../frozen/field.ts'
 import { notifyIfObsolete } from '../../review/state/reopen.ts'
 import { followDepth, forgetDecisions } from '../../review/state/undo.ts'
 import { followResolved } from '../../review/changes/resolved.ts'
 import { announceWritingDone, announceWritingStopped } from '../../review/changes/announcements.ts'
-import { reviewField, setHunks } from '../../review/changes/reviewField.ts'
+import { reviewField } from '../../review/changes/reviewField.ts'
 import {
   applyRequest,
   applyResolved,
@@ -34,6 +33,7 @@ import type {
 } from '../../wire/generated.ts'
 import { setActiveDocument } from './activeDocument.ts'
 import { showEnd, showOpen, showSaved } from './phase.ts'
+import { projected } from './projection.ts'
 import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
@@ -394,8 +394,7 @@ export class LiveDocument {
 
   private cannotOpen(error: unknown): void {
     if (!(error instanceof CallError)) throw error
-    if (this.closed) return
-    if (error.code === 'offline') return
+    if (this.closed || error.code === 'offline') return
     if (error.code === 'not_found') return showEnd(this.lost())
     if (this.confirmed !== null && error.code !== 'not_allowed')
       return void setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
@@ -407,9 +406,3 @@ export class LiveDocument {
     return unconfirmed(this.view.state)
   }
 }
-
-/** Changes and frozen passages as they stand in the local text. */
-const projected = (confirmed: ConfirmedDocument, unconfirmed: readonly ChangeSet[]) => [
-  setHunks.of(confirmed.project(unconfirmed)),
-  setFrozen.of(confirmed.projectFrozen(unconfirmed)),
-]

@@ -7,7 +7,11 @@ vi.mock('../../session/store.ts', () => ({
   wire: { call: () => new Promise((answer) => answers.push(answer)) },
 }))
 
-const { inBin, loadBin, loadMore, useBin } = await import('./bin.ts')
+const { inBin, loadBin, loadEnded, loadMore, useBin } = await import('./bin.ts')
+const { explain } = await import('./explain.ts')
+const { useReview } = await import('./store.ts')
+const { useDocument } = await import('../../editor/store.ts')
+const { CallError } = await import('../../wire/socket.ts')
 
 const request = (request_id: string, status: RequestStatus, hunk: HunkStatus = 'rejected') =>
   ({
@@ -62,4 +66,20 @@ it('reads page by page, and an answer to an earlier filter changes nothing', asy
   answers[2]!({ requests: [request('a', 'expired', 'expired')], more: false })
   await settle()
   expect([ids(useBin.getState().requests), useBin.getState().more]).toEqual([['b', 'a'], false])
+})
+
+it('shows nothing of a document that was left before the answer came', async () => {
+  const shown = () => Object.keys(useReview.getState().requests)
+  const comesFor = async (documentId: string, id: string) => {
+    void loadEnded(documentId)
+    answers.at(-1)!({ requests: [request(`ended ${id}`, 'rejected')] })
+    await settle()
+    const fresh = { ...request(`waits ${id}`, 'pending', 'pending'), document_id: documentId }
+    explain(new CallError({ code: 'stale_preview', message: '', details: fresh }))
+  }
+  useDocument.setState({ id: 'shown' })
+  await comesFor('left', '1')
+  expect(shown()).toEqual([])
+  await comesFor('shown', '2')
+  expect(shown().toSorted()).toEqual(['ended 2', 'waits 2'])
 })

@@ -1,5 +1,6 @@
 /** What has ended, in a document or at the desk: read page by page, newest first. */
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
+import { useDocument } from '../../editor/store.ts'
 import { wire } from '../../session/store.ts'
 import { CallError } from '../../wire/socket.ts'
 import type { ToolApprovalRequest, RequestStatus } from '../../wire/generated.ts'
@@ -156,6 +157,8 @@ export function inBin(
 export async function loadEnded(documentId: string): Promise<void> {
   try {
     const { requests } = await wire.call('approval:list', { documentId, limit: 50 })
+    // Another document may have been opened meanwhile.
+    if (useDocument.getState().id !== documentId) return
     useReview.setState((state) => ({
       requests: {
         ...Object.fromEntries(requests.map((request) => [request.request_id, request])),

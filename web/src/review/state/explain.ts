@@ -1,4 +1,5 @@
 /** Why the server refused something, said in words of ours. */
+import { useDocument } from '../../editor/store.ts'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
@@ -11,7 +12,9 @@ export function explain(error: unknown): void {
   if (error.code === 'stale_preview') {
     const fresh = freshRequest(error.details)
     // One without a document comes to the desk by itself.
-    if (fresh?.document_id) useReview.setState((state) => applyRequest(state, fresh))
+    // Neither is one of a document that was left meanwhile for us to show.
+    if (fresh?.document_id && fresh.document_id === useDocument.getState().id)
+      useReview.setState((state) => applyRequest(state, fresh))
     return toast('The suggestion changed while you looked. Check it again.')
   }
   toast(wordsFor(error))
