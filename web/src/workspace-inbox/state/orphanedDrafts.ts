@@ -40,8 +40,7 @@ export function useInboxOrphans(): void {
       const request = requests[id]
       return request && `${scopeOf(request)}: ${outcomeOf(request)}`
     }
-    const isOwn = (id: string) => me !== undefined && requests[id]?.by?.id === me
-    const after = orphaned(before, { open, sending: busy, find, isOwn })
+    const after = orphaned(before, { open, sending: busy, find })
     useInboxDrafts.setState(after)
     if (after.orphans.length > before.orphans.length && !useInbox.getState().open) {
       toast('A request in the Desk was decided without your words. They are kept there.', {
@@ -49,7 +48,7 @@ export function useInboxOrphans(): void {
         about: 'orphan',
       })
     }
-  }, [requests, busy, told, me])
+  }, [requests, busy, told])
 }
 
 /**
