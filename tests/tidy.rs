@@ -23,9 +23,10 @@ use std::path::{Path, PathBuf};
 /// Folders with the sources of the product.
 const SOURCES: [&str; 2] = ["src", "crates"];
 /// Crates of the workspace that are one module of the table each.
-const MODULE_CRATES: [&str; 10] = [
+const MODULE_CRATES: [&str; 11] = [
     "client",
     "connections",
+    "convert",
     "llm",
     "load_test",
     "mcp",
@@ -48,6 +49,7 @@ const MODULES: &[(&str, &str)] = &[
     ("document", "ids"),
     ("approvals", "ids permissions document"),
     ("export", "ids permissions document approvals"),
+    ("convert", ""),
     ("store", "ids permissions columns failpoint metrics"),
     ("auth", "ids permissions store"),
     ("rooms", "ids permissions document approvals store auth failpoint metrics cpu_pool"),
@@ -108,6 +110,7 @@ const WALLS: &[(&str, &str)] = &[
     ("base64", "rest/middleware/pagination.rs api/webhooks/signature.rs"),
     ("cap_fs_ext", "workspace"),
     ("cap_std", "workspace"),
+    ("comrak", "convert"),
     ("clap", "cli cli.rs server/command_line.rs"),
     ("clap_complete", "cli.rs"),
     ("getrandom", "auth llm/retry.rs api/webhooks/signature.rs"),
@@ -118,6 +121,7 @@ const WALLS: &[(&str, &str)] = &[
     ("grep_searcher", "workspace"),
     ("harper_core", "llm"),
     ("hmac", "messages_api/conversation_hash.rs api/webhooks/signature.rs"),
+    ("html5ever", "convert"),
     ("hyper", "server rest/byte_accounting.rs"),
     ("hyper_util", "server"),
     ("ignore", "workspace"),
@@ -126,6 +130,7 @@ const WALLS: &[(&str, &str)] = &[
     ("openidconnect", "oidc"),
     ("prometheus", "metrics.rs"),
     ("pulldown_cmark", "export"),
+    ("quick_xml", "convert"),
     ("redis", "store/nodes/redis_channel.rs"),
     ("regex", "llm tools/document/find_and_replace.rs"),
     // Deliveries go to addresses that owners name, sign-ins to the identity provider, and spans to
@@ -156,7 +161,7 @@ const WALLS: &[(&str, &str)] = &[
     ("tree_sitter_bash", "workspace/shell"),
     ("ts_rs", "protocol llm/messages_api.rs"),
     ("unicode_segmentation", "document/diff llm/harper tools/document/find_and_replace.rs"),
-    ("zip", "export"),
+    ("zip", "convert export"),
     ("std::env", "config.rs"),
     // Which processes a program has left behind is in `/proc`, and what a server uses.
     (
@@ -187,6 +192,7 @@ const PURE: &[&str] = &[
     "ids.rs",
     "permissions.rs",
     "document",
+    "convert",
     "export",
     "approvals",
     "messages_api/conversation_cache.rs",
