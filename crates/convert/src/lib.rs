@@ -3,11 +3,20 @@
 //! The modules in reading order:
 //!
 //! 1. [`tree`]: a document as blocks and words, whatever program it came from.
-//! 2. `report`: what a reader left out or decided, told to the person who imports.
+//! 2. [`html`], [`word`]: readers, which make that tree.
+//! 3. [`markdown`]: the writer.
+//! 4. [`Report`]: what a reader left out or decided, told to the person who imports.
 //!
 //! Pure: bytes in, values out. Nothing outside of the given bytes is ever loaded.
 
+mod converted;
+pub mod html;
+pub mod markdown;
 mod report;
 pub mod tree;
+pub mod word;
 
+pub use converted::{Converted, ImportedChange, ImportedPart, ImportedSuggestion};
+pub use html::from_html;
 pub use report::{Decided, LeftOut, Report};
+pub use word::{WordError, from_word};

@@ -1,0 +1,1 @@
+//! Markdown out of the tree: escapes, fences, nesting, and blanks beside marks.
