@@ -9,6 +9,8 @@
     reason = "a test that cannot read its own sources fails"
 )]
 
+#[path = "tidy/ci.rs"]
+mod ci;
 #[path = "tidy/errors.rs"]
 mod errors;
 #[path = "tidy/imports.rs"]
