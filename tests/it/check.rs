@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use sqlx::ConnectOptions as _;
-use sqlx_sqlite::SqliteConnectOptions;
+use sqlx_sqlite::{SqliteConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 
 use crate::support::{Person, Script, TestServer, copydesk_command};
@@ -82,22 +82,47 @@ fn copy(from: &Path, to: &Path) {
 
 /// What somebody with the file and a database shell would do.
 fn tamper(data: &Path, statement: &str) {
-    let work = async {
-        let options = SqliteConnectOptions::new().filename(data.join("copydesk.sqlite"));
-        let mut database = options.connect().await.unwrap();
-        let script = format!("{UNGUARD} {statement}");
-        sqlx::raw_sql(sqlx::AssertSqlSafe(script)).execute(&mut database).await.unwrap();
-    };
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work);
+    tamper_only(data, &format!("{UNGUARD} {statement}"));
 }
 
-/// `copydesk check --json`: its exit code and what it found, without the missing triggers.
+/// The same, with the triggers that are there.
+fn tamper_only(data: &Path, script: &str) {
+    tamper_file(&data.join("copydesk.sqlite"), script);
+}
+
+/// The same to a file that is a database.
+pub fn tamper_file(file: &Path, script: &str) {
+    in_database(file, async |database| {
+        let script = sqlx::AssertSqlSafe(script.to_owned());
+        sqlx::raw_sql(script).execute(database).await.unwrap();
+    });
+}
+
+/// Number that a query gives.
+fn counted(data: &Path, query: &'static str) -> i64 {
+    in_database(&data.join("copydesk.sqlite"), async |database| {
+        sqlx::query_scalar(query).fetch_one(database).await.unwrap()
+    })
+}
+
+fn in_database<T>(file: &Path, work: impl AsyncFnOnce(&mut SqliteConnection) -> T) -> T {
+    let work = async {
+        let options = SqliteConnectOptions::new().filename(file);
+        work(&mut options.connect().await.unwrap()).await
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// `copydesk check --json`: its exit code and what it found, without what [`UNGUARD`] has done to the
+/// triggers.
 pub fn check(data: &Path) -> (i32, Vec<Value>) {
     let output = copydesk_command().args(["check", "--json", "--data"]).arg(data).output().unwrap();
     let code = output.status.code().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let found = report["findings"].as_array().cloned().unwrap_or_default();
-    (code, found.into_iter().filter(|it| it["code"] != "database.guard").collect())
+    let of_triggers = ["database.guard", "database.schema"];
+    let is_other = |it: &Value| !of_triggers.iter().any(|code| it["code"] == *code);
+    (code, found.into_iter().filter(is_other).collect())
 }
 
 /// The story fails unless this damage, done to data that was fine, is found under this code, with
@@ -141,7 +166,7 @@ fn it_looks_while_the_server_runs_and_after_it_was_killed() {
 }
 
 #[test]
-fn it_reads_what_is_only_in_the_journal_after_a_crash_and_finds_damage_there() {
+fn it_reads_what_is_pending_after_a_crash_and_finds_damage_there() {
     let (mut copydesk, ana, bo) = busy_server();
     ana.comes_to_version(3);
     for _ in 0..3 {
@@ -150,27 +175,43 @@ fn it_reads_what_is_only_in_the_journal_after_a_crash_and_finds_damage_there() {
     drop((ana, bo));
     copydesk.is_killed();
     let data = copydesk.data();
-    let says = || {
-        let output = copydesk_command().args(["check", "--data"]).arg(&data).output().unwrap();
-        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
-    };
-    let (code, words) = says();
-    assert!(code == Some(0) && words.contains(" 6 updates"), "{words}");
-    let journal = data.join("copydesk.sqlite-updates");
-    let mut bytes = std::fs::read(&journal).unwrap();
-    // A bit in the payload of the first record.
-    bytes[20] ^= 1;
-    std::fs::write(&journal, bytes).unwrap();
-    let (code, words) = says();
-    assert!(code == Some(2) && words.contains("the record at byte 0 is damaged"), "{words}");
+    let output = copydesk_command().args(["check", "--data"]).arg(&data).output().unwrap();
+    let words = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.code() == Some(0) && words.contains(" 6 updates"), "{words}");
+    let pending = "SELECT COUNT(*) FROM pending_updates";
+    assert!(counted(&data, pending) > 0, "the story needs something that is pending");
+    tamper(&data, "UPDATE pending_updates SET body = replace(body, 'Now', 'N\"w')");
+    let (status, found) = check(&data);
+    assert!(status != 0, "{found:?}");
     let mut serve = copydesk_command();
     serve.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
     let refused = serve.output().unwrap();
     let words = String::from_utf8(refused.stderr).unwrap();
-    assert!(!refused.status.success() && words.contains("the journal of updates"), "{words}");
-    // Nothing was lost but the damage: without the file the server starts.
-    std::fs::remove_file(&journal).unwrap();
+    assert!(!refused.status.success() && words.contains("JSON"), "{words}");
+    // Nothing was lost but the damage.
+    tamper(&data, "DELETE FROM pending_updates");
     copydesk.starts();
+}
+
+#[test]
+fn what_is_not_copydesks_is_found_in_the_schema() {
+    let (_directory, data) = data();
+    for statement in [
+        "CREATE TRIGGER owned AFTER INSERT ON tokens BEGIN UPDATE documents SET title = 'OWNED'; END",
+        "CREATE TABLE notes (text TEXT)",
+        "CREATE INDEX quicker ON documents (title)",
+        "CREATE VIEW titles AS SELECT title FROM documents",
+    ] {
+        tamper_only(&data, statement);
+        let output =
+            copydesk_command().args(["check", "--json", "--data"]).arg(&data).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let name = statement.split_whitespace().nth(2).unwrap();
+        let is_named = |it: &Value| {
+            it["code"] == "database.schema" && it["message"].as_str().unwrap().contains(name)
+        };
+        assert!(report["findings"].as_array().unwrap().iter().any(is_named), "{statement} {report}");
+    }
 }
 
 #[test]
@@ -373,6 +414,10 @@ fn a_changed_text_is_found() {
         "version 3",
     );
     is_found("DELETE FROM snapshots WHERE version = 0", "log.start", "version 0");
+    let other = "UPDATE snapshots SET content = CAST(replace(CAST(content AS TEXT), 'visitors', 'visitorz') AS BLOB)
+        WHERE version = 0 AND document IN (SELECT document FROM updates)";
+    is_found(other, "log.start", "not the one the document was created with");
+    is_found("UPDATE runs SET finished_ms = NULL", "run", "contradict");
     is_found(
         "INSERT INTO snapshots SELECT document, 9, content FROM snapshots WHERE version = 3",
         "snapshot",

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -395,6 +396,43 @@ fn shells_complete_every_command() {
     }
 }
 
+/// Changes a copy of a backup as a flipped bit would, once behind the sum in it and once as in a
+/// backup of a former version, which has none.
+fn a_damaged_backup_is_refused(backup: &Path, program: &dyn Fn(&[&str]) -> Output) {
+    let forget = "DELETE FROM settings WHERE key = 'backup.content_sum'; PRAGMA application_id = 0;";
+    let rename = "UPDATE documents SET title = 'Anothes' WHERE title <> 'Anothes'";
+    let gap = "UPDATE documents SET version = version + 1";
+    for (number, (damage, words, is_restored)) in [
+        (rename.to_owned(), "its content is not what was backed up", true),
+        (format!("{forget} {gap}"), "`copydesk check` finds", true),
+        (format!("CREATE TABLE notes (text TEXT); {forget}"), "notes is not copydesk's", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let damaged = backup.with_file_name("damaged.sqlite");
+        std::fs::copy(backup, &damaged).unwrap();
+        crate::check::tamper_file(&damaged, &damage);
+        let into = format!("damaged-{number}");
+        let restore = ["restore", "--from", "damaged.sqlite", "--data", &into];
+        let refused = program(&restore);
+        said(&refused, 1);
+        let told = String::from_utf8_lossy(&refused.stderr);
+        assert!(told.contains(words), "{damage}: {told}");
+        assert!(!backup.with_file_name(&into).exists(), "{damage}");
+        let anyway = program(&[&restore[..], &["--despite-damage"]].concat());
+        said(&anyway, i32::from(!is_restored));
+    }
+    // Without a sum and without damage, it is restored with a notice.
+    let former = backup.with_file_name("former.sqlite");
+    std::fs::copy(backup, &former).unwrap();
+    crate::check::tamper_file(&former, forget);
+    let restored = program(&["restore", "--from", "former.sqlite", "--data", "former"]);
+    said(&restored, 0);
+    let told = String::from_utf8_lossy(&restored.stderr);
+    assert!(told.contains("no sum over its content"), "{told}");
+}
+
 #[test]
 fn a_backup_of_a_running_server_becomes_another_server() {
     let (copydesk, token, document) = server_in_a_file();
@@ -418,6 +456,7 @@ fn a_backup_of_a_running_server_becomes_another_server() {
     assert!(told.contains("restored into copy") && told.contains("new token"), "{told}");
     let checked = said(&program(&["check", "--data", "copy"]), 0);
     assert!(checked.contains("nothing wrong"), "{checked}");
+    a_damaged_backup_is_refused(&home.path().join(file), &program);
     let flags = ["--model", "harper", "--token", OWNER].map(str::to_owned);
     let server = crate::support::Server::start(&home.path().join("copy"), &flags, &[]);
     let ana = Person::arrive(&server.url, &token, "Ana");

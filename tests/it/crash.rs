@@ -26,7 +26,7 @@ const WALKS: [&str; 32] = [
     "room.pushed>room.kept",
     "room.pushed>room.told",
     "room.pushed>room.told>store.written",
-    "room.pushed>room.told>journal.stored",
+    "room.pushed>room.told>pending.logged",
     "agent.asked",
     "agent.answering",
     "agent.answered",
@@ -242,9 +242,9 @@ fn kept(copydesk: &TestServer, request: &Request) -> Vec<String> {
 
 /// One test for each kind of place, so that they run beside each other.
 fn afternoons(like: impl Fn(&str) -> bool) {
-    // Only beside SQLite is there a journal of updates.
+    // Only in SQLite are updates pending.
     let on_postgres = std::env::var("COPYDESK_STORIES_DATABASE").is_ok_and(|it| it == "postgres");
-    let is_there = |walk: &&str| !(on_postgres && walk.contains("journal."));
+    let is_there = |walk: &&str| !(on_postgres && walk.contains("pending."));
     for walk in WALKS.into_iter().filter(is_there).filter(|walk| like(walk)) {
         eprintln!("the power is cut at {walk}");
         afternoon(walk);

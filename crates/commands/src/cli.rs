@@ -498,8 +498,8 @@ pub struct BackupArgs {
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = "The owner gets a new token at the next start, unless DIR has an owner.token or --token names one; all other tokens work as \
-they did at the time of the backup. Changes of files in the workspace made since come into their documents when those are opened. \
-`copydesk check` looks through what was restored.\nExit code: 0 done, 1 it failed (standard error says why; nothing was changed), 2 the \
+they did at the time of the backup. Changes of files in the workspace made since come into their documents when those are opened.\n\
+Before anything is changed, the content of the backup is compared with the sum in it, and looked through as by `copydesk check`.\nExit code: 0 done, 1 it failed (standard error says why; nothing was changed), 2 the \
 command line was not understood."
 )]
 pub struct RestoreArgs {
@@ -516,6 +516,9 @@ pub struct RestoreArgs {
     /// the same PostgreSQL database
     #[arg(long)]
     pub replace: bool,
+    /// Restore a backup that is damaged, as it is
+    #[arg(long)]
+    pub despite_damage: bool,
 }
 
 /// Options of `copydesk migrate`.

@@ -45,8 +45,8 @@ mod armed {
         "store.written",
         // The transaction is committed; those who wait for it do not know.
         "store.committed",
-        // The database has what was in the journal of updates; the writer does not know.
-        "journal.stored",
+        // The log has the updates that were pending; the writer does not know.
+        "pending.logged",
         // The room knows, and has told and answered nobody.
         "room.kept",
         // Everybody is told and answered.

@@ -20,7 +20,11 @@ use crate::converge::{
     FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
     run_sessions_on,
 };
-use crate::support::{Host, PrivatePostgres, StoryDatabase, TestServer, in_namespaces};
+use crate::support::http::{ask, get};
+use crate::support::{
+    Host, OWNER, Person, PrivatePostgres, RestClient, Role, StoryDatabase, TestServer,
+    in_namespaces,
+};
 
 /// Time for which the disk is full, or the clock is wrong.
 const WHILE: Duration = Duration::from_secs(3);
@@ -80,8 +84,7 @@ struct FullDiskServer {
 }
 
 impl FullDiskServer {
-    /// Returns how often something could not be stored. What is typed is then in the journal of
-    /// updates.
+    /// Returns how often something could not be stored. What is typed is then only pending.
     fn refusals(&self) -> usize {
         let logs = self.server.complaints();
         let refused = ["cannot store a change", "does not take the newest updates"];
@@ -144,6 +147,79 @@ fn full() {
     let server = servers.folder(disk.path()).start();
     let description = describe_server(&server);
     run_session(plan, FullDiskServer { server, postgres: None, disk }, description);
+}
+
+#[test]
+fn what_was_typed_is_read_while_the_disk_is_full_and_after_a_start_on_it() {
+    in_namespaces("nodes::disk::full_and_read");
+}
+
+#[test]
+#[ignore = "told in namespaces of its own"]
+fn full_and_read() {
+    let disk = SmallDisk::mounted(24);
+    let plan = TestServer::plan().on_sqlite("its disk is full");
+    let mut copydesk = plan.folder(disk.path()).start();
+    let reader = copydesk.token("Vera", Role::Viewer, &[]);
+    let ana = copydesk.editor("Ana");
+    let document = ana.creates("Kept words.\n");
+    let mut text = String::from("Kept words.\n");
+    let mut version = 0;
+    let push = |version: u64, text: &str, words: &str| {
+        ana.pushes(version, &[json!([text.len(), [0, words]])])
+    };
+    for number in 0..4_000 {
+        if number == 20 {
+            disk.fill();
+        }
+        let words = format!("{number} {}", "x".repeat(400));
+        let ack = push(version, &text, &words);
+        if ack.body()["ok"] != true {
+            let refused = ack.refused_with("unavailable");
+            assert!(number > 20 && refused["message"].to_string().contains("stored"), "{refused}");
+            break;
+        }
+        version = ack.ok()["version"].as_u64().unwrap();
+        text += &words;
+    }
+    is_read(&copydesk, &reader, &document, &text);
+
+    copydesk.is_killed();
+    copydesk.starts();
+    is_read(&copydesk, &reader, &document, &text);
+    disk.free();
+    let until = Instant::now() + PATIENCE;
+    while get(copydesk.address(), "/readyz").status != 200 {
+        assert!(Instant::now() < until, "{}", copydesk.complaints());
+        sleep(Duration::from_millis(100));
+    }
+    let owner = RestClient::new(&copydesk, OWNER);
+    let more = json!({"version": version, "text": format!("{text} Room.")});
+    owner.posts(&format!("documents/{document}/edits"), &more).ok();
+    assert_eq!(owner.gets(&format!("documents/{document}")).ok()["text"], more["text"]);
+    copydesk.checks_its_data();
+}
+
+/// The story fails unless a document is read in all ways while nothing can be stored, and the
+/// server says so.
+fn is_read(copydesk: &TestServer, reader: &str, document: &str, text: &str) {
+    assert_eq!(get(copydesk.address(), "/readyz").status, 503);
+    let owner = RestClient::new(copydesk, OWNER);
+    assert_eq!(owner.gets(&format!("documents/{document}")).ok()["text"], text);
+    let viewer = RestClient::new(copydesk, reader);
+    assert_eq!(viewer.gets(&format!("documents/{document}")).ok()["text"], text);
+    let export = format!("GET /api/v1/documents/{document}/export?format=md");
+    let (host, token) = (copydesk.address(), format!("Bearer {reader}"));
+    let exported = ask(host, &export, &[("Host", host), ("Authorization", &token)]);
+    assert_eq!((exported.status, exported.body.as_str()), (200, text));
+    let vera = Person::arrive(&copydesk.url(), reader, "Vera");
+    vera.opens(document);
+    assert_eq!(vera.text(), text);
+    let listed = viewer.gets("documents").ok();
+    assert!(listed.to_string().contains(document), "{listed}");
+    let edit = json!({"version": 0, "text": "z".repeat(9_000)});
+    let refused = owner.posts(&format!("documents/{document}/edits"), &edit);
+    assert!(refused.status >= 500, "{refused:?}");
 }
 
 #[test]

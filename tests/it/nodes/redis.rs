@@ -106,6 +106,34 @@ fn what_one_server_tells_reaches_the_other_at_once() {
     ben.sees_where("document:created", |it| it["document"]["id"] == *document);
 }
 
+/// Whoever can write to Redis announces messages that servers have not sent yet. Those that they
+/// send then are heard all the same.
+#[test]
+fn forged_messages_over_redis_make_no_server_deaf() {
+    let Some(nodes) = start_nodes() else { return };
+    let owner = nodes.first.owner();
+    let (ben, cleo) = (nodes.arrives_at_second("Ben"), nodes.arrives_at_second("Cleo"));
+    let news = ["\"leases\"", "\"settings\"", "\"tokens\"", "{\"created\":\"doc_none\"}"];
+    let forged = (1..=6).flat_map(|from| (1..=2_000).map(move |number| (from, number)));
+    nodes.redis.publishes(forged.flat_map(|(from, number)| {
+        news.map(|news| format!("{{\"from\":{from},\"number\":{number},\"news\":{news}}}"))
+    }));
+    // A code that is not theirs makes no difference.
+    nodes.redis.publishes((1..=2_000).map(|number| {
+        let code = "0".repeat(64);
+        format!("{{\"from\":1,\"number\":{number},\"news\":\"leases\",\"mac\":\"{code}\"}}")
+    }));
+    nodes.tells_at_once(&owner, &ben, 100);
+    for approvals in ["off", "on"] {
+        owner.emit("settings:set", &json!({"approvals": approvals})).ok();
+        ben.sees_where("settings:changed", |it| it["settings"]["approvals"] == approvals);
+    }
+    let document = owner.creates("a");
+    ben.sees_where("document:created", |it| it["document"]["id"] == *document);
+    let took = revokes(&owner, &cleo, "Cleo");
+    assert!(took < FLOOR, "{took:?}");
+}
+
 #[test]
 fn redis_is_killed_while_people_type_and_nothing_is_lost_or_late() {
     let Some(mut nodes) = start_nodes() else { return };

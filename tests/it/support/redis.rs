@@ -1,6 +1,7 @@
 //! Redis of one story, which may be killed and started again.
 
-use std::io::{Read, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -76,6 +77,40 @@ impl PrivateRedis {
             process.kill().expect("it runs");
             process.wait().expect("it was started");
         }
+    }
+
+    /// Publishes messages in the channel in which all servers of its one database are.
+    pub fn publishes(&self, messages: impl Iterator<Item = String>) {
+        let address = (&*self.host.address, self.port);
+        let mut connection = BufReader::new(TcpStream::connect(address).expect("it answers"));
+        let auth = format!("AUTH {REDIS_PASSWORD}\r\nPUBSUB CHANNELS copydesk:*\r\n");
+        connection.get_mut().write_all(auth.as_bytes()).expect("it listens");
+        let mut line = || {
+            let mut line = String::new();
+            connection.read_line(&mut line).expect("it answers");
+            line.trim_end().to_owned()
+        };
+        assert_eq!(line(), "+OK");
+        let count: usize = line()[1..].parse().expect("a number");
+        let names = (0..count).map(|_| (line(), line()).1).collect::<Vec<_>>();
+        // Each server has one of its own besides, whose name is longer.
+        let channel = names.into_iter().min_by_key(String::len).expect("a server is connected");
+        let mut sent = 0;
+        let mut batch = String::new();
+        for message in messages {
+            let (name, text) = (channel.len(), message.len());
+            write!(batch, "*3\r\n$7\r\nPUBLISH\r\n${name}\r\n{channel}\r\n${text}\r\n{message}\r\n")
+                .expect("a string takes it");
+            sent += 1;
+        }
+        let mut writer = connection.get_ref().try_clone().expect("it is open");
+        let writing = std::thread::spawn(move || writer.write_all(batch.as_bytes()));
+        for _ in 0..sent {
+            let mut line = String::new();
+            connection.read_line(&mut line).expect("it answers");
+            assert!(line.starts_with(':'), "{line}");
+        }
+        writing.join().expect("it ends").expect("it listens");
     }
 
     /// Its address, with the password.

@@ -5,10 +5,16 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use crate::cli::{BackupArgs, RestoreArgs};
-use copydesk_engine::store::{self, ExistingData, RestoredDatabase, StorePlace};
+use copydesk_engine::check::report;
+use copydesk_engine::store::{
+    self, ContentState, DamagedContent, ExistingData, RestoredDatabase, StorePlace, VerifiedBackup,
+};
 
 use super::migrate::counts_in_words;
 use super::say;
+
+/// Number of findings about a backup that are printed.
+const MOST_FINDINGS: usize = 10;
 
 /// Copies the whole store into one file; prints its path.
 pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
@@ -27,16 +33,17 @@ pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
 pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
     let place = super::stored_data::place(args.data, args.database_url)?;
     let cannot = || format!("cannot restore {} into {place}", args.from.display());
+    let backup = looked_through(&args).await.with_context(cannot)?;
     let (put_aside, needs_token) = match &place {
         StorePlace::Directory(data) => {
-            let restored = store::restore(&args.from, data, args.replace).await;
+            let restored = backup.restore(data, args.replace).await;
             let put_aside = restored.with_context(cannot)?;
             (put_aside.map(|aside| aside.display().to_string()), !has_owner_token(data))
         }
         StorePlace::Postgres(url) => {
             let existing =
                 if args.replace { ExistingData::SetAside } else { ExistingData::Refused };
-            let restored = store::restore_postgres(&args.from, url, existing).await;
+            let restored = backup.restore_postgres(url, existing).await;
             let RestoredDatabase { counts, set_aside } = restored.with_context(cannot)?;
             say(&counts_in_words(&counts))?;
             (set_aside.map(|schema| format!("the schema {schema}")), true)
@@ -46,6 +53,36 @@ pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
     let owner = "the owner gets a new token when the server starts, unless the data directory has one or --token names one\n";
     let owner = if needs_token { owner } else { "" };
     say(&format!("restored into {place}\n{}{owner}", put_aside.unwrap_or_default()))
+}
+
+/// Opens a backup and checks everything in it, as `copydesk check` does, before anything is changed;
+/// prints what is left of doubt.
+async fn looked_through(args: &RestoreArgs) -> Result<VerifiedBackup> {
+    let damaged =
+        if args.despite_damage { DamagedContent::Accepted } else { DamagedContent::Refused };
+    let backup = VerifiedBackup::open(&args.from, damaged).await?;
+    match backup.state() {
+        ContentState::Whole => {}
+        ContentState::Unknown => eprintln!(
+            "copydesk: the backup has no sum over its content, as those of former versions: damage that `copydesk check` cannot find goes unnoticed"
+        ),
+        ContentState::Damaged => {
+            eprintln!("copydesk: the content of the backup is not what was backed up");
+        }
+    }
+    let store = backup.inspect().await?;
+    let report = report(&store).await;
+    store.close().await;
+    let findings = report?.findings;
+    for finding in findings.iter().take(MOST_FINDINGS) {
+        eprintln!("copydesk: {finding}");
+    }
+    anyhow::ensure!(
+        findings.is_empty() || args.despite_damage,
+        "`copydesk check` finds {} wrong in it; --despite-damage restores it as it is",
+        findings.len()
+    );
+    Ok(backup)
 }
 
 fn has_owner_token(data: &Path) -> bool {

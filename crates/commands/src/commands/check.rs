@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{CommandOutcome, error_text};
 use crate::cli::CheckArgs;
 use copydesk_engine::check::{CheckCounts, CheckReport, report};
-use copydesk_engine::store::{Store, StoreAccess, StorePlace, copy_with_journal};
+use copydesk_engine::store::{Store, StoreAccess};
 
 /// Prints the findings. Fails only if nothing can be printed.
 pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {
@@ -47,14 +47,6 @@ fn many(count: u64, what: &str) -> String {
 async fn checked(args: &CheckArgs) -> Result<CheckReport> {
     let place = super::stored_data::place(args.data.clone(), args.database_url.clone())?;
     super::stored_data::require_data(&place).await?;
-    // After a crash the newest updates are only in the journal; the next server stores them.
-    let copy = tempfile::tempdir()?;
-    let place = match place {
-        StorePlace::Directory(data) if copy_with_journal(&data, copy.path()).await? => {
-            StorePlace::Directory(copy.path().to_owned())
-        }
-        place => place,
-    };
     let store = Store::open(place, StoreAccess::Inspect).await?;
     let report = report(&store).await;
     store.close().await;

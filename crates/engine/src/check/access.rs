@@ -1,10 +1,10 @@
-//! Check of tokens, roles in documents, and sessions: their fields must not contradict each other.
+//! Check of tokens, roles in documents, sessions and runs: their fields must not contradict each other.
 
 use std::collections::HashSet;
 
 use crate::ids::DocumentId;
 use crate::permissions::Role;
-use crate::store::{StoreInspection, TokenRecord};
+use crate::store::{RunState, StoreInspection, TokenRecord};
 
 use super::CheckReport;
 
@@ -42,6 +42,17 @@ pub(super) async fn tokens(
             report.find("session", session.id.as_str(), "it was last seen before it began");
         }
         ids.insert(session.id);
+    }
+}
+
+pub(super) async fn runs(at: &mut StoreInspection, report: &mut CheckReport) {
+    let runs = at.runs().await;
+    for run in report.read("run.row", "the runs", runs).into_iter().flatten() {
+        let Some(run) = report.read("run.row", "a run", run) else { continue };
+        let has_ended = matches!(run.state, RunState::Ended(_));
+        if has_ended != run.finished_ms.is_some() {
+            report.find("run", run.id.as_str(), "its state and its end contradict each other");
+        }
     }
 }
 

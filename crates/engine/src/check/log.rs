@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::approvals::{ApprovalRequest, StoredRequest};
 use crate::document::{ChangeSet, Text};
 use crate::ids::{ClientId, RequestId, UserId, Version};
-use crate::store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord};
+use crate::store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord, text_hash};
 
 use super::CheckReport;
 use super::provenance::ProvenanceCheck;
@@ -32,10 +32,11 @@ struct LogWalk<'a> {
     authors: ProvenanceCheck,
 }
 
-/// Replays the log of a document.
+/// Replays the log of a document. `first_text` is the hash of the text that it was made with.
 pub(super) async fn walk(
     at: &mut StoreInspection,
     document: &DocumentRecord,
+    first_text: Option<String>,
     requests: &CheckedRequests,
     report: &mut CheckReport,
 ) -> Result<(), StoreError> {
@@ -51,7 +52,7 @@ pub(super) async fn walk(
         arriving: Vec::new(),
         authors: ProvenanceCheck::read(at, document, report).await?,
     };
-    walk.begin(report);
+    walk.begin(first_text, report);
     loop {
         let page = at.log(id, walk.version, PAGE).await?;
         if page.is_empty() {
@@ -71,9 +72,17 @@ impl LogWalk<'_> {
         report.find(code, &format!("{} version {}", self.document.id, self.version), message);
     }
 
-    fn begin(&mut self, report: &mut CheckReport) {
-        if self.snapshots.front().is_none_or(|(version, _)| *version != Version(0)) {
-            self.find(report, "log.start", "the text the document was created with is not there");
+    fn begin(&mut self, first_text: Option<String>, report: &mut CheckReport) {
+        match self.snapshots.front() {
+            Some((Version(0), text)) if first_text.is_some_and(|it| it != text_hash(text)) => {
+                let message = "the text is not the one the document was created with";
+                self.find(report, "log.start", message);
+            }
+            Some((Version(0), _)) => {}
+            _ => {
+                let message = "the text the document was created with is not there";
+                self.find(report, "log.start", message);
+            }
         }
         self.arrive(report);
         if let Some(text) = &self.text {

@@ -99,8 +99,11 @@ pub async fn report(store: &Store) -> StoreResult<CheckReport> {
     let mut at = store.inspect().await?;
     let mut report = CheckReport::default();
     database(&mut at, &mut report).await?;
+    let mut first_texts = HashMap::new();
     let (audit_facts, about_rules) = match audit(&mut at, &mut report).await {
-        Some(AuditFacts { accounted, about_rules, about_requests, .. }) => {
+        Some(facts) => {
+            let AuditFacts { accounted, about_rules, about_requests, .. } = facts;
+            first_texts = facts.first_texts;
             (Some((accounted, AuditLines::new(about_requests))), Some(about_rules))
         }
         None => (None, None),
@@ -111,7 +114,8 @@ pub async fn report(store: &Store) -> StoreResult<CheckReport> {
     for document in report.read("document.row", "the documents", documents).into_iter().flatten() {
         report.seen.documents += 1;
         let Some(document) = report.read("document.row", "a document", document) else { continue };
-        let walked = log::walk(&mut at, &document, &requests, &mut report).await;
+        let first = first_texts.remove(&document.id);
+        let walked = log::walk(&mut at, &document, first, &requests, &mut report).await;
         report.read("log.read", document.id.as_str(), walked);
         versions.insert(document.id.clone(), document.version);
         known.push(document.id);
@@ -119,6 +123,7 @@ pub async fn report(store: &Store) -> StoreResult<CheckReport> {
     requests.check_orphans(&known, &mut report);
     files::files(&mut at, &versions, &mut report).await;
     access::tokens(&mut at, &known, &mut report).await;
+    access::runs(&mut at, &mut report).await;
     rules::check(&mut at, about_rules.as_deref(), &requests, &known, &mut report).await;
     Ok(report)
 }
@@ -131,6 +136,9 @@ async fn database(at: &mut StoreInspection, report: &mut CheckReport) -> StoreRe
     for guard in at.missing_guards().await? {
         let message = format!("the trigger {guard} is gone, so a log could be rewritten");
         report.find("database.guard", "the database", message);
+    }
+    for message in at.foreign_schema().await? {
+        report.find("database.schema", "the database", message);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, 
 use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{DocumentId, RequestId, RuleId, Version};
 use crate::store::{
-    AuditEntry, DocumentRecord, NodeNews, StoreError, StoreOp, UpdateRecord, WriteBatch,
+    AuditEntry, DocumentRecord, NodeNews, StoreError, StoreOp, UpdateRecord, WriteBatch, text_hash,
 };
 
 use super::event::ServerEvent;
@@ -53,7 +53,8 @@ impl RoomRegistry {
         check_length(text.len())?;
         let NewDocumentFromRequest { id, title, request, requester, approver, .. } = &new_document;
         let record = DocumentRecord::new(id.clone(), title.clone(), now_ms);
-        let detail = json!({ "title": title, "approver": approver.as_ref().map(|it| &it.user) });
+        let approver = approver.as_ref().map(|it| &it.user);
+        let detail = json!({ "title": title, "approver": approver, "textHash": text_hash("") });
         let (document, about) = (Some(id.clone()), Some(request.clone()));
         let audit = AuditEntry::new("document.create", &requester.user, detail, now_ms);
         let mut batch = WriteBatch::new()

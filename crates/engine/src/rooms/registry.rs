@@ -17,7 +17,7 @@ use crate::metrics;
 use crate::permissions::{Action, Principal};
 use crate::store::{
     AuditEntry, DocumentRecord, FileRecord, NodeNews, QueryScope, Store, StoreError, StoreOp,
-    WriteBatch,
+    WriteBatch, text_hash,
 };
 
 use super::actor::RoomActor;
@@ -356,11 +356,12 @@ impl RoomRegistry {
         let text = Text::new(&new.text);
         check_length(text.len())?;
         let is_listed = record.unlisted_owner.is_none();
-        let detail = json!({ "title": title });
+        let text = text.to_string();
+        let detail = json!({ "title": title, "textHash": text_hash(&text) });
         let audit = AuditEntry::new("document.create", &by.user, detail, now_ms);
         let audit = AuditEntry { document: Some(id.clone()), ..audit };
         let mut batch = WriteBatch::new()
-            .with(StoreOp::CreateDocument { record, text: text.to_string() })
+            .with(StoreOp::CreateDocument { record, text })
             .with(StoreOp::Audit(audit));
         batch.extend(file.map(StoreOp::PutFile));
         if let Some(node) = self.0.store.node() {

@@ -198,6 +198,7 @@ async fn one<'a>(
             webhooks::settle(script, *seq, hook, *at_ms, outcome);
         }
         StoreOp::PutSetting { key, value } => settings::put(script, key, value),
+        StoreOp::LogPending { documents } => updates::log_pending(script, *documents),
         StoreOp::Administer(op) => administration::write(script, op),
     }
     Ok(())

@@ -22,6 +22,11 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 /// Key of the setting that stores how far the log reaches, so that a truncated log is detected.
 pub(super) const HEAD: &str = "audit.head";
 
+/// Returns the hash by which the audit log knows the text that a document was made with.
+pub fn text_hash(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}
+
 /// Last line of a log in which every line follows from the one before.
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct AuditHead {

@@ -231,6 +231,11 @@ pub enum StoreOp {
         /// The value.
         value: String,
     },
+    /// Puts the updates that are pending in SQLite into the log. The writer does this by itself.
+    LogPending {
+        /// Number of the documents that have pending updates.
+        documents: usize,
+    },
     /// Operation of the administration.
     Administer(AdministrationOp),
 }

@@ -65,7 +65,8 @@ pub(super) fn check_complete(directory: &Path) -> Result<(), StoreError> {
 pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     for _ in 1..LOCK_TRIES {
         if let Some(mut file) = try_lock(directory)? {
-            leave_number(&mut file).map_err(StoreError::file(&directory.join(LOCK)))?;
+            // Only words of an error lack it, if there is no room for it.
+            leave_number(&mut file).ok();
             return Ok(file);
         }
         tokio::time::sleep(LOCK_PAUSE).await;
@@ -89,20 +90,6 @@ pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(StoreError::file(&path)(error)),
-    }
-}
-
-/// Returns `true` if a process holds the directory's lock. Changes nothing.
-pub(super) fn is_locked(directory: &Path) -> Result<bool, StoreError> {
-    let path = directory.join(LOCK);
-    let file = match File::open(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        opened => opened.map_err(StoreError::file(&path))?,
-    };
-    match file.try_lock_shared() {
-        Ok(()) => Ok(false),
-        Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(error)) => Err(StoreError::file(&path)(error)),
     }
 }

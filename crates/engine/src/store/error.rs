@@ -193,11 +193,6 @@ impl StoreError {
         Self::Missing { kind, id: id.to_string() }
     }
 
-    /// Returns the error of a writer that could not be started.
-    pub(super) fn writer(source: io::Error) -> Self {
-        Self::Database(sqlx::Error::Io(source))
-    }
-
     pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { path: path.to_owned(), source }
     }

@@ -5,8 +5,8 @@
 //! and is on the disk when `commit` returns. Batches of all rooms that wait at one time share a
 //! transaction and so one wait for the disk; each keeps its own outcome.
 //!
-//! SQLite has a write-ahead log and `synchronous=FULL`, and typed updates are durable in a journal
-//! before it has them. PostgreSQL has `synchronous_commit`. There is one function per operation,
+//! SQLite has a write-ahead log and `synchronous=FULL`, and typed updates are pending in one table
+//! before its update log has them. PostgreSQL has `synchronous_commit`. There is one function per operation,
 //! whose statements both understand; `database` has what differs.
 
 mod administration;
@@ -44,13 +44,14 @@ pub use administration::records::{
 };
 pub use administration::spending_month::SpendingMonth;
 pub use administration::storage::StorageSizes;
-pub use audit::{AuditFlaw, AuditHead, GENESIS};
+pub use audit::{AuditFlaw, AuditHead, GENESIS, text_hash};
 pub use batch::{QueryScope, StoreOp, WriteBatch};
-pub use copies::backup::{back_up, restore};
-pub use copies::journal_recovery::copy_with_journal;
+pub use copies::backup::back_up;
+pub use copies::content_sum::ContentState;
 pub use copies::transfer::{
-    ExistingData, RestoredDatabase, TransferReport, back_up_postgres, restore_postgres, transfer,
+    ExistingData, RestoredDatabase, TransferReport, back_up_postgres, transfer,
 };
+pub use copies::verified_backup::{DamagedContent, VerifiedBackup};
 pub use data_directory::create_data_directory;
 pub use database::postgres::address::DatabaseUrl;
 #[cfg(feature = "rehearsal")]

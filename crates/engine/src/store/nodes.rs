@@ -10,6 +10,7 @@
 //! at all. Who gives no sign of life is removed by the others.
 
 mod call_tickets;
+mod message_key;
 mod message_sending;
 mod messages;
 mod redis_channel;
@@ -30,6 +31,7 @@ use super::{StoreError, StoreResult};
 use crate::ids::DocumentId;
 use crate::metrics;
 use call_tickets::UsedTickets;
+use message_key::MessageKey;
 use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
 use redis_channel::RedisChannel;
 use sightings::{NodeLook, NodeSightings, SILENT};
@@ -84,6 +86,8 @@ enum MessageCarrier {
 pub struct ClusterNode {
     tables: Arc<dyn NodeTables>,
     carrier: MessageCarrier,
+    /// Key by which messages are known that are carried; a simulation has none.
+    key: Option<MessageKey>,
     own: NodeAddress,
     sightings: Mutex<NodeSightings>,
     /// Leases that other nodes had when they were last asked for, and when that was.
@@ -114,16 +118,17 @@ impl ClusterNode {
         address: &str,
     ) -> StoreResult<Self> {
         let connections = NodeConnections::open(&database, number).await?;
+        let (channel, secret) = connections.channel().await?;
+        let key = MessageKey::new(&secret)
+            .ok_or_else(|| StoreError::corrupt("the key of the nodes", "it cannot be one"))?;
         let carrier = match redis {
-            Some(redis) => {
-                let channel = connections.channel().await?;
-                MessageCarrier::Redis(RedisChannel::new(redis, channel, number))
-            }
+            Some(redis) => MessageCarrier::Redis(RedisChannel::new(redis, channel, number)),
             None => MessageCarrier::Database,
         };
         let told_before = connections.last_messages().await?;
         let own = NodeAddress { number, url: address.into() };
-        Ok(Self::with_tables(Arc::new(connections), carrier, own, told_before))
+        let node = Self::with_tables(Arc::new(connections), carrier, own, told_before);
+        Ok(Self { key: Some(key), ..node })
     }
 
     /// Returns the node at this address over tables of a simulation, which has a row there.
@@ -141,6 +146,7 @@ impl ClusterNode {
         Self {
             tables,
             carrier,
+            key: None,
             own,
             sightings: Mutex::default(),
             elsewhere: Mutex::default(),
@@ -323,7 +329,9 @@ impl ClusterNode {
         let receive = async {
             match &self.carrier {
                 MessageCarrier::Database => self.listen().await,
-                MessageCarrier::Redis(channel) => channel.attend(|it| self.receive(it)).await,
+                MessageCarrier::Redis(channel) => {
+                    channel.attend(|it| self.receive_carried(it)).await;
+                }
             }
         };
         tokio::select! {
@@ -455,7 +463,7 @@ impl ClusterNode {
                     if std::mem::replace(&mut is_again, true) {
                         self.note_missed();
                     }
-                    self.receive_carried(carried).await;
+                    self.receive_stream(carried).await;
                 }
                 Err(error) => tracing::warn!(%error, "cannot listen to the other nodes"),
             }
@@ -464,14 +472,18 @@ impl ClusterNode {
     }
 
     /// Receives messages until the connection is lost.
-    async fn receive_carried(&self, mut carried: Box<dyn MessageStream>) {
+    async fn receive_stream(&self, mut carried: Box<dyn MessageStream>) {
         while let Some(message) = carried.next().await {
-            self.receive(&message);
+            self.receive_carried(&message);
         }
     }
 
-    /// Takes a message that was carried here.
-    fn receive(&self, message: &str) {
+    /// Takes a message that was carried here, where others may write, too.
+    fn receive_carried(&self, message: &str) {
+        if self.key.as_ref().is_some_and(|key| !key.has_signed(message)) {
+            // Of a node of a former version, it is found in the database.
+            return tracing::debug!("a message that was carried here is of no node");
+        }
         let Some(message) = read_message(message) else { return };
         let NodeMessage { from, number, .. } = message;
         if from != self.own.number && lock(&self.arrived).is_new_carried(from, number) {

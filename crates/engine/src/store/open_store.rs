@@ -1,21 +1,18 @@
 //! Opening of a store: a data directory with a SQLite database, or a PostgreSQL database.
 
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
 use tokio::sync::watch;
 
-use super::copies::{backup, journal_recovery};
-use super::database::connection::WriterConnection;
-use super::database::journaled_updates::{JournaledUpdates, ReadBarrier};
+use super::copies::{backup, former_journal};
+use super::database::pending_updates::{FoundPending, PendingUpdates, ReadBarrier};
 use super::database::postgres::address::DatabaseUrl;
 use super::database::postgres::{self, server, server::PostgresWriter, session};
 use super::database::reading::ReadPool;
 use super::database::sqlite;
-use super::database::sqlite::update_journal::{JournalContent, JournalUse, UpdateJournal};
 use super::database::writer;
 use super::database::writer_source::WriterSource;
 use super::error::StoreError;
@@ -102,7 +99,6 @@ impl Store {
         let source = WriterSource::postgres(writer, session);
         let (counts, news) = (Arc::default(), watch::Sender::new(0));
         let messages = writer::start(source, Arc::clone(&counts), news.clone(), None);
-        let messages = messages.map_err(StoreError::writer)?;
         Ok(Self::new(messages, readers.into(), counts, news, None, Some(Arc::new(node))))
     }
 
@@ -110,10 +106,7 @@ impl Store {
     async fn open_directory(path: &Path, access: StoreAccess) -> StoreResult<Self> {
         let database = path.join(data_directory::DATABASE);
         if access == StoreAccess::Inspect {
-            let only = sqlite::connect_onlooker(&database).await?;
-            sqlite::check_shape(&only).await?;
-            let source = WriterSource::sqlite(only.clone(), true);
-            return Self::start(source, only.into(), None, None);
+            return Self::inspect_file(&database).await;
         }
         data_directory::create_data_directory(path)?;
         let lock = match access {
@@ -124,44 +117,35 @@ impl Store {
         backup::check_not_missing(&database)?;
         data_directory::create_private(&database)?;
         let writers = sqlite::connect_writer(&database).await?;
-        let mut kept = (None, None);
-        if let Some(lock) = lock {
-            sqlite::migrate(&writers).await?;
-            let content = JournalContent::read(&database)?;
-            let generation = journal_recovery::store_content(
-                WriterConnection::Sqlite(writers.acquire().await?),
-                &content,
-                JournalUse::AtRest,
-            )
-            .await?;
-            if access == StoreAccess::Serve {
-                let journal = UpdateJournal::open(&database, generation)?;
-                kept = (Some(lock), Some(JournaledUpdates::new(journal)));
-            }
-        } else {
+        let Some(lock) = lock else {
             sqlite::check_shape(&writers).await?;
-        }
-        let readers = sqlite::connect_readers(&database).await?;
-        let (lock, journaled) = kept;
-        Self::start(WriterSource::sqlite(writers, false), readers.into(), lock, journaled)
-    }
-
-    /// Opens a data directory with a journal that cannot be written, as a server.
-    #[cfg(test)]
-    pub(super) async fn open_with_broken_journal(path: &Path) -> StoreResult<Self> {
-        let database = path.join(data_directory::DATABASE);
-        let writers = sqlite::connect_writer(&database).await?;
-        let content = JournalContent::read(&database)?;
-        let generation = journal_recovery::store_content(
-            WriterConnection::Sqlite(writers.acquire().await?),
-            &content,
-            JournalUse::AtRest,
-        )
-        .await?;
-        let journaled = JournaledUpdates::new(UpdateJournal::open_read_only(&database, generation));
+            let readers = sqlite::connect_readers(&database).await?;
+            return Ok(Self::start(WriterSource::sqlite(writers, false), readers.into()));
+        };
+        sqlite::migrate(&writers).await?;
+        former_journal::absorb(&database, &writers).await?;
+        backup::note_change(&writers).await;
+        let found = FoundPending::log(&writers).await?;
         let readers = sqlite::connect_readers(&database).await?;
         let source = WriterSource::sqlite(writers, false);
-        Self::start(source, readers.into(), None, Some(journaled))
+        if access != StoreAccess::Serve {
+            return Ok(Self::start(source, readers.into()));
+        }
+        let pending = PendingUpdates::new(found);
+        let place = pending.place();
+        let (counts, news) = (Arc::default(), watch::Sender::new(0));
+        let messages = writer::start(source, Arc::clone(&counts), news.clone(), Some(pending));
+        let barrier = ReadBarrier::new(place, &messages);
+        let readers =
+            ReadPool::from(readers).behind(barrier, sqlite::readers_of_pending(&database));
+        Ok(Self::new(messages, readers, counts, news, Some(lock), None))
+    }
+
+    /// Opens a database file of this version, of which nothing is changed.
+    pub(super) async fn inspect_file(database: &Path) -> StoreResult<Self> {
+        let only = sqlite::connect_inspector(database).await?;
+        sqlite::check_shape(&only).await?;
+        Ok(Self::start(WriterSource::sqlite(only.clone(), true), only.into()))
     }
 
     #[boxed(?Send)]
@@ -192,7 +176,7 @@ impl Store {
         };
         let readers = postgres::connect_readers(&url).await?;
         let source = WriterSource::postgres(writer, session);
-        Self::start(source, readers.into(), None, None)
+        Ok(Self::start(source, readers.into()))
     }
 
     /// Returns `true` if there is a database at `place`.
@@ -226,20 +210,12 @@ impl Store {
     pub async fn in_memory() -> Result<Self, StoreError> {
         let only = sqlite::connect_memory().await?;
         sqlite::migrate(&only).await?;
-        Self::start(WriterSource::sqlite(only.clone(), true), only.into(), None, None)
+        Ok(Self::start(WriterSource::sqlite(only.clone(), true), only.into()))
     }
 
-    fn start(
-        source: WriterSource,
-        readers: ReadPool,
-        lock: Option<File>,
-        journaled: Option<JournaledUpdates>,
-    ) -> StoreResult<Self> {
+    fn start(source: WriterSource, readers: ReadPool) -> Self {
         let (counts, news) = (Arc::default(), watch::Sender::new(0));
-        let barrier = journaled.as_ref().map(JournaledUpdates::barrier);
-        let messages = writer::start(source, Arc::clone(&counts), news.clone(), journaled);
-        let messages = messages.map_err(StoreError::writer)?;
-        let barrier = barrier.map(|it| ReadBarrier::new(it, &messages));
-        Ok(Self::new(messages, readers.behind(barrier), counts, news, lock, None))
+        let messages = writer::start(source, Arc::clone(&counts), news.clone(), None);
+        Self::new(messages, readers, counts, news, None, None)
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::ids::{DocumentId, Version};
 
+use super::StoreOp;
 use super::records::UpdateRecord;
 use crate::store::database::columns::ColumnValue;
 use crate::store::database::statement_batch::{BatchError, RowExpectation, StatementBatch};
@@ -22,6 +23,9 @@ const INSERT: &str = "INSERT INTO updates
      SELECT value ->> 0, CAST(value ->> 1 AS BIGINT), value ->> 2, value ->> 3, value ->> 4,
          CAST(value ->> 5 AS BIGINT), value ->> 6
      FROM json_each($1)";
+
+/// Rows that are pending in SQLite, in order, as [`UpdateRow`]s.
+const PENDING: &str = "FROM pending_updates, json_each(pending_updates.body) AS rows";
 
 /// Row of the table: document, version, client, changes, author, time in ms, origin.
 type UpdateRow<'a> = (&'a DocumentId, Version, &'a str, &'a str, &'a str, u64, Option<&'a str>);
@@ -88,6 +92,52 @@ pub(super) async fn append_all<'a>(
     insert(script, appends.iter().flat_map(|append| append.rows()).collect()).await
 }
 
+/// Returns the row of `pending_updates` for the updates that operations append.
+pub(super) fn pending_row<'a>(ops: impl Iterator<Item = &'a StoreOp>) -> String {
+    let appends = ops.filter_map(|op| match op {
+        StoreOp::AppendUpdates { document, from, updates } => {
+            Some(LogAppend { document, from: *from, updates })
+        }
+        _ => None,
+    });
+    text(&appends.flat_map(LogAppend::rows).collect::<Vec<_>>())
+}
+
+/// Makes a row durable in `pending_updates`, in a transaction of its own.
+pub(super) async fn append_pending(
+    script: &mut StatementBatch<'_>,
+    row: &str,
+) -> Result<(), BatchError> {
+    script.run("INSERT INTO pending_updates (body) VALUES ($1)", &[&row]);
+    script.send().await
+}
+
+/// Puts everything that is pending, which is of so many documents, into the log. If it does not
+/// follow what the log has, nothing is written.
+pub(super) fn log_pending(script: &mut StatementBatch<'_>, documents: usize) {
+    // Of a bare column, SQLite takes the value of the row that has the maximum.
+    let grow = format!(
+        "UPDATE documents SET version = pending.reached, updated_ms = pending.at_ms
+         FROM (
+             SELECT rows.value ->> 0 AS document, COUNT(*) AS count, MIN(rows.value ->> 1) AS first,
+                 MAX(rows.value ->> 1) AS reached, rows.value ->> 5 AS at_ms
+             {PENDING} GROUP BY rows.value ->> 0
+         ) AS pending
+         WHERE documents.id = pending.document AND documents.version = pending.first - 1
+             AND pending.reached = documents.version + pending.count"
+    );
+    script.run(&grow, &[]);
+    script.must_change(documents, RowExpectation::FollowLog);
+    let log = format!(
+        "INSERT INTO updates (document, version, client, changes, author, at_ms, origin)
+         SELECT rows.value ->> 0, rows.value ->> 1, rows.value ->> 2, rows.value ->> 3,
+             rows.value ->> 4, rows.value ->> 5, rows.value ->> 6
+         {PENDING} ORDER BY pending_updates.number, rows.key"
+    );
+    script.run(&log, &[]);
+    script.run("DELETE FROM pending_updates", &[]);
+}
+
 /// Growth of the log of one document: the document, its version before and after, and the time of
 /// the last update in ms.
 type LogGrowth<'a> = (&'a DocumentId, Version, Version, u64);
@@ -125,6 +175,10 @@ async fn insert(
 }
 
 fn json<T: Serialize>(rows: &T) -> impl ColumnValue + use<T> {
+    text(rows)
+}
+
+fn text<T: Serialize>(rows: &T) -> String {
     // Names, numbers and texts: nothing that cannot be serialised.
     serde_json::to_string(rows).unwrap_or_default()
 }

@@ -10,13 +10,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use async_recursion::async_recursion as boxed;
+use sqlx_sqlite::SqlitePool;
 
-use super::journal_recovery;
-use crate::store::database::sqlite::{self, update_journal};
+use super::{content_sum, former_journal};
+use crate::store::database::sqlite;
 use crate::store::{StoreError, StoreResult, data_directory};
 
 /// Suffixes of the files beside a database that may have data of it.
-const JOURNALS_WITH_DATA: [&str; 2] = ["-wal", update_journal::SUFFIX];
+const JOURNALS_WITH_DATA: [&str; 2] = ["-wal", former_journal::SUFFIX];
 
 /// Copies the database of the data directory `data` into the file `target`, which must not exist
 /// yet. Returns the bytes of the copy. A server may be running: its work goes on, and the copy is
@@ -34,7 +35,11 @@ pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
     let part = beside(target);
     // Readable by its owner only, from the first byte on; SQLite fills an empty file.
     data_directory::create_private(&part)?;
-    let copied = match journal_recovery::copy(&data.join(data_directory::DATABASE), &part).await {
+    let copied = async {
+        sqlite::copy(&data.join(data_directory::DATABASE), &part).await?;
+        seal(&part).await
+    };
+    let copied = match copied.await {
         Ok(()) => settle(&part, target),
         Err(error) => Err(error.while_writing()),
     };
@@ -44,16 +49,40 @@ pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
     copied
 }
 
-/// Makes a data directory of the backup `from`, for a server of this version to be started on. With
-/// `replace`, existing data is put aside under another name; returns the new path of its database.
-///
-/// # Errors
-/// [`StoreError::Occupied`] if there is data and `replace` is false, [`StoreError::InUse`] while a
-/// server runs on it, [`StoreError::Corrupt`] if `from` is no intact backup. Nothing has changed
-/// then.
-#[boxed]
-pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Option<PathBuf>> {
-    sqlite::check_copy(from).await?;
+/// Adds the sum over its content to a copy.
+pub(super) async fn seal(copy: &Path) -> StoreResult<()> {
+    let only = sqlite::connect_file(copy).await?;
+    let sealed = match only.acquire().await {
+        Ok(mut connection) => content_sum::seal(&mut connection).await,
+        Err(error) => Err(error.into()),
+    };
+    only.close().await;
+    sealed
+}
+
+/// Removes the sum of a backup from a database that is opened to be changed: a file that was put
+/// there by hand has it.
+pub(in crate::store) async fn note_change(writers: &SqlitePool) {
+    let unsealed = async {
+        let mut connection = writers.acquire().await?;
+        if content_sum::is_sealed(&mut connection).await? {
+            content_sum::unseal(&mut connection).await?;
+        }
+        Ok::<_, StoreError>(())
+    };
+    if let Err(error) = unsealed.await {
+        tracing::warn!(%error, "the sum of a backup stays in the database");
+    }
+}
+
+/// Makes a data directory of a verified backup; see
+/// [`VerifiedBackup::restore`](super::verified_backup::VerifiedBackup::restore).
+pub(super) async fn restore(
+    from: &Path,
+    sum: &str,
+    data: &Path,
+    replace: bool,
+) -> StoreResult<Option<PathBuf>> {
     let is_new = !data.try_exists().map_err(StoreError::file(data))?;
     data_directory::create_data_directory(data)?;
     if !is_new && !replace && !is_empty(data)? {
@@ -63,7 +92,10 @@ pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Opt
     let lock = data_directory::lock(data).await?;
     let database = data.join(data_directory::DATABASE);
     let part = beside(&database);
-    let restored = restore_by(&part, from, &database).await;
+    let restored = match copy_to_restore(from, sum, &part).await {
+        Ok(()) => change_places(&part, &database).await,
+        Err(error) => Err(error),
+    };
     if restored.is_err() {
         fs::remove_file(&part).ok();
     }
@@ -71,15 +103,32 @@ pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Opt
     restored
 }
 
-/// Makes a checked, durable copy of `from` at `part`, and then changes places with the database.
-async fn restore_by(part: &Path, from: &Path, database: &Path) -> StoreResult<Option<PathBuf>> {
+/// Makes a durable copy of the content with this sum.
+async fn copy_to_restore(from: &Path, sum: &str, part: &Path) -> StoreResult<()> {
     data_directory::create_private(part)?;
     // Copied by SQLite: what stands in the log beside `from` belongs to it.
-    journal_recovery::copy_any(from, part).await.map_err(StoreError::while_writing)?;
+    sqlite::copy_any(from, part).await.map_err(StoreError::while_writing)?;
+    let only = sqlite::connect_file(part).await?;
+    let unsealed = async {
+        let mut connection = only.acquire().await?;
+        let (_, copied) = content_sum::compare(&mut connection).await?;
+        if copied != sum {
+            return Err(content_sum::damaged("the copy of the backup"));
+        }
+        content_sum::unseal(&mut connection).await
+    };
+    let unsealed = unsealed.await;
+    only.close().await;
+    unsealed?;
+    former_journal::absorb_into(part, from).await?;
     sqlite::check_copy(part).await?;
-    sync_file(part)?;
+    sync_file(part)
+}
+
+/// Puts a copy into the place of the database, and what is there aside.
+async fn change_places(part: &Path, database: &Path) -> StoreResult<Option<PathBuf>> {
     // What is put aside is complete in its one file: a kill between two renames loses nothing.
-    journal_recovery::fold(database).await;
+    fold(database).await;
     let aside = put_aside(database)?;
     if let Err(error) = settle(part, database) {
         if let Some(aside) = &aside {
@@ -88,6 +137,25 @@ async fn restore_by(part: &Path, from: &Path, database: &Path) -> StoreResult<Op
         return Err(error);
     }
     Ok(aside)
+}
+
+/// Folds everything that stands beside a database into it, if it can be read.
+async fn fold(database: &Path) {
+    if !database.is_file() {
+        return;
+    }
+    let folded = async {
+        let only = sqlite::connect_writer(database).await?;
+        if sqlite::check_shape(&only).await.is_ok() {
+            former_journal::absorb(database, &only).await?;
+        }
+        sqlite::checkpoint(&only).await;
+        only.close().await;
+        Ok::<_, StoreError>(())
+    };
+    if let Err(error) = folded.await {
+        tracing::debug!(%error, "cannot fold the logs into a database");
+    }
 }
 
 fn sync_file(path: &Path) -> StoreResult<()> {

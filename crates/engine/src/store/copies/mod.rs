@@ -2,5 +2,7 @@
 //! database to another.
 
 pub(super) mod backup;
-pub(super) mod journal_recovery;
+pub(super) mod content_sum;
+pub(super) mod former_journal;
 pub(super) mod transfer;
+pub(super) mod verified_backup;

@@ -12,11 +12,12 @@ use std::path::Path;
 
 use async_recursion::async_recursion as boxed;
 
-use super::backup::{beside, check_not_missing, settle};
-use super::journal_recovery;
+use super::backup::{beside, check_not_missing, seal, settle};
+use super::former_journal;
 use crate::failpoint;
 use crate::store::database::postgres::address::DatabaseUrl;
 use crate::store::database::postgres::{self, replacement, server, session};
+use crate::store::database::pending_updates::FoundPending;
 use crate::store::database::sqlite;
 use crate::store::database::transfer::side::TransferSide;
 use crate::store::database::transfer::{TransferCounts, copy};
@@ -33,7 +34,8 @@ pub struct TransferReport {
     pub audit: StoreResult<AuditHead>,
 }
 
-/// Result of [`restore_postgres`].
+/// Result of
+/// [`VerifiedBackup::restore_postgres`](super::verified_backup::VerifiedBackup::restore_postgres).
 #[derive(Debug)]
 pub struct RestoredDatabase {
     /// Rows that were copied.
@@ -103,8 +105,12 @@ pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u
     let part = beside(target);
     let copied = fill_file(&mut side, &part).await;
     side.close().await;
-    let settled = match copied {
-        Ok(_) => settle(&part, target),
+    let sealed = match copied {
+        Ok(_) => seal(&part).await,
+        Err(error) => Err(error),
+    };
+    let settled = match sealed {
+        Ok(()) => settle(&part, target),
         Err(error) => Err(error.while_writing()),
     };
     if settled.is_err() {
@@ -113,50 +119,13 @@ pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u
     settled
 }
 
-/// Copies the backup `from` into a PostgreSQL database that no server uses. What it has is
-/// `existing`. A process that is killed leaves the old data, the new data, or, where there was
-/// none, a database that is [`StoreError::Incomplete`].
-///
-/// # Errors
-/// Those of [`transfer`] about the database; [`StoreError::Corrupt`] if `from` is no intact backup,
-/// [`StoreError::Unsuitable`] if what is there cannot be set aside.
-#[boxed(?Send)]
-pub async fn restore_postgres(
-    from: &Path,
+/// Copies a file of this version into a PostgreSQL database.
+pub(super) async fn from_file(
+    file: &Path,
     url: &DatabaseUrl,
     existing: ExistingData,
 ) -> StoreResult<RestoredDatabase> {
-    sqlite::check_copy(from).await?;
-    match sqlite::open_side(from).await {
-        Ok(side) => from_file(side, url, existing).await,
-        Err(StoreError::Shape { .. }) => {
-            let part = beside(from);
-            let restored = from_older_file(from, &part, url, existing).await;
-            fs::remove_file(&part).ok();
-            restored
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Makes a copy of an older backup at `part`, brings it up to date, and copies that.
-async fn from_older_file(
-    from: &Path,
-    part: &Path,
-    url: &DatabaseUrl,
-    existing: ExistingData,
-) -> StoreResult<RestoredDatabase> {
-    data_directory::create_private(part)?;
-    sqlite::copy_any(from, part).await.map_err(StoreError::while_writing)?;
-    sqlite::update_file(part).await?;
-    from_file(sqlite::open_side(part).await?, url, existing).await
-}
-
-async fn from_file(
-    mut side: TransferSide,
-    url: &DatabaseUrl,
-    existing: ExistingData,
-) -> StoreResult<RestoredDatabase> {
+    let mut side = sqlite::open_side(file).await?;
     let copied = match side.begin_reading().await {
         Ok(()) => into_postgres(&mut side, url, existing).await,
         Err(error) => Err(error),
@@ -173,8 +142,8 @@ async fn lock_source(from: &StorePlace) -> StoreResult<LockedSource> {
             }
             let lock = data_directory::lock(path).await?;
             let database = path.join(data_directory::DATABASE);
+            log_pending(&database).await?;
             let side = sqlite::open_side(&database).await?;
-            journal_recovery::recover(&database).await?;
             Ok(LockedSource { side, _lock: Some(lock) })
         }
         StorePlace::Postgres(url) => {
@@ -185,6 +154,24 @@ async fn lock_source(from: &StorePlace) -> StoreResult<LockedSource> {
             Ok(LockedSource { side: TransferSide::Postgres(connection), _lock: None })
         }
     }
+}
+
+/// Puts what is pending in a database of this version into the log.
+///
+/// # Errors
+/// [`StoreError::Shape`] if it is of another version, [`StoreError::Write`] if it cannot be
+/// written.
+async fn log_pending(database: &Path) -> StoreResult<()> {
+    let only = sqlite::connect_writer(database).await?;
+    let logged = match sqlite::check_shape(&only).await {
+        Ok(()) => match former_journal::absorb(database, &only).await {
+            Ok(()) => FoundPending::log(&only).await,
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
+    only.close().await;
+    logged?.refused.map_or(Ok(()), Err)
 }
 
 async fn open_postgres(url: &DatabaseUrl) -> StoreResult<TransferSide> {

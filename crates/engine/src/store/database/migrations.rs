@@ -41,6 +41,7 @@ const SQLITE_FILES: &[MigrationFile] = migration_files!["sqlite":
     "0071_document_roles.sql"
     "0072_deleted_people.sql"
     "0073_update_journal.sql"
+    "0074_pending_updates.sql"
 ];
 
 const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":

@@ -7,8 +7,8 @@
 
 pub(crate) mod columns;
 pub(crate) mod connection;
-pub(crate) mod journaled_updates;
 pub(crate) mod migrations;
+pub(crate) mod pending_updates;
 pub(crate) mod postgres;
 pub(crate) mod reading;
 pub mod session_source;

@@ -6,7 +6,7 @@ use sqlx_postgres::{PgArguments, PgPool, PgRow, Postgres};
 use sqlx_sqlite::{Sqlite, SqliteArguments, SqlitePool, SqliteRow};
 
 use super::columns::{ColumnValue, RowRecord, values};
-use super::journaled_updates::ReadBarrier;
+use super::pending_updates::{ReadBarrier, ReadPath};
 use super::{postgres, sqlite};
 use crate::store::StoreResult;
 
@@ -14,8 +14,14 @@ use crate::store::StoreResult;
 #[derive(Clone, Debug)]
 pub(crate) struct ReadPool {
     database: ReadDatabase,
-    /// Barrier of a server that has a journal of updates.
-    barrier: Option<ReadBarrier>,
+    pending: Option<PendingReaders>,
+}
+
+/// Connections of the one server of a SQLite database that read pending updates with the log.
+#[derive(Clone, Debug)]
+struct PendingReaders {
+    barrier: ReadBarrier,
+    database: ReadDatabase,
 }
 
 /// Connections to either database.
@@ -86,20 +92,22 @@ macro_rules! fetch {
 
 impl From<SqlitePool> for ReadPool {
     fn from(pool: SqlitePool) -> Self {
-        Self { database: ReadDatabase::Sqlite(pool), barrier: None }
+        Self { database: ReadDatabase::Sqlite(pool), pending: None }
     }
 }
 
 impl From<PgPool> for ReadPool {
     fn from(pool: PgPool) -> Self {
-        Self { database: ReadDatabase::Postgres(pool), barrier: None }
+        Self { database: ReadDatabase::Postgres(pool), pending: None }
     }
 }
 
 impl ReadPool {
-    /// Returns the connections with a barrier before every query.
-    pub(crate) fn behind(self, barrier: Option<ReadBarrier>) -> Self {
-        Self { barrier, ..self }
+    /// Returns the connections with a barrier before them, and with those that read what is pending
+    /// for as long as the log cannot get it.
+    pub(crate) fn behind(self, barrier: ReadBarrier, of_pending: SqlitePool) -> Self {
+        let database = ReadDatabase::Sqlite(of_pending);
+        Self { pending: Some(PendingReaders { barrier, database }), ..self }
     }
 
     /// Returns the connections, to which there is no barrier.
@@ -143,24 +151,25 @@ impl ReadPool {
         wanted: RowsWanted,
     ) -> StoreResult<Vec<StoreRow>> {
         // Only these tables get what is typed, and all that reads them names one of them.
-        if ["documents", "updates", "update_log"].iter().any(|it| sql.as_str().contains(it)) {
-            self.pass_barrier().await?;
-        }
-        self.database.fetch(sql, all, wanted).await
+        let is_typed =
+            ["documents", "updates", "update_log"].iter().any(|it| sql.as_str().contains(it));
+        let database = if is_typed { self.current().await? } else { &self.database };
+        database.fetch(sql, all, wanted).await
     }
 
-    async fn pass_barrier(&self) -> StoreResult<()> {
-        match &self.barrier {
-            Some(barrier) => barrier.pass().await,
-            None => Ok(()),
-        }
+    /// Returns the connections that read everything that was acknowledged.
+    async fn current(&self) -> StoreResult<&ReadDatabase> {
+        let Some(pending) = &self.pending else { return Ok(&self.database) };
+        Ok(match pending.barrier.pass().await? {
+            ReadPath::Log => &self.database,
+            ReadPath::LogAndPending => &pending.database,
+        })
     }
 
     /// Begins a view of this moment.
     #[boxed]
     pub(crate) async fn snapshot(&self) -> StoreResult<ReadSnapshot> {
-        self.pass_barrier().await?;
-        Ok(match &self.database {
+        Ok(match self.current().await? {
             ReadDatabase::Sqlite(pool) => ReadSnapshot::Sqlite(pool.begin().await?),
             ReadDatabase::Postgres(pool) => {
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -172,14 +181,21 @@ impl ReadPool {
     /// Closes the connections once they are not used any more; later queries fail.
     #[boxed]
     pub(crate) async fn close(&self) {
-        match &self.database {
-            ReadDatabase::Sqlite(pool) => pool.close().await,
-            ReadDatabase::Postgres(pool) => pool.close().await,
+        self.database.close().await;
+        if let Some(pending) = &self.pending {
+            pending.database.close().await;
         }
     }
 }
 
 impl ReadDatabase {
+    async fn close(&self) {
+        match self {
+            Self::Sqlite(pool) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+
     async fn fetch(
         &self,
         sql: SqlStr,
@@ -238,6 +254,20 @@ impl ReadSnapshot {
         match self {
             Self::Sqlite(moment) => sqlite::integrity(moment).await,
             Self::Postgres(moment) => postgres::dangling(moment).await,
+        }
+    }
+
+    /// Returns what is there and no migration has made: everything of SQLite, and of PostgreSQL the
+    /// triggers, which are these.
+    #[boxed]
+    pub(crate) async fn foreign_schema(&mut self, triggers: &[&str]) -> StoreResult<Vec<String>> {
+        match self {
+            Self::Sqlite(moment) => sqlite::schema::foreign(moment).await,
+            Self::Postgres(moment) => {
+                let mut found = postgres::triggers(moment).await?;
+                found.retain(|name| !triggers.contains(&name.as_str()));
+                Ok(found.iter().map(|name| format!("the trigger {name} is not copydesk's")).collect())
+            }
         }
     }
 

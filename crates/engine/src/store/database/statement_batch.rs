@@ -34,6 +34,8 @@ pub(crate) enum RowExpectation<'a> {
     BeOwn { document: &'a DocumentId, client: &'a ClientId },
     /// The document must be at this version.
     BeAt { document: &'a DocumentId, version: Version },
+    /// Pending updates must follow what the log has.
+    FollowLog,
     /// The audit log must end where the writer expects it to.
     Follow,
 }
@@ -178,6 +180,9 @@ impl RowExpectation<'_> {
                 }
                 None => StoreError::missing("document", document),
             },
+            Self::FollowLog => {
+                StoreError::corrupt("the pending updates", "they do not follow the log")
+            }
             Self::Follow => return BatchError::Outdated,
         })
     }

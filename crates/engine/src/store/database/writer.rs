@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
-use tokio::runtime;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::connection::WriterConnection;
-use super::journaled_updates::JournaledUpdates;
+use super::pending_updates::PendingUpdates;
 use super::session_source::{LossOutcome, TransactionAttempts};
 use super::statement_batch::{BatchError, BatchFrame};
 use super::writer_message::{CommitOutcome, WriterMessage};
@@ -17,7 +15,7 @@ use crate::failpoint;
 use crate::metrics;
 use crate::store::apply::WriterCache;
 use crate::store::handle::CommitCounters;
-use crate::store::{StoreError, StoreResult, WriteBatch, apply};
+use crate::store::{StoreError, StoreResult, WriteBatch, apply, updates};
 
 /// Largest number of queued batches; with more, [`commit`](crate::store::Store::commit) waits for a
 /// place.
@@ -31,28 +29,16 @@ const GROUP: usize = 256;
 /// for a long one that came after it.
 const GROUP_BYTES: usize = 1024 * 1024;
 
-/// Starts the writer. It ends when it is closed or when every sender is gone. With a journal it has
-/// a thread of its own, on which it waits for the disk.
-///
-/// # Errors
-/// The error of the operating system, if there is no thread for it.
+/// Starts the writer. It ends when it is closed or when every sender is gone.
 pub(crate) fn start(
     source: WriterSource,
     counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
-    journaled: Option<JournaledUpdates>,
-) -> io::Result<mpsc::Sender<WriterMessage>> {
+    pending: Option<PendingUpdates>,
+) -> mpsc::Sender<WriterMessage> {
     let (sender, messages) = mpsc::channel(QUEUE);
-    let has_journal = journaled.is_some();
-    let writing = StoreWriter { source, counters, news, known: None, journaled }.run(messages);
-    if has_journal {
-        let runtime = runtime::Builder::new_current_thread().enable_time().build()?;
-        let thread = thread::Builder::new().name("store writer".to_owned());
-        thread.spawn(move || runtime.block_on(writing))?;
-    } else {
-        tokio::spawn(writing);
-    }
-    Ok(sender)
+    tokio::spawn(StoreWriter { source, counters, news, known: None, pending }.run(messages));
+    sender
 }
 
 struct StoreWriter {
@@ -61,8 +47,8 @@ struct StoreWriter {
     news: watch::Sender<u64>,
     /// State of the database after this process's last commit, as far as it is known.
     known: Option<WriterCache>,
-    /// Updates that are durable in the journal of a SQLite database.
-    journaled: Option<JournaledUpdates>,
+    /// Updates that are durable in a SQLite database, and not in the log yet.
+    pending: Option<PendingUpdates>,
 }
 
 impl StoreWriter {
@@ -79,7 +65,7 @@ impl StoreWriter {
                         answers.push(answer);
                     }
                     WriterMessage::Settle { answer } => settlers.push(answer),
-                    WriterMessage::StoreJournal { answer } => readers.push(answer),
+                    WriterMessage::LogPending { answer } => readers.push(answer),
                     WriterMessage::Close { answer } => {
                         // Nothing new comes in; what is queued is still written by this loop.
                         messages.close();
@@ -105,17 +91,16 @@ impl StoreWriter {
             if !settlers.is_empty() {
                 self.settle(&mut settlers).await;
             }
-            let is_due = self.journaled.as_ref().is_some_and(JournaledUpdates::is_due);
+            let is_due = self.pending.as_ref().is_some_and(PendingUpdates::is_due);
             if is_due || !readers.is_empty() {
-                let stored = self.store_journal().await;
-                let mut outcomes = of_all(stored, readers.len()).into_iter();
+                let is_logged = self.log_pending().await.is_ok();
                 for reader in readers.drain(..) {
-                    reader.send(outcomes.next().unwrap_or(Ok(()))).ok();
+                    reader.send(is_logged).ok();
                 }
             }
         }
-        // What cannot be stored now stays in the journal for the next start.
-        self.store_journal().await.ok();
+        // What the log cannot get now is pending until the next start.
+        self.log_pending().await.ok();
         self.source.close().await;
         for answer in closers {
             answer.send(()).ok();
@@ -129,11 +114,14 @@ impl StoreWriter {
         messages: &mut mpsc::Receiver<WriterMessage>,
         waiting: &mut Vec<WriterMessage>,
     ) -> bool {
+        if let Some(rest) = self.pending.as_ref().and_then(PendingUpdates::rest) {
+            tokio::time::sleep_until(rest).await;
+        }
         loop {
             tokio::select! {
                 biased;
                 count = messages.recv_many(waiting, GROUP) => return count > 0,
-                () = journal_is_due(self.journaled.as_ref()) => return true,
+                () = pending_is_due(self.pending.as_ref()) => return true,
                 () = self.source.next_look() => {
                     self.source.look_after().await;
                     self.counters.note_unsettled(self.source.is_unsettled());
@@ -155,51 +143,72 @@ impl StoreWriter {
         }
     }
 
-    /// Makes batches durable, in the journal or in the database; returns one outcome for each.
+    /// Makes batches durable, pending or in the log; returns one outcome for each.
     async fn make_durable(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
         // A message to close brings no batches, and a visitor could not write.
         if batches.is_empty() {
             return Vec::new();
         }
-        let Some(journaled) = &mut self.journaled else { return self.write(batches).await };
-        if journaled.append(batches) {
-            self.counters.count_transaction(batches.len());
+        let Some(pending) = &self.pending else { return self.write(batches).await };
+        if let Some(row) = pending.row(batches)
+            && self.append_pending(&row, batches).await
+        {
             return batches.iter().map(|_| Ok(())).collect();
         }
-        // A record that failed may be on the disk, and be stored at the next start.
-        let may_be_written = journaled.has_failed();
-        if let Err(error) = self.store_journal().await {
-            let reason = error.to_string();
-            let unknown = may_be_written.then_some(StoreError::OutcomeUnknown { reason });
-            return of_all(Err(unknown.unwrap_or(error)), batches.len());
+        if let Err(error) = self.log_pending().await {
+            return of_all(Err(error), batches.len());
         }
         let outcomes = self.write(batches).await;
-        if let Some(journaled) = &mut self.journaled {
+        if let Some(pending) = &mut self.pending {
             for (batch, outcome) in batches.iter().zip(&outcomes) {
                 match outcome {
-                    Ok(()) => journaled.note(batch),
-                    Err(_) => journaled.forget(batch),
+                    Ok(()) => pending.note(batch),
+                    Err(_) => pending.forget(batch),
                 }
             }
         }
         outcomes
     }
 
-    /// Stores in the database what is only in the journal.
-    async fn store_journal(&mut self) -> CommitOutcome {
-        let Some(journaled) = &mut self.journaled else { return Ok(()) };
-        if !journaled.needs_storing() {
-            return Ok(());
+    /// Makes batches durable as a pending row; returns `false` if that failed, with nothing
+    /// written.
+    async fn append_pending(&mut self, row: &str, batches: &[WriteBatch]) -> bool {
+        let began = Instant::now();
+        let appended = match self.source.take().await {
+            Ok(mut connection) => {
+                let appended = updates::append_pending(&mut connection.script(), row).await;
+                if appended.is_ok() {
+                    self.source.hold(connection);
+                }
+                appended.map_err(StoreError::from)
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = appended {
+            tracing::debug!(%error, "updates cannot be made pending");
+            return false;
         }
-        let batches = journaled.take();
-        let stored = self.transact(&batches).await;
-        failpoint::pass("journal.stored");
-        let Some(journaled) = &mut self.journaled else { return stored };
-        match &stored {
-            Ok(()) => journaled.stored(),
-            Err(error) => journaled.put_back(batches, error),
+        metrics::COMMIT_SECONDS.took(began.elapsed());
+        self.counters.count_transaction(batches.len());
+        if let Some(pending) = &mut self.pending {
+            pending.add(batches, row.len());
         }
-        stored
+        true
+    }
+
+    /// Puts what is pending into the log.
+    async fn log_pending(&mut self) -> CommitOutcome {
+        let Some(pending) = self.pending.as_ref().filter(|it| it.are_any()) else { return Ok(()) };
+        let batch = pending.into_log();
+        let logged = self.transact(std::slice::from_ref(&batch)).await;
+        failpoint::pass("pending.logged");
+        if let Some(pending) = &mut self.pending {
+            match &logged {
+                Ok(()) => pending.logged(),
+                Err(error) => pending.refused(error),
+            }
+        }
+        logged
     }
 
     /// Writes batches; returns one outcome for each.
@@ -368,10 +377,10 @@ fn of_all(outcome: CommitOutcome, count: usize) -> Vec<CommitOutcome> {
     copies.into_iter().chain((count > 0).then_some(outcome)).collect()
 }
 
-/// Waits until the database is to get what is in the journal.
-async fn journal_is_due(journaled: Option<&JournaledUpdates>) {
-    match journaled {
-        Some(journaled) => journaled.wait().await,
+/// Waits until the log is to get what is pending.
+async fn pending_is_due(pending: Option<&PendingUpdates>) {
+    match pending {
+        Some(pending) => pending.wait().await,
         None => std::future::pending().await,
     }
 }

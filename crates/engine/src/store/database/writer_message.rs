@@ -14,8 +14,8 @@ pub(crate) enum WriterMessage {
     Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
     /// Makes sure that no transaction of which nobody knows is committed later.
     Settle { answer: oneshot::Sender<CommitOutcome> },
-    /// Stores in the database what is in the journal of updates.
-    StoreJournal { answer: oneshot::Sender<CommitOutcome> },
+    /// Puts pending updates into the log; the answer is `false` if it cannot get them.
+    LogPending { answer: oneshot::Sender<bool> },
     /// Finishes what is queued, and ends.
     Close { answer: oneshot::Sender<()> },
 }

@@ -19,7 +19,8 @@ impl ClusterNode {
     /// Tells the other nodes something that is stored when this returns. If that fails, it is still
     /// told later.
     pub(super) async fn tell_now(&self, news: &NodeNews) -> StoreResult<()> {
-        let Some(message) = lock(&self.unstored).add(self.own.number, news) else { return Ok(()) };
+        let added = lock(&self.unstored).add(self.own.number, news, self.key.as_ref());
+        let Some(message) = added else { return Ok(()) };
         if let MessageCarrier::Redis(channel) = &self.carrier {
             channel.tell(message);
         }

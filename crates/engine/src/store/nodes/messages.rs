@@ -7,10 +7,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::message_key::MessageKey;
 use crate::ids::{DocumentId, RunId, SessionId, UserId};
 
 /// Number of messages that wait to be stored while the database is away. The oldest are given up.
 const WAITING: usize = 1_024;
+/// Number of messages that were carried here and are not read yet. More are left to the database: so
+/// many only come while it is away.
+const CARRIED: usize = 16_384;
 /// Number of messages that are stored together.
 const TOGETHER: usize = 64;
 
@@ -94,12 +98,18 @@ pub(super) struct UnstoredMessages {
 }
 
 impl UnstoredMessages {
-    /// Adds a message of the node `from`; returns it as it is carried. `None` if it cannot be
+    /// Adds a message of the node `from`, signed with its key; returns it as it is carried. `None` if it cannot be
     /// written down.
-    pub(super) fn add(&mut self, from: i64, news: &NodeNews) -> Option<String> {
+    pub(super) fn add(
+        &mut self,
+        from: i64,
+        news: &NodeNews,
+        key: Option<&MessageKey>,
+    ) -> Option<String> {
         self.last += 1;
         let message = NodeMessage { from, number: self.last, news: news.clone() };
         let message = serde_json::to_string(&message).ok()?;
+        let message = key.map_or_else(|| message.clone(), |key| key.sign(&message));
         if self.waiting.len() == WAITING {
             self.waiting.pop_front();
         }
@@ -142,7 +152,7 @@ impl ArrivedMessages {
     /// Records a message that was carried here; returns `true` if it is new.
     pub(super) fn is_new_carried(&mut self, node: i64, number: i64) -> bool {
         let read = self.read.get(&node).copied().unwrap_or(0);
-        number > read && self.carried.insert((node, number))
+        number > read && self.carried.len() < CARRIED && self.carried.insert((node, number))
     }
 
     /// Records a message that was read from the database; returns `true` if it is new.
@@ -188,12 +198,24 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_remembered_than_the_limit_and_the_rest_is_read() {
+        let mut arrived = ArrivedMessages::default();
+        let most = i64::try_from(CARRIED).unwrap();
+        assert!((1..=most).all(|number| arrived.is_new_carried(1, number)));
+        assert!(!arrived.is_new_carried(1, most + 1) && !arrived.is_new_carried(2, 1));
+        assert!(arrived.is_new_read(2, 1) && !arrived.is_new_read(1, most));
+        assert!(arrived.is_new_read(1, most + 1));
+        arrived.tidy();
+        assert_eq!(arrived.carried.len(), 0);
+    }
+
+    #[test]
     fn what_cannot_be_stored_yet_waits_up_to_a_limit() {
         let mut unstored = UnstoredMessages::default();
-        let message = unstored.add(4, &NodeNews::Cancel("s".into())).unwrap();
+        let message = unstored.add(4, &NodeNews::Cancel("s".into()), None).unwrap();
         assert_eq!(message, r#"{"from":4,"number":1,"news":{"cancel":"s"}}"#);
         for _ in 0..WAITING {
-            unstored.add(4, &NodeNews::Tokens).unwrap();
+            unstored.add(4, &NodeNews::Tokens, None).unwrap();
         }
         let next = unstored.next();
         assert_eq!((next.len(), next[0].0), (TOGETHER, 2));

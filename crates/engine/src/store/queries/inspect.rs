@@ -1,7 +1,7 @@
 //! Stored data as it is, damage included, for the checker. All of it is of one moment, also while a
 //! server writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
@@ -11,7 +11,7 @@ use crate::store::audit::AuditFlaw;
 use crate::store::database::columns::{AnyTextColumn, RowRecord};
 use crate::store::database::reading::{ReadSnapshot, StoreRow};
 use crate::store::records::{
-    AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
+    AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord, RunRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
 use crate::store::requests::add_parts;
@@ -48,6 +48,8 @@ pub struct AuditFacts {
     pub about_rules: Vec<AuditRecord>,
     /// Lines about requests: who asked, who decided; oldest first.
     pub about_requests: Vec<AuditRecord>,
+    /// Hashes of the texts that documents were made with. A former version noted none.
+    pub first_texts: HashMap<DocumentId, String>,
 }
 
 /// View of a [`Store`] at one moment, begun by [`Store::inspect`].
@@ -88,6 +90,14 @@ impl StoreInspection {
         Ok(GUARDS.into_iter().filter(|guard| there.iter().all(|name| name != guard)).collect())
     }
 
+    /// Returns what is in the schema and not copydesk's: a trigger that changes rows, say.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the schema cannot be read.
+    pub async fn foreign_schema(&mut self) -> StoreResult<Vec<String>> {
+        self.moment.foreign_schema(&GUARDS).await
+    }
+
     /// Reads and checks the whole audit log.
     ///
     /// # Errors
@@ -105,6 +115,7 @@ impl StoreInspection {
             for row in &page {
                 let line = walk.step(row)?;
                 facts.about_requests.extend(line.clone().filter(is_about_a_request));
+                facts.first_texts.extend(line.as_ref().and_then(first_text));
                 facts.about_rules.extend(line.filter(is_about_a_rule));
                 let action: Option<String> = row.column("action").ok();
                 let request: Option<String> = row.column("request").ok().flatten();
@@ -258,6 +269,15 @@ impl StoreInspection {
         self.every("SELECT path AS id, * FROM live_files ORDER BY path").await
     }
 
+    /// Returns all runs, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged run is an error in its own
+    /// place.
+    pub async fn runs(&mut self) -> StoreResult<Vec<InspectedRow<RunRecord>>> {
+        self.every("SELECT * FROM runs ORDER BY created_ms, id").await
+    }
+
     /// Returns all sessions.
     ///
     /// # Errors
@@ -289,6 +309,13 @@ impl StoreInspection {
         };
         Ok(found.iter().map(read).collect())
     }
+}
+
+/// Returns the document that a line says was made, and the hash of its text.
+fn first_text(line: &AuditRecord) -> Option<(DocumentId, String)> {
+    let entry = &line.entry;
+    let hash = entry.detail["textHash"].as_str().filter(|_| entry.action == "document.create")?;
+    Some((entry.document.clone()?, hash.to_owned()))
 }
 
 /// Returns `true` if a line is about a request: who asked for it, or its outcome.

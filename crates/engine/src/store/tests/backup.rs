@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use sqlx_sqlite::SqlitePool;
+use sqlx_sqlite::{SqliteConnectOptions, SqlitePool};
 
 use std::fs;
 
 use tokio_util::sync::CancellationToken;
 
+use super::copies::content_sum;
 use super::*;
 
 async fn serving(data: &Path) -> Store {
@@ -144,6 +145,137 @@ async fn what_is_no_intact_backup_is_not_restored() {
         assert!(restore(&file, &into, false).await.is_err(), "{case}");
         assert!(!into.exists(), "{case}");
     }
+}
+
+/// Sum of what a file has, and what it says of that.
+async fn content(file: &Path) -> (ContentState, String) {
+    let pool = SqlitePool::connect_with(at(file)).await.unwrap();
+    let compared = content_sum::compare(&mut *pool.acquire().await.unwrap()).await.unwrap();
+    pool.close().await;
+    compared
+}
+
+async fn change(file: &Path, sql: &'static str) {
+    let pool = SqlitePool::connect_with(at(file)).await.unwrap();
+    sqlx::raw_sql(sql).execute(&pool).await.unwrap();
+    pool.close().await;
+}
+
+fn at(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(file).foreign_keys(false)
+}
+
+/// A backup with something in many tables, and the folder that it is in.
+async fn full_backup() -> (tempfile::TempDir, std::path::PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let (data, target) = (home.path().join("data"), home.path().join("backup.sqlite"));
+    let store = serving(&data).await;
+    for number in 0..12 {
+        let name = format!("doc_{number}");
+        let mut batch = WriteBatch::from(create(&name)).with(append(&name, 0, 3));
+        batch.push(snapshot(&name, 2, &"Some words, 1 2 3. ".repeat(60), 7));
+        batch.push(line(&format!("document.{number}")));
+        batch.push(setting(&name));
+        store.commit(batch).await.unwrap();
+    }
+    back_up(&data, &target).await.unwrap();
+    store.close().await;
+    (home, target)
+}
+
+#[tokio::test]
+async fn a_flipped_bit_in_a_backup_is_never_restored_silently() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (home, target) = full_backup().await;
+    let whole = fs::read(&target).unwrap();
+    let (state, sum) = content(&target).await;
+    assert_eq!(state, ContentState::Whole);
+    let mut refused = 0;
+    for number in 0..120 {
+        let (flipped, into) = (home.path().join("flipped"), home.path().join(format!("{number}")));
+        let mut bytes = whole.clone();
+        let (place, bit) = (random.usize(..bytes.len()), random.u8(..8));
+        bytes[place] ^= 1 << bit;
+        fs::write(&flipped, bytes).unwrap();
+        if restore(&flipped, &into, false).await.is_err() {
+            assert!(!into.join("copydesk.sqlite").exists());
+            refused += 1;
+            continue;
+        }
+        // What was flipped means nothing: it is in free space, say.
+        let restored = content(&into.join("copydesk.sqlite")).await;
+        assert_eq!(restored, (ContentState::Unknown, sum.clone()), "bit {bit} of byte {place}");
+    }
+    assert!(refused >= 60, "{refused} of 120 were refused");
+}
+
+#[tokio::test]
+async fn a_sum_that_is_missing_or_wrong_is_damage_and_a_former_backup_has_none() {
+    let (home, target) = full_backup().await;
+    let changes = [
+        "UPDATE snapshots SET content = replace(content, 'Dear', 'Deaf') WHERE version = 0",
+        "UPDATE settings SET value = '2' WHERE key = 'doc_3'",
+        "DELETE FROM settings WHERE key = 'doc_3'",
+        "UPDATE settings SET value = replace(value, '1', '2') WHERE key = 'backup.content_sum'",
+        "DELETE FROM settings WHERE key = 'backup.content_sum'",
+        "UPDATE documents SET title = CAST(title AS BLOB) WHERE id = 'doc_3'",
+    ];
+    let (file, into) = (home.path().join("changed.sqlite"), home.path().join("into"));
+    for sql in changes {
+        fs::copy(&target, &file).unwrap();
+        change(&file, sql).await;
+        let refused = restore(&file, &into, false).await.unwrap_err().to_string();
+        assert!(refused.contains("not what was backed up"), "{sql}: {refused}");
+        let opened = VerifiedBackup::open(&file, DamagedContent::Accepted).await.unwrap();
+        assert_eq!(opened.state(), ContentState::Damaged, "{sql}");
+    }
+    assert!(!into.exists());
+    change(&file, "DELETE FROM settings WHERE key = 'backup.content_sum'; PRAGMA application_id = 0")
+        .await;
+    let former = VerifiedBackup::open(&file, DamagedContent::Refused).await.unwrap();
+    assert_eq!(former.state(), ContentState::Unknown);
+    former.restore(&into, false).await.unwrap();
+    // A server removes the sum of a backup that was put into its place by hand.
+    let by_hand = home.path().join("by-hand");
+    fs::create_dir(&by_hand).unwrap();
+    let database = by_hand.join("copydesk.sqlite");
+    fs::copy(&target, &database).unwrap();
+    serving(&by_hand).await.close().await;
+    assert_eq!(content(&database).await.0, ContentState::Unknown);
+}
+
+#[tokio::test]
+async fn what_is_not_copydesks_in_a_backup_is_refused_whatever_its_sum_says() {
+    let (home, target) = full_backup().await;
+    let changes = [
+        "CREATE TRIGGER owned AFTER INSERT ON tokens BEGIN UPDATE documents SET title = 'OWNED'; END",
+        "CREATE VIEW titles AS SELECT title FROM documents",
+        "CREATE TABLE notes (text TEXT)",
+        "CREATE INDEX quicker ON documents (title)",
+        "DROP TRIGGER updates_stay",
+        "DROP TRIGGER audit_stays; CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT 1; END",
+        "DROP VIEW updates; CREATE VIEW updates AS SELECT '' AS document, 1 AS version, '' AS client,
+             '' AS changes, '' AS author, 0 AS at_ms, '' AS origin",
+        "ALTER TABLE documents ADD COLUMN note TEXT",
+    ];
+    let (file, into) = (home.path().join("changed.sqlite"), home.path().join("into"));
+    for sql in changes {
+        fs::copy(&target, &file).unwrap();
+        change(&file, sql).await;
+        let pool = SqlitePool::connect_with(at(&file)).await.unwrap();
+        content_sum::seal(&mut *pool.acquire().await.unwrap()).await.unwrap();
+        pool.close().await;
+        for damaged in [DamagedContent::Refused, DamagedContent::Accepted] {
+            let refused = VerifiedBackup::open(&file, damaged).await.unwrap_err().to_string();
+            assert!(
+                refused.contains("is not copydesk's") || refused.contains("is missing"),
+                "{sql}: {refused}"
+            );
+        }
+    }
+    assert!(!into.exists());
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ mod commits;
 mod deleted_people;
 mod durability;
 mod fixture;
-mod journal;
 mod lists;
 mod nodes;
+mod pending;
 mod postgres;
 mod records;
 mod replacements;
@@ -88,9 +88,29 @@ fn setting(key: &str) -> StoreOp {
 /// Copies the data of a server as a kill at this moment would leave it.
 fn copy_of_a_crash(data: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir(to).unwrap();
-    for name in ["copydesk.sqlite", "copydesk.sqlite-wal", "copydesk.sqlite-updates"] {
+    for name in ["copydesk.sqlite", "copydesk.sqlite-wal"] {
         std::fs::copy(data.join(name), to.join(name)).unwrap();
     }
+}
+
+/// Restores a backup that must be intact into a data directory.
+async fn restore(
+    from: &std::path::Path,
+    data: &std::path::Path,
+    replace: bool,
+) -> StoreResult<Option<std::path::PathBuf>> {
+    let backup = VerifiedBackup::open(from, DamagedContent::Refused).await?;
+    backup.restore(data, replace).await
+}
+
+/// Restores a backup that must be intact into a PostgreSQL database.
+async fn restore_postgres(
+    from: &std::path::Path,
+    url: &DatabaseUrl,
+    existing: ExistingData,
+) -> StoreResult<RestoredDatabase> {
+    let backup = VerifiedBackup::open(from, DamagedContent::Refused).await?;
+    backup.restore_postgres(url, existing).await
 }
 
 async fn version(store: &Store, id: &str) -> u64 {

@@ -387,3 +387,29 @@ async fn a_file_that_is_no_backup_fills_no_database() {
     }
     assert!(!Store::is_at(&database.place()).await.unwrap());
 }
+
+#[tokio::test]
+async fn a_backup_whose_content_was_changed_fills_no_database() {
+    let (home, source, target) = (tempfile::tempdir().unwrap(), postgres!(), postgres!());
+    let (StorePlace::Postgres(from), StorePlace::Postgres(to)) = (source.place(), target.place())
+    else {
+        unreachable!()
+    };
+    let store = source.store().await;
+    store.commit(WriteBatch::from(create("doc_a")).with(setting("key"))).await.unwrap();
+    store.close().await;
+    let file = home.path().join("backup.sqlite");
+    back_up_postgres(&from, &file).await.unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    let place = bytes.windows(11).position(|it| it == b"Dear reader").unwrap();
+    bytes[place] ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    let refused = restore_postgres(&file, &to, ExistingData::Refused).await.unwrap_err();
+    assert!(refused.to_string().contains("not what was backed up"), "{refused}");
+    assert!(!Store::is_at(&target.place()).await.unwrap());
+    bytes[place] ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    restore_postgres(&file, &to, ExistingData::Refused).await.unwrap();
+    let restored = target.store().await;
+    assert_eq!(restored.setting("backup.content_sum").await.unwrap(), None);
+}

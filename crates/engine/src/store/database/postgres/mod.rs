@@ -150,7 +150,7 @@ pub(crate) async fn has_data(connection: &mut PgConnection) -> StoreResult<bool>
             continue;
         }
         let but_own = match table {
-            "settings" => "WHERE key NOT IN ('transfer.incomplete', 'node_channel')",
+            "settings" => "WHERE key NOT IN ('transfer.incomplete', 'node_channel', 'node_key')",
             _ => "",
         };
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} {but_own})");

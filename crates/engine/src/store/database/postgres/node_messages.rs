@@ -92,11 +92,18 @@ impl NodeConnections {
     }
 
     /// Returns the name of this database's channel in Redis, unique among all databases that use
-    /// the same Redis.
-    pub(crate) async fn channel(&self) -> StoreResult<String> {
-        let sql = "SELECT 'copydesk:' || value || ':' || current_schema()::regnamespace::oid
-                 || ':' || current_database() FROM settings WHERE key = 'node_channel'";
-        Ok(answered(sqlx::query_scalar(sql).fetch_one(self.pool())).await?)
+    /// the same Redis, and the secret with which its nodes sign their messages.
+    pub(crate) async fn channel(&self) -> StoreResult<(String, String)> {
+        // The first node that needs a secret makes it, of 244 random bits.
+        let sql = "INSERT INTO settings (key, value)
+             VALUES ('node_key', gen_random_uuid()::text || gen_random_uuid()::text)
+             ON CONFLICT DO NOTHING";
+        answered(sqlx::query(sql).execute(self.pool())).await?;
+        let sql = "SELECT 'copydesk:' || channel.value || ':' || current_schema()::regnamespace::oid
+                 || ':' || current_database(), node_key.value
+             FROM settings AS channel, settings AS node_key
+             WHERE channel.key = 'node_channel' AND node_key.key = 'node_key'";
+        Ok(answered(sqlx::query_as(sql).fetch_one(self.pool())).await?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Connections to the embedded database and its migrations.
 
+pub(crate) mod schema;
 pub(crate) mod script;
-pub(crate) mod update_journal;
 
 use std::path::Path;
 use std::time::Duration;
@@ -55,6 +55,52 @@ pub(crate) async fn connect_readers(database: &Path) -> Result<SqlitePool, Store
     let options =
         options().filename(database).pragma("query_only", "1").pragma("cache_size", READER_CACHE);
     Ok(pool(READERS).connect_with(options).await?)
+}
+
+/// Prepares a connection to read what is pending with the rest: the views stand before the table
+/// and the view of the same names.
+const WITH_PENDING: &str = "PRAGMA query_only = 0;
+    CREATE TEMP VIEW pending_rows AS
+    SELECT rows.value ->> 0 AS document, rows.value ->> 1 AS version, rows.value ->> 2 AS client,
+        rows.value ->> 3 AS changes, rows.value ->> 4 AS author, rows.value ->> 5 AS at_ms,
+        rows.value ->> 6 AS origin
+    FROM main.pending_updates AS pending, json_each(pending.body) AS rows;
+    CREATE TEMP VIEW updates AS
+    SELECT * FROM main.updates UNION ALL SELECT * FROM pending_rows;
+    CREATE TEMP VIEW documents AS
+    SELECT id, title, created_ms, COALESCE(at_ms, updated_ms) AS updated_ms,
+        COALESCE(reached, version) AS version, settings, unlisted_owner, deleted, purged
+    FROM main.documents LEFT JOIN (
+        SELECT document, MAX(version) AS reached, at_ms FROM pending_rows GROUP BY document
+    ) AS pending ON pending.document = id;
+    PRAGMA query_only = 1";
+
+/// Returns connections that refuse to write, and read what is pending with the rest. They are
+/// opened when they are used: only while the log cannot get what is pending.
+pub(crate) fn readers_of_pending(database: &Path) -> SqlitePool {
+    let options =
+        options().filename(database).pragma("query_only", "1").pragma("temp_store", "MEMORY");
+    with_pending(pool(READERS)).connect_lazy_with(options)
+}
+
+/// Opens connections to an existing database of this version, which stays byte for byte as it is.
+/// They read what is pending with the rest.
+pub(crate) async fn connect_inspector(database: &Path) -> Result<SqlitePool, StoreError> {
+    let options = options()
+        .filename(database)
+        .read_only(true)
+        .pragma("query_only", "1")
+        .pragma("temp_store", "MEMORY");
+    Ok(with_pending(pool(READERS)).connect_with(options).await?)
+}
+
+fn with_pending(pool: SqlitePoolOptions) -> SqlitePoolOptions {
+    pool.after_connect(|connection, _| {
+        Box::pin(async move {
+            sqlx::raw_sql(WITH_PENDING).execute(connection).await?;
+            Ok(())
+        })
+    })
 }
 
 /// Opens connections to an existing database, which stays byte for byte as it is.
@@ -137,7 +183,11 @@ pub(crate) async fn open_side(file: &Path) -> StoreResult<TransferSide> {
         .fetch_one(&mut connection)
         .await?;
     match found.unwrap_or(0) {
-        found if found == needed => Ok(TransferSide::Sqlite(connection)),
+        found if found == needed => {
+            // A view of somebody else could show something else than the tables have.
+            schema::check(&mut connection, "the database").await?;
+            Ok(TransferSide::Sqlite(connection))
+        }
         found => Err(StoreError::Shape { found, needed }),
     }
 }
@@ -187,8 +237,8 @@ pub(crate) async fn triggers(db: &mut SqliteConnection) -> StoreResult<Vec<Strin
     Ok(sqlx::query_scalar(sql).fetch_all(db).await?)
 }
 
-/// Checks that a copy of a database is intact, and of a version that this program can bring up to
-/// date.
+/// Checks that a copy of a database is intact, has nothing but what is copydesk's, and is of a
+/// version that this program can bring up to date.
 pub(crate) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
     // A missing file is reported as such, rather than as a broken backup.
     if !copy.is_file() {
@@ -216,9 +266,10 @@ async fn look_at_copy(copy: &SqlitePool) -> Result<(), StoreError> {
     }
     let told: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_all(copy).await?;
     match told.as_slice() {
-        [told] if told == "ok" => Ok(()),
-        told => Err(StoreError::corrupt("the backup", &told.join("; "))),
+        [told] if told == "ok" => {}
+        told => return Err(StoreError::corrupt("the backup", &told.join("; "))),
     }
+    schema::check(&mut *copy.acquire().await?, "the backup").await
 }
 
 fn not_a_backup(copy: &Path, error: &dyn std::fmt::Display) -> StoreError {

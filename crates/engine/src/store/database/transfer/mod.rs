@@ -133,14 +133,14 @@ async fn copy_table(
     Ok(digest)
 }
 
-/// Returns `true` for the row of [`tables::OWN_SETTING`].
+/// Returns `true` for the row of one of [`tables::OWN_SETTINGS`].
 pub(crate) fn is_own_setting(
     table: &str,
     columns: &[TransferColumn],
     row: &[CarriedValue],
 ) -> bool {
     let is_it = |(value, (name, _)): (&CarriedValue, &TransferColumn)| {
-        name == "key" && matches!(value, CarriedValue::Text(key) if key == tables::OWN_SETTING)
+        name == "key" && matches!(value, CarriedValue::Text(key) if tables::OWN_SETTINGS.contains(&key.as_str()))
     };
     table == "settings" && row.iter().zip(columns).any(is_it)
 }
