@@ -122,7 +122,10 @@ const WALLS: &[(&str, &str)] = &[
     ("grep_regex", "workspace"),
     ("grep_searcher", "workspace"),
     ("harper_core", "llm"),
-    ("hmac", "messages_api/conversation_hash.rs api/webhooks/signature.rs store/nodes/message_key.rs"),
+    (
+        "hmac",
+        "messages_api/conversation_hash.rs api/webhooks/signature.rs store/nodes/message_key.rs",
+    ),
     ("html5ever", "convert"),
     ("hyper", "server rest/byte_accounting.rs"),
     ("hyper_util", "server"),

@@ -210,7 +210,10 @@ fn what_is_not_copydesks_is_found_in_the_schema() {
         let is_named = |it: &Value| {
             it["code"] == "database.schema" && it["message"].as_str().unwrap().contains(name)
         };
-        assert!(report["findings"].as_array().unwrap().iter().any(is_named), "{statement} {report}");
+        assert!(
+            report["findings"].as_array().unwrap().iter().any(is_named),
+            "{statement} {report}"
+        );
     }
 }
 

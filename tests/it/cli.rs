@@ -399,7 +399,8 @@ fn shells_complete_every_command() {
 /// Changes a copy of a backup as a flipped bit would, once behind the sum in it and once as in a
 /// backup of a former version, which has none.
 fn a_damaged_backup_is_refused(backup: &Path, program: &dyn Fn(&[&str]) -> Output) {
-    let forget = "DELETE FROM settings WHERE key = 'backup.content_sum'; PRAGMA application_id = 0;";
+    let forget =
+        "DELETE FROM settings WHERE key = 'backup.content_sum'; PRAGMA application_id = 0;";
     let rename = "UPDATE documents SET title = 'Anothes' WHERE title <> 'Anothes'";
     let gap = "UPDATE documents SET version = version + 1";
     for (number, (damage, words, is_restored)) in [

@@ -99,8 +99,11 @@ impl PrivateRedis {
         let mut batch = String::new();
         for message in messages {
             let (name, text) = (channel.len(), message.len());
-            write!(batch, "*3\r\n$7\r\nPUBLISH\r\n${name}\r\n{channel}\r\n${text}\r\n{message}\r\n")
-                .expect("a string takes it");
+            write!(
+                batch,
+                "*3\r\n$7\r\nPUBLISH\r\n${name}\r\n{channel}\r\n${text}\r\n{message}\r\n"
+            )
+            .expect("a string takes it");
             sent += 1;
         }
         let mut writer = connection.get_ref().try_clone().expect("it is open");

@@ -31,7 +31,7 @@ pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
 
 /// Makes a data directory of a backup, or fills a PostgreSQL database; prints what was done.
 pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
-    let place = super::stored_data::place(args.data, args.database_url)?;
+    let place = super::stored_data::place(args.data.clone(), args.database_url.clone())?;
     let cannot = || format!("cannot restore {} into {place}", args.from.display());
     let backup = looked_through(&args).await.with_context(cannot)?;
     let (put_aside, needs_token) = match &place {

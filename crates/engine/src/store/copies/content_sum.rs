@@ -60,7 +60,9 @@ pub(super) async fn unseal(file: &mut SqliteConnection) -> StoreResult<()> {
 }
 
 /// Compares the content of a file with the sum in it; returns the sum of the content, too.
-pub(in crate::store) async fn compare(file: &mut SqliteConnection) -> StoreResult<(ContentState, String)> {
+pub(in crate::store) async fn compare(
+    file: &mut SqliteConnection,
+) -> StoreResult<(ContentState, String)> {
     let sum = of(file).await?;
     let state = match stored(file).await? {
         (Some(stored), _) if stored == sum => ContentState::Whole,
@@ -91,14 +93,9 @@ async fn of(file: &mut SqliteConnection) -> StoreResult<String> {
 
 /// Adds all rows of a table, in the order of its key. Values are read as bytes, so that damaged
 /// ones are read, too.
-async fn add_table(
-    sum: &mut Sha256,
-    file: &mut SqliteConnection,
-    table: &str,
-) -> StoreResult<()> {
+async fn add_table(sum: &mut Sha256, file: &mut SqliteConnection, table: &str) -> StoreResult<()> {
     let sql = "SELECT name FROM pragma_table_info($1) ORDER BY cid";
-    let columns: Vec<String> =
-        sqlx::query_scalar(sql).bind(table).fetch_all(&mut *file).await?;
+    let columns: Vec<String> = sqlx::query_scalar(sql).bind(table).fetch_all(&mut *file).await?;
     let values: Vec<_> = columns.iter().map(|column| quoted(column)).collect();
     let values: Vec<_> =
         values.iter().map(|value| format!("typeof({value}), CAST({value} AS BLOB)")).collect();

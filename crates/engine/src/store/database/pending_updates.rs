@@ -120,7 +120,10 @@ impl FoundPending {
         let batch = StoreOp::LogPending { documents: documents.len() }.into();
         let logged = apply::transaction(&mut connection, &[batch], known).await;
         let Err(error) = logged else {
-            tracing::info!(documents = documents.len(), "the log has the updates that were pending");
+            tracing::info!(
+                documents = documents.len(),
+                "the log has the updates that were pending"
+            );
             return Ok(Self::default());
         };
         connection.roll_back().await;

@@ -266,7 +266,10 @@ impl ReadSnapshot {
             Self::Postgres(moment) => {
                 let mut found = postgres::triggers(moment).await?;
                 found.retain(|name| !triggers.contains(&name.as_str()));
-                Ok(found.iter().map(|name| format!("the trigger {name} is not copydesk's")).collect())
+                Ok(found
+                    .iter()
+                    .map(|name| format!("the trigger {name} is not copydesk's"))
+                    .collect())
             }
         }
     }

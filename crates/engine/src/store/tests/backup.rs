@@ -193,10 +193,11 @@ async fn a_flipped_bit_in_a_backup_is_never_restored_silently() {
     let (state, sum) = content(&target).await;
     assert_eq!(state, ContentState::Whole);
     let mut refused = 0;
-    for number in 0..120 {
+    let in_use: Vec<_> = (0..whole.len()).filter(|place| whole[*place] != 0).collect();
+    for number in 0..80 {
         let (flipped, into) = (home.path().join("flipped"), home.path().join(format!("{number}")));
         let mut bytes = whole.clone();
-        let (place, bit) = (random.usize(..bytes.len()), random.u8(..8));
+        let (place, bit) = (in_use[random.usize(..in_use.len())], random.u8(..8));
         bytes[place] ^= 1 << bit;
         fs::write(&flipped, bytes).unwrap();
         if restore(&flipped, &into, false).await.is_err() {
@@ -208,7 +209,7 @@ async fn a_flipped_bit_in_a_backup_is_never_restored_silently() {
         let restored = content(&into.join("copydesk.sqlite")).await;
         assert_eq!(restored, (ContentState::Unknown, sum.clone()), "bit {bit} of byte {place}");
     }
-    assert!(refused >= 60, "{refused} of 120 were refused");
+    assert!(refused >= 60, "{refused} of 80 were refused");
 }
 
 #[tokio::test]
@@ -232,8 +233,11 @@ async fn a_sum_that_is_missing_or_wrong_is_damage_and_a_former_backup_has_none()
         assert_eq!(opened.state(), ContentState::Damaged, "{sql}");
     }
     assert!(!into.exists());
-    change(&file, "DELETE FROM settings WHERE key = 'backup.content_sum'; PRAGMA application_id = 0")
-        .await;
+    change(
+        &file,
+        "DELETE FROM settings WHERE key = 'backup.content_sum'; PRAGMA application_id = 0",
+    )
+    .await;
     let former = VerifiedBackup::open(&file, DamagedContent::Refused).await.unwrap();
     assert_eq!(former.state(), ContentState::Unknown);
     former.restore(&into, false).await.unwrap();

@@ -99,7 +99,8 @@ impl NodeConnections {
              VALUES ('node_key', gen_random_uuid()::text || gen_random_uuid()::text)
              ON CONFLICT DO NOTHING";
         answered(sqlx::query(sql).execute(self.pool())).await?;
-        let sql = "SELECT 'copydesk:' || channel.value || ':' || current_schema()::regnamespace::oid
+        let sql =
+            "SELECT 'copydesk:' || channel.value || ':' || current_schema()::regnamespace::oid
                  || ':' || current_database(), node_key.value
              FROM settings AS channel, settings AS node_key
              WHERE channel.key = 'node_channel' AND node_key.key = 'node_key'";

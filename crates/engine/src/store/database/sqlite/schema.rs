@@ -19,9 +19,7 @@ type SchemaObjects = BTreeMap<(String, String), String>;
 /// [`StoreError::Database`] if the schema cannot be read.
 pub(crate) async fn foreign(db: &mut SqliteConnection) -> StoreResult<Vec<String>> {
     let (found, ours) = found_and_ours(db).await?;
-    let is_foreign = |(object, sql): &(&(String, String), &String)| ours.get(*object) != Some(*sql);
-    let foreign = found.iter().filter(is_foreign);
-    Ok(foreign.map(|((kind, name), _)| format!("the {kind} {name} is not copydesk's")).collect())
+    Ok(foreign_objects(&found, &ours))
 }
 
 /// Checks that a database has everything that the migrations make, word for word, and nothing else.
@@ -29,14 +27,19 @@ pub(crate) async fn foreign(db: &mut SqliteConnection) -> StoreResult<Vec<String
 /// # Errors
 /// [`StoreError::Corrupt`] if it does not, [`StoreError::Database`] if it cannot be read.
 pub(crate) async fn check(db: &mut SqliteConnection, what: &str) -> StoreResult<()> {
-    let mut differences = foreign(db).await?;
     let (found, ours) = found_and_ours(db).await?;
+    let mut differences = foreign_objects(&found, &ours);
     let missing = ours.keys().filter(|object| !found.contains_key(*object));
     differences.extend(missing.map(|(kind, name)| format!("the {kind} {name} is missing")));
     match differences.as_slice() {
         [] => Ok(()),
         differences => Err(StoreError::corrupt(what, &differences.join("; "))),
     }
+}
+
+fn foreign_objects(found: &SchemaObjects, ours: &SchemaObjects) -> Vec<String> {
+    let foreign = found.iter().filter(|(object, sql)| ours.get(*object) != Some(*sql));
+    foreign.map(|((kind, name), _)| format!("the {kind} {name} is not copydesk's")).collect()
 }
 
 /// Returns the schema of a database, and the one that the migrations make up to its version.

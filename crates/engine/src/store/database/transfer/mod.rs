@@ -140,7 +140,8 @@ pub(crate) fn is_own_setting(
     row: &[CarriedValue],
 ) -> bool {
     let is_it = |(value, (name, _)): (&CarriedValue, &TransferColumn)| {
-        name == "key" && matches!(value, CarriedValue::Text(key) if tables::OWN_SETTINGS.contains(&key.as_str()))
+        name == "key"
+            && matches!(value, CarriedValue::Text(key) if tables::OWN_SETTINGS.contains(&key.as_str()))
     };
     table == "settings" && row.iter().zip(columns).any(is_it)
 }
