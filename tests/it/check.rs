@@ -113,8 +113,8 @@ fn in_database<T>(file: &Path, work: impl AsyncFnOnce(&mut SqliteConnection) -> 
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// `copydesk check --json`: its exit code and what it found, without what [`UNGUARD`] has done to the
-/// triggers.
+/// `copydesk check --json`: its exit code and what it found, without what [`UNGUARD`] has done to
+/// the triggers.
 pub fn check(data: &Path) -> (i32, Vec<Value>) {
     let output = copydesk_command().args(["check", "--json", "--data"]).arg(data).output().unwrap();
     let code = output.status.code().unwrap();

@@ -1,4 +1,5 @@
-//! Check of tokens, roles in documents, sessions and runs: their fields must not contradict each other.
+//! Check of tokens, roles in documents, sessions and runs: their fields must not contradict each
+//! other.
 
 use std::collections::HashSet;
 

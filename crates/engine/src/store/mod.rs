@@ -6,8 +6,8 @@
 //! transaction and so one wait for the disk; each keeps its own outcome.
 //!
 //! SQLite has a write-ahead log and `synchronous=FULL`, and typed updates are pending in one table
-//! before its update log has them. PostgreSQL has `synchronous_commit`. There is one function per operation,
-//! whose statements both understand; `database` has what differs.
+//! before its update log has them. PostgreSQL has `synchronous_commit`. There is one function per
+//! operation, whose statements both understand; `database` has what differs.
 
 mod administration;
 mod answers;
@@ -47,7 +47,6 @@ pub use administration::storage::StorageSizes;
 pub use audit::{AuditFlaw, AuditHead, GENESIS, text_hash};
 pub use batch::{QueryScope, StoreOp, WriteBatch};
 pub use copies::backup::back_up;
-pub use copies::content_sum::ContentState;
 pub use copies::transfer::{
     ExistingData, RestoredDatabase, TransferReport, back_up_postgres, transfer,
 };
@@ -56,6 +55,7 @@ pub use data_directory::create_data_directory;
 pub use database::postgres::address::DatabaseUrl;
 #[cfg(feature = "rehearsal")]
 pub use database::session_source;
+pub use database::sqlite::content_sum::ContentState;
 pub use database::transfer::TransferCounts;
 pub use error::{StoreError, StoreResult};
 pub use handle::{CommitCounts, Store};

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 use tokio::sync::watch;
 
-use super::copies::{backup, former_journal};
-use super::database::pending_updates::{FoundPending, PendingUpdates, ReadBarrier};
+use super::copies::backup;
+use super::database::pending_updates::{FoundPending, PendingUpdates};
 use super::database::postgres::address::DatabaseUrl;
 use super::database::postgres::{self, server, server::PostgresWriter, session};
+use super::database::read_barrier::ReadBarrier;
 use super::database::reading::ReadPool;
-use super::database::sqlite;
+use super::database::sqlite::{self, content_sum, former_journal};
 use super::database::writer;
 use super::database::writer_source::WriterSource;
 use super::error::StoreError;
@@ -124,7 +125,7 @@ impl Store {
         };
         sqlite::migrate(&writers).await?;
         former_journal::absorb(&database, &writers).await?;
-        backup::note_change(&writers).await;
+        content_sum::note_change(&writers).await;
         let found = FoundPending::log(&writers).await?;
         let readers = sqlite::connect_readers(&database).await?;
         let source = WriterSource::sqlite(writers, false);

@@ -10,10 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use async_recursion::async_recursion as boxed;
-use sqlx_sqlite::SqlitePool;
 
-use super::{content_sum, former_journal};
-use crate::store::database::sqlite;
+use crate::store::database::sqlite::{self, content_sum, former_journal};
 use crate::store::{StoreError, StoreResult, data_directory};
 
 /// Suffixes of the files beside a database that may have data of it.
@@ -37,7 +35,7 @@ pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
     data_directory::create_private(&part)?;
     let copied = async {
         sqlite::copy(&data.join(data_directory::DATABASE), &part).await?;
-        seal(&part).await
+        content_sum::seal_file(&part).await
     };
     let copied = match copied.await {
         Ok(()) => settle(&part, target),
@@ -47,32 +45,6 @@ pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
         fs::remove_file(&part).ok();
     }
     copied
-}
-
-/// Adds the sum over its content to a copy.
-pub(super) async fn seal(copy: &Path) -> StoreResult<()> {
-    let only = sqlite::connect_file(copy).await?;
-    let sealed = match only.acquire().await {
-        Ok(mut connection) => content_sum::seal(&mut connection).await,
-        Err(error) => Err(error.into()),
-    };
-    only.close().await;
-    sealed
-}
-
-/// Removes the sum of a backup from a database that is opened to be changed: a file that was put
-/// there by hand has it.
-pub(in crate::store) async fn note_change(writers: &SqlitePool) {
-    let unsealed = async {
-        let mut connection = writers.acquire().await?;
-        if content_sum::is_sealed(&mut connection).await? {
-            content_sum::unseal(&mut connection).await?;
-        }
-        Ok::<_, StoreError>(())
-    };
-    if let Err(error) = unsealed.await {
-        tracing::warn!(%error, "the sum of a backup stays in the database");
-    }
 }
 
 /// Makes a data directory of a verified backup; see

@@ -2,7 +2,5 @@
 //! database to another.
 
 pub(super) mod backup;
-pub(super) mod content_sum;
-pub(super) mod former_journal;
 pub(super) mod transfer;
 pub(super) mod verified_backup;

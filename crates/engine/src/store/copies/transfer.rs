@@ -12,13 +12,12 @@ use std::path::Path;
 
 use async_recursion::async_recursion as boxed;
 
-use super::backup::{beside, check_not_missing, seal, settle};
-use super::former_journal;
+use super::backup::{beside, check_not_missing, settle};
 use crate::failpoint;
 use crate::store::database::pending_updates::FoundPending;
 use crate::store::database::postgres::address::DatabaseUrl;
 use crate::store::database::postgres::{self, replacement, server, session};
-use crate::store::database::sqlite;
+use crate::store::database::sqlite::{self, content_sum, former_journal};
 use crate::store::database::transfer::side::TransferSide;
 use crate::store::database::transfer::{TransferCounts, copy};
 use crate::store::{
@@ -106,7 +105,7 @@ pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u
     let copied = fill_file(&mut side, &part).await;
     side.close().await;
     let sealed = match copied {
-        Ok(_) => seal(&part).await,
+        Ok(_) => content_sum::seal_file(&part).await,
         Err(error) => Err(error),
     };
     let settled = match sealed {

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use async_recursion::async_recursion as boxed;
 
 use super::backup::{self, beside};
-use super::content_sum::{self, ContentState};
-use super::former_journal;
 use super::transfer::{self, ExistingData, RestoredDatabase};
 use crate::store::database::postgres::address::DatabaseUrl;
-use crate::store::database::sqlite;
+use crate::store::database::sqlite::content_sum::ContentState;
+use crate::store::database::sqlite::{self, content_sum, former_journal};
 use crate::store::{Store, StoreError, StoreResult, data_directory};
 
 /// Treatment of a backup whose content is not what was backed up.

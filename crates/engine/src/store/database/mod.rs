@@ -10,6 +10,7 @@ pub(crate) mod connection;
 pub(crate) mod migrations;
 pub(crate) mod pending_updates;
 pub(crate) mod postgres;
+pub(crate) mod read_barrier;
 pub(crate) mod reading;
 pub mod session_source;
 pub(crate) mod sqlite;

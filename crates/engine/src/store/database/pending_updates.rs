@@ -6,21 +6,18 @@
 //! together.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use sqlx_sqlite::SqlitePool;
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::connection::WriterConnection;
-use super::writer_message::WriterMessage;
+use super::read_barrier::PendingPlace;
 use crate::ids::{DocumentId, Version};
 use crate::store::apply::{self, WriterCache};
 use crate::store::{StoreError, StoreOp, StoreResult, WriteBatch, updates};
 
-/// Time after which the log gets what is pending. Whoever types goes on, so with a shorter one the
+/// Time after which the log gets what is pending. People who type go on, so with a shorter one the
 /// pages of their document are written more often.
 const DELAY: Duration = Duration::from_secs(1);
 
@@ -60,34 +57,6 @@ pub(crate) struct PendingUpdates {
     /// Time at which the last row was made.
     added: Option<Instant>,
     place: PendingPlace,
-}
-
-/// Where readers find the updates that were acknowledged; shared by the writer and by them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PendingPlace(Arc<AtomicU8>);
-
-/// All updates are in the log.
-const IN_LOG: u8 = 0;
-/// Some are only pending; the log gets them when a reader asks for it.
-const PENDING: u8 = 1;
-/// Some are only pending, and the log cannot get them now.
-const REFUSED: u8 = 2;
-
-/// Way in which a reader finds everything that was acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReadPath {
-    /// It is in the log.
-    Log,
-    /// What is pending has to be read with the log.
-    LogAndPending,
-}
-
-/// Barrier of those who read the database: once they are past it they know where everything is
-/// that was acknowledged.
-#[derive(Clone, Debug)]
-pub(crate) struct ReadBarrier {
-    place: PendingPlace,
-    writer: mpsc::WeakSender<WriterMessage>,
 }
 
 /// Updates that were pending in a database when it was opened, and still are.
@@ -156,7 +125,8 @@ impl PendingUpdates {
         pending
     }
 
-    /// Returns what tells readers where the updates are; for [`ReadBarrier::new`].
+    /// Returns what tells readers where the updates are; for
+    /// [`ReadBarrier::new`](super::read_barrier::ReadBarrier::new).
     pub(crate) fn place(&self) -> PendingPlace {
         self.place.clone()
     }
@@ -228,12 +198,11 @@ impl PendingUpdates {
             self.due = Some(Instant::now());
         }
         self.due.get_or_insert_with(|| Instant::now() + DELAY);
-        let place = &self.place.0;
-        place.compare_exchange(IN_LOG, PENDING, Ordering::AcqRel, Ordering::Relaxed).ok();
+        self.place.note_pending();
     }
 
     /// Returns the batch that puts everything that is pending into the log.
-    pub(crate) fn into_log(&self) -> WriteBatch {
+    pub(crate) fn logging_batch(&self) -> WriteBatch {
         StoreOp::LogPending { documents: self.documents.len() }.into()
     }
 
@@ -241,14 +210,14 @@ impl PendingUpdates {
     pub(crate) fn logged(&mut self) {
         self.documents.clear();
         (self.batches, self.bytes, self.due) = (0, 0, None);
-        if self.place.0.swap(IN_LOG, Ordering::AcqRel) == REFUSED {
+        if self.place.note_logged() {
             tracing::info!("the log has the newest updates again");
         }
     }
 
     /// Records that the log could not get what is pending.
     pub(crate) fn refused(&mut self, error: &StoreError) {
-        if self.place.0.swap(REFUSED, Ordering::AcqRel) != REFUSED {
+        if self.place.note_refused() {
             tracing::error!(%error, "the log does not take the newest updates, which are pending");
         }
         self.due = Some(Instant::now() + PAUSE);
@@ -282,36 +251,6 @@ impl PendingUpdates {
             if let StoreOp::AppendUpdates { document, .. } = op {
                 self.versions.remove(document);
             }
-        }
-    }
-}
-
-impl ReadBarrier {
-    /// Returns the barrier of a writer, which is asked to put into the log what it lacks.
-    pub(crate) fn new(place: PendingPlace, writer: &mpsc::Sender<WriterMessage>) -> Self {
-        Self { place, writer: writer.downgrade() }
-    }
-
-    /// Waits until the log has everything that was acknowledged before, unless it cannot get it.
-    ///
-    /// # Errors
-    /// [`StoreError::Closed`] if the writer ends meanwhile.
-    pub(crate) async fn pass(&self) -> StoreResult<ReadPath> {
-        match self.place.0.load(Ordering::Acquire) {
-            IN_LOG => return Ok(ReadPath::Log),
-            REFUSED => return Ok(ReadPath::LogAndPending),
-            _ => {}
-        }
-        // A writer that has ended has put everything into the log, or cannot.
-        let Some(writer) = self.writer.upgrade() else { return Ok(ReadPath::LogAndPending) };
-        let (answer, logged) = oneshot::channel();
-        if writer.send(WriterMessage::LogPending { answer }).await.is_err() {
-            return Ok(ReadPath::LogAndPending);
-        }
-        match logged.await {
-            Ok(true) => Ok(ReadPath::Log),
-            Ok(false) => Ok(ReadPath::LogAndPending),
-            Err(_) => Err(StoreError::Closed),
         }
     }
 }

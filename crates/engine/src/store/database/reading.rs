@@ -6,7 +6,7 @@ use sqlx_postgres::{PgArguments, PgPool, PgRow, Postgres};
 use sqlx_sqlite::{Sqlite, SqliteArguments, SqlitePool, SqliteRow};
 
 use super::columns::{ColumnValue, RowRecord, values};
-use super::pending_updates::{ReadBarrier, ReadPath};
+use super::read_barrier::{ReadBarrier, ReadPath};
 use super::{postgres, sqlite};
 use crate::store::StoreResult;
 

@@ -199,7 +199,7 @@ impl StoreWriter {
     /// Puts what is pending into the log.
     async fn log_pending(&mut self) -> CommitOutcome {
         let Some(pending) = self.pending.as_ref().filter(|it| it.are_any()) else { return Ok(()) };
-        let batch = pending.into_log();
+        let batch = pending.logging_batch();
         let logged = self.transact(std::slice::from_ref(&batch)).await;
         failpoint::pass("pending.logged");
         if let Some(pending) = &mut self.pending {

@@ -1,12 +1,14 @@
 //! Key of the nodes of a database, by which they know each other's messages.
 //!
-//! Whoever can write to Redis, or send a `NOTIFY`, is not one of them. A message ends with a code of
-//! its text, and one that is carried without the right code is dropped.
+//! Others may be able to write to Redis, or to send a `NOTIFY`. A message ends with a code of its
+//! text, and one that is carried without the right code is dropped.
 
 use std::fmt;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
+
+use crate::ids::hex;
 
 /// Member that is added to the JSON of a message, as its last one. A former version reads the
 /// message without it.
@@ -23,8 +25,7 @@ impl MessageKey {
 
     /// Returns a message, which is a JSON object, with its code.
     pub(super) fn sign(&self, message: &str) -> String {
-        let code = self.code(message).finalize().into_bytes();
-        let code: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
+        let code = hex(&self.code(message).finalize().into_bytes());
         let object = message.strip_suffix('}').unwrap_or(message);
         format!("{object}{MEMBER}{code}\"}}")
     }

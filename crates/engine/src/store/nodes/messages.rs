@@ -12,8 +12,8 @@ use crate::ids::{DocumentId, RunId, SessionId, UserId};
 
 /// Number of messages that wait to be stored while the database is away. The oldest are given up.
 const WAITING: usize = 1_024;
-/// Number of messages that were carried here and are not read yet. More are left to the database: so
-/// many only come while it is away.
+/// Number of messages that were carried here and are not read yet. More are left to the database:
+/// so many only come while it is away.
 const CARRIED: usize = 16_384;
 /// Number of messages that are stored together.
 const TOGETHER: usize = 64;
@@ -98,8 +98,8 @@ pub(super) struct UnstoredMessages {
 }
 
 impl UnstoredMessages {
-    /// Adds a message of the node `from`, signed with its key; returns it as it is carried. `None` if it cannot be
-    /// written down.
+    /// Adds a message of the node `from`, signed with its key; returns it as it is carried. `None`
+    /// if it cannot be written down.
     pub(super) fn add(
         &mut self,
         from: i64,

@@ -8,7 +8,7 @@ use std::fs;
 
 use tokio_util::sync::CancellationToken;
 
-use super::copies::content_sum;
+use super::database::sqlite::content_sum;
 use super::*;
 
 async fn serving(data: &Path) -> Store {

@@ -1,5 +1,7 @@
 //! Connections to the embedded database and its migrations.
 
+pub(crate) mod content_sum;
+pub(crate) mod former_journal;
 pub(crate) mod schema;
 pub(crate) mod script;
 
@@ -184,7 +186,7 @@ pub(crate) async fn open_side(file: &Path) -> StoreResult<TransferSide> {
         .await?;
     match found.unwrap_or(0) {
         found if found == needed => {
-            // A view of somebody else could show something else than the tables have.
+            // A foreign view could show something else than the tables have.
             schema::check(&mut connection, "the database").await?;
             Ok(TransferSide::Sqlite(connection))
         }

@@ -12,8 +12,8 @@ use crate::store::{StoreError, StoreResult};
 /// Tables, indexes, views and triggers: their SQL without differences of blanks, by kind and name.
 type SchemaObjects = BTreeMap<(String, String), String>;
 
-/// Returns what is in a database and is not as the migrations make it: a trigger of somebody else,
-/// say.
+/// Returns what is in a database and is not as the migrations make it: a foreign
+/// trigger, say.
 ///
 /// # Errors
 /// [`StoreError::Database`] if the schema cannot be read.

@@ -1,6 +1,6 @@
 //! Tables that a transfer copies, and those that it leaves.
 
-use crate::store::copies::content_sum;
+use crate::store::database::sqlite::content_sum;
 
 /// Tables that are copied, each behind those that it refers to. Of SQLite's log of updates, the
 /// view `updates` is read and written, which is a table in PostgreSQL.
@@ -44,8 +44,8 @@ pub(crate) const LEFT_IN_SQLITE: [&str; 4] =
 pub(crate) const LEFT_IN_POSTGRES: [&str; 6] =
     ["_sqlx_migrations", "writer", "nodes", "node_beats", "node_messages", "leases"];
 
-/// Settings of a database itself, which no copy has: those by which the nodes of a PostgreSQL database
-/// meet and know each other, and the sum of a backup.
+/// Settings of a database itself, which no copy has: those by which the nodes of a PostgreSQL
+/// database meet and know each other, and the sum of a backup.
 pub(crate) const OWN_SETTINGS: [&str; 3] = ["node_channel", "node_key", content_sum::SETTING];
 
 /// Copied tables whose rows the database numbers, in the column `seq`, and never twice.

@@ -30,7 +30,7 @@ use crate::store::{AdministrationOp, StoreError, StoreOp, StoreResult, WriteBatc
 const SETTING: &str = "update_journal";
 
 /// End of the file's name, after the name of the database.
-pub(super) const SUFFIX: &str = "-updates";
+pub(crate) const SUFFIX: &str = "-updates";
 
 /// Size of the head of a record in bytes.
 const HEAD: usize = 16;
@@ -47,7 +47,7 @@ struct UpdateFields(ClientId, Box<str>, UserId, u64, Option<Box<str>>);
 /// # Errors
 /// [`StoreError::Corrupt`] if its records do not follow what the database has, or if it is damaged;
 /// the file stays.
-pub(in crate::store) async fn absorb(database: &Path, writers: &SqlitePool) -> StoreResult<()> {
+pub(crate) async fn absorb(database: &Path, writers: &SqlitePool) -> StoreResult<()> {
     let path = path_of(database);
     let Some(content) = read(&path)? else { return Ok(()) };
     store_content(WriterConnection::Sqlite(writers.acquire().await?), &content).await?;
@@ -60,7 +60,7 @@ pub(in crate::store) async fn absorb(database: &Path, writers: &SqlitePool) -> S
 ///
 /// # Errors
 /// Those of [`absorb`].
-pub(super) async fn absorb_into(copy: &Path, database: &Path) -> StoreResult<()> {
+pub(crate) async fn absorb_into(copy: &Path, database: &Path) -> StoreResult<()> {
     let Some(content) = read(&path_of(database))? else { return Ok(()) };
     let only = sqlite::connect_file(copy).await?;
     let stored = match only.acquire().await {

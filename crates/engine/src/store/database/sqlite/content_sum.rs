@@ -4,20 +4,24 @@
 //! backup stays one file. Every row of every table is in it, and the schema. What is not in it
 //! (free pages, the order of pages) means nothing.
 
+use std::path::Path;
+
 use futures_util::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
 use sqlx::{AssertSqlSafe, Row as _};
-use sqlx_sqlite::SqliteConnection;
+use sqlx_sqlite::{SqliteConnection, SqlitePool};
 
+use super::connect_file;
+use crate::ids::hex;
 use crate::store::{StoreError, StoreResult};
 
 /// Key of the setting with the sum. It is in no running server's database.
-pub(in crate::store) const SETTING: &str = "backup.content_sum";
+pub(crate) const SETTING: &str = "backup.content_sum";
 
 /// Mark in the head of a file that has a sum (`CPYD`): a sum that is missing there is damage.
 const MARK: i32 = 0x4350_5944;
 
-/// What a file says of its content.
+/// State of a file's content, by the sum in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentState {
     /// It is what the sum is of.
@@ -29,7 +33,7 @@ pub enum ContentState {
 }
 
 /// Computes the sum of a file and stores it there.
-pub(in crate::store) async fn seal(file: &mut SqliteConnection) -> StoreResult<()> {
+pub(crate) async fn seal(file: &mut SqliteConnection) -> StoreResult<()> {
     let sum = of(file).await?;
     let sql = "INSERT INTO settings (key, value) VALUES ($1, $2)
          ON CONFLICT (key) DO UPDATE SET value = excluded.value";
@@ -39,9 +43,30 @@ pub(in crate::store) async fn seal(file: &mut SqliteConnection) -> StoreResult<(
     Ok(())
 }
 
-/// Returns `true` if a file has a sum, or should have one.
-pub(super) async fn is_sealed(file: &mut SqliteConnection) -> StoreResult<bool> {
-    Ok(stored(file).await? != (None, false))
+/// Removes the sum from a database that is opened to be changed: a file that was put there by hand
+/// has it.
+pub(crate) async fn note_change(writers: &SqlitePool) {
+    let unsealed = async {
+        let mut connection = writers.acquire().await?;
+        if stored(&mut connection).await? != (None, false) {
+            unseal(&mut connection).await?;
+        }
+        Ok::<_, StoreError>(())
+    };
+    if let Err(error) = unsealed.await {
+        tracing::warn!(%error, "the sum of a backup stays in the database");
+    }
+}
+
+/// Adds the sum over its content to a copy.
+pub(crate) async fn seal_file(copy: &Path) -> StoreResult<()> {
+    let only = connect_file(copy).await?;
+    let sealed = match only.acquire().await {
+        Ok(mut connection) => seal(&mut connection).await,
+        Err(error) => Err(error.into()),
+    };
+    only.close().await;
+    sealed
 }
 
 /// Returns the sum that is stored in a file, and whether one should be.
@@ -53,16 +78,14 @@ async fn stored(file: &mut SqliteConnection) -> StoreResult<(Option<String>, boo
 }
 
 /// Removes the sum from a file whose content will change.
-pub(super) async fn unseal(file: &mut SqliteConnection) -> StoreResult<()> {
+pub(crate) async fn unseal(file: &mut SqliteConnection) -> StoreResult<()> {
     sqlx::query("DELETE FROM settings WHERE key = $1").bind(SETTING).execute(&mut *file).await?;
     sqlx::raw_sql("PRAGMA application_id = 0").execute(file).await?;
     Ok(())
 }
 
 /// Compares the content of a file with the sum in it; returns the sum of the content, too.
-pub(in crate::store) async fn compare(
-    file: &mut SqliteConnection,
-) -> StoreResult<(ContentState, String)> {
+pub(crate) async fn compare(file: &mut SqliteConnection) -> StoreResult<(ContentState, String)> {
     let sum = of(file).await?;
     let state = match stored(file).await? {
         (Some(stored), _) if stored == sum => ContentState::Whole,
@@ -88,7 +111,7 @@ async fn of(file: &mut SqliteConnection) -> StoreResult<String> {
     for (_, table, ..) in schema.iter().filter(|(kind, ..)| kind == "table") {
         add_table(&mut sum, file, table).await?;
     }
-    Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&sum.finalize()))
 }
 
 /// Adds all rows of a table, in the order of its key. Values are read as bytes, so that damaged
@@ -127,6 +150,6 @@ fn quoted(name: &str) -> String {
 }
 
 /// Returns the error for content that is not what the sum is of.
-pub(super) fn damaged(what: &str) -> StoreError {
+pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::corrupt(what, "its content is not what was backed up")
 }
