@@ -8,6 +8,8 @@
 //! 3. [`approvals`]: approval requests and decisions.
 //! 4. [`export`]: documents as files for other programs.
 //!
+//! [`unseen_characters`] finds what people would decide about without seeing it.
+//!
 //! [`failpoint`] is where tests let the process end, and [`metrics`] what Prometheus is told. Every
 //! crate may use them.
 
@@ -19,3 +21,4 @@ pub mod failpoint;
 pub mod ids;
 pub mod metrics;
 pub mod permissions;
+pub mod unseen_characters;

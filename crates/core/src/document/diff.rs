@@ -41,6 +41,9 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use moves::MoveHalves;
 
 pub use draft::{DiffLimits, DraftPart, HunkDraft, HunkKind};
@@ -119,6 +122,22 @@ fn cut_long(
 ) -> Vec<HunkDraft> {
     let cut = split_paragraphs::cut(place, split_paragraphs::cut_removed(place, new, hunks));
     neighbours::joined(cut)
+}
+
+/// Returns the ranges of two lists of words that differ, in order; neighbours are one.
+pub(super) fn token_gaps<'t>(
+    old: &[&'t str],
+    new: &[&'t str],
+    limits: &DiffLimits,
+) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    let mut number = |word: &'t str| {
+        let next = numbers.len() as u32;
+        *numbers.entry(word).or_insert(next)
+    };
+    let old: Vec<_> = old.iter().copied().map(&mut number).collect();
+    let new: Vec<_> = new.iter().copied().map(&mut number).collect();
+    lcs::gaps(&old, &new, limits)
 }
 
 /// Returns the changes as [`diff_in_order`] does, with every added or removed paragraph in one

@@ -17,6 +17,7 @@ mod log;
 mod map_options;
 mod position_index;
 pub mod provenance;
+pub mod quotation;
 mod rebase;
 mod text;
 mod transform;
