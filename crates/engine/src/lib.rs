@@ -21,7 +21,9 @@ pub mod store;
 pub mod tools;
 
 // The crates below, under the names that the modules here and the transports use.
-pub use copydesk_core::{approvals, document, export, failpoint, ids, metrics, permissions};
+pub use copydesk_core::{
+    approvals, document, export, failpoint, ids, metrics, permissions, unseen_characters,
+};
 pub use copydesk_llm as llm;
 #[cfg(unix)]
 pub use copydesk_processes as processes;

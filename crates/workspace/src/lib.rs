@@ -47,7 +47,7 @@ pub use grep::{GrepOutput, GrepQuery, GrepResult, SEARCHED_BYTES};
 pub use path_names::plain_path;
 use protected_paths::ProtectedPaths;
 pub use replace::ReplacedFile;
-pub use shell::{LONGEST_COMMAND, cautions, deceives};
+pub use shell::{LONGEST_COMMAND, cautions};
 pub use text_file::{ABSENT, FileMeta, LARGEST_FILE, TextFile, stamp};
 
 /// Folder that tools may read and change. Cheap to clone. Every method blocks unless it is `async`,

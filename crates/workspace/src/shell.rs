@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use copydesk_core::unseen_characters::is_unseen;
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use argv::{CommandWords, unquoted};
@@ -84,17 +85,6 @@ const ORDER: &str = "unparsed deceiving privileges deletes disk downloads_and_ru
     writes_configuration outside overwrites discards_work permissions kills network evaluates \
     computed substitution environment background function heredoc several non_ascii";
 
-/// Returns `true` for a character that is invisible, or changes the order in which others are
-/// shown.
-pub fn deceives(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
-        || matches!(
-            c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-        )
-}
-
 /// Parts of the syntax that are a reason for a warning: kinds of nodes, code and sentence.
 const SYNTAX: [(&[&str], &str, &str); 4] = [
     (
@@ -129,7 +119,7 @@ impl FoundWarnings {
     }
 
     fn letters(&mut self, command: &str) {
-        if command.contains('\r') || command.chars().any(deceives) {
+        if command.contains('\r') || command.chars().any(is_unseen) {
             self.add(
                 "deceiving",
                 "It has invisible characters, or some that change the order of what you read.",

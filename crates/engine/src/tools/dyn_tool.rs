@@ -11,7 +11,7 @@ use crate::llm::messages_api::ToolDefinition;
 use super::schema::{expected, schema};
 use super::{
     ApprovedCall, CallTarget, CompletedExecution, ExecutionContext, PreparedCall, ReplacedText,
-    StreamedField, Tool, ToolContext, ToolEffect, ToolError, ToolScope,
+    StreamedField, Tool, ToolContext, ToolEffect, ToolError, ToolScope, lenient_input,
 };
 
 /// Result of a method of [`DynTool`] that waits.
@@ -41,6 +41,8 @@ pub(crate) trait DynTool: Send + Sync {
     fn only_reads(&self, input: &Value) -> bool;
     /// See [`Tool::edited_range`].
     fn edited_range(&self, context: &ToolContext, input: &Value) -> Option<(usize, usize)>;
+    /// Returns an input in the shape of the tool's schema, where only one meaning is possible.
+    fn shaped(&self, input: &Value) -> Value;
     /// See [`Tool::not_found_message`].
     fn not_found_message(&self, context: &ToolContext, input: &Value) -> Option<String>;
 }
@@ -102,7 +104,7 @@ struct TypedTool<T> {
 
 impl<T: Tool> TypedTool<T> {
     fn parse(&self, input: &Value) -> Result<T::Input, ToolError> {
-        T::Input::deserialize(without_null(input)).map_err(|error| ToolError::Input {
+        T::Input::deserialize(self.shaped(input)).map_err(|error| ToolError::Input {
             tool: self.spec.name,
             reason: error.to_string(),
             expected: expected(&self.spec.schema),
@@ -148,23 +150,15 @@ impl<T: Tool> DynTool for TypedTool<T> {
     }
 
     fn edited_range(&self, context: &ToolContext, input: &Value) -> Option<(usize, usize)> {
-        self.tool.edited_range(context, input)
+        self.tool.edited_range(context, &self.shaped(input))
+    }
+
+    fn shaped(&self, input: &Value) -> Value {
+        lenient_input::shaped(&self.spec.schema, input)
     }
 
     fn not_found_message(&self, context: &ToolContext, input: &Value) -> Option<String> {
         self.tool.not_found_message(context, input)
-    }
-}
-
-/// Removes `null` members. Models send `null` for fields that they do not want to set.
-fn without_null(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let present = members.iter().filter(|(_, it)| !it.is_null());
-            present.map(|(name, it)| (name.clone(), without_null(it))).collect()
-        }
-        Value::Array(items) => items.iter().map(without_null).collect(),
-        other => other.clone(),
     }
 }
 

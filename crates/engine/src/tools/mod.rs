@@ -21,6 +21,7 @@ mod call;
 mod context;
 mod dyn_tool;
 mod error;
+mod lenient_input;
 mod offers;
 mod partial_input;
 mod prepared_call;

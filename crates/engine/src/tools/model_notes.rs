@@ -51,12 +51,15 @@ pub fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
 /// Returns the finished call for a decided proposal. The room has applied what was accepted; this
 /// only tells the model.
 pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
-    let ProposalResult { resolution, applied, as_proposed: _, now, range, explanation, proposed } =
-        verdict;
-    let proposed = proposed.as_ref().map(ToString::to_string);
+    let ProposalResult { resolution, applied, now, range, explanation, .. } = verdict;
+    let proposed = verdict.proposed.as_ref().map(ToString::to_string);
     let shown = context.view.latest.as_ref().unwrap_or(now);
     let DocumentNews { text: note, unread } =
         news(shown, &context.view.latest_unread, now, proposed.as_deref(), context.change_note());
+    let note = match &verdict.note {
+        Some(understood) => format!("Note: {understood}.\n{note}"),
+        None => note,
+    };
     let change = DecidedChange {
         request: resolution.request.clone(),
         status: resolution.status,

@@ -58,6 +58,8 @@ pub struct DocumentProposal {
     /// Text for the model if people accept everything unchanged; `None` selects the report of the
     /// review.
     pub success_text: Option<String>,
+    /// Sentence for the model about how its input was understood.
+    pub note: Option<String>,
 }
 
 /// Decision about a [`DocumentProposal`], and the document after it.
@@ -78,6 +80,8 @@ pub struct ProposalResult {
     pub explanation: Option<String>,
     /// Text of the document if the proposal had been accepted unchanged; not known after a restart.
     pub proposed: Option<Text>,
+    /// Sentence for the model about how its input was understood; not known after a restart.
+    pub note: Option<String>,
 }
 
 /// Call that is over, with its [`ToolOutcome`].

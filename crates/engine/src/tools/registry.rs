@@ -362,7 +362,8 @@ impl ToolRegistry {
         input: &Value,
     ) -> Result<(), ToolError> {
         let text = context.view.base.as_ref().map(|reading| &reading.text);
-        let subject = CallInput { schema: &tool.spec().schema, input, text };
+        let shaped = tool.shaped(input);
+        let subject = CallInput { schema: &tool.spec().schema, input: &shaped, text };
         for hook in self.hooks.before {
             pipeline::run_hook(|| hook(&subject))?;
         }

@@ -9,8 +9,8 @@ use crate::ids::DocumentId;
 use crate::rooms::{LONGEST_TITLE, NewDocumentFromRequest};
 
 use super::text_changes;
-use crate::tools::pipeline::invisible_chars;
 use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
+use crate::tools::pipeline::{elisions, invisible_chars};
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
     ToolError, ToolResult, ToolScope,
@@ -48,8 +48,8 @@ impl Tool for CreateNewDocument {
     async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let (title, text) = checked(&input)?;
         text_changes::blocking(move |limits| {
-            let warnings =
-                invisible_chars::warning("", &format!("{title}{text}")).into_iter().collect();
+            let unseen = invisible_chars::of_new(&text);
+            let warnings = unseen.into_iter().chain(elisions::warnings("", &text)).collect();
             let preview = Preview { warnings, ..Preview::diff(&title, None, &text, limits) };
             Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
         })

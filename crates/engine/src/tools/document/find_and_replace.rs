@@ -8,6 +8,7 @@ use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::document::diff::{DiffLimits, DraftPart, HunkDraft};
+use crate::document::quotation::{self, Folding, QuotationPlace};
 use crate::document::{Text, utf16_len};
 
 use super::template::ReplacementTemplate;
@@ -15,7 +16,8 @@ use super::text_changes;
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 use crate::tools::text_range::TextRange;
 use crate::tools::{
-    EditableRange, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError,
+    DocumentProposal, EditableRange, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
+    ToolError,
 };
 
 /// Maximum number of matches of one call. Nobody reviews more than that.
@@ -85,7 +87,8 @@ impl Tool for FindAndReplace {
     const NAME: &'static str = "find_and_replace";
     const DESCRIPTION: &'static str = "Find every occurrence of a text (or of a regular expression) and replace it. People \
          review each occurrence on its own. Use it for names, terms and spellings that recur, instead of rewriting the document. \
-         A literal text is not found inside a joined character, such as one person of a family emoji.";
+         A literal text is not found inside a joined character, such as one person of a family emoji. If it is nowhere, a single \
+         passage with other quotes, dashes or spaces is taken.";
     const WHEN: &'static str =
         "Use when the same words are to be replaced wherever they occur (names, terms, spellings)";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
@@ -107,17 +110,27 @@ impl Tool for FindAndReplace {
         let is_literal = input.mode == SearchMode::Literal;
         let found = move |_: &DiffLimits| matches(&text, range, &input);
         // The time that a regular expression takes does not depend on the length of the text alone.
-        let hunks = if is_literal {
+        let FoundMatches { hunks, note } = if is_literal {
             text_changes::linear(units, found).await??
         } else {
             text_changes::blocking(found).await??
         };
-        text_changes::compose(base, hunks).await.map(PreparedCall::Propose)
+        let proposal = text_changes::compose(base, hunks).await?;
+        Ok(PreparedCall::Propose(DocumentProposal { note, ..proposal }))
     }
 }
 
-/// Returns one hunk for each match whose replacement differs from it.
-fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft>, ToolError> {
+/// Changes of a call.
+#[derive(Debug, Default)]
+struct FoundMatches {
+    /// One hunk for each match whose replacement differs from it.
+    hunks: Vec<HunkDraft>,
+    /// Sentence for the model, if the only match reads otherwise than the text to find.
+    note: Option<String>,
+}
+
+/// Finds all matches.
+fn matches(text: &Text, range: TextRange, input: &Input) -> Result<FoundMatches, ToolError> {
     let pattern = compile(input)?;
     let TextRange { start, end } = range;
     let bytes = |units: Range<usize>| {
@@ -133,7 +146,7 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft
     let joints = MatchBoundaries::for_mode(input.mode, &hay);
     let (mut hunks, mut found, mut inserted, mut inside) = (Vec::new(), 0, 0, 0);
     let (mut byte, mut unit) = (first, start);
-    let all = RangeMatches { pattern: &pattern, hay: &hay, within, ended: None };
+    let all = RangeMatches { pattern: &pattern, hay: &hay, within: within.clone(), ended: None };
     for FoundMatch { range, groups } in all {
         if !joints.are_at(&range) {
             inside += 1;
@@ -160,6 +173,14 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft
             hunks.push(vec![DraftPart { from, to: unit, base, insert }].into());
         }
     }
+    let mut matches = FoundMatches { hunks, note: None };
+    if found == 0
+        && inside == 0
+        && let Some(range) = alike(&hay, &within, input, &joints)
+    {
+        found = 1;
+        matches = look_alike(&hay, range, input);
+    }
     let inside = match inside {
         0 => String::new(),
         inside => {
@@ -168,15 +189,69 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft
     };
     match input.expected_matches {
         Some(expected) if expected != found => Err(ToolError::Denied(format!(
-            "Expected {expected} matches of {:?}, found {found}; nothing was proposed{inside}",
-            input.find
+            "Expected {expected} matches of {:?}, found {found}; nothing was proposed{}{inside}",
+            input.find,
+            if found == 0 { hint(&hay, &within, input) } else { String::new() }
         ))),
         _ if found == 0 => Err(ToolError::Denied(format!(
-            "No match for {:?}; nothing was proposed. Check spelling, case and line breaks{inside}",
-            input.find
+            "No match for {:?}; nothing was proposed. Check spelling, case and line breaks{}{inside}",
+            input.find,
+            hint(&hay, &within, input)
         ))),
-        _ => Ok(hunks),
+        _ => Ok(matches),
     }
+}
+
+/// Returns the only passage of a range that looks like the text to find, in bytes.
+fn alike(
+    hay: &str,
+    within: &Range<usize>,
+    input: &Input,
+    joints: &MatchBoundaries,
+) -> Option<Range<usize>> {
+    if input.mode != SearchMode::Literal {
+        return None;
+    }
+    let (words, folding) = (Text::new(&input.find).to_string(), folding(input));
+    let place = quotation::find(&hay[within.clone()], &words, folding);
+    let range = match place {
+        QuotationPlace::Alike(range) => within.start + range.start..within.start + range.end,
+        QuotationPlace::Exact | QuotationPlace::Several(_) | QuotationPlace::Missing => {
+            return None;
+        }
+    };
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let goes_on =
+        hay[..range.start].ends_with(is_letter) || hay[range.end..].starts_with(is_letter);
+    (joints.are_at(&range) && !(input.whole_word && goes_on)).then_some(range)
+}
+
+fn folding(input: &Input) -> Folding {
+    match input.case {
+        CaseMode::Match => Folding::LookAlike,
+        CaseMode::Ignore => Folding::AnyCase,
+    }
+}
+
+/// Returns the change of a passage that looks like the text to find.
+fn look_alike(hay: &str, range: Range<usize>, input: &Input) -> FoundMatches {
+    let (old, new) = (Text::new(&input.find).to_string(), Text::new(&input.replace).to_string());
+    let folding = folding(input);
+    let found = &hay[range.clone()];
+    let new = quotation::rewritten(found, &old, &new, folding);
+    let hunk = text_changes::one_hunk(found, &new, utf16_len(&hay[..range.start]), None);
+    let hunks = [hunk].into_iter().filter(|hunk| !hunk.parts.is_empty()).collect();
+    FoundMatches { hunks, note: Some(quotation::found_alike(found, folding)) }
+}
+
+/// Returns a sentence about the nearest passage, after a full stop; empty if there is none.
+fn hint(hay: &str, within: &Range<usize>, input: &Input) -> String {
+    if input.mode != SearchMode::Literal {
+        return String::new();
+    }
+    let words = Text::new(&input.find).to_string();
+    let hint = quotation::hint(hay, within.clone(), &words, folding(input));
+    if hint.is_empty() { hint } else { format!(". {hint}") }
 }
 
 /// Returns the replacement for each match, with normalised line ends.
@@ -327,7 +402,7 @@ mod tests {
         let text = Text::new(text);
         let range = input.range.unwrap_or(TextRange { start: 0, end: text.len() });
         let hunks = matches(&text, range, &input).map_err(|error| error.to_string())?;
-        let parts = hunks.into_iter().flat_map(|hunk| hunk.parts);
+        let parts = hunks.hunks.into_iter().flat_map(|hunk| hunk.parts);
         Ok(parts.map(|part| (part.from, part.to, part.insert)).collect())
     }
 
@@ -381,6 +456,38 @@ mod tests {
             found("👩‍👩‍👧 and 👩", &one)
                 .unwrap_err()
                 .contains("found 1; nothing was proposed. 2 inside")
+        );
+    }
+
+    #[test]
+    fn a_text_that_only_looks_alike_is_found_once_and_keeps_its_characters() {
+        let input = json!({"find": "the keeper's \"log\"", "replace": "the guard's \"log\""});
+        let text = "Then the keeper’s “log” lay.";
+        assert_eq!(found(text, &input).unwrap(), [(9, 17, "guard’s".into())]);
+        let twice = found("it’s, and it’s", &json!({"find": "it's", "replace": "it is"}));
+        let refused = twice.unwrap_err();
+        assert!(refused.contains("2 passages look like it (line 1)"), "{refused}");
+        let both = json!({"find": "it's", "replace": "it is"});
+        assert_eq!(found("it’s, and it's", &both).unwrap(), [(10, 14, "it is".into())]);
+        let word = json!({"find": "it's", "replace": "x", "whole_word": true});
+        assert!(found("bit’s", &word).is_err());
+        let any_case = json!({"find": "it's", "replace": "it is", "case": "ignore"});
+        assert_eq!(found("IT’S", &any_case).unwrap().len(), 1);
+        let range = json!({"find": "it's", "replace": "x", "range": {"start": 5, "end": 9}});
+        assert_eq!(found("it’s it’s", &range).unwrap(), [(5, 9, "x".into())]);
+        let pattern = json!({"find": "it's", "replace": "x", "mode": "regex"});
+        assert!(found("it’s", &pattern).is_err());
+        let expected = json!({"find": "it's", "replace": "x", "expected_matches": 2});
+        assert!(found("it’s", &expected).unwrap_err().contains("found 1; nothing"));
+    }
+
+    #[test]
+    fn a_refusal_shows_what_stands_there() {
+        let refused = found("A\nthe Keeper", &json!({"find": "the keeper", "replace": "x"}));
+        assert_eq!(
+            refused.unwrap_err(),
+            "No match for \"the keeper\"; nothing was proposed. Check spelling, case and line breaks. The nearest passage, \
+             line 2, reads \"the Keeper\" and differs in upper and lower case"
         );
     }
 

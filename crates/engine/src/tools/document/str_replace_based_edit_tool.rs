@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::document::quotation::{self, Folding, QuotationPlace};
 use crate::document::{Text, utf16_len};
 use crate::ids::DocumentId;
 use crate::rooms::command::DocumentSnapshot;
@@ -18,7 +19,8 @@ use super::text_changes;
 use crate::tools::model_notes::{fenced, read};
 use crate::tools::pipeline::cross_document;
 use crate::tools::{
-    CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
+    CallTarget, DocumentProposal, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect,
+    ToolError, ToolScope,
 };
 
 /// Path of the conversation's own document.
@@ -94,8 +96,9 @@ impl Tool for StrReplaceBasedEditTool {
         }
         let base = context.document()?;
         let old = base.text.to_string();
-        let new = edited(&old, input).map_err(ToolError::Denied)?;
-        text_changes::propose(base, Text::new(&new), None).await.map(PreparedCall::Propose)
+        let (new, note) = edited(&old, input).map_err(ToolError::Denied)?;
+        let proposal = text_changes::propose(base, Text::new(&new), None).await?;
+        Ok(PreparedCall::Propose(DocumentProposal { note, ..proposal }))
     }
 
     fn only_reads(&self, input: &Value) -> bool {
@@ -259,26 +262,17 @@ fn beginning(line: &str) -> &str {
     line.char_indices().nth(VIEW_LIMIT / 2 - 10).map_or(line, |(end, _)| &line[..end])
 }
 
-fn edited(old: &str, input: Input) -> Result<String, String> {
+/// Returns the new text, and a sentence for the model if the replaced text reads otherwise than it
+/// quoted it.
+fn edited(old: &str, input: Input) -> Result<(String, Option<String>), String> {
     let Input { command, old_str, new_str, insert_line, insert_text, file_text, .. } = input;
     let missing = |name: &str| format!("Error: `{name}` is required for this command");
     match command {
-        EditCommand::View => Ok(old.to_owned()),
-        EditCommand::Create => file_text.ok_or_else(|| missing("file_text")),
+        EditCommand::View => Ok((old.to_owned(), None)),
+        EditCommand::Create => Ok((file_text.ok_or_else(|| missing("file_text"))?, None)),
         EditCommand::StrReplace => {
             let from = Text::new(&old_str.ok_or_else(|| missing("old_str"))?).to_string();
-            match old.matches(&from).take(2).count() {
-                _ if from.is_empty() => Err("Error: `old_str` is empty".into()),
-                0 => Err(
-                    "Error: No match found for replacement. Please check your text and try again."
-                        .into(),
-                ),
-                1 => Ok(old.replacen(&from, &new_str.unwrap_or_default(), 1)),
-                _ => Err(format!(
-                    "Error: Found {} matches for replacement text. Please provide more context to make a unique match.",
-                    old.matches(&from).count()
-                )),
-            }
+            replaced(old, &from, &Text::new(&new_str.unwrap_or_default()).to_string())
         }
         EditCommand::Insert => {
             let after = insert_line.ok_or_else(|| missing("insert_line"))?;
@@ -291,9 +285,38 @@ fn edited(old: &str, input: Input) -> Result<String, String> {
                 ));
             }
             lines.insert(after, text.strip_suffix('\n').unwrap_or(&text));
-            Ok(lines.join("\n"))
+            Ok((lines.join("\n"), None))
         }
     }
+}
+
+/// Replaces the text `from`, which must be there once, exactly or as a passage that looks like it.
+fn replaced(old: &str, from: &str, to: &str) -> Result<(String, Option<String>), String> {
+    let places = || old.match_indices(from).map(|(at, _)| at);
+    match places().take(2).count() {
+        _ if from.is_empty() => Err("Error: `old_str` is empty".into()),
+        0 => look_alike(old, from, to),
+        1 => Ok((old.replacen(from, to, 1), None)),
+        _ => Err(format!(
+            "Error: Found {} matches for replacement text ({}). Please provide more context to make a unique match.",
+            places().count(),
+            quotation::lines(old, places())
+        )),
+    }
+}
+
+fn look_alike(old: &str, from: &str, to: &str) -> Result<(String, Option<String>), String> {
+    if let QuotationPlace::Alike(range) = quotation::find(old, from, Folding::LookAlike) {
+        let found = &old[range.clone()];
+        let words = quotation::rewritten(found, from, to, Folding::LookAlike);
+        let note = quotation::found_alike(found, Folding::LookAlike);
+        return Ok(([&old[..range.start], &words, &old[range.end..]].concat(), Some(note)));
+    }
+    let hint = quotation::hint(old, 0..old.len(), from, Folding::LookAlike);
+    let hint = if hint.is_empty() { hint } else { format!(" {hint}.") };
+    Err(format!(
+        "Error: No match found for replacement. Please check your text and try again.{hint}"
+    ))
 }
 
 #[cfg(test)]
@@ -305,7 +328,7 @@ mod tests {
 
     fn edit(old: &str, mut input: Value) -> Result<String, String> {
         input["path"] = json!(OWN);
-        edited(old, serde_json::from_value(input).unwrap())
+        edited(old, serde_json::from_value(input).unwrap()).map(|(text, _)| text)
     }
 
     #[test]
@@ -316,7 +339,26 @@ mod tests {
         assert_eq!(replace("two").unwrap(), "one 2 one");
         assert!(replace("three").unwrap_err().contains("No match found"));
         assert!(replace("one").unwrap_err().contains("Found 2 matches"));
+        assert!(replace("one").unwrap_err().contains("(line 1)"));
         assert!(replace("").is_err());
+    }
+
+    #[test]
+    fn a_text_that_only_looks_alike_is_replaced_if_there_is_one() {
+        let replace = |old: &str, from: &str, to: &str| {
+            edit(old, json!({"command": "str_replace", "old_str": from, "new_str": to}))
+        };
+        let text = "Five\u{a0}km of rope — it’s all.";
+        assert_eq!(
+            replace(text, "Five km of rope - it's", "Six km of rope - it's").unwrap(),
+            "Six\u{a0}km of rope — it’s all."
+        );
+        let refused = replace("it’s\nit’s", "it's", "x").unwrap_err();
+        assert!(refused.contains("2 passages look like it (lines 1, 2)"), "{refused}");
+        let refused = replace("The lamp burns.", "The lamps burn", "x").unwrap_err();
+        assert!(!refused.contains("nearest"), "one of three words is alike: {refused}");
+        let refused = replace("The lamp burns.", "The LAMP burns", "x").unwrap_err();
+        assert!(refused.ends_with("differs in upper and lower case."), "{refused}");
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! Tool that makes several independent suggestions in one request; each has its own reason and is
 //! decided on its own.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::document::diff::HunkDraft;
+use crate::document::quotation::{self, Folding, QuotationPlace};
 use crate::document::{Text, utf16_len};
 
 use super::text_changes;
-use crate::tools::{PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError};
+use crate::tools::{
+    DocumentProposal, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError,
+};
 
 /// Maximum number of suggestions of one call. Nobody reviews more than that.
 const MOST_SUGGESTIONS: usize = 200;
@@ -59,12 +64,29 @@ impl Tool for SuggestImprovements {
     async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = base.text.clone();
-        let hunks = text_changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
-        text_changes::compose(base, hunks).await.map(PreparedCall::Propose)
+        let (hunks, note) =
+            text_changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
+        let proposal = text_changes::compose(base, hunks).await?;
+        Ok(PreparedCall::Propose(DocumentProposal { note, ..proposal }))
     }
 }
 
-fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>, ToolError> {
+/// Place of a suggestion in the text.
+#[derive(Debug)]
+struct SuggestionPlace {
+    /// Range in bytes.
+    range: Range<usize>,
+    /// Words that the passage is to have.
+    new: String,
+    /// `true` if the passage only looks like the quoted one.
+    is_alike: bool,
+}
+
+/// Returns the changes, and a sentence for the model if passages read otherwise than it quoted them.
+fn hunks(
+    text: &Text,
+    suggestions: &[SuggestedChange],
+) -> Result<(Vec<HunkDraft>, Option<String>), ToolError> {
     if suggestions.is_empty() {
         return Err(ToolError::Denied("There are no suggestions".into()));
     }
@@ -76,14 +98,14 @@ fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>,
     let mut problems = Vec::new();
     for (index, suggestion) in suggestions.iter().enumerate() {
         match suggestion.place(&text) {
-            Ok((from, to)) => placed.push((from, to, index)),
+            Ok(place) => placed.push((place, index)),
             Err(problem) => problems.push(format!("- suggestion {}: {problem}", index + 1)),
         }
     }
-    placed.sort_unstable();
+    placed.sort_by_key(|(place, index)| (place.range.start, place.range.end, *index));
     for pair in placed.windows(2) {
-        if let [(_, to, one), (from, _, other)] = pair
-            && from < to
+        if let [(first, one), (second, other)] = pair
+            && second.range.start < first.range.end
         {
             problems.push(format!("- suggestions {} and {} overlap", one + 1, other + 1));
         }
@@ -91,22 +113,27 @@ fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>,
     if !problems.is_empty() {
         return Err(ToolError::Denied(format!("Nothing was proposed:\n{}", problems.join("\n"))));
     }
+    let notes = placed.iter().filter(|(place, _)| place.is_alike).map(|(place, index)| {
+        let words = quotation::found_alike(&text[place.range.clone()], Folding::LookAlike);
+        format!("suggestion {}: {words}", index + 1)
+    });
+    let notes: Vec<_> = notes.collect();
+    let note = (!notes.is_empty()).then(|| notes.join(". "));
     let (mut byte, mut unit, mut hunks) = (0, 0, Vec::with_capacity(placed.len()));
-    for (from, to, index) in placed {
-        let SuggestedChange { replacement, reason, .. } = &suggestions[index];
-        unit += utf16_len(&text[byte..from]);
-        byte = from;
-        let new = Text::new(replacement).to_string();
-        let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        let found = text_changes::corrections_apart(&text[from..to], &new, unit, reason);
+    for (SuggestionPlace { range, new, .. }, index) in placed {
+        unit += utf16_len(&text[byte..range.start]);
+        byte = range.start;
+        let reason = suggestions[index].reason.trim();
+        let reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
+        let found = text_changes::corrections_apart(&text[range], &new, unit, reason);
         hunks.extend(found.into_iter().filter(|hunk| !hunk.parts.is_empty()));
     }
-    Ok(hunks)
+    Ok((hunks, note))
 }
 
 impl SuggestedChange {
-    /// Returns the position of the passage, in bytes.
-    fn place(&self, text: &str) -> Result<(usize, usize), String> {
+    /// Finds the passage.
+    fn place(&self, text: &str) -> Result<SuggestionPlace, String> {
         let original = Text::new(&self.original).to_string();
         if original.is_empty() {
             return Err("`original` is empty".into());
@@ -114,12 +141,14 @@ impl SuggestedChange {
         let quoted: String = original.chars().take(QUOTE_CHARS).collect();
         let mut places = text.match_indices(&original).map(|(from, _)| from);
         let place = match (self.occurrence, places.next(), places.next()) {
-            (_, None, _) => return Err(format!("{quoted:?} is not in the document")),
+            (_, None, _) => return self.look_alike(text, &original, &quoted),
             (None | Some(1), Some(only), None) | (Some(1), Some(only), _) => only,
             (None, Some(_), Some(_)) => {
-                let count = places.count() + 2;
+                let places = || text.match_indices(&original).map(|(from, _)| from);
                 return Err(format!(
-                    "{quoted:?} occurs {count} times; give `occurrence`, or a longer passage"
+                    "{quoted:?} occurs {} times ({}); give `occurrence`, or a longer passage",
+                    places().count(),
+                    quotation::lines(text, places())
                 ));
             }
             (Some(number), ..) => {
@@ -128,7 +157,27 @@ impl SuggestedChange {
                 found.ok_or_else(|| format!("there is no occurrence {number} of {quoted:?}"))?.0
             }
         };
-        Ok((place, place + original.len()))
+        let new = Text::new(&self.replacement).to_string();
+        Ok(SuggestionPlace { range: place..place + original.len(), new, is_alike: false })
+    }
+
+    /// Finds the only passage that looks like the quoted one.
+    fn look_alike(
+        &self,
+        text: &str,
+        original: &str,
+        quoted: &str,
+    ) -> Result<SuggestionPlace, String> {
+        let place = quotation::find(text, original, Folding::LookAlike);
+        if let (QuotationPlace::Alike(range), None | Some(1)) = (place, self.occurrence) {
+            let new = Text::new(&self.replacement).to_string();
+            let found = &text[range.clone()];
+            let new = quotation::rewritten(found, original, &new, Folding::LookAlike);
+            return Ok(SuggestionPlace { range, new, is_alike: true });
+        }
+        let hint = quotation::hint(text, 0..text.len(), original, Folding::LookAlike);
+        let hint = if hint.is_empty() { hint } else { format!(". {hint}") };
+        Err(format!("{quoted:?} is not in the document{hint}"))
     }
 }
 
@@ -149,7 +198,8 @@ mod tests {
         };
         let suggestions: Vec<SuggestedChange> =
             suggestions.iter().map(suggestion).collect::<Result<_, _>>().unwrap();
-        let hunks = hunks(&Text::new(text), &suggestions).map_err(|error| error.to_string())?;
+        let (hunks, _) =
+            hunks(&Text::new(text), &suggestions).map_err(|error| error.to_string())?;
         let parts = hunks.iter().map(|hunk| {
             assert_eq!(hunk.explanation.as_deref(), Some("Why."));
             let words =
@@ -167,6 +217,20 @@ mod tests {
             &[("It were late", "It was late", None), ("could of slept", "could have slept", None)],
         );
         assert_eq!(outcome.unwrap(), "12-14 have; 25-29 was");
+    }
+
+    #[test]
+    fn a_passage_that_only_looks_alike_keeps_its_characters() {
+        let text = "It’s the keeper’s log. It were late.";
+        let outcome = suggested(text, &[("It's the keeper's log", "It's the keeper's book", None)]);
+        assert_eq!(outcome.unwrap(), "18-21 book");
+        let refused = suggested("it’s\nit’s", &[("it's", "it is", None)]).unwrap_err();
+        assert!(refused.contains("2 passages look like it (lines 1, 2)"), "{refused}");
+        let refused = suggested(text, &[("the Keeper’s log", "x", None)]).unwrap_err();
+        assert!(
+            refused.contains("line 1, reads \"the keeper’s log\" and differs in upper"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::approvals::Preview;
+use crate::approvals::{Preview, PreviewWarning};
 use crate::document::diff::{DiffLimits, HunkDraft, HunkKind, diff, diff_between, diff_whole};
 use crate::document::{ChangeSet, Text, TextEdit, utf16_len};
 use crate::rooms::command::DocumentSnapshot;
 
-use crate::tools::pipeline::invisible_chars;
+use crate::tools::pipeline::{elisions, invisible_chars};
 use crate::tools::{DocumentProposal, EditableRange, ToolError};
 
 /// Time limit of a comparison. For a very long text, the result then has fewer and larger changes.
@@ -62,9 +62,9 @@ pub async fn propose(
             }
             None => diff(&old, &new, limits),
         };
-        let warnings = invisible_chars::warning(&old, &new).into_iter().collect();
+        let warnings = warnings(&before, &hunks, &old, &new);
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        DocumentProposal { hunks, text, preview, success_text: None }
+        DocumentProposal { hunks, text, preview, success_text: None, note: None }
     })
     .await
 }
@@ -89,11 +89,17 @@ pub async fn compose(
             .and_then(|change| change.apply(&mut text))
             .map_err(|error| ToolError::Internal(error.to_string()))?;
         let (old, new) = (before.to_string(), text.to_string());
-        let warnings = invisible_chars::warning(&old, &new).into_iter().collect();
+        let warnings = warnings(&before, &hunks, &old, &new);
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Ok(DocumentProposal { hunks, text, preview, success_text: None })
+        Ok(DocumentProposal { hunks, text, preview, success_text: None, note: None })
     };
     linear(units, composed).await?
+}
+
+/// Returns what people are to look out for in a change from `old`, the text of `base`, to `new`.
+fn warnings(base: &Text, hunks: &[HunkDraft], old: &str, new: &str) -> Vec<PreviewWarning> {
+    let unseen = invisible_chars::of_hunks(base, hunks);
+    unseen.into_iter().chain(elisions::warnings(old, new)).collect()
 }
 
 /// Returns the difference of `old`, which stands at `offset` (UTF-16 units), and `new` as one hunk.

@@ -11,7 +11,7 @@ use crate::rooms::command::{
 };
 use crate::rooms::{RoomError, RoomHandle};
 use crate::tools::model_notes::TextDifference;
-use crate::tools::pipeline::cross_document;
+use crate::tools::pipeline::{cross_document, invisible_chars};
 use crate::tools::{
     ApprovalWait, DocumentProposal, ProposalResult, RewrittenRange, ToolCall, ToolContext,
     ToolError,
@@ -32,7 +32,7 @@ pub async fn ask(
     cancel: &CancellationToken,
 ) -> Result<ProposalResult, ToolError> {
     let base = context.document()?;
-    let DocumentProposal { hunks, text, preview, success_text: _ } = proposal;
+    let DocumentProposal { hunks, text, preview, success_text: _, note } = proposal;
     if hunks.is_empty() {
         return Err(ToolError::Unchanged);
     }
@@ -57,7 +57,7 @@ pub async fn ask(
         }
         ProposalOutcome::Unchanged => return Err(ToolError::Unchanged),
     };
-    Ok(ProposalResult { proposed: Some(text), ..verdict(context, call, scope, settled) })
+    Ok(ProposalResult { proposed: Some(text), note, ..verdict(context, call, scope, settled) })
 }
 
 /// Builds the request of a call, as people are asked about it by the terms of `context`.
@@ -65,9 +65,10 @@ pub fn new_request(
     context: &ToolContext,
     call: &ToolCall,
     base: &DocumentSnapshot,
-    preview: Preview,
+    mut preview: Preview,
     hunks: Vec<HunkDraft>,
 ) -> NewApprovalRequest {
+    preview.warnings.extend(invisible_chars::of_own_words(&call.input, &hunks));
     NewApprovalRequest {
         origin: context.call.origin(call),
         requester: context.call.requester.clone(),
@@ -141,7 +142,16 @@ fn verdict(
             && hunk.decided.as_ref().is_some_and(|decided| decided.text.is_none())
     });
     let ResolvedRequest { resolution, reading: now, .. } = settled;
-    ProposalResult { resolution, applied, as_proposed, now, range, explanation, proposed: None }
+    ProposalResult {
+        resolution,
+        applied,
+        as_proposed,
+        now,
+        range,
+        explanation,
+        proposed: None,
+        note: None,
+    }
 }
 
 /// Returns the present text of the original range. The room knows its position, unless it was

@@ -13,6 +13,7 @@ use crate::rooms::settings::ApprovalSwitch;
 use crate::workspace::Workspace;
 
 use super::inbox_approval::{self, AfterRequest, AskerState};
+use super::invisible_chars;
 use crate::tools::document::text_changes;
 use crate::tools::dyn_tool::DynTool;
 use crate::tools::model_notes::refused;
@@ -114,7 +115,8 @@ impl ToolRegistry {
         }
         self.check_not_open(tool, context, input).await?;
         match self.prepare(tool, context, input).await? {
-            PreparedCall::Act(ActionPreview { preview, touched }) => {
+            PreparedCall::Act(ActionPreview { mut preview, touched }) => {
+                preview.warnings.extend(invisible_chars::of_own_words(input, &[]));
                 Ok(UpdatedPreview { preview, touched })
             }
             PreparedCall::Answer(_) | PreparedCall::Propose(_) => {

@@ -1,8 +1,11 @@
 //! Warnings about a file that is to be written. They never claim that a file is harmless. Pure.
 
 use crate::approvals::{Preview, PreviewWarning};
+use crate::document::diff::DiffLimits;
 use crate::file_sync::text_encoding;
-use crate::workspace::deceives;
+use crate::unseen_characters::is_unseen;
+
+use super::{elisions, invisible_chars};
 
 /// Prefixes of secrets that are easily recognised.
 const SECRETS: [&str; 7] =
@@ -13,13 +16,18 @@ const RUN_BY_OTHERS: &str = "makefile justfile package.json build.rs setup.py co
 
 /// Returns all warnings, one for each kind. Passages that are already in the `old` text cause none,
 /// because nobody adds them.
-pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<PreviewWarning> {
+pub fn of_file(
+    path: &str,
+    old: Option<&str>,
+    content: &str,
+    limits: &DiffLimits,
+) -> Vec<PreviewWarning> {
     let names = || path.split('/').filter(|name| !matches!(*name, "" | "." | ".."));
     let last = names().next_back().unwrap_or_default().to_lowercase();
     let is_script =
         [".sh", ".bash", ".command", ".ps1", ".bat"].iter().any(|end| last.ends_with(end));
     // A path is one line, and the first thing that people look at.
-    let is_disguised = path.chars().any(|c| c.is_control() || deceives(c));
+    let is_disguised = path.chars().any(|c| c.is_control() || is_unseen(c));
     let old = old.unwrap_or_default();
     let found = [
         (
@@ -28,7 +36,7 @@ pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<PreviewWarni
             "Its name has line breaks, invisible characters, or some that change the order of what you read.",
         ),
         (
-            !is_disguised && adds(unseen(old), unseen(content)),
+            !is_disguised && adds_unseen(old, content, limits),
             "deceiving",
             "It has invisible characters, or some that change the order of what you read.",
         ),
@@ -48,15 +56,15 @@ pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<PreviewWarni
         code: code.to_owned(),
         text: text.to_owned(),
     };
-    found.into_iter().filter(|(holds, ..)| *holds).map(warn).collect()
+    let found = found.into_iter().filter(|(holds, ..)| *holds).map(warn);
+    found.chain(elisions::warnings(old, content)).collect()
 }
 
-/// Returns the deceiving characters of a text. Joiners do not count: emoji and several scripts need
-/// them, though paths and commands do not.
-fn unseen(text: &str) -> Vec<char> {
+/// Returns `true` if a change puts in deceiving characters.
+fn adds_unseen(old: &str, new: &str, limits: &DiffLimits) -> bool {
     // A mark at the beginning is a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.chars().filter(|&c| deceives(c) && !matches!(c, '\u{200c}' | '\u{200d}')).collect()
+    let [old, new] = [old, new].map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
+    !invisible_chars::added_between(old, new, limits).is_empty()
 }
 
 /// Returns the passages of a text that look like secrets, each in its full length.
@@ -84,8 +92,14 @@ fn adds<T: Ord>(mut old: Vec<T>, mut new: Vec<T>) -> bool {
 
 /// Returns all warnings for a change of an existing file, including one if the diff does not show
 /// what changes.
-pub fn of_change(path: &str, old: &str, new: &str, shown: &Preview) -> Vec<PreviewWarning> {
-    let mut warnings = of_file(path, Some(old), new);
+pub fn of_change(
+    path: &str,
+    old: &str,
+    new: &str,
+    shown: &Preview,
+    limits: &DiffLimits,
+) -> Vec<PreviewWarning> {
+    let mut warnings = of_file(path, Some(old), new, limits);
     warnings.extend(line_ends(old, new, shown));
     warnings
 }
@@ -103,7 +117,6 @@ fn line_ends(old: &str, new: &str, shown: &Preview) -> Option<PreviewWarning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::diff::DiffLimits;
 
     #[test]
     fn how_lines_come_to_end_is_told_where_nobody_would_see_it() {
@@ -119,7 +132,7 @@ mod tests {
     fn what_was_there_before_is_no_caution() {
         let codes = |old: &str, new: &str| {
             let shown = Preview::diff("a.md", Some(old), new, &DiffLimits::default());
-            let found = of_change("a.md", old, new, &shown);
+            let found = of_change("a.md", old, new, &shown, &DiffLimits::default());
             found.into_iter().map(|it| it.code).collect::<Vec<_>>()
         };
         let (mark, key) = ("\u{202e}", "key: sk-ant-api03-x");
@@ -133,14 +146,21 @@ mod tests {
         assert_eq!(codes(key, &format!("{key}\n{key}")), ["secret"]);
         assert_eq!(codes(&format!("{key}\n{key}{mark}"), key), [""; 0], "taking out is welcome");
         for path in ["a\u{200d}.md", "a\u{200c}.md"] {
-            assert_eq!(of_file(path, Some("a"), "a").len(), 1, "a name needs no joiners");
+            assert_eq!(
+                of_file(path, Some("a"), "a", &DiffLimits::default()).len(),
+                1,
+                "a name needs no joiners"
+            );
         }
     }
 
     #[test]
     fn what_to_look_out_for_is_named() {
         let codes = |path: &str, content: &str| {
-            of_file(path, None, content).into_iter().map(|it| it.code).collect::<Vec<_>>()
+            of_file(path, None, content, &DiffLimits::default())
+                .into_iter()
+                .map(|it| it.code)
+                .collect::<Vec<_>>()
         };
         assert_eq!(codes("docs/a.md", "# A\n\tb\r\n"), [""; 0]);
         assert_eq!(codes("a.md", "a\u{202e}b"), ["deceiving"]);
@@ -148,7 +168,7 @@ mod tests {
         for path in
             ["a\n.md", "a\u{1b}[2K.md", "a\t.md", "a\u{200b}.md", "gnp\u{202e}.md", "a\u{e0041}.md"]
         {
-            let found = of_file(path, None, "a\u{202e}b");
+            let found = of_file(path, None, "a\u{202e}b", &DiffLimits::default());
             assert_eq!(found.len(), 1, "{path:?} {found:?}");
             assert!(
                 found[0].code == "deceiving" && found[0].text.starts_with("Its name has"),

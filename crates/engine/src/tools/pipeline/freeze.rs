@@ -191,6 +191,7 @@ mod tests {
                 text: Text::new(self.proposed),
                 preview: Preview::diff("Draft", Some(self.base), self.proposed, &limits),
                 success_text: None,
+                note: None,
             };
             let caught_up = SnapshotWithUpdates { now, missed, causes: Vec::new() };
             let call = CallOutlook {

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod cross_document;
 pub(crate) mod cross_document_consent;
 pub(crate) mod document_path_rules;
+pub(crate) mod elisions;
 pub(crate) mod elsewhere;
 pub(crate) mod execute;
 pub(crate) mod file_warnings;

@@ -72,10 +72,17 @@ pub(crate) async fn propose(
     warning: Option<PreviewWarning>,
 ) -> Result<PreparedCall, ToolError> {
     let base = context.document()?;
-    let mut warnings = file_warnings::of_file(path, Some(&base.text.to_string()), new);
+    let (old, named, content) = (base.text.to_string(), path.to_owned(), new.to_owned());
+    let about_file = text_changes::blocking(move |limits| {
+        file_warnings::of_file(&named, Some(&old), &content, limits)
+    });
+    let mut warnings = about_file.await?;
     warnings.extend(warning);
     let mut proposal = text_changes::propose(base, text_encoding::read(new), None).await?;
-    proposal.preview.warnings.splice(0..0, warnings);
+    let is_new = |it: &PreviewWarning| warnings.iter().all(|other| other.code != it.code);
+    let others: Vec<_> = proposal.preview.warnings.drain(..).filter(is_new).collect();
+    warnings.extend(others);
+    proposal.preview.warnings = warnings;
     proposal.success_text = Some(success_text);
     Ok(PreparedCall::Propose(proposal))
 }

@@ -28,8 +28,29 @@ pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
         {
             Ok(())
         }
-        _ => Err(HookDenial("Invalid selection range".into())),
+        _ => Err(HookDenial(format!("Invalid selection range{}", shape_problem(range)))),
     }
+}
+
+/// Returns what is wrong with a range that is not an object of `start` and `end`; empty otherwise.
+fn shape_problem(range: Option<&Value>) -> String {
+    let is = match range {
+        None | Some(Value::Null) => return String::new(),
+        Some(Value::Object(fields)) => {
+            let is_known = |name: &String| matches!(name.as_str(), "start" | "end");
+            if fields.is_empty() || fields.keys().any(is_known) {
+                return String::new();
+            }
+            let names: Vec<_> = fields.keys().take(4).map(String::as_str).collect();
+            format!("an object of {}", names.join(", "))
+        }
+        Some(Value::Array(_)) => "a list".to_owned(),
+        Some(Value::String(_)) => "text".to_owned(),
+        Some(_) => "a single value".to_owned(),
+    };
+    format!(
+        ": `selection_range` is {{\"start\": first, \"end\": end}} in UTF-16 code units of the document, not {is}"
+    )
 }
 
 /// Denies a `new_content` or `new_text` that is too long.
@@ -113,7 +134,6 @@ mod tests {
             json!({}),
             json!([]),
             json!({"selection_range": null}),
-            json!({"selection_range": 3}),
             json!({"selection_range": {"end": 3}}),
             json!({"selection_range": {"start": 1}}),
             json!({"selection_range": {"start": "1", "end": 3}}),
@@ -128,6 +148,21 @@ mod tests {
         ];
         for input in bad {
             assert_eq!(denied(&input).as_deref(), Some("Invalid selection range"), "{input}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_another_shape_is_named() {
+        let cases = [
+            (json!(3), "a single value"),
+            (json!("0-5"), "text"),
+            (json!([1, 2, 3]), "a list"),
+            (json!({"from": 1, "to": 3}), "an object of from, to"),
+        ];
+        for (range, named) in cases {
+            let reason = denied(&json!({"selection_range": range})).unwrap();
+            assert!(reason.starts_with("Invalid selection range: "), "{reason}");
+            assert!(reason.ends_with(&format!("not {named}")), "{reason}");
         }
     }
 

@@ -57,14 +57,16 @@ impl Tool for EditTool {
         let workspace = context.workspace()?.clone();
         let (path, edits) = input.parts();
         if context.open_file.is_some() {
-            let (new, count) = replacements::of_document(context.document()?, &edits)?;
+            let (new, count, note) = replacements::of_document(context.document()?, &edits)?;
             workspace.check(&path, &new)?;
-            return open_file::propose(&context, &path, &new, replaced(&path, count), None).await;
+            let success_text = replaced(&path, count) + &note;
+            return open_file::propose(&context, &path, &new, success_text, None).await;
         }
         text_changes::blocking(move |limits| {
             let edited = replacements::apply_to_file(&workspace, &path, &edits)?;
             let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
-            let warnings = file_warnings::of_change(&path, &edited.old.text, &edited.new, &shown);
+            let warnings =
+                file_warnings::of_change(&path, &edited.old.text, &edited.new, &shown, limits);
             let preview = Preview { warnings, ..shown };
             Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
         })
@@ -74,8 +76,8 @@ impl Tool for EditTool {
     async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
         let (path, edits) = input.parts();
         text_changes::blocking(move |_| {
-            let (count, written) = replacements::write(&execution, &path, &edits)?;
-            Ok(replaced(&path, count) + &written.note())
+            let (count, note) = replacements::write(&execution, &path, &edits)?;
+            Ok(replaced(&path, count) + &note)
         })
         .await?
     }

@@ -45,9 +45,9 @@ impl Tool for MultiEdit {
         let workspace = context.workspace()?.clone();
         let Input { file_path, edits } = input;
         if context.open_file.is_some() {
-            let (new, count) = replacements::of_document(context.document()?, &edits)?;
+            let (new, count, note) = replacements::of_document(context.document()?, &edits)?;
             workspace.check(&file_path, &new)?;
-            let success_text = applied(&file_path, &edits, count);
+            let success_text = applied(&file_path, &edits, count) + &note;
             return open_file::propose(&context, &file_path, &new, success_text, None).await;
         }
         text_changes::blocking(move |limits| {
@@ -56,7 +56,7 @@ impl Tool for MultiEdit {
             let shown =
                 Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
             let warnings =
-                file_warnings::of_change(&file_path, &edited.old.text, &edited.new, &shown);
+                file_warnings::of_change(&file_path, &edited.old.text, &edited.new, &shown, limits);
             let preview = Preview { warnings, ..shown };
             Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
         })
@@ -66,8 +66,8 @@ impl Tool for MultiEdit {
     async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
         let Input { file_path, edits } = input;
         text_changes::blocking(move |_| {
-            let (count, written) = replacements::write(&execution, &file_path, &edits)?;
-            Ok(applied(&file_path, &edits, count) + &written.note())
+            let (count, note) = replacements::write(&execution, &file_path, &edits)?;
+            Ok(applied(&file_path, &edits, count) + &note)
         })
         .await?
     }

@@ -1,16 +1,18 @@
 //! Replacements in a file of the workspace: each must be unambiguous, and all apply or none.
 //!
 //! Models write `\n` for every kind of line end. So words are searched for without regard to line
-//! ends, and new words get the line ends of the file ([`text_encoding`](crate::file_sync)).
+//! ends, and new words get the line ends of the file ([`text_encoding`](crate::file_sync)). Blanks
+//! before line ends may differ too, if only one passage then matches.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::document::diff::DraftPart;
+use crate::document::quotation::{self, Folding, QuotationPlace};
 use crate::document::utf16_len;
 use crate::file_sync::text_encoding;
 use crate::rooms::command::DocumentSnapshot;
-use crate::workspace::{ReplacedFile, TextFile, Workspace};
+use crate::workspace::{TextFile, Workspace};
 
 use crate::tools::{ExecutionContext, ToolError, ToolResult};
 
@@ -36,6 +38,8 @@ pub struct EditedFile {
     pub new: String,
     /// Number of occurrences that each edit replaced.
     pub counts: Vec<usize>,
+    /// Sentences for the model about passages that read otherwise than it quoted them; often empty.
+    pub note: String,
 }
 
 /// Applies edits to the present text of a file, without writing it.
@@ -50,9 +54,10 @@ pub fn apply_to_file(
 ) -> ToolResult<EditedFile> {
     let old = workspace.read_if_exists(path)?;
     let old = old.ok_or_else(|| ToolError::Failed(format!("{path} does not exist")))?;
-    let (new, counts) = apply(&old.text, edits).map_err(ToolError::Failed)?;
+    let AppliedEdits { text: new, counts, note } =
+        apply(&old.text, edits).map_err(ToolError::Failed)?;
     workspace.check(path, &new)?;
-    Ok(EditedFile { old, new, counts })
+    Ok(EditedFile { old, new, counts, note })
 }
 
 impl EditedFile {
@@ -63,7 +68,7 @@ impl EditedFile {
 }
 
 /// Writes the result of the edits, if the file is still the one that people were shown. Returns the
-/// number of replaced occurrences and the written file.
+/// number of replaced occurrences, and what else the model is told.
 ///
 /// # Errors
 ///
@@ -72,50 +77,67 @@ pub fn write(
     execution: &ExecutionContext,
     path: &str,
     edits: &[Replacement],
-) -> ToolResult<(usize, ReplacedFile)> {
+) -> ToolResult<(usize, String)> {
     let edited = apply_to_file(&execution.workspace, path, edits)?;
     let count = edited.count();
-    let EditedFile { old, new, .. } = edited;
+    let EditedFile { old, new, note, .. } = edited;
     let expected = execution.touched.as_deref().unwrap_or_default();
     if old.stamp != expected {
         let changed = crate::workspace::WorkspaceError::Changed { path: path.to_owned() };
         return Err(changed.into());
     }
     let written = execution.workspace.write(path, &new, expected)?;
-    Ok((count, written))
+    Ok((count, note + &written.note()))
 }
 
-/// Returns the text of a document after all edits, and the number of replaced occurrences.
+/// Returns the text of a document after all edits, the number of replaced occurrences, and what
+/// else the model is told.
 ///
 /// # Errors
 /// [`ToolError::Failed`] if there is no edit, if one does not match as often as it says, or if
 /// together they change nothing.
-pub fn of_document(base: &DocumentSnapshot, edits: &[Replacement]) -> ToolResult<(String, usize)> {
-    let (text, counts) = apply(&base.text.to_string(), edits).map_err(ToolError::Failed)?;
-    Ok((text, counts.iter().sum()))
+pub fn of_document(
+    base: &DocumentSnapshot,
+    edits: &[Replacement],
+) -> ToolResult<(String, usize, String)> {
+    let AppliedEdits { text, counts, note } =
+        apply(&base.text.to_string(), edits).map_err(ToolError::Failed)?;
+    Ok((text, counts.iter().sum(), note))
 }
 
-/// Applies all edits in order. Returns the text and the number of occurrences that each edit
-/// replaced.
-fn apply(content: &str, edits: &[Replacement]) -> Result<(String, Vec<usize>), String> {
+/// Text after all edits.
+#[derive(Debug, Default, PartialEq)]
+struct AppliedEdits {
+    text: String,
+    /// Number of occurrences that each edit replaced.
+    counts: Vec<usize>,
+    /// Sentences for the model, each after a full stop.
+    note: String,
+}
+
+/// Applies all edits in order.
+fn apply(content: &str, edits: &[Replacement]) -> Result<AppliedEdits, String> {
     if edits.is_empty() {
         return Err("there is nothing to replace".to_owned());
     }
-    let (mut now, mut counts) = (content.to_owned(), Vec::new());
+    let mut done = AppliedEdits { text: content.to_owned(), ..AppliedEdits::default() };
     for (index, edit) in edits.iter().enumerate() {
         let which = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
-        let (new, found) = replace(&now, edit).map_err(|why| which + &why)?;
-        now = new;
-        counts.push(found);
+        let (new, found, note) =
+            replace(&done.text, edit).map_err(|why| format!("{which}{why}"))?;
+        done.text = new;
+        done.counts.push(found);
+        done.note.extend(note.map(|note| format!(". {which}{note}")));
     }
-    if now == content {
+    if done.text == content {
         return Err("the edits cancel each other; the file would stay as it is".to_owned());
     }
-    Ok((now, counts))
+    Ok(done)
 }
 
-/// Applies one edit. Returns the text and the number of occurrences.
-fn replace(content: &str, edit: &Replacement) -> Result<(String, usize), String> {
+/// Applies one edit. Returns the text, the number of occurrences, and a sentence for the model if
+/// the passage reads otherwise than it was quoted.
+fn replace(content: &str, edit: &Replacement) -> Result<(String, usize, Option<String>), String> {
     let plain = |text: &str| text_encoding::read(text).to_string();
     let (old, new) = (plain(&edit.old_string), plain(&edit.new_string));
     if old.is_empty() {
@@ -133,17 +155,40 @@ fn replace(content: &str, edit: &Replacement) -> Result<(String, usize), String>
     let text = plain(content);
     let found = text.matches(&old).count();
     match found {
-        0 => return Err("old_string is not in the file".to_owned()),
+        0 => return look_alike(content, &text, &old, &new),
         1 => {}
         _ if edit.replace_all => {}
         _ => {
             return Err(format!(
-                "old_string is in the file {found} times; give more of the text around it, or set replace_all"
+                "old_string is in the file {found} times ({}); give more of the text around it, or set replace_all",
+                quotation::lines(&text, text.match_indices(&old).map(|(at, _)| at))
             ));
         }
     }
     let after = text.replace(&old, &new);
-    Ok((text_encoding::replaced(content, &after, parts(&text, &old, &new)), found))
+    Ok((text_encoding::replaced(content, &after, parts(&text, &old, &new)), found, None))
+}
+
+/// Applies one edit to the only passage that differs from the quoted one in blanks before line ends.
+fn look_alike(
+    content: &str,
+    text: &str,
+    old: &str,
+    new: &str,
+) -> Result<(String, usize, Option<String>), String> {
+    let QuotationPlace::Alike(range) = quotation::find(text, old, Folding::LineEnds) else {
+        let hint = quotation::hint(text, 0..text.len(), old, Folding::LineEnds);
+        let hint = if hint.is_empty() { hint } else { format!(". {hint}") };
+        return Err(format!("old_string is not in the file{hint}"));
+    };
+    let found = &text[range.clone()];
+    let insert = quotation::rewritten(found, old, new, Folding::LineEnds);
+    let after = [&text[..range.start], &insert, &text[range.end..]].concat();
+    let from = utf16_len(&text[..range.start]);
+    let to = from + utf16_len(found);
+    let note = quotation::found_alike(found, Folding::LineEnds);
+    let part = DraftPart { from, to, base: found.to_owned(), insert };
+    Ok((text_encoding::replaced(content, &after, [part]), 1, Some(note)))
 }
 
 /// Returns every occurrence as a change, in UTF-16 units.
@@ -173,15 +218,17 @@ mod tests {
     #[test]
     fn each_edit_works_on_what_the_one_before_left() {
         let edits = [edit("one", "two"), edit("two", "three")];
-        assert_eq!(apply("one", &edits).unwrap(), ("three".into(), vec![1, 1]));
+        let done = apply("one", &edits).unwrap();
+        assert_eq!((done.text.as_str(), done.counts), ("three", vec![1, 1]));
     }
 
     #[test]
     fn all_occurrences_are_replaced_only_if_that_is_said() {
         let all = Replacement { replace_all: true, ..edit("a", "b") };
-        assert_eq!(apply("a a a", &[all]).unwrap(), ("b b b".into(), vec![3]));
-        let refused = apply("a a a", &[edit("a", "b")]).unwrap_err();
-        assert!(refused.starts_with("old_string is in the file 3 times"), "{refused}");
+        let done = apply("a a a", &[all]).unwrap();
+        assert_eq!((done.text.as_str(), done.counts), ("b b b", vec![3]));
+        let refused = apply("a a\na", &[edit("a", "b")]).unwrap_err();
+        assert!(refused.starts_with("old_string is in the file 3 times (lines 1, 2)"), "{refused}");
     }
 
     #[test]
@@ -215,12 +262,30 @@ mod tests {
             ("a\rx\nb", edit("x", ""), "a\n\nb"),
         ];
         for (content, edit, expected) in cases {
-            assert_eq!(apply(content, &[edit]).unwrap().0, expected, "{content:?}");
+            assert_eq!(apply(content, &[edit]).unwrap().text, expected, "{content:?}");
         }
         let all = Replacement { replace_all: true, ..edit("a\nb", "c\nd") };
-        assert_eq!(apply("a\r\nb\na\nb", &[all]).unwrap(), ("c\r\nd\nc\nd".into(), vec![2]));
+        let done = apply("a\r\nb\na\nb", &[all]).unwrap();
+        assert_eq!((done.text.as_str(), done.counts), ("c\r\nd\nc\nd", vec![2]));
         let refused = apply("a\r\n", &[edit("a\r\n", "a\n")]).unwrap_err();
         assert!(refused.contains("differ in line ends only"), "{refused}");
+    }
+
+    #[test]
+    fn blanks_before_line_ends_may_differ_and_stay_as_the_file_has_them() {
+        let done = apply("a:  \r\n\tb\r\n", &[edit("a:\n\tb", "a:\n\tc")]).unwrap();
+        assert_eq!(done.text, "a:  \r\n\tc\r\n");
+        assert!(done.note.starts_with(". The quoted text differs"), "{}", done.note);
+        let refused = apply("a: \nb\na:  \nb\n", &[edit("a:\nb", "c")]).unwrap_err();
+        assert!(refused.contains("2 passages look like it (lines 1, 3)"), "{refused}");
+        for (content, old) in
+            [("say(“x”)", "say(\"x\")"), ("\tgo()", "    go()"), ("a – b", "a - b")]
+        {
+            let refused = apply(content, &[edit(old, "y")]).unwrap_err();
+            assert!(refused.contains("line 1, reads"), "{refused}");
+        }
+        let all = Replacement { replace_all: true, ..edit("a:\nb", "c") };
+        assert!(apply("a: \nb\na:  \nb\n", &[all]).is_err());
     }
 
     #[test]

@@ -68,8 +68,8 @@ impl Tool for WriteTool {
             }
             let shown = Preview::diff(&file_path, before, &new, limits);
             let warnings = match before {
-                Some(before) => file_warnings::of_change(&file_path, before, &new, &shown),
-                None => file_warnings::of_file(&file_path, None, &new),
+                Some(before) => file_warnings::of_change(&file_path, before, &new, &shown, limits),
+                None => file_warnings::of_file(&file_path, None, &new, limits),
             };
             let preview = Preview { warnings, ..shown };
             let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
