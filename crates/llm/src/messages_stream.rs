@@ -99,8 +99,17 @@ impl AnswerReader {
         if !KNOWN_EVENTS.split_whitespace().any(|known| known == name) {
             return Ok(None);
         }
-        let event: StreamEvent =
-            serde_json::from_str(data).map_err(|error| malformed(format!("{name}: {error}")))?;
+        if let Ok(event) = serde_json::from_str::<StreamEvent>(data) {
+            return self.take(event);
+        }
+        // Gateways keep the connection open with lines of their own, such as `: keepalive`.
+        let lines = data.lines().filter(|line| line.trim_start().starts_with('{'));
+        let data = lines.collect::<Vec<_>>().join("\n");
+        if data.is_empty() {
+            return Ok(None);
+        }
+        let event =
+            serde_json::from_str(&data).map_err(|error| malformed(format!("{name}: {error}")))?;
         self.take(event)
     }
 

@@ -328,3 +328,34 @@ fn every_recorded_stream_is_told_about_here() {
         assert!(tests.contains(&format!("\"{name}\"")), "no test plays {name}");
     }
 }
+
+/// Lines that gateways put into a stream to keep the connection open.
+const NOISE: [&str; 7] = [
+    "data: : keepalive\n\n",
+    "data: OPENROUTER PROCESSING\n\n",
+    "data:\n\n",
+    "data: [1]\n\n",
+    "data: null\n\n",
+    "data: \"ping\"\n\n",
+    "event: ping\ndata: : keepalive\n\n",
+];
+
+#[tokio::test]
+async fn lines_that_are_no_objects_are_skipped() {
+    let whole = String::from_utf8(recorded("text")).expect("UTF-8");
+    let plain = replay(whole.as_bytes(), 64).await;
+    for noise in NOISE {
+        let noisy = whole.replace("event: ", &format!("{noise}event: "));
+        let heard = replay(noisy.as_bytes(), 64).await;
+        assert_eq!(heard.end, plain.end, "{noise:?}");
+        assert_eq!(heard.deltas, plain.deltas, "{noise:?}");
+        // In the same event as data.
+        let line =
+            noise.lines().last().filter(|line| line.starts_with("data")).unwrap_or("data: x");
+        let noisy = whole.replace("\ndata: {", &format!("\n{line}\ndata: {{"));
+        assert_eq!(replay(noisy.as_bytes(), 7).await.end, plain.end, "{line:?}");
+    }
+    let broken = whole.replacen("data: {", "data: {{", 1);
+    let broken = replay(broken.as_bytes(), 64).await.end;
+    assert!(matches!(broken, Err(ModelError::Malformed { .. })), "{broken:?}");
+}

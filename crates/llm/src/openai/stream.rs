@@ -173,6 +173,10 @@ impl<'a> CompletionReader<'a> {
                 self.done = true;
                 return Ok(());
             }
+            // Gateways keep the connection open with lines of their own, such as `: keepalive`.
+            if !line.starts_with('{') {
+                continue;
+            }
             match serde_json::from_str(line) {
                 Ok(chunk) => self.chunk(&chunk, deltas)?,
                 // Events of other names are meant for other clients.

@@ -364,3 +364,35 @@ fn every_recorded_stream_is_told_about_here() {
         assert!(tests.contains(&format!("\"{name}\"")), "no test plays {name}");
     }
 }
+
+#[tokio::test]
+async fn lines_that_are_no_objects_are_skipped() {
+    let chunk = |text: &str| {
+        let choice = json!({"index": 0, "delta": {"content": text}});
+        format!("data: {}\n\n", json!({"choices": [choice]}))
+    };
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let play = async |noise: &str| {
+        let stream = [noise, &chunk("Fi"), noise, &chunk("ne."), noise, end].concat();
+        lines(&replay(stream.as_bytes(), 7).await)
+    };
+    let plain = play("").await;
+    for noise in [
+        "data: : keepalive\n\n",
+        "data: : OPENROUTER PROCESSING\n\n",
+        "data: PROCESSING\n\n",
+        "data: [PING]\n\n",
+        "data:\n\n",
+        "data: null\n\n",
+        "event: keepalive\ndata: keepalive\n\n",
+    ] {
+        assert_eq!(play(noise).await, plain, "{noise:?}");
+    }
+    let together = chunk("Fine.").replace("\n\n", "\ndata: : keepalive\n\n") + end;
+    assert!(lines(&replay(together.as_bytes(), 7).await).contains(&"- Fine.".to_owned()));
+    let broken = play("data: {\"choices\": [\n\n").await;
+    assert!(broken.iter().any(|line| line.contains("cannot be read")), "{broken:?}");
+    // The end is the end, whatever comes after it.
+    let after = [chunk("Fine."), "data: [DONE]\n\ndata: {broken\n\n".to_owned()].concat();
+    assert!(lines(&replay(after.as_bytes(), 64).await).contains(&"= end_turn".to_owned()));
+}
