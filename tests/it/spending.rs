@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -289,6 +290,65 @@ fn a_program_that_hangs_up_pays_by_length_where_nothing_was_counted_yet() {
     let copydesk = plan.variable("COPYDESK_PRICES", &prices.path().display().to_string()).start();
     // 400 characters are 100 tokens of output; the question is a few of input.
     hangs_up_and_pays(&copydesk, "openai:story", |usd| (50.25..60.0).contains(&usd));
+}
+
+/// A provider that takes a request and never answers; returns its address, and a receiver of the
+/// moments at which requests arrived.
+fn provider_that_says_nothing() -> (String, mpsc::Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let (arrives, arrived) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                line.clear();
+            }
+            arrives.send(()).ok();
+            kept.push(stream);
+        }
+    });
+    (url, arrived)
+}
+
+#[test]
+fn what_is_stopped_before_the_first_word_pays_for_the_request() {
+    for (name, key, address) in [
+        ("anthropic:story", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        ("openai:story", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    ] {
+        let (url, arrived) = provider_that_says_nothing();
+        let prices = prices();
+        let plan = TestServer::plan().model(name).variable(key, "sk-story").variable(address, &url);
+        let path = prices.path().display().to_string();
+        let copydesk = plan.variable("COPYDESK_PRICES", &path).start();
+        let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
+        ana.creates(&"word ".repeat(4_000));
+        let run = ana.asks("Hello");
+        let has_it = arrived.recv_timeout(Duration::from_secs(30));
+        has_it.expect("the provider gets the request");
+        ana.emit("cancel", &json!({"requestId": run})).ok();
+        let until = Instant::now() + Duration::from_secs(30);
+        // 20,000 characters are 5,000 tokens of input, at 25 cents each.
+        while spending(&owner)["usd"].as_f64().is_none_or(|usd| usd < 1_250.0) {
+            assert!(Instant::now() < until, "{name}: {}", spending(&owner));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_request_that_the_provider_refuses_costs_nothing() {
+    let refusal = json!({"status": 400, "body": {"type": "error",
+        "error": {"type": "invalid_request_error", "message": "No"}}});
+    let (provider, prices) = (Provider::answering(vec![refusal]), prices());
+    let copydesk = priced_server(&provider, &prices);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
+    ana.creates("It was dark.\n");
+    assert_eq!(asks(&ana).0, "model_refused_request");
+    assert!(is(&spending(&owner)["usd"], 0.0), "{}", spending(&owner));
 }
 
 #[test]

@@ -283,7 +283,7 @@ impl AnthropicApi {
         let request = versioned(self.client.post(format!("{}/messages", self.base)))
             .header("content-type", "application/json")
             .body(body.json.clone());
-        let opened = transport::send(request, read_error).await?;
+        let opened = transport::ask(request, read_error, &body.model, sink).await?;
         let kind = opened.content_type();
         if kind != "text/event-stream" {
             return Err(malformed(format!("{kind} instead of a stream of events")));

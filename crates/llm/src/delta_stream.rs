@@ -34,6 +34,11 @@ impl TryUsage {
         }
     }
 
+    fn begin(&self, model: &str) {
+        let begun = FailedTryUsage { model: model.to_owned(), usage: TokenUsage::default() };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+    }
+
     fn take(&self) -> Option<FailedTryUsage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -44,6 +49,18 @@ impl DeltaSink {
     /// If the try fails, the tokens are sent as lost.
     pub(super) fn uses(&self, model: &str, usage: TokenUsage) {
         self.used.set(model, usage);
+    }
+
+    /// Records that a request to `model` is about to leave. If the try fails before the provider
+    /// has reported any tokens, it is sent as lost without tokens: the provider may have read the
+    /// request all the same.
+    pub(super) fn begin(&self, model: &str) {
+        self.used.begin(model);
+    }
+
+    /// Records that the try has used nothing: the request did not leave, or was refused.
+    pub(super) fn forget(&self) {
+        drop(self.used.take());
     }
 
     /// Sends the tokens that the last try has used in vain.

@@ -266,7 +266,7 @@ pub enum AnswerDelta {
 }
 
 /// Tokens of a try that broke off, was cut or was cancelled, as far as the provider had reported
-/// them.
+/// them: none if it was sent the request and had not answered yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedTryUsage {
     /// Name of the model that was asked.

@@ -182,7 +182,8 @@ impl OpenAiApi {
         sink: &DeltaSink,
     ) -> ModelResult<AssistantMessage> {
         let url = format!("{}/chat/completions", self.base);
-        let opened = transport::send(self.client.post(url).json(body), errors::read).await?;
+        let request = self.client.post(url).json(body);
+        let opened = transport::ask(request, errors::read, model, sink).await?;
         let request_id = opened.request_id.clone();
         let answer = match opened.content_type().as_str() {
             "text/event-stream" => stream::read(opened.bytes(), model, thoughts, sink).await,

@@ -16,7 +16,7 @@ use super::{
     AnswerDelta, AssistantMessage, FailedTryUsage, Model, ModelDocument, ModelError, ModelRequest,
     ModelSelection,
 };
-use crate::messages_api::{ChatMessage, ContentBlock, ToolDefinition};
+use crate::messages_api::{ChatMessage, ContentBlock, TokenUsage, ToolDefinition};
 
 /// All deltas of an answer, and its end.
 #[derive(Debug, PartialEq)]
@@ -80,7 +80,9 @@ pub(super) async fn collect_stream(
         match stream.next().await.expect("a stream ends with Done or an error") {
             Ok(AnswerDelta::Done(message)) => break Ok(message),
             Ok(AnswerDelta::Lost(FailedTryUsage { usage, .. })) => {
-                lost.push((usage.input_tokens, usage.output_tokens));
+                if usage != TokenUsage::default() {
+                    lost.push((usage.input_tokens, usage.output_tokens));
+                }
             }
             Ok(delta) => deltas.push(delta),
             Err(error) => break Err(error),

@@ -10,6 +10,7 @@ use jiff::fmt::rfc2822;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, Url};
 
+use super::delta_stream::DeltaSink;
 use super::{ModelError, malformed, retry};
 use crate::http_client::{http_client_builder, with_causes};
 use crate::messages_api::ProviderError;
@@ -67,7 +68,30 @@ pub(super) struct OpenedAnswer {
     pub(super) request_id: String,
 }
 
-/// Sends a request.
+/// Sends a request for an answer of `model`, and records in `sink` whether the provider may have
+/// read it.
+///
+/// # Errors
+///
+/// Any answer without success is an error.
+pub(super) async fn ask(
+    request: RequestBuilder,
+    read_error: ReadError,
+    model: &str,
+    sink: &DeltaSink,
+) -> Result<OpenedAnswer, ModelError> {
+    sink.begin(model);
+    let sent = request.send().await.inspect_err(|error| {
+        if error.is_connect() || error.is_builder() {
+            sink.forget();
+        }
+    });
+    let opened = opened(sent.map_err(network)?, read_error).await;
+    // Providers charge nothing for a request that they refuse.
+    opened.inspect_err(|_| sink.forget())
+}
+
+/// Sends a request that generates nothing.
 ///
 /// # Errors
 ///
@@ -76,7 +100,10 @@ pub(super) async fn send(
     request: RequestBuilder,
     read_error: ReadError,
 ) -> Result<OpenedAnswer, ModelError> {
-    let response = request.send().await.map_err(network)?;
+    opened(request.send().await.map_err(network)?, read_error).await
+}
+
+async fn opened(response: Response, read_error: ReadError) -> Result<OpenedAnswer, ModelError> {
     let id = ["request-id", "x-request-id"];
     let request_id = id.into_iter().find_map(|name| header(response.headers(), name));
     let request_id = request_id.unwrap_or("none").to_owned();

@@ -177,7 +177,9 @@ const BYTES_A_TOKEN: u64 = 4;
 /// the call is dropped, the model is stopped, and what it has used is stored all the same.
 ///
 /// Most providers say only at the end what an answer has used. One that is not read to its end
-/// counts by its length, so that nobody evades a limit by hanging up.
+/// counts by its length, and one that has not begun by the length of the request, as soon as that
+/// has left, so that no limit is evaded by hanging up. A request that the provider refuses, or that
+/// does not reach it, counts nothing.
 pub struct MeteredCall {
     stream: AnswerStream,
     cancel: CancellationToken,
@@ -226,7 +228,11 @@ impl MeteredCall {
             AnswerDelta::Lost(FailedTryUsage { model, usage }) => {
                 let written = self.written_bytes / BYTES_A_TOKEN;
                 let output_tokens = usage.output_tokens.max(written);
-                (model, TokenUsage { output_tokens, ..*usage })
+                // The provider was sent the request, and has not said how long that is.
+                let is_unknown = usage.sent() == 0 && self.meter.may_cost;
+                let unknown = if is_unknown { self.sent_bytes / BYTES_A_TOKEN } else { 0 };
+                let input_tokens = usage.input_tokens + unknown;
+                (model, TokenUsage { input_tokens, output_tokens, ..*usage })
             }
             AnswerDelta::Done(answer) => {
                 self.is_over = true;

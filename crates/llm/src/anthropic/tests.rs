@@ -380,3 +380,56 @@ async fn a_base_url_may_end_in_v1_and_a_key_must_fit_in_a_header() {
     let error = AnthropicModel::new(settings("https://a.example", "se\ncret")).err().expect("no");
     assert!(!error.to_string().contains("cret"), "{error}");
 }
+
+/// Returns the tokens of every try in vain.
+async fn tries_in_vain(model: &AnthropicModel) -> Vec<u64> {
+    let answer = model.stream(asks("Hello"), CancellationToken::new());
+    let lost = answer.filter_map(|delta| async {
+        let Ok(AnswerDelta::Lost(lost)) = delta else { return None };
+        assert_eq!(lost.model, DEFAULT_MODEL);
+        Some(lost.usage.sent())
+    });
+    lost.collect().await
+}
+
+#[tokio::test]
+async fn a_request_that_has_left_is_lost_unless_the_provider_refuses_it() {
+    let silent = || b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".to_vec();
+    let provider = MockProvider::answering([silent(), silent(), silent()]).await;
+    assert_eq!(tries_in_vain(&model(&provider)).await, [0, 0, 0], "each try was sent");
+    let provider = MockProvider::answering([overloaded(), silent(), overloaded()]).await;
+    assert_eq!(tries_in_vain(&model(&provider)).await, [0]);
+    let refused = refusal(400, "", &error_body("invalid_request_error", "No"));
+    let provider = MockProvider::answering([refused]).await;
+    assert!(tries_in_vain(&model(&provider)).await.is_empty());
+    let provider = MockProvider::answering([]).await;
+    let model = model(&provider);
+    provider.asked().await;
+    assert!(tries_in_vain(&model).await.is_empty(), "nothing is there");
+}
+
+#[tokio::test]
+async fn hanging_up_before_the_first_word_loses_the_request() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let base_url = format!("http://{}", listener.local_addr().expect("an address"));
+    let (arrived, has_arrived) = oneshot::channel();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.expect("a connection");
+        read_request(&mut socket).await;
+        arrived.send(()).expect("the test waits");
+        drop(socket.read(&mut [0]).await);
+    });
+    let (api_key, model, patience) = ("k".into(), DEFAULT_MODEL.into(), RetryPolicy::default());
+    let settings = AnthropicSettings { base_url, api_key, model, patience };
+    let cancel = CancellationToken::new();
+    let model = AnthropicModel::new(settings).expect("a client");
+    let mut answer = model.stream(asks("Hello"), cancel.clone());
+    tokio::select! {
+        early = answer.next() => panic!("nothing was said: {early:?}"),
+        arrived = has_arrived => arrived.expect("the provider has it"),
+    }
+    cancel.cancel();
+    let Some(Ok(AnswerDelta::Lost(lost))) = answer.next().await else { panic!("it was sent") };
+    assert_eq!(lost.usage.sent(), 0, "how long it is was not said");
+    assert_eq!(answer.next().await, Some(Err(ModelError::Cancelled)));
+}

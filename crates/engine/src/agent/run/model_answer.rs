@@ -6,6 +6,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use crate::llm::messages_api::TokenUsage;
 use crate::llm::{AnswerDelta, FailedTryUsage, ModelError};
 
 use super::call_previews::CallPreviews;
@@ -68,7 +69,7 @@ async fn until_end(
             biased;
             () = cancel.cancelled() => {
                 if let Some(Some(Ok(AnswerDelta::Lost(lost)))) = stream.next().now_or_never() {
-                    progress.lost.push(lost);
+                    progress.record_lost(lost);
                 }
                 return RunInput::Cancelled { partial: progress.text.clone() };
             }
@@ -103,7 +104,7 @@ async fn until_end(
                 };
                 run_events.stream_start().await;
             }
-            Some(Ok(AnswerDelta::Lost(lost))) => progress.lost.push(lost),
+            Some(Ok(AnswerDelta::Lost(lost))) => progress.record_lost(lost),
             Some(Ok(AnswerDelta::Done(answer))) => return RunInput::Answered(answer),
             Some(Err(ModelError::Cancelled)) => {
                 return RunInput::Cancelled { partial: progress.text.clone() };
@@ -123,6 +124,13 @@ fn failed(error: &ModelError) -> RunEnd {
 }
 
 impl ModelProgress {
+    /// Records a try in vain, if the provider has said what it used.
+    fn record_lost(&mut self, lost: FailedTryUsage) {
+        if lost.usage != TokenUsage::default() {
+            self.lost.push(lost);
+        }
+    }
+
     async fn text(&mut self, run_events: &RunEventPublisher, text: &str) {
         self.text.push_str(text);
         self.size += text.len();
