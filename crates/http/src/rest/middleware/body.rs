@@ -4,9 +4,11 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::unknown_fields;
 use crate::rest::problem;
 use copydesk_engine::api::{ApiError, ErrorCode};
 use copydesk_protocol::rest::Empty;
@@ -18,8 +20,12 @@ const LONGEST_COMPLAINT: usize = 400;
 ///
 /// # Errors
 /// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's
-/// limit; 400 if it is not JSON; 422 if it is not an object of the right shape.
-pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
+/// limit; 400 if it is not JSON; 422 if it is not an object of the right shape, or has a field that
+/// the type does not have.
+pub(crate) async fn read<T>(request: Request) -> Result<T, ApiError>
+where
+    T: DeserializeOwned + JsonSchema + 'static,
+{
     shaped(object(request).await?)
 }
 
@@ -28,11 +34,10 @@ pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Api
 ///
 /// # Errors
 /// Those of [`read`], and 422 if the field differs from the address.
-pub(crate) async fn read_about<T: DeserializeOwned>(
-    request: Request,
-    name: &str,
-    value: &str,
-) -> Result<T, ApiError> {
+pub(crate) async fn read_about<T>(request: Request, name: &str, value: &str) -> Result<T, ApiError>
+where
+    T: DeserializeOwned + JsonSchema + 'static,
+{
     let mut body = object(request).await?;
     let said = body.insert(name.to_owned(), Value::from(value));
     if said.is_some_and(|said| said != value) {
@@ -68,7 +73,13 @@ async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
-fn shaped<T: DeserializeOwned>(body: Map<String, Value>) -> Result<T, ApiError> {
+fn shaped<T>(body: Map<String, Value>) -> Result<T, ApiError>
+where
+    T: DeserializeOwned + JsonSchema + 'static,
+{
+    if let Some(complaint) = unknown_fields::complaint::<T>(&body) {
+        return Err(ApiError::unprocessable(complaint));
+    }
     serde_json::from_value(Value::Object(body))
         .map_err(|error| ApiError::unprocessable(complaint(&error)))
 }

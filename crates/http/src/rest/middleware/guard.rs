@@ -2,7 +2,8 @@
 //!
 //! A page from anywhere can make a browser talk to `127.0.0.1`, and browsers apply no CORS to web
 //! sockets (compare GHSA-mj22-23ff-2hrr). So a request must name a known host, which stops DNS
-//! rebinding, and an Origin, if present, must be the host of the request.
+//! rebinding, and an Origin, if present, must be the host of the request. A request that names two
+//! hosts is refused (RFC 9112, section 3.2): what stands before the server may believe the other one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -46,50 +47,83 @@ impl AllowedHosts {
     }
 }
 
-/// Lets a request through, or answers 403.
+/// Lets a request through, or answers 403, or 400 if it names more than one host.
 pub async fn check(State(hosts): State<AllowedHosts>, request: Request, next: Next) -> Response {
     match verdict(&hosts, request.headers(), request.uri()) {
         Ok(()) => next.run(request).await,
-        Err(why) => Problem::new(StatusCode::FORBIDDEN, "forbidden_origin", why).into_response(),
+        Err(GuardRefusal::Forbidden(why)) => {
+            Problem::new(StatusCode::FORBIDDEN, "forbidden_origin", why).into_response()
+        }
+        Err(GuardRefusal::Ambiguous(why)) => Problem::invalid(why).into_response(),
     }
 }
 
-fn verdict(hosts: &AllowedHosts, headers: &HeaderMap, uri: &Uri) -> Result<(), &'static str> {
-    let host: Authority = match (headers.get(header::HOST), uri.authority()) {
-        (Some(host), _) => {
-            let text = host.to_str().map_err(|_| "the Host header cannot be read")?;
-            text.parse().map_err(|_| "the Host header cannot be read")?
-        }
-        (None, Some(authority)) => authority.clone(),
-        (None, None) => return Err("there is no Host header"),
+/// Reason why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GuardRefusal {
+    /// The host or the origin is not allowed.
+    Forbidden(&'static str),
+    /// The request names more than one host.
+    Ambiguous(&'static str),
+}
+
+impl From<&'static str> for GuardRefusal {
+    fn from(why: &'static str) -> Self {
+        Self::Forbidden(why)
+    }
+}
+
+/// Returns the host that a request names.
+fn named_host(headers: &HeaderMap, uri: &Uri) -> Result<Authority, GuardRefusal> {
+    let mut named = headers.get_all(header::HOST).iter();
+    let (host, target) = (named.next(), uri.authority());
+    if named.next().is_some() {
+        return Err(GuardRefusal::Ambiguous("there is more than one Host header"));
+    }
+    let Some(host) = host else {
+        return target.cloned().ok_or(GuardRefusal::Forbidden("there is no Host header"));
     };
+    let unreadable = GuardRefusal::Forbidden("the Host header cannot be read");
+    let host: Authority = host.to_str().map_err(|_| unreadable)?.parse().map_err(|_| unreadable)?;
+    if let Some(target) = target {
+        let default_port = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+        let port = |it: &Authority| it.port_u16().unwrap_or(default_port);
+        if !target.host().eq_ignore_ascii_case(host.host()) || port(target) != port(&host) {
+            return Err(GuardRefusal::Ambiguous("the address and the Host header differ"));
+        }
+    }
+    Ok(host)
+}
+
+fn verdict(hosts: &AllowedHosts, headers: &HeaderMap, uri: &Uri) -> Result<(), GuardRefusal> {
+    let host = named_host(headers, uri)?;
     if !hosts.knows(host.host()) {
-        return Err("this host name is not allowed; see --allowed-host");
+        return Err("this host name is not allowed; see --allowed-host".into());
     }
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let Some(origin) = origins.next() else { return Ok(()) };
     if origins.next().is_some() {
-        return Err("there is more than one Origin header");
+        return Err("there is more than one Origin header".into());
     }
     let origin: Option<Uri> = origin.to_str().ok().and_then(|text| text.parse().ok());
     let origin = origin.ok_or("the Origin header cannot be read")?;
     let default_port = match origin.scheme_str() {
         Some("http") if !hosts.has_tls => 80,
         Some("https") => 443,
-        _ => return Err("this origin is not allowed"),
+        _ => return Err("this origin is not allowed".into()),
     };
-    let Some(from) = origin.authority() else { return Err("this origin is not allowed") };
+    let Some(from) = origin.authority() else { return Err("this origin is not allowed".into()) };
     let same_name = from.host().eq_ignore_ascii_case(host.host());
     let same_port =
         from.port_u16().unwrap_or(default_port) == host.port_u16().unwrap_or(default_port);
-    if same_name && same_port { Ok(()) } else { Err("this origin is not allowed") }
+    if same_name && same_port { Ok(()) } else { Err("this origin is not allowed".into()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ask(host: &str, origin: Option<&str>) -> Result<(), &'static str> {
+    fn ask(host: &str, origin: Option<&str>) -> Result<(), GuardRefusal> {
         let hosts = AllowedHosts::new("127.0.0.1:4680".parse().unwrap(), &["desk.example".into()]);
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
@@ -127,6 +161,29 @@ mod tests {
         assert!(ask("evil.example:4680", None).is_err());
         assert!(ask("127.0.0.1.evil.example:4680", None).is_err());
         assert!(ask("localhost.:4680", Some("http://localhost:4680")).is_err());
+    }
+
+    #[test]
+    fn a_request_that_names_two_hosts_is_refused() {
+        let hosts = AllowedHosts::new("127.0.0.1:4680".parse().unwrap(), &["desk.example".into()]);
+        let asks = |named: &[&str], target: &'static str| {
+            let mut headers = HeaderMap::new();
+            for host in named {
+                headers.append(header::HOST, host.parse().unwrap());
+            }
+            verdict(&hosts, &headers, &Uri::from_static(target))
+        };
+        let ambiguous = |it| matches!(it, Err(GuardRefusal::Ambiguous(_)));
+        assert!(ambiguous(asks(&["localhost:4680", "localhost:4680"], "/")));
+        assert!(ambiguous(asks(&["localhost:4680", "evil.example"], "/")));
+        assert!(ambiguous(asks(&["localhost:4680"], "http://evil.example/")));
+        assert!(ambiguous(asks(&["localhost:4680"], "http://localhost:4681/")));
+        assert!(ambiguous(asks(&["evil.example"], "http://desk.example/")));
+        assert_eq!(asks(&["localhost:4680"], "http://LOCALHOST:4680/x"), Ok(()));
+        assert_eq!(asks(&["desk.example"], "https://desk.example:443/"), Ok(()));
+        assert_eq!(asks(&[], "http://desk.example/"), Ok(()));
+        assert!(!ambiguous(asks(&["evil.example"], "http://evil.example/")), "and refused");
+        assert!(asks(&["evil.example"], "http://evil.example/").is_err());
     }
 
     #[test]

@@ -12,4 +12,5 @@ pub mod relay;
 pub(crate) mod relayed_parts;
 pub mod request_id;
 pub(crate) mod request_limit;
+mod unknown_fields;
 pub(crate) mod unread_body;
