@@ -188,6 +188,12 @@ fn a_token_of_the_provider_that_does_not_hold_lets_nobody_in() {
         TokenFault::Signature,
         TokenFault::Unsigned,
         TokenFault::UnknownKey,
+        TokenFault::OtherParty,
+        TokenFault::IssuedAhead,
+        TokenFault::NotYetValid,
+        TokenFault::NoSubject,
+        TokenFault::HugeSubject,
+        TokenFault::HugeEmail,
     ] {
         provider.lies(Some(fault));
         let answer = Browser::agrees(copydesk.address(), &provider).comes_back();

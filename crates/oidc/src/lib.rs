@@ -176,7 +176,7 @@ impl SignInState {
             return Err(SignInFailure::of_provider(&error));
         }
         let code = query.code.ok_or(SignInFailure::Lost)?;
-        let identity = self.provider.finish(code, &pending).await?;
+        let identity = self.provider.finish(code, &pending, now_ms).await?;
         let issued = self.api.sign_in(&identity).await.map_err(|error| match error.code {
             ErrorCode::NotAllowed => SignInFailure::NotAdmitted,
             _ => SignInFailure::Busy(error.message),

@@ -53,6 +53,13 @@ const SIGNATURES: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::EdDsa,
 ];
 
+/// Difference of clocks that is tolerated, in seconds.
+const CLOCK_SKEW: i64 = 300;
+/// Maximum length of a subject in bytes (OpenID Connect Core, section 2).
+const LONGEST_SUBJECT: usize = 255;
+/// Maximum length of a mail address in bytes (RFC 5321: 64 before the sign, 255 behind it).
+const LONGEST_EMAIL: usize = 320;
+
 /// Claims beside those that the standard names.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct OtherClaims(HashMap<String, Value>);
@@ -160,6 +167,7 @@ impl OidcProvider {
         &self,
         code: String,
         pending: &PendingSignIn,
+        now_ms: u64,
     ) -> Result<LoginIdentity, SignInFailure> {
         let metadata = self.metadata().await?;
         let _turn = self.conversation().await?;
@@ -177,6 +185,7 @@ impl OidcProvider {
         let token = answer.extra_fields().id_token();
         let token = token.ok_or_else(|| SignInFailure::Refused("there is no id_token".into()))?;
         let claims = self.verify(token, &Nonce::new(pending.nonce.clone())).await?;
+        self.check(&claims, now_ms).map_err(SignInFailure::Refused)?;
         Ok(self.identity(&claims))
     }
 
@@ -210,6 +219,30 @@ impl OidcProvider {
         let client = ClientId::new(self.settings.client_id.clone());
         IdTokenVerifier::new_public_client(client, self.issuer.clone(), keys)
             .set_allowed_algs(SIGNATURES)
+    }
+
+    /// Checks the claims that the verifier leaves to its caller.
+    fn check(&self, claims: &PersonClaims, now_ms: u64) -> Result<(), String> {
+        let latest = i64::try_from(now_ms / 1_000).unwrap_or(i64::MAX).saturating_add(CLOCK_SKEW);
+        if let Some(party) = claims.authorized_party()
+            && party.as_str() != self.settings.client_id
+        {
+            return Err("the token was issued to another client (azp)".into());
+        }
+        if !(1..=LONGEST_SUBJECT).contains(&claims.subject().len()) {
+            return Err(format!("the subject (sub) has 1 to {LONGEST_SUBJECT} characters"));
+        }
+        if claims.email().is_some_and(|email| email.len() > LONGEST_EMAIL) {
+            return Err(format!("the address (email) has at most {LONGEST_EMAIL} characters"));
+        }
+        if claims.issue_time().timestamp() > latest {
+            return Err("the token was issued in the future (iat)".into());
+        }
+        match claims.additional_claims().0.get("nbf") {
+            None | Some(Value::Null) => Ok(()),
+            Some(begin) if begin.as_f64().is_some_and(|begin| begin <= latest as f64) => Ok(()),
+            Some(_) => Err("the token is not valid yet (nbf)".into()),
+        }
     }
 
     fn identity(&self, claims: &PersonClaims) -> LoginIdentity {

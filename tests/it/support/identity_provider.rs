@@ -40,6 +40,13 @@ pub enum TokenFault {
     Unsigned,
     /// Signed with a key that the provider does not publish.
     UnknownKey,
+    /// Issued to another client, though this one may read it.
+    OtherParty,
+    IssuedAhead,
+    NotYetValid,
+    NoSubject,
+    HugeSubject,
+    HugeEmail,
 }
 
 /// A provider on a port of its own.
@@ -279,6 +286,15 @@ impl State {
         // An hour either way: a machine may be slow, and clocks differ.
         let expires = if fault(TokenFault::Expired) { now - 3_600 } else { now + 3_600 };
         claims["exp"] = expires.into();
+        match self.fault {
+            Some(TokenFault::OtherParty) => claims["azp"] = "other-client".into(),
+            Some(TokenFault::IssuedAhead) => claims["iat"] = (now + 400 * 86_400).into(),
+            Some(TokenFault::NotYetValid) => claims["nbf"] = (now + 86_400).into(),
+            Some(TokenFault::NoSubject) => claims["sub"] = "".into(),
+            Some(TokenFault::HugeSubject) => claims["sub"] = "s".repeat(100_000).into(),
+            Some(TokenFault::HugeEmail) => claims["email"] = "m".repeat(100_000).into(),
+            _ => {}
+        }
         let named = format!("key-{}", self.key);
         let named = or(fault(TokenFault::UnknownKey), "key-9", &named);
         let algorithm = or(fault(TokenFault::Unsigned), "none", "RS256");
