@@ -519,20 +519,84 @@ fn what_owners_say_of_a_path_holds_for_the_document_that_the_file_is() {
         call("str_replace_based_edit_tool", view),
         call("update_document_by_id", rewrite),
         json!([{"type": "text", "text": "Done."}]),
-        call("find_and_replace", json!({"find": "red", "replace": "blue", "explanation": "Blue."})),
-        json!([{"type": "text", "text": "Done."}]),
     ]);
     let run = ana.asks("Look there");
     ana.answer(&run);
     assert!(ana.told(&run).iter().all(|it| it["is_error"] == true), "{:?}", ana.told(&run));
     assert!((1..=4).all(|call| !provider.asked(call).to_string().contains("lamp burns")));
-    // Somebody who has it open may ask there, and nothing is changed either.
+    // Somebody who has it open may not ask there: a model would be shown the text.
     ana.opens(&file);
-    let run = ana.asks("Make it blue");
-    ana.answer(&run);
-    let told = ana.told(&run).remove(0);
-    assert!(told["content"].as_str().unwrap().starts_with("Denied by a rule"), "{told}");
+    let context = json!({"documentId": file});
+    let question =
+        json!({"sessionId": ana.session(), "prompt": "Make it blue", "context": context});
+    ana.emit("askClaudeCode", &question).refused_with("not_allowed");
+    assert_eq!(provider.all_asked().len(), 4);
     assert_eq!(copydesk.file("private.md").as_deref(), Some(NOTES));
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_not_read_as_a_document_nor_by_guessing_its_words() {
+    let edit = |old: &str| json!({"file_path": "private.md", "old_string": old, "new_string": "x"});
+    let script = Script::default()
+        .answering("right", "Edit", &edit("red"))
+        .answering("wrong", "Edit", &edit("green"))
+        .answering(
+            "several",
+            "MultiEdit",
+            &json!({"file_path": "./private.md", "edits":
+            [{"old_string": "red", "new_string": "x"}]}),
+        )
+        .answering("linked", "Read", &json!({"file_path": "open.md"}))
+        .answering("search", "Grep", &json!({"pattern": "lamp"}))
+        .answering("plain", "Read", &json!({"file_path": "other.md"}))
+        .closing("Done.");
+    let files = [("private.md", NOTES), ("other.md", "Other.\n")];
+    let copydesk = TestServer::plan().script(script).workspace(&files).start();
+    let path = |name: &str| copydesk.folder().join(name);
+    std::fs::hard_link(path("private.md"), path("open.md")).expect("the file system has links");
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
+    let said = |prompt: &str| {
+        let run = runs(&ana, prompt);
+        ends(&ana, &run);
+        told(&ana, &run)["content"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(said("linked").contains("lamp"), "nothing is denied yet");
+    let rule = json!({"documentId": "desk", "effect": "deny", "tool": "Read", "path": "private*"});
+    owner.emit("rules:add", &rule).ok();
+    let denial = said("right");
+    assert!(denial.starts_with("Denied by a rule"), "{denial}");
+    assert_eq!(said("wrong"), denial, "what is in it is not told");
+    assert_eq!(said("several"), denial);
+    assert!(said("linked").contains("hard links"), "another name of it");
+    assert!(!said("search").contains("red"), "nor are its words found under another name");
+    assert_eq!(said("plain"), "Other.\n");
+    let file = ana.opens_file("private.md");
+    let context = json!({"documentId": file});
+    let question = json!({"sessionId": ana.session(), "prompt": "Read it", "context": context});
+    ana.emit("askClaudeCode", &question).refused_with("not_allowed");
+}
+
+#[test]
+fn what_protects_a_file_is_not_lifted_by_deleting_its_document() {
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let owner = copydesk.owner();
+    let document = owner.opens_file("notes.md");
+    let deletes = || owner.emit("document:delete", &json!({"documentId": document}));
+    let sets = |setting: &str, value: Value| {
+        owner.emit("document:settings", &json!({"documentId": document, setting: value})).ok();
+    };
+    let frozen = |ranges: Value| json!({"version": owner.version(), "ranges": ranges});
+    for (setting, value, usual) in [
+        ("modelAccess", json!("local"), json!("any")),
+        ("policy", json!("owner"), json!("any")),
+        ("frozen", frozen(json!([{"from": 0, "to": 3}])), frozen(json!([]))),
+    ] {
+        sets(setting, value);
+        let message = deletes().refused_with("invalid_payload");
+        assert!(message.to_string().contains(setting), "{message}");
+        sets(setting, usual);
+    }
+    deletes().ok();
 }
 
 #[test]

@@ -216,6 +216,9 @@ pub enum AskError {
         /// Models that may see the document.
         access: ModelAccess,
     },
+    /// A rule keeps the file that the document is from being read; the message names it.
+    #[error("{0}")]
+    ReadingDenied(String),
     /// Empty prompt.
     #[error("the prompt is empty")]
     EmptyPrompt,

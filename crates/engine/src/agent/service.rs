@@ -324,6 +324,18 @@ impl AgentShared {
         RunEventPublisher { room, session, run, clock: self.clock.clone(), document }
     }
 
+    /// Checks that no rule keeps the file from being read that the document of a question is: a
+    /// model is shown the document.
+    pub(super) async fn check_reading(&self, ask: &AgentQuestion) -> Result<(), AskError> {
+        let Some(document) = &ask.document else { return Ok(()) };
+        let reader = &ask.principal;
+        let denial = self.tools.reading_denial(&self.rooms, document, reader).await;
+        match denial.map_err(AskError::Room)? {
+            Some(words) => Err(AskError::ReadingDenied(words)),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn check(&self, ask: &AgentQuestion) -> Result<(), AskError> {
         if ask.prompt.trim().is_empty() {
             return Err(AskError::EmptyPrompt);
@@ -366,6 +378,7 @@ impl AgentShared {
             {
                 // Checked again before each call of the model; here the writer hears of it at once.
                 check_model(&room, &chosen.asked()).await?;
+                self.check_reading(&run.ask).await?;
             }
             let reading = room.read().await?;
             if let Some(selected) = &mut run.ask.selection {

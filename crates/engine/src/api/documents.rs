@@ -8,7 +8,7 @@ use crate::rooms::{NewDocument, RoomHandle};
 use crate::store::DocumentRecord;
 use async_recursion::async_recursion as boxed;
 
-use super::{ApiResult, Application, Caller, ListPage};
+use super::{ApiError, ApiResult, Application, Caller, ListPage};
 
 /// Document with its content at one moment.
 #[derive(Clone, Debug)]
@@ -121,13 +121,34 @@ impl Caller {
     /// file stays, with every acknowledged change.
     ///
     /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the deletion is not stored; those of
-    /// [`Self::room`].
+    /// [`Unprocessable`](super::ErrorCode::Unprocessable) for the document of a file that has
+    /// settings or rules of its own, [`Unavailable`](super::ErrorCode::Unavailable) if the deletion
+    /// is not stored; those of [`Self::room`].
     #[boxed]
     pub async fn delete_document(&self, document: &DocumentId) -> ApiResult<()> {
         let room = self.room(document, Action::Manage).await?;
+        self.check_unprotected(&room).await?;
         self.api.settle_file(document).await;
         Ok(room.delete(self.principal.clone()).await?)
+    }
+
+    /// Refuses the deletion of a file's document while that has settings or rules of its own. They
+    /// protect the file, which stays, and when it is opened again it has a new document without
+    /// them.
+    async fn check_unprotected(&self, room: &RoomHandle) -> ApiResult<()> {
+        let Some(path) = self.api.rooms.stored_path(room.document()).await? else { return Ok(()) };
+        let mut lifted = room.read().await?.settings.protections();
+        if !room.rules().await?.is_empty() {
+            lifted.push("rules");
+        }
+        if lifted.is_empty() {
+            return Ok(());
+        }
+        Err(ApiError::unprocessable(format!(
+            "this document is the file {path}, which stays; deleting it would lift what protects the file: {}. Take that back \
+             first",
+            lifted.join(", ")
+        )))
     }
 
     /// Returns the deleted documents that the caller can recover, last deleted first.

@@ -315,7 +315,9 @@ impl From<AskError> for ApiError {
     fn from(error: AskError) -> Self {
         let message = error.to_string();
         let code = match error {
-            AskError::NotAllowed | AskError::BypassNotAllowed => ErrorCode::NotAllowed,
+            AskError::NotAllowed | AskError::BypassNotAllowed | AskError::ReadingDenied(_) => {
+                ErrorCode::NotAllowed
+            }
             AskError::ModelNotAllowed { .. } => ErrorCode::ModelNotAllowed,
             AskError::NoCli | AskError::NoCliNode => ErrorCode::Unsupported,
             AskError::Busy => ErrorCode::Busy,

@@ -240,6 +240,17 @@ impl DocumentSettings {
             || (self.approvals == ApprovalSwitch::On && other.approvals == ApprovalSwitch::Off)
     }
 
+    /// Returns what these settings protect the document with, by the names of the settings.
+    pub fn protections(&self) -> Vec<&'static str> {
+        let policies = self.policy != DecisionPolicy::default() || !self.policies.is_empty();
+        let found = [
+            ("modelAccess", self.models != ModelAccess::Any),
+            ("frozen", !self.frozen.is_empty()),
+            ("policy", policies),
+        ];
+        found.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name).collect()
+    }
+
     /// Returns the requirements for changes under these settings and these rules.
     pub fn requirements<'a>(
         &'a self,

@@ -289,6 +289,7 @@ impl ToolRegistry {
         if tool.spec().scope == ToolScope::Workspace && context.environment.workspace.is_none() {
             return Err(self.unknown_here(context, &call.name));
         }
+        self.check_reveals_nothing(tool, context, call).await?;
         let asks = context.environment.read_tools == ReadToolPolicy::Ask;
         if tool.spec().effect == ToolEffect::Reads
             && (asks || inbox_approval::is_ruled(context, call).await?)

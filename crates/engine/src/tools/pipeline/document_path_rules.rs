@@ -14,8 +14,12 @@ use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 
 use super::inbox_approval;
 use crate::tools::document::read_document::ReadDocument;
+use crate::tools::document::text_changes;
 use crate::tools::dyn_tool::DynTool;
-use crate::tools::{Tool as _, ToolCall, ToolContext, ToolError, ToolRegistry, ToolScope};
+use crate::tools::workspace::read::ReadTool;
+use crate::tools::{
+    ReplacedText, Tool as _, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope,
+};
 
 impl ToolRegistry {
     /// Checks owners' rules before another document that is a file is read.
@@ -60,6 +64,79 @@ impl ToolRegistry {
             return Err(only_read_asks(&path));
         }
         Ok(())
+    }
+
+    /// Returns the denial of a rule that keeps a model from reading a document that may be a file.
+    ///
+    /// # Errors
+    /// Those of the store, and of the workspace inbox.
+    pub(crate) async fn reading_denial(
+        &self,
+        rooms: &RoomRegistry,
+        document: &DocumentId,
+        reader: &Principal,
+    ) -> Result<Option<String>, RoomError> {
+        let Some(path) = self.path_of(rooms, document).await? else { return Ok(None) };
+        inbox_approval::reading_denial(&rooms.workspace_inbox().await?, &path, reader).await
+    }
+
+    /// Refuses a call whose result would tell what is in a file that a rule keeps from being read:
+    /// before the file is looked at. A replacement of guessed words tells if they are there, and a
+    /// change of a document tells how it reads now.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Denied`] with the words of the rule.
+    pub(crate) async fn check_reveals_nothing(
+        &self,
+        tool: &dyn DynTool,
+        context: &ToolContext,
+        call: &ToolCall,
+    ) -> Result<(), ToolError> {
+        let spec = tool.spec();
+        let quotes = spec.replaces == ReplacedText::Quoted;
+        let file = tool.target(&call.input).file();
+        if let Some(path) = file.as_deref().filter(|_| quotes || spec.effect == ToolEffect::Reads) {
+            self.check_only_name(context, path).await?;
+        }
+        let path = match file {
+            Some(_) if spec.effect == ToolEffect::Reads => None,
+            Some(path) if quotes => Some(path),
+            Some(_) => context.open_file.clone(),
+            None if spec.effect == ToolEffect::Proposes || spec.name == ReadDocument::NAME => {
+                self.readable_path(tool, context).await?
+            }
+            None => None,
+        };
+        let Some(path) = path else { return Ok(()) };
+        let inbox = &context.environment.workspace_inbox;
+        match inbox_approval::reading_denial(inbox, &path, &context.call.requester).await? {
+            Some(words) => Err(ToolError::Denied(words)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses to look into a file with several names (hard links) while some files are kept from
+    /// the model by their paths: one of its other names may be such a path.
+    async fn check_only_name(&self, context: &ToolContext, path: &str) -> Result<(), ToolError> {
+        let Some(workspace) = context.environment.workspace.clone() else { return Ok(()) };
+        let named = path.to_owned();
+        let has_others = text_changes::blocking(move |_| workspace.has_other_names(&named));
+        if !has_others.await? {
+            return Ok(());
+        }
+        let strict = approvals::RuleEffect::Ask;
+        let by_rules = inbox_approval::hidden(context, ReadTool::NAME, strict).await?;
+        let by_settings = match (&self.files, &context.environment.model) {
+            (Some(files), Some(model)) => files.files_hidden_from(model).await,
+            _ => Vec::new(),
+        };
+        if by_rules.is_empty() && by_settings.is_empty() {
+            return Ok(());
+        }
+        Err(ToolError::Denied(format!(
+            "{path} has more than one name (hard links), and some files are kept from you by their names; it was not read"
+        )))
     }
 
     /// Returns who must approve a change of a document that may be a file.
@@ -128,7 +205,7 @@ impl ToolRegistry {
         if tool.spec().scope == ToolScope::Workspace {
             return Ok(None);
         }
-        self.path_of(&context.environment.rooms, context.room.document()).await
+        Ok(self.path_of(&context.environment.rooms, context.room.document()).await?)
     }
 
     /// Returns the path of the file that a document is, also if another server of several has the
@@ -137,7 +214,7 @@ impl ToolRegistry {
         &self,
         rooms: &RoomRegistry,
         document: &DocumentId,
-    ) -> Result<Option<String>, ToolError> {
+    ) -> Result<Option<String>, RoomError> {
         let path = self.files.as_ref().and_then(|files| files.path_of(document));
         if path.is_some() || !rooms.knows_of_workspace() {
             return Ok(path);

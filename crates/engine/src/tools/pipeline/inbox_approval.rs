@@ -16,9 +16,10 @@ use crate::rooms::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
 
 use crate::tools::pipeline::approval;
+use crate::tools::workspace::read::ReadTool;
 use crate::tools::{
-    ActionPreview, ApprovalWait, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError,
-    ToolOutcome,
+    ActionPreview, ApprovalWait, FinishedCall, Tool as _, ToolCall, ToolContext, ToolEffect,
+    ToolError, ToolOutcome,
 };
 
 /// Next step for a request that has ended ([`next`]).
@@ -167,6 +168,24 @@ pub(super) async fn is_asked_about(
         }
     }
     Ok(is_asked)
+}
+
+/// Returns the denial of a rule of the inbox that keeps a file from being read.
+///
+/// # Errors
+/// Those of [`RoomHandle::rules`], for the inbox.
+pub(super) async fn reading_denial(
+    workspace_inbox: &RoomHandle,
+    path: &str,
+    reader: &Principal,
+) -> Result<Option<String>, RoomError> {
+    let rules = workspace_inbox.rules().await?;
+    let (file, requester) = (Some(path), reader.into());
+    let subject =
+        RuleSubject { tool: ReadTool::NAME, document: None, file, units: None, requester };
+    let rule = ruling(rules.iter().map(AsRef::as_ref), &subject);
+    let denies = rule.filter(|rule| rule.effect == approvals::RuleEffect::Deny);
+    Ok(denies.map(|rule| rule.denial()))
 }
 
 /// Returns the files that a search by this tool leaves out: those with a rule at least as strict as

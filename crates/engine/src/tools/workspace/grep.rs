@@ -120,8 +120,13 @@ impl Tool for GrepTool {
             inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Ask).await?;
         let unseen = Arc::clone(&context.environment.unseen_files);
         let hides = !hidden.is_empty() || !unseen.is_empty();
-        let is_left_out =
-            move |path: &str| hidden.has(path) || unseen.iter().any(|file| file == path);
+        // A file with several names may be hidden under another one.
+        let linked = workspace.clone();
+        let is_left_out = move |path: &str| {
+            hidden.has(path)
+                || unseen.iter().any(|file| file == path)
+                || (hides && linked.has_other_names(path))
+        };
         let is_hidden = is_left_out(&query.from);
         let found = move |_: &_| workspace.grep(&query, |path| is_left_out(path));
         let (lines, more, partly) = match text_changes::blocking(found).await? {

@@ -39,7 +39,9 @@ impl From<RunFailure> for RunEnd {
         let reason = match &failure {
             RunFailure::Selection => RunEndReason::InvalidSelection,
             RunFailure::Model(_) => RunEndReason::UnknownModel,
-            RunFailure::NotAllowed => RunEndReason::NotAllowed,
+            RunFailure::NotAllowed | RunFailure::Ask(AskError::ReadingDenied(_)) => {
+                RunEndReason::NotAllowed
+            }
             RunFailure::Ask(AskError::ModelNotAllowed { .. }) => RunEndReason::ModelNotAllowed,
             RunFailure::Ask(AskError::Room(RoomError::NoDocument)) => RunEndReason::NotFound,
             RunFailure::Ask(AskError::Room(_)) => RunEndReason::DocumentUnavailable,

@@ -46,6 +46,7 @@ impl RunExecutor<'_> {
         self.run_events.room = self.shared.room(self.run).await?;
         // Owners may have changed the setting since the question, or since the last call.
         check_model(&self.run_events.room, &self.chosen.asked()).await?;
+        self.shared.check_reading(&self.run.ask).await?;
         let began = Instant::now();
         let event = match self.fitting_request().await {
             Ok(request) => {
