@@ -57,6 +57,10 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("document:rename", r#"{"documentId": "$nowhere", "title": "x"}"#, "not_found"),
     ("document:delete", r#"{"documentId": {}}"#, "invalid_payload"),
     ("document:delete", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("document:list", r#"{"limit": 0}"#, "invalid_payload"),
+    ("document:list", r#"{"limit": 1001}"#, "invalid_payload"),
+    ("document:list", r#"{"before": "x"}"#, "invalid_payload"),
+    ("document:list", r#"{"before": 7}"#, "invalid_payload"),
     ("trash:recover", r#"{"documentId": {}}"#, "invalid_payload"),
     ("trash:recover", r#"{"documentId": "$nowhere"}"#, "not_found"),
     ("trash:empty", r#"{"documentId": 7}"#, "invalid_payload"),
@@ -328,14 +332,8 @@ fn every_bad_payload_is_answered_with_its_code() {
 
 #[test]
 fn every_event_is_in_the_table_or_takes_nothing() {
-    let takes_nothing = [
-        "document:list",
-        "server:storage",
-        "server:work",
-        "settings:get",
-        "token:list",
-        "trash:list",
-    ];
+    let takes_nothing =
+        ["server:storage", "server:work", "settings:get", "token:list", "trash:list"];
     for event in events() {
         let listed = TABLE.iter().any(|row| row.0 == event);
         assert!(

@@ -144,6 +144,16 @@ fn a_list_has_what_the_person_may_see_whole_and_by_pages() {
     made.extend(ids(&first));
     made.sort();
     assert!(ids(&list()) == made, "not each of {} documents once", made.len());
+    let (mut paged, mut page) = (Vec::new(), json!({"limit": 100}));
+    loop {
+        let part = ana.emit("document:list", &page).ok();
+        paged.extend(ids(&part));
+        let Some(next) = part["next"].as_str() else { break };
+        assert_eq!(part["documents"].as_array().map(Vec::len), Some(100));
+        page = json!({"limit": 100, "before": next});
+    }
+    paged.sort();
+    assert!(paged == made, "not each of {} documents once, page by page", made.len());
     let only = copydesk.guest(Role::Editor, &one);
     assert_eq!(ids(&only.emit("document:list", &json!({})).ok()), [one]);
     only.emit("list_pending_approvals", &json!({})).ok();

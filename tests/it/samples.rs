@@ -54,8 +54,10 @@ fn the_servers_types_read_every_clients_sample() {
     }
     for shape in wire::shapes().iter().filter(|it| it.name.starts_with("client/")) {
         let read = match shape.event() {
-            "document:list" | "settings:get" | "token:list" | "trash:list" | "server:work"
-            | "server:storage" => reads::<Nothing>,
+            "settings:get" | "token:list" | "trash:list" | "server:work" | "server:storage" => {
+                reads::<Nothing>
+            }
+            "document:list" => reads::<ListDocuments>,
             "document:create" => reads::<CreateDocument>,
             "document:open" => reads::<OpenDocument>,
             "document:push" => reads::<PushUpdates>,

@@ -57,6 +57,16 @@ pub const HUNK_CHANGES: &str = "hunk-changes";
 #[cfg_attr(test, derive(TS))]
 pub struct Nothing {}
 
+/// Payload of `document:list`; without fields, all documents are listed at once.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct ListDocuments {
+    /// Maximum number of documents, 1 to 1,000; missing: 200, or all without `before`.
+    pub limit: Option<u32>,
+    /// Value of `next` of an earlier answer: the documents after those are listed.
+    pub before: Option<String>,
+}
+
 /// Payload of `document:create`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]

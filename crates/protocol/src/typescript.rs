@@ -21,7 +21,7 @@ fn generate() -> String {
             SpendingLimitKind, WorkState, PersonState, PrivateDocuments,
         }
         client::{
-            Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
+            Handshake, Nothing, ListDocuments, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             EmptyTrash, RenameDocument, ChangeSettings, ModelAccess, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
             ListPendingApprovals, ListRequests, FocusRequest, NameRequest, SplitRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,

@@ -14,8 +14,8 @@ use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::command::{PushRequest, ReplySender, RoomCommand};
 use copydesk_engine::rooms::event::CaretPosition;
 use copydesk_protocol::client::{
-    Caret, ChangeSettings, CreateDocument, EmptyTrash, MoveCaret, NameDocument, Nothing,
-    OpenDocument, PushUpdates, RenameDocument, Resync,
+    Caret, ChangeSettings, CreateDocument, EmptyTrash, ListDocuments, MoveCaret, NameDocument,
+    Nothing, OpenDocument, PushUpdates, RenameDocument, Resync,
 };
 use copydesk_protocol::convert;
 use copydesk_protocol::rest::NewVersion;
@@ -29,21 +29,28 @@ use super::{SocketConnection, encode, files, given, read};
 pub(crate) struct DocumentListAck {
     /// List of [`DocumentLine`].
     documents: Box<RawValue>,
+    /// Value of `before` for the documents after these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// Length of a push, in bytes, up to which it is parsed on the worker's own task.
 const SHORT_PUSH: usize = 256 * 1024;
 /// Number of lines up to which a list is serialized on the worker's own task, some 5 µs each.
 const SHORT_LIST: usize = 100;
+/// Default number of documents of a page.
+const PAGE: u32 = 200;
+/// Maximum number of documents of a page.
+const LONGEST_PAGE: u32 = 1_000;
 
-/// Answers `document:list`: returns the documents that the person may open.
+/// Answers `document:list`: returns the documents that the person may open, or a page of them.
 ///
 /// # Errors
-/// `unavailable` if the list cannot be read, `internal` if it cannot be encoded.
-pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> {
+/// `invalid_payload` for a page that cannot be, `unavailable` if the list cannot be read, `internal` if it cannot be encoded.
+pub async fn list(caller: &Caller, payload: ListDocuments) -> SocketResult<DocumentListAck> {
     let Caller { api, principal, .. } = caller.clone();
     let paths = api.document_paths().await?;
-    let records = api.documents(&principal).await?;
+    let (records, next) = listed(caller, payload).await?;
     let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
     let waiting = caller.waiting_changes(&ids).await?;
     let is_long = records.len() > SHORT_LIST;
@@ -55,7 +62,31 @@ pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> 
         };
         records.into_iter().map(line).collect()
     };
-    Ok(DocumentListAck { documents: encode(caller, is_long, write).await? })
+    Ok(DocumentListAck { documents: encode(caller, is_long, write).await?, next })
+}
+
+/// Returns all documents, or a page of them with the place of the next one.
+async fn listed(
+    caller: &Caller,
+    payload: ListDocuments,
+) -> SocketResult<(Vec<DocumentRecord>, Option<String>)> {
+    let ListDocuments { limit, before } = payload;
+    if limit.is_none() && before.is_none() {
+        return Ok((caller.api.documents(&caller.principal).await?, None));
+    }
+    let limit = limit.unwrap_or(PAGE);
+    if !(1..=LONGEST_PAGE).contains(&limit) {
+        return Err(SocketError::invalid(format!("`limit` is 1 to {LONGEST_PAGE}")));
+    }
+    let wrong = || SocketError::invalid("`before` must be a value taken from `next`");
+    let place = |text: String| {
+        let (at_ms, id) = text.split_once('.')?;
+        Some((at_ms.parse().ok()?, id.to_owned()))
+    };
+    let after = before.map(|text| place(text).ok_or_else(wrong)).transpose()?;
+    let page = caller.document_page(after.as_ref(), limit as usize).await?;
+    let next = page.end().map(|last| format!("{}.{}", last.updated_ms, last.id));
+    Ok((page.items, next))
 }
 
 #[derive(Serialize)]

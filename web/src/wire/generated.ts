@@ -82,6 +82,16 @@ capabilities: Array<string>, };
 
 export type Nothing = Record<symbol, never>;
 
+export type ListDocuments = { 
+/**
+ * Maximum number of documents, 1 to 1,000; missing: 200, or all without `before`.
+ */
+limit?: number, 
+/**
+ * Value of `next` of an earlier answer: the documents after those are listed.
+ */
+before?: string, };
+
 export type CreateDocument = { 
 /**
  * Title; empty or missing: "Untitled".

@@ -94,7 +94,10 @@ export interface ServerEvents {
 
 /** What we ask, and what the answer holds. */
 export interface Calls {
-  'document:list': [object, { documents: DocumentLine[] }]
+  'document:list': [
+    { limit?: number; before?: string },
+    { documents: DocumentLine[]; next?: string },
+  ]
   'document:create': [
     { title?: string; text?: string },
     { document: { id: string; title: string; version: number } },
