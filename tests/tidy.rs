@@ -48,6 +48,7 @@ const MODULES: &[(&str, &str)] = &[
     ("ids", ""),
     ("permissions", "ids"),
     ("columns", "ids permissions"),
+    ("unseen_characters", ""),
     ("document", "ids"),
     ("approvals", "ids permissions document"),
     ("export", "ids permissions document approvals"),
@@ -57,13 +58,13 @@ const MODULES: &[(&str, &str)] = &[
     ("rooms", "ids permissions document approvals store auth failpoint metrics cpu_pool"),
     ("connections", "ids permissions auth rooms"),
     ("processes", ""),
-    ("workspace", "processes failpoint"),
+    ("workspace", "processes failpoint unseen_characters"),
     ("file_sync", "ids permissions document rooms store workspace failpoint"),
     ("check", "ids permissions document approvals store"),
     ("llm", "ids processes"),
     (
         "tools",
-        "ids permissions document approvals rooms workspace file_sync llm::messages_api failpoint",
+        "ids permissions document approvals rooms workspace file_sync llm::messages_api failpoint unseen_characters",
     ),
     (
         "agent",
