@@ -138,7 +138,7 @@ const WALLS: &[(&str, &str)] = &[
     ("pulldown_cmark", "export"),
     ("quick_xml", "convert"),
     ("redis", "store/nodes/redis_channel.rs"),
-    ("regex", "llm tools/document/find_and_replace.rs"),
+    ("regex", "llm tools/document/find_and_replace.rs tools/pipeline/elisions.rs"),
     // Deliveries go to addresses that owners name, sign-ins to the identity provider, and spans to
     // the collector.
     ("reqwest", "llm client webhooks api/webhooks/address.rs oidc telemetry/otlp.rs"),

@@ -303,8 +303,16 @@ fn provider_that_says_nothing() -> (String, mpsc::Receiver<()>) {
         for stream in listener.incoming().map_while(Result::ok) {
             let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
             let mut line = String::new();
+            let begin = reader.read_line(&mut line).map(|_| line.clone()).unwrap_or_default();
+            line.clear();
             while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
                 line.clear();
+            }
+            // It has no list of models.
+            if !begin.starts_with("POST ") {
+                let mut stream = &stream;
+                stream.write_all(b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n").ok();
+                continue;
             }
             arrives.send(()).ok();
             kept.push(stream);

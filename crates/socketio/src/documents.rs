@@ -46,7 +46,8 @@ const LONGEST_PAGE: u32 = 1_000;
 /// Answers `document:list`: returns the documents that the person may open, or a page of them.
 ///
 /// # Errors
-/// `invalid_payload` for a page that cannot be, `unavailable` if the list cannot be read, `internal` if it cannot be encoded.
+/// `invalid_payload` for a page that cannot be, `unavailable` if the list cannot be read,
+/// `internal` if it cannot be encoded.
 pub async fn list(caller: &Caller, payload: ListDocuments) -> SocketResult<DocumentListAck> {
     let Caller { api, principal, .. } = caller.clone();
     let paths = api.document_paths().await?;

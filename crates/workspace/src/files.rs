@@ -51,8 +51,8 @@ impl Workspace {
         Some(FileMeta { inode: metadata.ino(), bytes: metadata.len(), modified })
     }
 
-    /// Returns `true` if a file has more than one name (hard links), so that what holds for its path
-    /// could be evaded by another one.
+    /// Returns `true` if a file has more than one name (hard links), so that what holds for its
+    /// path could be evaded by another one.
     pub fn has_other_names(&self, path: &str) -> bool {
         let found = self.spot(path, MissingFolder::Refuse).ok();
         let metadata = found.and_then(|spot| spot.folder.symlink_metadata(&spot.name).ok());

@@ -82,7 +82,8 @@ struct SuggestionPlace {
     is_alike: bool,
 }
 
-/// Returns the changes, and a sentence for the model if passages read otherwise than it quoted them.
+/// Returns the changes, and a sentence for the model if passages read otherwise than it quoted
+/// them.
 fn hunks(
     text: &Text,
     suggestions: &[SuggestedChange],

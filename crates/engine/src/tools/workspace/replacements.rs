@@ -169,7 +169,8 @@ fn replace(content: &str, edit: &Replacement) -> Result<(String, usize, Option<S
     Ok((text_encoding::replaced(content, &after, parts(&text, &old, &new)), found, None))
 }
 
-/// Applies one edit to the only passage that differs from the quoted one in blanks before line ends.
+/// Applies one edit to the only passage that differs from the quoted one in blanks before line
+/// ends.
 fn look_alike(
     content: &str,
     text: &str,

@@ -3,7 +3,7 @@
 //! A page from anywhere can make a browser talk to `127.0.0.1`, and browsers apply no CORS to web
 //! sockets (compare GHSA-mj22-23ff-2hrr). So a request must name a known host, which stops DNS
 //! rebinding, and an Origin, if present, must be the host of the request. A request that names two
-//! hosts is refused (RFC 9112, section 3.2): what stands before the server may believe the other one.
+//! hosts is refused (RFC 9112, section 3.2): a proxy before the server may believe the other one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
