@@ -55,7 +55,7 @@ const SIGNATURES: [CoreJwsSigningAlgorithm; 9] = [
 
 /// Difference of clocks that is tolerated, in seconds.
 const CLOCK_SKEW: i64 = 300;
-/// Maximum length of a subject in bytes (OpenID Connect Core, section 2).
+/// Maximum length of a subject in bytes (`OpenID Connect` Core, section 2).
 const LONGEST_SUBJECT: usize = 255;
 /// Maximum length of a mail address in bytes (RFC 5321: 64 before the sign, 255 behind it).
 const LONGEST_EMAIL: usize = 320;

@@ -114,7 +114,7 @@ fn changed(found: &str, quoted: &str, replacement: &str, folding: Folding) -> Op
     for (gone, new) in gaps {
         let gone = bytes(&old_tokens, &gone, quoted.len());
         let new = bytes(&new_tokens, &new, replacement.len());
-        let (gone, new) = trimmed(quoted, gone, replacement, new);
+        let (gone, new) = trimmed(quoted, &gone, replacement, &new);
         let (from, to) = place(&old, &now, &gone)?;
         let from = from.clamp(at, found.len());
         let to = to.clamp(from, found.len());
@@ -172,9 +172,9 @@ fn bytes(tokens: &[Range<usize>], range: &Range<usize>, len: usize) -> Range<usi
 /// letters.
 fn trimmed<'t>(
     old: &'t str,
-    gone: Range<usize>,
+    gone: &Range<usize>,
     new: &'t str,
-    added: Range<usize>,
+    added: &Range<usize>,
 ) -> (Range<usize>, Range<usize>) {
     let letters = |text: &str| -> Vec<usize> {
         let starts = text.char_indices().filter(|(_, c)| !is_combining_mark(*c));

@@ -179,7 +179,7 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<FoundMatches,
         && let Some(range) = alike(&hay, &within, input, &joints)
     {
         found = 1;
-        matches = look_alike(&hay, range, input);
+        matches = look_alike(&hay, &range, input);
     }
     let inside = match inside {
         0 => String::new(),
@@ -234,7 +234,7 @@ fn folding(input: &Input) -> Folding {
 }
 
 /// Returns the change of a passage that looks like the text to find.
-fn look_alike(hay: &str, range: Range<usize>, input: &Input) -> FoundMatches {
+fn look_alike(hay: &str, range: &Range<usize>, input: &Input) -> FoundMatches {
     let (old, new) = (Text::new(&input.find).to_string(), Text::new(&input.replace).to_string());
     let folding = folding(input);
     let found = &hay[range.clone()];
