@@ -569,6 +569,7 @@ fn a_file_that_may_not_be_read_is_not_read_as_a_document_nor_by_guessing_its_wor
     assert!(said("linked").contains("hard links"), "another name of it");
     assert!(!said("search").contains("red"), "nor are its words found under another name");
     assert_eq!(said("plain"), "Other.\n");
+    std::fs::remove_file(path("open.md")).expect("it is there");
     let file = ana.opens_file("private.md");
     let context = json!({"documentId": file});
     let question = json!({"sessionId": ana.session(), "prompt": "Read it", "context": context});
