@@ -4,18 +4,28 @@
 //! The threads of the asynchronous runtime serve everybody, so no work on them may take long. Long
 //! work is given to the few threads of this pool ([`run`]). On Linux these have a low scheduling
 //! priority: a thread that serves connections takes the processor from them at once, and jobs share
-//! what is left. Elsewhere there is one thread fewer than processors.
+//! what is left. Elsewhere there is one thread fewer than processors, and at least two.
 //!
 //! Each person has one job at a time in the pool; their other jobs wait outside of it. So a person
 //! who causes much work waits for their own work, and others wait for at most one job of theirs.
+//!
+//! Jobs that take seconds and much memory, such as exports, are given to [`run_long`]. They have
+//! all threads but one, share one amount of memory, and end when nobody waits for their result.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
-use tokio::sync::{Mutex as PersonLock, oneshot};
+use tokio::sync::{Mutex as PersonLock, OwnedMutexGuard, Semaphore, oneshot};
 
+use crate::export::Interrupt;
 use crate::metrics;
+
+/// Memory that all long jobs together may take, by their estimates, in MiB. One that would take
+/// more runs without others.
+const LONG_JOBS_MIB: u32 = 512;
+/// Long jobs of at most this many bytes do not count: there are fewer of them than threads.
+const SMALL_BYTES: usize = 8 << 20;
 
 /// Error of a job that panicked. All that it was given is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +39,19 @@ struct CpuPool {
     jobs: mpsc::Sender<PoolJob>,
     /// Locks by person; held by the person's job while it waits for a thread and runs.
     person_locks: Mutex<HashMap<String, Arc<PersonLock<()>>>>,
+    /// Threads that long jobs may have.
+    long_jobs: Arc<Semaphore>,
+    /// Memory of long jobs, in MiB.
+    long_memory: Arc<Semaphore>,
+}
+
+/// Raises a sign when the wait for a job is given up.
+struct GivenUp(Interrupt);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.raise();
+    }
 }
 
 /// Runs `work` on a thread of the pool, after the earlier jobs of the same `person`. `person` is a
@@ -40,21 +63,39 @@ pub async fn run<T: Send + 'static>(
     person: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JobLost> {
+    let person_lock = pool().person_lock(person).lock_owned().await;
+    pool().start_job(person_lock, work).await
+}
+
+/// Runs `work` on the pool as [`run`] does, one thread always left to other jobs. `memory_bytes` is
+/// what it takes at most. When the wait for it is given up, it does not begin, and its sign is
+/// raised if it has begun.
+///
+/// # Errors
+/// [`JobLost`] if the work panicked.
+pub async fn run_long<T: Send + 'static>(
+    person: &str,
+    memory_bytes: usize,
+    work: impl FnOnce(&Interrupt) -> T + Send + 'static,
+) -> Result<T, JobLost> {
     let pool = pool();
+    let interrupt = Interrupt::default();
+    let _given_up = GivenUp(interrupt.clone());
     let person_lock = pool.person_lock(person).lock_owned().await;
-    let (sender, done) = oneshot::channel();
+    let mut held = vec![];
+    if memory_bytes > SMALL_BYTES {
+        let mib = u32::try_from(memory_bytes >> 20).unwrap_or(u32::MAX).clamp(1, LONG_JOBS_MIB);
+        let memory = Arc::clone(&pool.long_memory).acquire_many_owned(mib).await;
+        held.push(memory.map_err(|_| JobLost)?);
+    }
+    let thread = Arc::clone(&pool.long_jobs).acquire_owned().await;
+    held.push(thread.map_err(|_| JobLost)?);
     let job = move || {
-        metrics::CPU_QUEUE.shrink();
-        let made = catch_unwind(AssertUnwindSafe(work));
-        // Released by the job, not by its caller: a caller that stops waiting ends no job.
-        drop(person_lock);
-        if let Ok(made) = made {
-            sender.send(made).ok();
-        }
+        let made = (!interrupt.is_raised()).then(|| work(&interrupt));
+        drop(held);
+        made
     };
-    metrics::CPU_QUEUE.grow();
-    pool.jobs.send(Box::new(job)).map_err(|_| JobLost)?;
-    done.await.map_err(|_| JobLost)
+    pool.start_job(person_lock, job).await?.ok_or(JobLost)
 }
 
 /// Runs `work` on the pool as [`run`] does if it is `long`, else at once on the caller's thread.
@@ -78,14 +119,41 @@ impl CpuPool {
     fn start() -> Self {
         let (jobs, waiting) = mpsc::channel::<PoolJob>();
         let waiting = Arc::new(Mutex::new(waiting));
-        for number in 0..threads() {
+        let threads = threads();
+        for number in 0..threads {
             let waiting = Arc::clone(&waiting);
             let thread = std::thread::Builder::new().name(format!("cpu-{number}"));
             if let Err(error) = thread.spawn(move || serve(&waiting)) {
                 tracing::error!(%error, "cannot start a thread for long work");
             }
         }
-        Self { jobs, person_locks: Mutex::default() }
+        Self {
+            jobs,
+            person_locks: Mutex::default(),
+            long_jobs: Arc::new(Semaphore::new(threads - 1)),
+            long_memory: Arc::new(Semaphore::new(LONG_JOBS_MIB as usize)),
+        }
+    }
+
+    /// Gives a job to the threads and waits for its result.
+    async fn start_job<T: Send + 'static>(
+        &self,
+        person_lock: OwnedMutexGuard<()>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, JobLost> {
+        let (sender, done) = oneshot::channel();
+        let job = move || {
+            metrics::CPU_QUEUE.shrink();
+            let made = catch_unwind(AssertUnwindSafe(work));
+            // Released by the job, not by its caller: a caller that stops waiting ends no job.
+            drop(person_lock);
+            if let Ok(made) = made {
+                sender.send(made).ok();
+            }
+        };
+        metrics::CPU_QUEUE.grow();
+        self.jobs.send(Box::new(job)).map_err(|_| JobLost)?;
+        done.await.map_err(|_| JobLost)
     }
 
     fn person_lock(&self, person: &str) -> Arc<PersonLock<()>> {
@@ -99,11 +167,12 @@ impl CpuPool {
     }
 }
 
+/// Returns the number of threads, at least two: one is left when the others have long jobs.
 fn threads() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     // With a low priority the threads leave a processor to others by themselves, so there may be
     // more threads than processors: a few long jobs then do not delay shorter ones.
-    let spare = processors.saturating_sub(1).max(1);
+    let spare = processors.saturating_sub(1).max(2);
     if cfg!(target_os = "linux") { (2 * processors).max(4) } else { spare }
 }
 
@@ -183,5 +252,94 @@ mod tests {
         );
         release.send(()).unwrap();
         assert_eq!(run("ben", || 2).await, Ok(2));
+    }
+
+    /// Long jobs of `people`, each of which runs until the sender is dropped.
+    fn long_jobs(
+        people: &[&'static str],
+        memory_bytes: usize,
+    ) -> (Vec<tokio::task::JoinHandle<Result<(), JobLost>>>, Arc<AtomicUsize>, mpsc::Sender<()>) {
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let started = Arc::new(AtomicUsize::new(0));
+        let job = |person: &&'static str| {
+            let (held, started, person) = (Arc::clone(&held), Arc::clone(&started), *person);
+            tokio::spawn(run_long(person, memory_bytes, move |_| {
+                started.fetch_add(1, Ordering::SeqCst);
+                while !matches!(
+                    lock(&held).try_recv(),
+                    Err(mpsc::TryRecvError::Disconnected)
+                ) {
+                    std::thread::yield_now();
+                }
+            }))
+        };
+        (people.iter().map(job).collect(), started, release)
+    }
+
+    /// Tests of long jobs share the threads of one pool, so only one runs at a time.
+    static ONE_AT_A_TIME: PersonLock<()> = PersonLock::const_new(());
+
+    async fn until(started: &AtomicUsize, count: usize) {
+        while started.load(Ordering::SeqCst) < count {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn long_jobs_of_many_people_leave_a_thread_to_others() {
+        let _one = ONE_AT_A_TIME.lock().await;
+        let people: Vec<&'static str> =
+            (0..threads() + 3).map(|n| &*format!("viewer {n}").leak()).collect();
+        let (jobs, started, release) = long_jobs(&people, 0);
+        until(&started, threads() - 1).await;
+        assert_eq!(run("editor", || 7).await, Ok(7));
+        assert_eq!(started.load(Ordering::SeqCst), threads() - 1);
+        drop(release);
+        for job in jobs {
+            job.await.unwrap().unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn long_jobs_that_take_all_memory_run_one_after_the_other() {
+        let _one = ONE_AT_A_TIME.lock().await;
+        let (large, started, release) = long_jobs(&["large 1", "large 2"], usize::MAX);
+        until(&started, 1).await;
+        // Small ones do not wait for them.
+        assert_eq!(run_long("small", SMALL_BYTES, |_| 7).await, Ok(7));
+        assert_eq!(started.load(Ordering::SeqCst), 1);
+        drop(release);
+        for job in large {
+            job.await.unwrap().unwrap();
+        }
+        assert_eq!(started.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn a_long_job_ends_when_its_wait_is_given_up_and_one_that_waits_never_begins() {
+        let _one = ONE_AT_A_TIME.lock().await;
+        let (started, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let job = |person| {
+            let (started, ended) = (Arc::clone(&started), Arc::clone(&ended));
+            tokio::spawn(run_long(person, 0, move |interrupt: &Interrupt| {
+                started.fetch_add(1, Ordering::SeqCst);
+                while !interrupt.is_raised() {
+                    std::thread::yield_now();
+                }
+                ended.fetch_add(1, Ordering::SeqCst);
+            }))
+        };
+        let runs = job("cas");
+        until(&started, 1).await;
+        let waits = job("cas");
+        tokio::task::yield_now().await;
+        waits.abort();
+        waits.await.unwrap_err();
+        runs.abort();
+        runs.await.unwrap_err();
+        until(&ended, 1).await;
+        assert_eq!(run("cas", || 1).await, Ok(1));
+        assert_eq!(started.load(Ordering::SeqCst), 1);
     }
 }

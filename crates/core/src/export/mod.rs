@@ -8,8 +8,11 @@ mod annotated;
 mod criticmarkup;
 mod docx;
 mod escape;
+mod front_matter;
 mod html;
+mod interrupt;
 mod json;
+mod markdown;
 mod time;
 
 #[cfg(test)]
@@ -22,6 +25,8 @@ use crate::document::{PositionError, Text};
 use crate::ids::{DocumentId, Version};
 
 use annotated::AnnotatedText;
+
+pub use interrupt::{Interrupt, Interrupted};
 
 /// Format of a file made by [`ExportInput::export`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +95,9 @@ pub enum ExportError {
     /// A part of a Word document could not be written.
     #[error("the Word document could not be written: {0}")]
     Write(#[from] std::io::Error),
+    /// The result is not wanted any more.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
     /// The JSON could not be written.
     #[error("the document could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -119,13 +127,41 @@ impl ExportInput {
     /// [`ExportError`] when text and requests are not of one version, or the file cannot be
     /// written.
     pub fn export(&self, format: ExportFormat) -> Result<Vec<u8>, ExportError> {
+        self.export_until(format, &Interrupt::default())
+    }
+
+    /// Returns the content of the file, as [`Self::export`] does. The work ends early after
+    /// `interrupt`.
+    ///
+    /// # Errors
+    /// Those of [`Self::export`]; [`ExportError::Interrupted`].
+    pub fn export_until(
+        &self,
+        format: ExportFormat,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<u8>, ExportError> {
+        let title = escape::line(&self.title);
         match format {
             ExportFormat::Markdown => Ok(self.text.to_string().into_bytes()),
-            ExportFormat::Html => Ok(html::write(&escape::line(&self.title), &self.text)),
+            ExportFormat::Html => html::write(&title, &self.text.to_string(), interrupt),
             ExportFormat::CriticMarkup => Ok(criticmarkup::write(&self.marked()?)),
-            ExportFormat::Docx => docx::write(&escape::line(&self.title), &self.marked()?),
+            ExportFormat::Docx => docx::write(&title, &self.marked()?, interrupt),
             ExportFormat::Json => json::write(self),
         }
+    }
+
+    /// Returns the most memory that [`Self::export`] takes, in bytes: the parser's tree of a text of
+    /// signs and short lines counts, `benches/export.rs` measures it.
+    pub fn memory_bytes(&self, format: ExportFormat) -> usize {
+        let per_unit = match format {
+            ExportFormat::Markdown => 4,
+            ExportFormat::CriticMarkup | ExportFormat::Json => 16,
+            ExportFormat::Html | ExportFormat::Docx => 64,
+        };
+        let hunks = self.requests.iter().flat_map(|request| &request.hunks);
+        let changed: usize =
+            hunks.flat_map(|hunk| &hunk.parts).map(|part| part.insert.len()).sum();
+        per_unit * (self.text.len() + changed)
     }
 
     /// Returns a file name that is valid on every file system: made of the title, at most 100

@@ -21,7 +21,7 @@ pub struct ExportedFile {
 
 impl Caller {
     /// Exports a document. The layout of a long document takes longer than other people should have
-    /// to wait, so it is made on the CPU pool.
+    /// to wait, so it is made on the CPU pool; it ends when the caller stops waiting.
     ///
     /// # Errors
     /// [`Internal`](super::ErrorCode::Internal) if the file cannot be made,
@@ -36,7 +36,9 @@ impl Caller {
         let room = self.room(document, Action::Read).await?;
         let input = export_input(&self.api.store, document, room.draft().await?, format).await?;
         let name = input.file_name(format);
-        let exporting = cpu_pool::run(self.principal.user.as_str(), move || input.export(format));
+        let (person, memory) = (self.principal.user.as_str(), input.memory_bytes(format));
+        let exporting =
+            cpu_pool::run_long(person, memory, move |gone| input.export_until(format, gone));
         match exporting.await {
             Ok(Ok(content)) => Ok(ExportedFile { name, content }),
             Ok(Err(error)) => {

@@ -1,103 +1,189 @@
-//! Body of a Word document: paragraphs, runs, and the marks of tracked changes around them.
+//! Body of a Word document, and its footnotes: paragraphs, tables, and the marks of tracked changes
+//! around them. Each paragraph is written when it ends.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::io;
 
 use super::super::annotated::{AnnotatedPiece, AnnotatedText, ChangeSignature, PendingChange};
-use super::super::time;
-use super::flow::{
-    Alignment, BOLD, CODE, CharStyle, FlowItem, ITALIC, LinkTargets, ParagraphKind, STRUCK,
-    TableCell,
-};
-use super::numbering::ListNumbering;
-use super::track::{RevisionMark, TrackedStep};
-use super::xml::{escape, escape_into};
+use super::super::{ExportError, Interrupt};
+use super::flow::{Alignment, FlowItem, Paragraph, ParagraphKind, TableCell};
+use super::footnotes::{self, WrittenNotes};
+use super::numbering::{self, ListNumbering};
+use super::revisions::Revisions;
+use super::runs::RunWriter;
+use super::steps::{RevisionMark, StepSink, TrackedStep};
 
 /// Width between the margins, in twentieths of a point.
-const WIDTH: usize = 9026;
+const WIDTH: u32 = 9026;
+/// Indentation of a quotation, in twentieths of a point.
+const QUOTE_STEP: u32 = 480;
+/// Bytes that are collected before they are written.
+const CHUNK: usize = 32 * 1024;
 
-/// Parts of the package that depend on the text.
-pub(super) struct DocxParts {
-    /// `word/document.xml` without the outer elements.
-    pub body: String,
-    /// `word/numbering.xml`.
-    pub numbering: String,
-    /// Addresses of links; the relation of number `n` is `link{n}`.
-    pub addresses: Vec<String>,
-}
-
+/// Text that is being written: that of the document, or that of a footnote.
 #[derive(Default)]
-struct BodyWriter<'a> {
-    signatures: Vec<&'a ChangeSignature>,
-    numbering: ListNumbering,
+struct Story {
     out: String,
-    /// Content of the paragraph that is being written.
-    runs: Vec<TrackedStep>,
+    runs: RunWriter,
     /// Previous cell, if the next one may be of the same table.
     cell: Option<TableCell>,
-    /// Next number of a tracked change; each is used once.
-    next: usize,
+    /// `true` after the first paragraph.
+    has_paragraph: bool,
+    /// What stands before the words of the first paragraph.
+    begin: &'static str,
 }
 
-/// Writes the document's text.
-pub(super) fn write(
-    steps: &[TrackedStep],
-    marked: &AnnotatedText,
-    links: &LinkTargets,
-) -> DocxParts {
-    let signatures = marked.pieces.iter().filter_map(|piece| match piece {
-        AnnotatedPiece::Change(PendingChange { signature, .. }) => Some(&**signature),
-        AnnotatedPiece::Same(_) | AnnotatedPiece::Remark(_) => None,
-    });
-    let mut writer =
-        BodyWriter { signatures: signatures.collect(), next: 1, ..BodyWriter::default() };
-    for step in steps {
-        match step {
-            TrackedStep::Glyph(FlowItem::End(paragraph), mark) => {
-                let style = writer.style(*paragraph);
-                // The end of a paragraph is tracked like a character.
-                let tracked = writer
-                    .tracked(*mark)
-                    .map(|(name, attributes)| format!("<w:rPr><w:{name} {attributes}/></w:rPr>"));
-                writer.block(*paragraph, *mark, &style, tracked.as_deref().unwrap_or_default());
-            }
-            TrackedStep::Restyled { from, to, by } => {
-                let (before, style) = (writer.style(*from), writer.style(*to));
-                let inserted = RevisionMark::Inserted(*by);
-                let (_, attributes) = writer.tracked(inserted).unwrap_or_default();
-                let change =
-                    format!("<w:pPrChange {attributes}><w:pPr>{before}</w:pPr></w:pPrChange>");
-                writer.block(*to, RevisionMark::Stays, &style, &change);
-            }
-            // The change itself names its author.
-            TrackedStep::Remark(index) if marked.remarks[*index].text.is_empty() => {}
-            other => writer.runs.push(*other),
+/// Writer of `word/document.xml` between its outer elements.
+pub(super) struct BodyWriter<'a, W> {
+    file: W,
+    interrupt: &'a Interrupt,
+    /// Remarks that are written; others have no words.
+    has_words: Vec<bool>,
+    revisions: Revisions<'a>,
+    numbering: ListNumbering,
+    text: Story,
+    /// Footnotes by number.
+    notes: HashMap<u32, Story>,
+    references: WrittenNotes,
+}
+
+/// What the other parts of the package need from the body.
+pub(super) struct WrittenBody {
+    pub numbering: ListNumbering,
+    pub references: WrittenNotes,
+    /// Paragraphs of footnotes, by number.
+    pub notes: HashMap<u32, String>,
+}
+
+impl<'a, W: io::Write> BodyWriter<'a, W> {
+    pub fn new(file: W, marked: &'a AnnotatedText, interrupt: &'a Interrupt) -> Self {
+        let signatures = marked.pieces.iter().filter_map(|piece| match piece {
+            AnnotatedPiece::Change(PendingChange { signature, .. }) => Some(&**signature),
+            AnnotatedPiece::Same(_) | AnnotatedPiece::Remark(_) => None,
+        });
+        let signatures: Vec<&ChangeSignature> = signatures.collect();
+        Self {
+            file,
+            interrupt,
+            has_words: marked.remarks.iter().map(|remark| !remark.text.is_empty()).collect(),
+            revisions: Revisions::new(signatures),
+            numbering: ListNumbering::default(),
+            text: Story::default(),
+            notes: HashMap::new(),
+            references: WrittenNotes::default(),
         }
     }
-    let ends_with_table = writer.end_table();
-    // A document must end with a paragraph, and text and remarks must be inside one.
-    if ends_with_table || !writer.runs.is_empty() || writer.out.is_empty() {
-        writer.paragraph("", "");
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// [`ExportError`] when it cannot be written.
+    pub fn finish(mut self) -> Result<WrittenBody, ExportError> {
+        self.text.finish(&mut self.revisions, &mut self.references);
+        self.file.write_all(self.text.out.as_bytes())?;
+        let mut notes = HashMap::with_capacity(self.notes.len());
+        for (note, mut story) in self.notes {
+            story.finish(&mut self.revisions, &mut self.references);
+            notes.insert(note, story.out);
+        }
+        let Self { numbering, references, .. } = self;
+        Ok(WrittenBody { numbering, references, notes })
     }
-    DocxParts {
-        body: writer.out,
-        numbering: writer.numbering.write(),
-        addresses: links.addresses.clone(),
+
+    fn end(&mut self, paragraph: Paragraph, mark: RevisionMark) -> Result<(), ExportError> {
+        self.interrupt.check()?;
+        let numbering = &mut self.numbering;
+        let (story, revisions) = (self.text.or_note(&mut self.notes, paragraph.note), &mut self.revisions);
+        let is_from_right = story.runs.finish(revisions, &mut self.references);
+        let style = style(paragraph, is_from_right, numbering);
+        let cell = story.begin_block(paragraph, mark, is_from_right, revisions);
+        // The end of a paragraph is tracked like a character.
+        let tracked = revisions
+            .element(mark)
+            .map(|(name, attributes)| format!("<w:rPr><w:{name} {attributes}/></w:rPr>"));
+        story.paragraph(&style, tracked.as_deref().unwrap_or_default());
+        story.end_block(cell);
+        self.flush()
+    }
+
+    fn restyled(&mut self, from: Paragraph, to: Paragraph, by: u32) -> Result<(), ExportError> {
+        let numbering = &mut self.numbering;
+        let (story, revisions) = (self.text.or_note(&mut self.notes, to.note), &mut self.revisions);
+        let is_from_right = story.runs.finish(revisions, &mut self.references);
+        let before = style(from, is_from_right, numbering);
+        let style = style(to, is_from_right, numbering);
+        let inserted = RevisionMark::Inserted(by);
+        let (_, attributes) = revisions.element(inserted).unwrap_or_default();
+        let change = format!("<w:pPrChange {attributes}><w:pPr>{before}</w:pPr></w:pPrChange>");
+        let cell = story.begin_block(to, inserted, is_from_right, revisions);
+        story.paragraph(&style, &change);
+        story.end_block(cell);
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), ExportError> {
+        if self.text.out.len() > CHUNK {
+            self.file.write_all(self.text.out.as_bytes())?;
+            self.text.out.clear();
+            self.text.out.shrink_to(4 * CHUNK);
+        }
+        Ok(())
     }
 }
 
-impl BodyWriter<'_> {
-    /// Ends the paragraph, which may be a cell of a table.
-    fn block(&mut self, paragraph: ParagraphKind, mark: RevisionMark, style: &str, tracked: &str) {
+impl<W: io::Write> StepSink for BodyWriter<'_, W> {
+    fn step(&mut self, step: TrackedStep) -> Result<(), ExportError> {
+        let note = match step {
+            TrackedStep::Glyph(FlowItem::End(paragraph), mark) => return self.end(paragraph, mark),
+            TrackedStep::Restyled { from, to, by } => return self.restyled(from, to, by),
+            // The change itself names its author.
+            TrackedStep::Remark(index) if !self.has_words.get(index).is_some_and(|has| *has) => {
+                return Ok(());
+            }
+            // Comments are on the text, not in footnotes.
+            TrackedStep::Remark(_) => None,
+            TrackedStep::Glyph(FlowItem::Char(_, style) | FlowItem::Note(_, style), _) => style.note,
+        };
+        let story = self.text.or_note(&mut self.notes, note);
+        story.runs.step(step, &mut self.revisions, &mut self.references);
+        Ok(())
+    }
+}
+
+impl Story {
+    /// Returns the story of a footnote, or this one.
+    fn or_note<'s>(&'s mut self, notes: &'s mut HashMap<u32, Self>, note: Option<u32>) -> &'s mut Self {
+        match note {
+            Some(note) => notes
+                .entry(note)
+                .or_insert_with(|| Self { begin: footnotes::NUMBER, ..Self::default() }),
+            None => self,
+        }
+    }
+
+    /// Begins a paragraph, which may be a cell of a table.
+    fn begin_block(
+        &mut self,
+        paragraph: Paragraph,
+        mark: RevisionMark,
+        is_from_right: bool,
+        revisions: &mut Revisions,
+    ) -> Option<TableCell> {
         let Some(cell) = paragraph.cell() else {
             self.end_table();
-            return self.paragraph(style, tracked);
+            return None;
         };
         if cell.column == 0 {
-            self.begin_row(cell, mark);
+            self.begin_row(cell, mark, is_from_right, revisions);
         }
-        let width = WIDTH / cell.columns;
+        let width = WIDTH / cell.columns.max(1);
         _ = write!(self.out, "<w:tc><w:tcPr><w:tcW w:w=\"{width}\" w:type=\"dxa\"/></w:tcPr>");
-        self.paragraph(style, tracked);
+        Some(cell)
+    }
+
+    fn end_block(&mut self, cell: Option<TableCell>) {
+        let Some(cell) = cell else { return };
         self.out.push_str("</w:tc>");
         if cell.column + 1 == cell.columns {
             self.out.push_str("</w:tr>\n");
@@ -105,7 +191,13 @@ impl BodyWriter<'_> {
         self.cell = Some(cell);
     }
 
-    fn begin_row(&mut self, cell: TableCell, mark: RevisionMark) {
+    fn begin_row(
+        &mut self,
+        cell: TableCell,
+        mark: RevisionMark,
+        is_from_right: bool,
+        revisions: &mut Revisions,
+    ) {
         // A table whose heading row is replaced continues.
         let goes_on = self.cell.is_some_and(|before| before.is_head || !cell.is_head);
         if !goes_on {
@@ -113,17 +205,19 @@ impl BodyWriter<'_> {
                 // Adjacent tables would become one.
                 self.out.push_str("<w:p/>\n");
             }
+            let width = WIDTH / cell.columns.max(1);
             let columns =
-                format!("<w:gridCol w:w=\"{}\"/>", WIDTH / cell.columns).repeat(cell.columns);
+                format!("<w:gridCol w:w=\"{width}\"/>").repeat(cell.columns as usize);
+            let side = if is_from_right { "<w:bidiVisual/>" } else { "" };
             _ = writeln!(
                 self.out,
-                "<w:tbl><w:tblPr><w:tblStyle w:val=\"Table\"/><w:tblW w:w=\"{WIDTH}\" w:type=\"dxa\"/></w:tblPr>\
+                "<w:tbl><w:tblPr><w:tblStyle w:val=\"Table\"/>{side}<w:tblW w:w=\"{WIDTH}\" w:type=\"dxa\"/></w:tblPr>\
                  <w:tblGrid>{columns}</w:tblGrid>"
             );
         }
         let head = if cell.is_head { "<w:tblHeader/>" } else { "" };
         let tracked =
-            self.tracked(mark).map(|(name, attributes)| format!("<w:{name} {attributes}/>"));
+            revisions.element(mark).map(|(name, attributes)| format!("<w:{name} {attributes}/>"));
         _ = write!(self.out, "<w:tr><w:trPr>{head}{}</w:trPr>", tracked.unwrap_or_default());
     }
 
@@ -136,147 +230,63 @@ impl BodyWriter<'_> {
         was_table
     }
 
-    /// Ends the paragraph; `style` is its style and `tracked` the tracked change of it.
+    /// Writes a paragraph; `style` is its style and `tracked` the tracked change of it.
     fn paragraph(&mut self, style: &str, tracked: &str) {
         _ = write!(self.out, "<w:p><w:pPr>{style}{tracked}</w:pPr>");
-        let runs = std::mem::take(&mut self.runs);
-        for run in runs.chunk_by(is_one_run) {
-            self.run(run);
-        }
+        self.out.push_str(std::mem::take(&mut self.begin));
+        self.runs.take_into(&mut self.out);
         self.out.push_str("</w:p>\n");
+        self.has_paragraph = true;
     }
 
-    /// Returns the paragraph's style, and its place in a list.
-    fn style(&mut self, paragraph: ParagraphKind) -> String {
-        let named = |name: &str| format!("<w:pStyle w:val=\"{name}\"/>");
-        match paragraph {
-            ParagraphKind::Body => String::new(),
-            ParagraphKind::Heading(level) => named(&format!("Heading{level}")),
-            ParagraphKind::Quote => named("Quote"),
-            ParagraphKind::Code => named("SourceCode"),
-            ParagraphKind::Rule => named("HorizontalRule"),
-            ParagraphKind::Cell(TableCell { alignment, .. }) => {
-                let side = match alignment {
-                    Alignment::None => return named("TableText"),
-                    Alignment::Left => "left",
-                    Alignment::Center => "center",
-                    Alignment::Right => "right",
-                };
-                format!("{}<w:jc w:val=\"{side}\"/>", named("TableText"))
-            }
-            ParagraphKind::Item(list, level) => {
-                let number = self.numbering.number(list, level);
-                let place = format!("<w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{number}\"/>");
-                format!("{}<w:numPr>{place}</w:numPr>", named("ListParagraph"))
-            }
-            ParagraphKind::More(level) => {
-                let indent = super::numbering::indent(level);
-                format!("{}<w:ind w:left=\"{indent}\"/>", named("ListParagraph"))
-            }
+    /// Ends the story. It must end with a paragraph, and text and remarks must be inside one.
+    fn finish(&mut self, revisions: &mut Revisions, references: &mut WrittenNotes) {
+        let ends_with_table = self.end_table();
+        self.runs.finish(revisions, references);
+        if ends_with_table || !self.runs.is_empty() || !self.has_paragraph {
+            self.paragraph("", "");
         }
-    }
-
-    /// Writes characters with one style and one mark, or one remark.
-    fn run(&mut self, steps: &[TrackedStep]) {
-        match steps {
-            [TrackedStep::Remark(index), ..] => self.remark(*index),
-            [TrackedStep::Glyph(FlowItem::Char(_, look), mark), ..] => {
-                let tracked = self.tracked(*mark);
-                // A link encloses tracked elements, not the reverse.
-                if let Some(link) = look.link {
-                    _ = write!(self.out, "<w:hyperlink r:id=\"link{link}\">");
-                }
-                if let Some((name, attributes)) = &tracked {
-                    _ = write!(self.out, "<w:{name} {attributes}>");
-                }
-                self.words(steps, *look, *mark);
-                if let Some((name, _)) = &tracked {
-                    _ = write!(self.out, "</w:{name}>");
-                }
-                if look.link.is_some() {
-                    self.out.push_str("</w:hyperlink>");
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn words(&mut self, steps: &[TrackedStep], look: CharStyle, mark: RevisionMark) {
-        let element = if matches!(mark, RevisionMark::Deleted(_)) { "w:delText" } else { "w:t" };
-        self.out.push_str("<w:r>");
-        self.out.push_str(&run_style(look));
-        let mut words = String::new();
-        for step in steps {
-            let TrackedStep::Glyph(FlowItem::Char(c, _), _) = step else { continue };
-            match c {
-                '\n' | '\t' => {
-                    self.flush(element, &mut words);
-                    self.out.push_str(if *c == '\n' { "<w:br/>" } else { "<w:tab/>" });
-                }
-                c => escape_into(*c, &mut words),
-            }
-        }
-        self.flush(element, &mut words);
-        self.out.push_str("</w:r>");
-    }
-
-    fn flush(&mut self, element: &str, words: &mut String) {
-        if !words.is_empty() {
-            _ = write!(self.out, "<{element} xml:space=\"preserve\">{words}</{element}>");
-            words.clear();
-        }
-    }
-
-    fn remark(&mut self, index: usize) {
-        _ = write!(
-            self.out,
-            "<w:commentRangeStart w:id=\"{index}\"/><w:commentRangeEnd w:id=\"{index}\"/>\
-             <w:r><w:rPr><w:rStyle w:val=\"CommentReference\"/></w:rPr><w:commentReference w:id=\"{index}\"/></w:r>"
-        );
-    }
-
-    /// Returns the element around something tracked, and its attributes.
-    fn tracked(&mut self, mark: RevisionMark) -> Option<(&'static str, String)> {
-        let (name, by) = match mark {
-            RevisionMark::Stays => return None,
-            RevisionMark::Deleted(by) => ("del", by),
-            RevisionMark::Inserted(by) => ("ins", by),
-        };
-        let signature = self.signatures.get(by)?;
-        let number = self.next;
-        self.next += 1;
-        Some((name, format!("w:id=\"{number}\" {}", attributes(signature))))
     }
 }
 
-/// Returns author and time as attributes.
-pub(super) fn attributes(signature: &ChangeSignature) -> String {
-    let date = time::seconds(signature.at_ms);
-    format!("w:author=\"{}\" w:date=\"{date}\"", escape(&signature.author))
-}
-
-fn is_one_run(left: &TrackedStep, right: &TrackedStep) -> bool {
-    match (left, right) {
-        (
-            TrackedStep::Glyph(FlowItem::Char(_, look), mark),
-            TrackedStep::Glyph(FlowItem::Char(_, next_look), next_mark),
-        ) => look == next_look && mark == next_mark,
-        _ => false,
-    }
-}
-
-fn run_style(look: CharStyle) -> String {
-    let has = |style: u8| look.style & style != 0;
+/// Returns the properties of a paragraph: its style, its place in a list, its direction.
+fn style(paragraph: Paragraph, is_from_right: bool, numbering: &mut ListNumbering) -> String {
+    let Paragraph { kind, item, lists, quotes, note } = paragraph;
+    let name = match kind {
+        ParagraphKind::Heading(level) => format!("Heading{level}"),
+        ParagraphKind::Code(None) => "SourceCode".to_owned(),
+        ParagraphKind::Code(Some(language)) => format!("SourceCode{}", u32::from(language) + 1),
+        ParagraphKind::Rule => "HorizontalRule".to_owned(),
+        ParagraphKind::Cell(_) => "TableText".to_owned(),
+        ParagraphKind::Text if quotes > 0 => "Quote".to_owned(),
+        ParagraphKind::Text if lists > 0 => "ListParagraph".to_owned(),
+        ParagraphKind::Text if note.is_some() => "FootnoteText".to_owned(),
+        ParagraphKind::Text => String::new(),
+    };
     let mut out = String::new();
-    if has(CODE) {
-        out.push_str("<w:rStyle w:val=\"VerbatimChar\"/>");
-    } else if look.link.is_some() {
-        out.push_str("<w:rStyle w:val=\"Hyperlink\"/>");
+    if !name.is_empty() {
+        _ = write!(out, "<w:pStyle w:val=\"{name}\"/>");
     }
-    for (style, element) in [(BOLD, "<w:b/>"), (ITALIC, "<w:i/>"), (STRUCK, "<w:strike/>")] {
-        if has(style) {
-            out.push_str(element);
-        }
+    let level = lists.saturating_sub(1).min(numbering::DEEPEST);
+    if let Some(list) = item {
+        let number = numbering.number(list, level);
+        _ = write!(out, "<w:numPr><w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{number}\"/></w:numPr>");
     }
-    if out.is_empty() { out } else { format!("<w:rPr>{out}</w:rPr>") }
+    if is_from_right {
+        out.push_str("<w:bidi/>");
+    }
+    let quoted = QUOTE_STEP * u32::from(quotes.min(10));
+    if item.is_none() && (lists > 0 || quotes > 1) {
+        let list = if lists > 0 { numbering::indent(level) } else { 0 };
+        _ = write!(out, "<w:ind w:left=\"{}\"/>", list + quoted);
+    }
+    if let ParagraphKind::Cell(cell) = kind {
+        out.push_str(match cell.alignment {
+            Alignment::None => "",
+            Alignment::Left => "<w:jc w:val=\"left\"/>",
+            Alignment::Center => "<w:jc w:val=\"center\"/>",
+            Alignment::Right => "<w:jc w:val=\"right\"/>",
+        });
+    }
+    out
 }

@@ -1,14 +1,20 @@
 //! Package of a Word document: its parts in one zip, with identical bytes for identical documents.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::{Cursor, Write as _};
+use std::io::{self, Cursor, Write as _};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::super::ExportError;
 use super::super::annotated::AnnotatedText;
-use super::body::{DocxParts, attributes};
+use super::super::front_matter::FrontMatter;
+use super::flow::FlowNames;
+use super::footnotes::WrittenNotes;
+use super::numbering::ListNumbering;
+use super::properties;
+use super::revisions::attributes;
 use super::xml::escape;
 
 /// First line of every part.
@@ -22,85 +28,144 @@ const SETTINGS: &str = include_str!("parts/settings.xml");
 const WORD: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
 const RELATION: &str =
     "xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
+/// End of the document's text: an A4 page.
+const END: &str = "<w:sectPr><w:pgSz w:w=\"11906\" w:h=\"16838\"/>\
+    <w:pgMar w:top=\"1440\" w:right=\"1440\" w:bottom=\"1440\" w:left=\"1440\" w:header=\"708\" w:footer=\"708\" \
+    w:gutter=\"0\"/></w:sectPr>\n</w:body>\n</w:document>\n";
+/// Lines above footnotes, which settings.xml names.
+const SEPARATORS: &str = "<w:footnote w:type=\"separator\" w:id=\"-1\"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>\n\
+    <w:footnote w:type=\"continuationSeparator\" w:id=\"0\"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>\n";
 const KIND: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
-/// Returns the content of the file.
-pub(super) fn pack(
-    title: &str,
-    document: &DocxParts,
-    marked: &AnnotatedText,
-) -> Result<Vec<u8>, ExportError> {
-    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    // The time of packing would make the bytes of every export differ.
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Deflated)
-        .last_modified_time(DateTime::default());
-    for (name, content) in [
-        ("[Content_Types].xml", CONTENT_TYPES),
-        ("_rels/.rels", PACKAGE_RELATIONS),
-        ("docProps/core.xml", &core(title)),
-        ("word/document.xml", &text(&document.body)),
-        ("word/styles.xml", STYLES),
-        ("word/settings.xml", SETTINGS),
-        ("word/numbering.xml", &document.numbering),
-        ("word/comments.xml", &comments(marked)),
-        ("word/_rels/document.xml.rels", &relations(&document.addresses)),
-    ] {
-        zip.start_file(name, options)?;
-        zip.write_all(content.as_bytes())?;
+/// Word document that is being packed. Each part is compressed as it is written.
+pub(super) struct Package {
+    zip: ZipWriter<Cursor<Vec<u8>>>,
+}
+
+impl Package {
+    /// Begins a package with the parts that are always the same.
+    ///
+    /// # Errors
+    /// [`ExportError`] when it cannot be packed.
+    pub fn new() -> Result<Self, ExportError> {
+        let mut package = Self { zip: ZipWriter::new(Cursor::new(Vec::new())) };
+        for (name, content) in [
+            ("[Content_Types].xml", CONTENT_TYPES),
+            ("_rels/.rels", PACKAGE_RELATIONS),
+            ("word/settings.xml", SETTINGS),
+        ] {
+            package.add(name, content)?;
+        }
+        Ok(package)
     }
-    Ok(zip.finish()?.into_inner())
+
+    /// Begins the part with the document's text; it is to be written to what is returned.
+    ///
+    /// # Errors
+    /// [`ExportError`] when it cannot be packed.
+    pub fn begin_text(&mut self) -> Result<&mut impl io::Write, ExportError> {
+        let zip = self.begin("word/document.xml")?;
+        write!(zip, "{HEAD}<w:document {WORD} {RELATION}>\n<w:body>\n")?;
+        Ok(zip)
+    }
+
+    /// Ends the text, adds the parts that depend on it, and returns the content of the file.
+    ///
+    /// # Errors
+    /// [`ExportError`] when it cannot be packed.
+    pub fn finish(mut self, rest: &PackageRest) -> Result<Vec<u8>, ExportError> {
+        self.zip.write_all(END.as_bytes())?;
+        self.add("docProps/core.xml", &properties::core(rest.title, rest.front))?;
+        self.add("docProps/custom.xml", &properties::custom(rest.front))?;
+        self.add("word/styles.xml", &styles(&rest.names.languages))?;
+        rest.numbering.write(self.begin("word/numbering.xml")?)?;
+        self.footnotes(rest)?;
+        comments(rest.marked, self.begin("word/comments.xml")?)?;
+        let parts = ["styles", "settings", "numbering", "comments", "footnotes"];
+        relations(&parts, rest.names, self.begin("word/_rels/document.xml.rels")?)?;
+        relations(&[], rest.names, self.begin("word/_rels/footnotes.xml.rels")?)?;
+        Ok(self.zip.finish()?.into_inner())
+    }
+
+    fn footnotes(&mut self, rest: &PackageRest) -> Result<(), ExportError> {
+        let zip = self.begin("word/footnotes.xml")?;
+        writeln!(zip, "{HEAD}<w:footnotes {WORD} {RELATION}>\n{SEPARATORS}")?;
+        rest.references.write(rest.notes, zip)?;
+        writeln!(zip, "</w:footnotes>")?;
+        Ok(())
+    }
+
+    fn add(&mut self, name: &str, content: &str) -> Result<(), ExportError> {
+        Ok(self.begin(name)?.write_all(content.as_bytes())?)
+    }
+
+    fn begin(&mut self, name: &str) -> Result<&mut ZipWriter<Cursor<Vec<u8>>>, ExportError> {
+        // The time of packing would make the bytes of every export differ.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(DateTime::default());
+        self.zip.start_file(name, options)?;
+        Ok(&mut self.zip)
+    }
 }
 
-fn text(body: &str) -> String {
-    format!(
-        "{HEAD}<w:document {WORD} {RELATION}>\n<w:body>\n{body}<w:sectPr><w:pgSz w:w=\"11906\" w:h=\"16838\"/>\
-         <w:pgMar w:top=\"1440\" w:right=\"1440\" w:bottom=\"1440\" w:left=\"1440\" w:header=\"708\" w:footer=\"708\" \
-         w:gutter=\"0\"/></w:sectPr>\n</w:body>\n</w:document>\n"
-    )
+/// What the parts after the text are made of.
+pub(super) struct PackageRest<'a> {
+    pub title: &'a str,
+    pub front: &'a FrontMatter,
+    pub marked: &'a AnnotatedText,
+    pub names: &'a FlowNames,
+    pub numbering: &'a ListNumbering,
+    pub references: &'a WrittenNotes,
+    /// Paragraphs of footnotes, by number.
+    pub notes: &'a HashMap<u32, String>,
 }
 
-fn core(title: &str) -> String {
-    format!(
-        "{HEAD}<cp:coreProperties xmlns:cp=\"http://schemas.openxmlformats.org/package/2006/metadata/core-properties\" \
-         xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:title>{}</dc:title></cp:coreProperties>\n",
-        escape(title)
-    )
+/// Returns the styles, with one for each language of code, named after it.
+fn styles(languages: &[String]) -> String {
+    let mut out = STYLES.trim_end().trim_end_matches("</w:styles>").to_owned();
+    for (index, language) in languages.iter().enumerate() {
+        _ = writeln!(
+            out,
+            "<w:style w:type=\"paragraph\" w:customStyle=\"1\" w:styleId=\"SourceCode{}\">\
+             <w:name w:val=\"Source Code {}\"/><w:basedOn w:val=\"SourceCode\"/></w:style>",
+            index + 1,
+            escape(language)
+        );
+    }
+    out.push_str("</w:styles>\n");
+    out
 }
 
-fn comments(marked: &AnnotatedText) -> String {
-    let mut out = format!("{HEAD}<w:comments {WORD}>\n");
+fn comments(marked: &AnnotatedText, out: &mut impl io::Write) -> io::Result<()> {
+    writeln!(out, "{HEAD}<w:comments {WORD}>")?;
     let said = marked.remarks.iter().enumerate().filter(|(_, remark)| !remark.text.is_empty());
     for (index, remark) in said {
-        _ = writeln!(
+        writeln!(
             out,
             "<w:comment w:id=\"{index}\" {} w:initials=\"AI\"><w:p><w:pPr><w:pStyle w:val=\"CommentText\"/></w:pPr>\
              <w:r><w:t xml:space=\"preserve\">{}</w:t></w:r></w:p></w:comment>",
             attributes(&remark.signature),
             escape(&remark.text)
-        );
+        )?;
     }
-    out.push_str("</w:comments>\n");
-    out
+    writeln!(out, "</w:comments>")
 }
 
-fn relations(addresses: &[String]) -> String {
-    let mut out = format!(
-        "{HEAD}<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\n"
-    );
-    for name in ["styles", "settings", "numbering", "comments"] {
-        _ = writeln!(
-            out,
-            "<Relationship Id=\"{name}\" Type=\"{KIND}/{name}\" Target=\"{name}.xml\"/>"
-        );
+fn relations(parts: &[&str], names: &FlowNames, out: &mut impl io::Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{HEAD}<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">"
+    )?;
+    for name in parts {
+        writeln!(out, "<Relationship Id=\"{name}\" Type=\"{KIND}/{name}\" Target=\"{name}.xml\"/>")?;
     }
-    for (number, address) in addresses.iter().enumerate() {
-        _ = writeln!(
+    for (number, address) in names.addresses.iter().enumerate() {
+        writeln!(
             out,
             "<Relationship Id=\"link{number}\" Type=\"{KIND}/hyperlink\" Target=\"{}\" TargetMode=\"External\"/>",
             escape(address)
-        );
+        )?;
     }
-    out.push_str("</Relationships>\n");
-    out
+    writeln!(out, "</Relationships>")
 }

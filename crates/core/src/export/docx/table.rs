@@ -1,41 +1,111 @@
 //! Tables of the tracked document. Word tracks a row as a whole and cannot insert or delete single
 //! cells, so each row stays, is inserted or is deleted as one.
 //!
-//! Where only characters have changed, the merged steps are kept. Elsewhere both tables are
-//! compared row by row.
+//! Where only characters have changed, the merged steps are kept. Elsewhere the rows between two rows
+//! without changes are compared, those of one document with those of the other.
 
+use super::super::ExportError;
 use super::flow::{FlowItem, TableCell};
-use super::track::{RevisionMark, TrackedStep};
+use super::steps::{RevisionMark, StepRuns, StepSink, TrackedStep};
 
-/// Returns the steps with every table row whole.
-pub(super) fn whole_rows(steps: &[TrackedStep]) -> Vec<TrackedStep> {
-    let mut out = Vec::with_capacity(steps.len());
-    let parts: Vec<&[TrackedStep]> = steps.split_inclusive(is_in_both).collect();
-    for stretch in parts.chunk_by(|left, right| has_cells(left) == has_cells(right)) {
-        let stretch = stretch.concat();
-        if has_cells(&stretch) && !is_whole(&stretch) {
-            row_by_row(&stretch, &mut out);
-        } else {
-            out.extend(stretch);
-        }
+/// Stage that makes table rows whole on the way to the writer. Only tables with changes, and
+/// paragraphs in one part with them, wait in it.
+pub(super) struct WholeRows<W> {
+    writer: W,
+    /// Steps since a paragraph last ended in both documents.
+    part: StepRuns,
+    /// Parts of a table with changes.
+    stretch: StepRuns,
+    /// Cells of a row that has no change so far.
+    row: StepRuns,
+}
+
+impl<W: StepSink> WholeRows<W> {
+    pub fn new(writer: W) -> Self {
+        let (part, stretch, row) = Default::default();
+        Self { writer, part, stretch, row }
     }
-    out
+
+    /// Writes what waits, and returns the writer.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(mut self) -> Result<W, ExportError> {
+        self.end_part(None)?;
+        self.release()?;
+        Ok(self.writer)
+    }
+
+    /// Ends a part. `stays` is the cell that stays at its end and has no change in it.
+    fn end_part(&mut self, stays: Option<TableCell>) -> Result<(), ExportError> {
+        let has_cells = self.part.kinds().any(|step| is_cell(&step));
+        match stays {
+            Some(cell) if cell.column == 0 || !self.row.is_empty() => {
+                self.row.append(&mut self.part);
+                if cell.column + 1 == cell.columns {
+                    // A row without changes ends what the rows before it must be compared with.
+                    let row = std::mem::take(&mut self.row);
+                    self.release()?;
+                    self.write(&row)?;
+                }
+            }
+            _ if has_cells => {
+                self.stretch.append(&mut self.row);
+                self.stretch.append(&mut self.part);
+            }
+            _ => {
+                self.release()?;
+                let part = std::mem::take(&mut self.part);
+                self.write(&part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the table with changes.
+    fn release(&mut self) -> Result<(), ExportError> {
+        self.stretch.append(&mut self.row);
+        let stretch = std::mem::take(&mut self.stretch);
+        if stretch.is_empty() {
+            return Ok(());
+        }
+        let steps: Vec<TrackedStep> = stretch.iter().collect();
+        let mut rows = Vec::new();
+        let rows = if is_whole(&steps) {
+            &steps
+        } else {
+            row_by_row(&steps, &mut rows);
+            &rows
+        };
+        rows.iter().try_for_each(|step| self.writer.step(*step))
+    }
+
+    fn write(&mut self, steps: &StepRuns) -> Result<(), ExportError> {
+        steps.iter().try_for_each(|step| self.writer.step(step))
+    }
 }
 
-/// Returns `true` if a paragraph ends here in both documents.
-fn is_in_both(step: &TrackedStep) -> bool {
-    matches!(
-        step,
-        TrackedStep::Restyled { .. } | TrackedStep::Glyph(FlowItem::End(_), RevisionMark::Stays)
-    )
+impl<W: StepSink> StepSink for WholeRows<W> {
+    fn step(&mut self, step: TrackedStep) -> Result<(), ExportError> {
+        self.part.push(step);
+        let TrackedStep::Glyph(FlowItem::End(end), RevisionMark::Stays) = step else {
+            let restyled = matches!(step, TrackedStep::Restyled { .. });
+            return if restyled { self.end_part(None) } else { Ok(()) };
+        };
+        let stays = |step| matches!(step, TrackedStep::Glyph(_, RevisionMark::Stays) | TrackedStep::Remark(_));
+        let is_unchanged = end.cell().is_some() && self.part.kinds().all(stays);
+        self.end_part(end.cell().filter(|_| is_unchanged))
+    }
 }
 
-fn has_cells(steps: &[TrackedStep]) -> bool {
-    steps.iter().any(|step| match step {
+fn is_cell(step: &TrackedStep) -> bool {
+    match step {
         TrackedStep::Glyph(FlowItem::End(end), _) => end.cell().is_some(),
         TrackedStep::Restyled { from, to, .. } => from.cell().or(to.cell()).is_some(),
-        TrackedStep::Glyph(FlowItem::Char(..), _) | TrackedStep::Remark(_) => false,
-    })
+        TrackedStep::Glyph(FlowItem::Char(..) | FlowItem::Note(..), _) | TrackedStep::Remark(_) => {
+            false
+        }
+    }
 }
 
 /// Returns `true` if every row has all its cells, and all contents of an inserted or deleted row
@@ -148,16 +218,16 @@ fn row_by_row(steps: &[TrackedStep], out: &mut Vec<TrackedStep>) {
 }
 
 /// Returns the cells of a row; `None` for a paragraph.
-fn shape(unit: &[TrackedStep]) -> Vec<Option<(usize, usize)>> {
+fn shape(unit: &[TrackedStep]) -> Vec<Option<(u32, u32)>> {
     let ends = unit.iter().filter_map(glyph).filter_map(|glyph| match glyph {
         FlowItem::End(end) => Some(end.cell().map(TableCell::place)),
-        FlowItem::Char(..) => None,
+        FlowItem::Char(..) | FlowItem::Note(..) => None,
     });
     ends.collect()
 }
 
 /// Keeps the equal beginning and end of each cell.
-fn cell_by_cell(old: &[TrackedStep], new: &[TrackedStep], by: usize, out: &mut Vec<TrackedStep>) {
+fn cell_by_cell(old: &[TrackedStep], new: &[TrackedStep], by: u32, out: &mut Vec<TrackedStep>) {
     let ends = |step: &TrackedStep| matches!(step, TrackedStep::Glyph(FlowItem::End(_), _));
     for (old, new) in old.split_inclusive(ends).zip(new.split_inclusive(ends)) {
         let same = |(left, right): &(&TrackedStep, &TrackedStep)| glyph(left) == glyph(right);
@@ -188,7 +258,7 @@ fn glyph(step: &TrackedStep) -> Option<FlowItem> {
     }
 }
 
-fn change(step: &TrackedStep) -> Option<usize> {
+fn change(step: &TrackedStep) -> Option<u32> {
     match step {
         TrackedStep::Glyph(_, RevisionMark::Deleted(by) | RevisionMark::Inserted(by))
         | TrackedStep::Restyled { by, .. } => Some(*by),
@@ -200,11 +270,11 @@ fn stays(step: &TrackedStep) -> TrackedStep {
     marked(step, RevisionMark::Stays)
 }
 
-fn goes(step: &TrackedStep, by: usize) -> TrackedStep {
+fn goes(step: &TrackedStep, by: u32) -> TrackedStep {
     marked(step, RevisionMark::Deleted(change(step).unwrap_or(by)))
 }
 
-fn comes(step: &TrackedStep, by: usize) -> TrackedStep {
+fn comes(step: &TrackedStep, by: u32) -> TrackedStep {
     marked(step, RevisionMark::Inserted(change(step).unwrap_or(by)))
 }
 

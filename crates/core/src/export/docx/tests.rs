@@ -1,5 +1,6 @@
 //! Word: what is tracked, what is written, and that both are sound for any text.
 
+use std::cell::RefCell;
 use std::io::{Cursor, Read};
 
 use proptest::prelude::*;
@@ -7,8 +8,12 @@ use zip::ZipArchive;
 
 use super::super::ExportFormat;
 use super::super::tests::{any_text, is_as_in, lamp, manuscript, request};
-use super::flow::{FlowItem, LinkTargets, ParagraphKind, read};
-use super::track::{RevisionMark, TrackedStep, track};
+use super::super::ExportError;
+use super::super::front_matter::FrontMatter;
+use super::flow::{FlowItem, FlowNames, ListKind, Paragraph, ParagraphKind};
+use super::reader::FlowReader;
+use super::steps::{RevisionMark, StepSink, TrackedStep};
+use super::track::track;
 
 /// The part of a Word document with this name.
 fn part(file: &[u8], name: &str) -> String {
@@ -28,7 +33,7 @@ fn exported(old: &str, new: &str) -> String {
 /// of another kind, `|` a cell and `⏎` the last one of a row.
 fn drawn(old: &str, new: &str) -> String {
     let marked = manuscript(old, vec![request(1, "Ana", old, new)]).marked().unwrap();
-    let steps = track(&marked, &mut LinkTargets::default());
+    let steps = track(&marked, &RefCell::default(), Vec::new()).unwrap();
     let mut out = String::new();
     let mut last = RevisionMark::Stays;
     let ends = |mark| match mark {
@@ -52,6 +57,7 @@ fn drawn(old: &str, new: &str) -> String {
         last = mark;
         match glyph {
             FlowItem::Char(c, _) => out.push(c),
+            FlowItem::Note(note, _) => out.push_str(&format!("({note})")),
             FlowItem::End(end) => out.push(match end.cell() {
                 Some(cell) if cell.column + 1 == cell.columns => '⏎',
                 Some(_) => '|',
@@ -83,8 +89,16 @@ fn left(steps: &[TrackedStep], take: RevisionView) -> Vec<FlowItem> {
     steps.iter().filter_map(glyph).collect()
 }
 
-fn glyphs(text: &str, links: &mut LinkTargets) -> Vec<FlowItem> {
-    read(text, 0, links).into_iter().map(|token| token.glyph).collect()
+fn glyphs(text: &str, names: &RefCell<FlowNames>) -> Vec<FlowItem> {
+    let reader = FlowReader::new(text, FrontMatter::of(text).len, 0, names);
+    reader.map(|token| token.glyph).collect()
+}
+
+impl StepSink for Vec<TrackedStep> {
+    fn step(&mut self, step: TrackedStep) -> Result<(), ExportError> {
+        self.push(step);
+        Ok(())
+    }
 }
 
 /// A file that opens: every element is closed where it should be.
@@ -256,26 +270,31 @@ fn links_lead_only_where_they_should() {
 #[test]
 fn blocks_have_their_styles() {
     let kinds = |text| {
-        let glyphs = glyphs(text, &mut LinkTargets::default());
+        let glyphs = glyphs(text, &RefCell::default());
         glyphs
             .into_iter()
             .filter_map(|glyph| if let FlowItem::End(kind) = glyph { Some(kind) } else { None })
             .collect::<Vec<_>>()
     };
+    let plain = |kind| Paragraph { kind, ..Paragraph::default() };
+    let quote = Paragraph { quotes: 1, ..Paragraph::default() };
     assert_eq!(
         kinds("# a\n\n> b\n\n---\n"),
-        [ParagraphKind::Heading(1), ParagraphKind::Quote, ParagraphKind::Rule]
+        [plain(ParagraphKind::Heading(1)), quote, plain(ParagraphKind::Rule)]
     );
-    assert_eq!(kinds("```\na\n\nb\n```\n"), [ParagraphKind::Code; 3]);
-    assert!(matches!(
-        kinds("- a\n\n  b\n  - c\n-\n")[..],
+    assert_eq!(kinds("```\na\n\nb\n```\n"), [plain(ParagraphKind::Code(None)); 3]);
+    assert_eq!(kinds("```rust x\na\n```\n"), [plain(ParagraphKind::Code(Some(0)))]);
+    let item = |lists| Paragraph { item: Some(ListKind::Bullets), lists, ..Paragraph::default() };
+    let more = Paragraph { lists: 1, ..Paragraph::default() };
+    assert_eq!(kinds("- a\n\n  b\n  - c\n-\n"), [item(1), more, item(2), item(1)]);
+    assert_eq!(kinds("- > a\n"), [Paragraph { quotes: 1, ..item(1) }]);
+    assert_eq!(
+        kinds("- # a\n\n      b\n"),
         [
-            ParagraphKind::Item(_, 0),
-            ParagraphKind::More(0),
-            ParagraphKind::Item(_, 1),
-            ParagraphKind::Item(_, 0)
+            Paragraph { kind: ParagraphKind::Heading(1), ..item(1) },
+            Paragraph { kind: ParagraphKind::Code(None), ..more }
         ]
-    ));
+    );
 }
 
 #[test]
@@ -293,19 +312,20 @@ proptest! {
     #[test]
     fn accepting_gives_the_proposed_document_and_rejecting_the_present(old in any_text(), new in any_text()) {
         let marked = manuscript(&old, vec![request(1, "Ana", &old, &new)]).marked().unwrap();
-        let mut links = LinkTargets::default();
-        let steps = track(&marked, &mut links);
+        let names = RefCell::default();
+        let steps = track(&marked, &names, Vec::new()).unwrap();
         let rejected = left(&steps, RevisionView::Reject);
         let accepted = left(&steps, RevisionView::Accept);
-        prop_assert_eq!(rejected, glyphs(&old, &mut links));
-        prop_assert_eq!(accepted, glyphs(&new, &mut links));
+        prop_assert_eq!(rejected, glyphs(&old, &names));
+        prop_assert_eq!(accepted, glyphs(&new, &names));
     }
 
     #[test]
     fn any_text_makes_a_file_that_opens(old in any_text(), new in any_text(), other in any_text()) {
         let requests = vec![request(1, "Ana", &old, &new), request(2, "Ben", &old, &other)];
         let file = manuscript(&old, requests).export(ExportFormat::Docx).unwrap();
-        for name in ["word/document.xml", "word/comments.xml", "word/numbering.xml", "word/_rels/document.xml.rels"] {
+        for name in ["word/document.xml", "word/comments.xml", "word/numbering.xml", "word/footnotes.xml", "word/styles.xml",
+            "word/_rels/document.xml.rels", "docProps/core.xml", "docProps/custom.xml"] {
             assert_well_formed(&part(&file, name));
         }
     }

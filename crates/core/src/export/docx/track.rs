@@ -1,33 +1,15 @@
 //! Present and proposed document in one: each item stays, is deleted or is inserted.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use super::super::annotated::{AnnotatedPiece, AnnotatedText};
-use super::flow::{self, FlowItem, FlowToken, LinkTargets, ListKind, ParagraphKind};
-use super::table;
-
-/// Tracked state of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RevisionMark {
-    Stays,
-    /// Deleted by the change of this number, counted from 0 over the text.
-    Deleted(usize),
-    Inserted(usize),
-}
-
-/// Step of the tracked document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TrackedStep {
-    Glyph(FlowItem, RevisionMark),
-    /// End of a paragraph that the change of number `by` makes another kind of paragraph.
-    Restyled {
-        from: ParagraphKind,
-        to: ParagraphKind,
-        by: usize,
-    },
-    /// Remark, by its index in [`AnnotatedText::remarks`].
-    Remark(usize),
-}
+use super::super::front_matter::FrontMatter;
+use super::super::{ExportError, markdown};
+use super::flow::{FlowItem, FlowNames, ListKind, Paragraph};
+use super::reader::FlowReader;
+use super::steps::{RevisionMark, StepRuns, StepSink, TrackedStep};
+use super::table::WholeRows;
 
 /// Place of a change in both texts, in bytes.
 struct ChangePlace {
@@ -40,17 +22,31 @@ struct ChangePlace {
     inserted: usize,
 }
 
-/// Merges both documents into one sequence of steps.
-pub(super) fn track(marked: &AnnotatedText, links: &mut LinkTargets) -> Vec<TrackedStep> {
+/// Tracks both documents, and gives the steps to a writer.
+///
+/// # Errors
+/// Those of the writer.
+pub(super) fn track<W: StepSink>(
+    marked: &AnnotatedText,
+    names: &RefCell<FlowNames>,
+    writer: W,
+) -> Result<W, ExportError> {
     let (places, remarks) = places(marked);
-    let (present, proposed) = (marked.present(), marked.proposed());
-    let old = flow::read(&present, 0, links);
-    let new = flow::read(&proposed, present.len() + 1, links);
-    let mut weaver = RevisionWeaver { places, remarks, ..RevisionWeaver::default() };
-    weaver.weave(&old, &new);
-    let mut steps = table::whole_rows(&weaver.steps);
-    one_name_for_each_list(&mut steps, &weaver.lists);
-    steps
+    let present = marked.present();
+    let has_changes = !places.is_empty();
+    let proposed = if has_changes { marked.proposed() } else { String::new() };
+    for text in [&present, &proposed] {
+        let body = &text[FrontMatter::of(text).len..];
+        names.borrow_mut().refer_to(markdown::referenced_notes(body));
+    }
+    let read = |text, apart| FlowReader::new(text, FrontMatter::of(text).len, apart, names);
+    let mut weaver = RevisionWeaver::new(places, remarks, WholeRows::new(writer));
+    if has_changes {
+        weaver.weave(read(&present, 0), read(&proposed, present.len() + 1))?;
+    } else {
+        weaver.keep(read(&present, 0))?;
+    }
+    weaver.steps.finish()
 }
 
 /// Returns the places of the changes and of the remarks.
@@ -85,42 +81,56 @@ fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
     (places, remarks)
 }
 
-#[derive(Default)]
-struct RevisionWeaver {
+struct RevisionWeaver<S> {
     places: Vec<ChangePlace>,
     /// Place and number of each remark, in reverse order, to be popped.
     remarks: Vec<(usize, usize)>,
-    steps: Vec<TrackedStep>,
+    steps: S,
     /// Number of the change that made `deleted` and `inserted`, the items since one last stayed.
-    open: Option<usize>,
-    deleted: Vec<FlowItem>,
-    inserted: Vec<FlowItem>,
-    /// Lists of the proposed text that are lists of the present one.
-    lists: HashMap<usize, usize>,
+    open: Option<u32>,
+    deleted: StepRuns,
+    inserted: StepRuns,
+    lists: SharedLists,
 }
 
-impl RevisionWeaver {
-    fn weave(&mut self, old: &[FlowToken], new: &[FlowToken]) {
-        self.remarks.reverse();
-        let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+impl<S: StepSink> RevisionWeaver<S> {
+    fn new(places: Vec<ChangePlace>, mut remarks: Vec<(usize, usize)>, steps: S) -> Self {
+        remarks.reverse();
+        let (deleted, inserted, lists) = Default::default();
+        Self { places, remarks, steps, open: None, deleted, inserted, lists }
+    }
+
+    /// Tracks a text without changes, which can have remarks.
+    fn keep(&mut self, text: FlowReader) -> Result<(), ExportError> {
+        for token in text {
+            self.remarks_until(token.at)?;
+            self.steps.step(TrackedStep::Glyph(token.glyph, RevisionMark::Stays))?;
+        }
+        self.remarks_until(usize::MAX)
+    }
+
+    fn weave(&mut self, old: FlowReader, new: FlowReader) -> Result<(), ExportError> {
+        let (mut old, mut new) = (old.peekable(), new.peekable());
         loop {
             let left = old.peek().map(|token| self.of_old(token.at));
             let right = new.peek().map(|token| self.of_new(token.at));
             let Some(at) = left.into_iter().chain(right).min() else { break };
-            self.remarks_until(at);
+            self.remarks_until(at)?;
             let gone = old.next_if(|_| left == Some(at)).map(|token| token.glyph);
             let come = new.next_if(|_| right == Some(at)).map(|token| token.glyph);
             match (gone, come) {
-                (Some(gone), Some(come)) if gone == come => self.stay(gone, come),
-                (Some(FlowItem::End(from)), Some(FlowItem::End(to))) => {
-                    self.settle();
-                    self.steps.push(TrackedStep::Restyled { from, to, by: self.change_at(at) });
+                (Some(gone), Some(come)) if gone == come => self.stay(gone, come)?,
+                // The text and its footnotes are different places.
+                (Some(FlowItem::End(from)), Some(FlowItem::End(to))) if from.note == to.note => {
+                    self.settle()?;
+                    let by = self.change_at(at);
+                    self.give(TrackedStep::Restyled { from, to, by })?;
                 }
-                (gone, come) => self.change(at, gone, come),
+                (gone, come) => self.change(at, gone, come)?,
             }
         }
-        self.remarks_until(usize::MAX);
-        self.settle();
+        self.remarks_until(usize::MAX)?;
+        self.settle()
     }
 
     fn of_old(&self, at: usize) -> usize {
@@ -133,69 +143,96 @@ impl RevisionWeaver {
         at + self.places[..before].last().map_or(0, |place| place.deleted)
     }
 
-    fn stay(&mut self, old: FlowItem, new: FlowItem) {
-        self.settle();
-        if let (
-            FlowItem::End(ParagraphKind::Item(ListKind::Numbers { id: old, .. }, _)),
-            FlowItem::End(ParagraphKind::Item(ListKind::Numbers { id: new, .. }, _)),
-        ) = (old, new)
+    fn stay(&mut self, old: FlowItem, new: FlowItem) -> Result<(), ExportError> {
+        self.settle()?;
+        if let (FlowItem::End(old), FlowItem::End(new)) = (old, new)
+            && let (Some(ListKind::Numbers { id: old, .. }), Some(ListKind::Numbers { id: new, .. })) =
+                (old.item, new.item)
         {
-            self.lists.entry(new).or_insert(old);
+            self.lists.are_one(old, new);
         }
-        self.steps.push(TrackedStep::Glyph(old, RevisionMark::Stays));
+        self.give(TrackedStep::Glyph(old, RevisionMark::Stays))
     }
 
     /// Adds items that one change deletes and inserts. Items changed together, such as a word that
     /// becomes bold, are deleted and inserted as a whole.
-    fn change(&mut self, at: usize, gone: Option<FlowItem>, come: Option<FlowItem>) {
+    fn change(
+        &mut self,
+        at: usize,
+        gone: Option<FlowItem>,
+        come: Option<FlowItem>,
+    ) -> Result<(), ExportError> {
         let by = self.change_at(at);
         if self.open.is_some_and(|open| open != by) {
-            self.settle();
+            self.settle()?;
         }
         self.open = Some(by);
-        self.deleted.extend(gone);
-        self.inserted.extend(come);
+        if let Some(gone) = gone {
+            self.deleted.push(TrackedStep::Glyph(gone, RevisionMark::Deleted(by)));
+        }
+        if let Some(come) = come {
+            self.inserted.push(TrackedStep::Glyph(come, RevisionMark::Inserted(by)));
+        }
+        Ok(())
     }
 
     /// Returns the change at a place or, for its effects further on, the last change before.
-    fn change_at(&self, at: usize) -> usize {
-        self.places.partition_point(|place| place.start <= at).saturating_sub(1)
+    fn change_at(&self, at: usize) -> u32 {
+        self.places.partition_point(|place| place.start <= at).saturating_sub(1) as u32
     }
 
-    fn settle(&mut self) {
-        let Some(by) = self.open.take() else { return };
-        let gone = |glyph| TrackedStep::Glyph(glyph, RevisionMark::Deleted(by));
-        self.steps.extend(self.deleted.drain(..).map(gone));
-        let come = |glyph| TrackedStep::Glyph(glyph, RevisionMark::Inserted(by));
-        self.steps.extend(self.inserted.drain(..).map(come));
-    }
-
-    fn remarks_until(&mut self, at: usize) {
-        while let Some((_, index)) = self.remarks.pop_if(|(place, _)| *place <= at) {
-            self.settle();
-            self.steps.push(TrackedStep::Remark(index));
+    fn settle(&mut self) -> Result<(), ExportError> {
+        if self.open.take().is_none() {
+            return Ok(());
         }
+        let (deleted, inserted) =
+            (std::mem::take(&mut self.deleted), std::mem::take(&mut self.inserted));
+        deleted.iter().chain(inserted.iter()).try_for_each(|step| self.give(step))
+    }
+
+    fn remarks_until(&mut self, at: usize) -> Result<(), ExportError> {
+        while let Some((_, index)) = self.remarks.pop_if(|(place, _)| *place <= at) {
+            self.settle()?;
+            self.give(TrackedStep::Remark(index))?;
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, mut step: TrackedStep) -> Result<(), ExportError> {
+        match &mut step {
+            TrackedStep::Glyph(FlowItem::End(end), _) => self.lists.name(end),
+            TrackedStep::Restyled { from, to, by: _ } => {
+                self.lists.name(from);
+                self.lists.name(to);
+            }
+            TrackedStep::Glyph(..) | TrackedStep::Remark(_) => {}
+        }
+        self.steps.step(step)
     }
 }
 
-/// Gives a list that both texts have one identifier, so that it continues counting over deleted and
-/// inserted items.
-fn one_name_for_each_list(steps: &mut [TrackedStep], lists: &HashMap<usize, usize>) {
-    let rename = |paragraph: &mut ParagraphKind| {
-        if let ParagraphKind::Item(ListKind::Numbers { id, .. }, _) = paragraph
-            && let Some(known) = lists.get(id)
-        {
-            *id = *known;
+/// Lists of the proposed text that are lists of the present one. Both have one identifier, so that
+/// the list goes on counting over deleted and inserted items.
+#[derive(Default)]
+struct SharedLists {
+    names: HashMap<u32, u32>,
+    /// Identifiers that were given out.
+    given: HashSet<u32>,
+}
+
+impl SharedLists {
+    fn are_one(&mut self, old: u32, new: u32) {
+        if self.given.contains(&new) && !self.given.contains(&old) {
+            self.names.entry(old).or_insert(new);
+        } else {
+            self.names.entry(new).or_insert(old);
         }
-    };
-    for step in steps {
-        match step {
-            TrackedStep::Glyph(FlowItem::End(paragraph), _) => rename(paragraph),
-            TrackedStep::Restyled { from, to, by: _ } => {
-                rename(from);
-                rename(to);
-            }
-            TrackedStep::Glyph(FlowItem::Char(..), _) | TrackedStep::Remark(_) => {}
+    }
+
+    fn name(&mut self, paragraph: &mut Paragraph) {
+        if let Some(ListKind::Numbers { id, .. }) = &mut paragraph.item {
+            *id = self.names.get(id).copied().unwrap_or(*id);
+            self.given.insert(*id);
         }
     }
 }
