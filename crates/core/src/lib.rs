@@ -10,8 +10,8 @@
 //!
 //! [`unseen_characters`] finds what people would decide about without seeing it.
 //!
-//! [`failpoint`] is where tests let the process end, and [`metrics`] what Prometheus is told. Every
-//! crate may use them.
+//! [`failpoint`] is where tests let the process end, [`metrics`] what Prometheus is told, and
+//! [`interrupt`] ends long work early. Every crate may use them.
 
 pub mod approvals;
 mod columns;
@@ -19,6 +19,7 @@ pub mod document;
 pub mod export;
 pub mod failpoint;
 pub mod ids;
+pub mod interrupt;
 pub mod metrics;
 pub mod permissions;
 pub mod unseen_characters;

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
 use tokio::sync::{Mutex as PersonLock, OwnedMutexGuard, Semaphore, oneshot};
 
-use crate::export::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::metrics;
 
 /// Memory that all long jobs together may take, by their estimates, in MiB. One that would take
@@ -258,7 +258,8 @@ mod tests {
     fn long_jobs(
         people: &[&'static str],
         memory_bytes: usize,
-    ) -> (Vec<tokio::task::JoinHandle<Result<(), JobLost>>>, Arc<AtomicUsize>, mpsc::Sender<()>) {
+    ) -> (Vec<tokio::task::JoinHandle<Result<(), JobLost>>>, Arc<AtomicUsize>, mpsc::Sender<()>)
+    {
         let (release, held) = mpsc::channel::<()>();
         let held = Arc::new(Mutex::new(held));
         let started = Arc::new(AtomicUsize::new(0));
@@ -266,10 +267,7 @@ mod tests {
             let (held, started, person) = (Arc::clone(&held), Arc::clone(&started), *person);
             tokio::spawn(run_long(person, memory_bytes, move |_| {
                 started.fetch_add(1, Ordering::SeqCst);
-                while !matches!(
-                    lock(&held).try_recv(),
-                    Err(mpsc::TryRecvError::Disconnected)
-                ) {
+                while !matches!(lock(&held).try_recv(), Err(mpsc::TryRecvError::Disconnected)) {
                     std::thread::yield_now();
                 }
             }))

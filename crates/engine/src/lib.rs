@@ -22,7 +22,7 @@ pub mod tools;
 
 // The crates below, under the names that the modules here and the transports use.
 pub use copydesk_core::{
-    approvals, document, export, failpoint, ids, metrics, permissions, unseen_characters,
+    approvals, document, export, failpoint, ids, interrupt, metrics, permissions, unseen_characters,
 };
 pub use copydesk_llm as llm;
 #[cfg(unix)]

@@ -110,9 +110,9 @@ impl CommentFilter {
                 self.is_inside = false;
                 continue;
             }
-            let begin = rest.find("<!--").filter(|begin| {
-                self.last_end.is_some_and(|end| at + done + begin < end)
-            });
+            let begin = rest
+                .find("<!--")
+                .filter(|begin| self.last_end.is_some_and(|end| at + done + begin < end));
             let end = begin.map_or(html.len(), |begin| done + begin);
             if done < end {
                 ranges.push(done..end);

@@ -10,7 +10,6 @@ mod docx;
 mod escape;
 mod front_matter;
 mod html;
-mod interrupt;
 mod json;
 mod markdown;
 mod time;
@@ -23,10 +22,9 @@ use std::sync::Arc;
 use crate::approvals::{ApprovalRequest, AuthorSpan};
 use crate::document::{PositionError, Text};
 use crate::ids::{DocumentId, Version};
+use crate::interrupt::{Interrupt, Interrupted};
 
 use annotated::AnnotatedText;
-
-pub use interrupt::{Interrupt, Interrupted};
 
 /// Format of a file made by [`ExportInput::export`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,8 +157,7 @@ impl ExportInput {
             ExportFormat::Html | ExportFormat::Docx => 64,
         };
         let hunks = self.requests.iter().flat_map(|request| &request.hunks);
-        let changed: usize =
-            hunks.flat_map(|hunk| &hunk.parts).map(|part| part.insert.len()).sum();
+        let changed: usize = hunks.flat_map(|hunk| &hunk.parts).map(|part| part.insert.len()).sum();
         per_unit * (self.text.len() + changed)
     }
 

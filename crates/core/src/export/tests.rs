@@ -250,6 +250,19 @@ fn long_and_deep_texts_are_exported_too() {
         "\n1. a",
         "&amp;",
         "😀",
+        "&nbsp; ",
+        "[^a]",
+        "\n[^a]: b\n",
+        "![a](b)",
+        "<!--",
+        "<a \"",
+        "$a$",
+        "**a** ",
+        "|a\n",
+        "> - 1. ",
+        "<!-- a -->",
+        "\n---\n",
+        "א a ",
     ] {
         let manuscript = manuscript(&piece.repeat(60_000 / piece.len()), vec![]);
         for format in ExportFormat::ALL {
@@ -347,6 +360,18 @@ pub(super) fn any_text() -> impl Strategy<Value = String> {
         "\n|a|b|\n|-|:-:|\n|c|d|\n",
         "|e||\n",
         "|-|-|-|\n",
+        "[^1]",
+        "\n[^1]: ",
+        "\n\n    ",
+        "![",
+        "<!-- ",
+        " -->",
+        "$",
+        "שלום ",
+        "天\n",
+        "- [x] ",
+        "<br>",
+        "---\ntitle: ",
     ];
     vec(proptest::sample::select(pieces.to_vec()), 0..40).prop_map(|words| words.concat())
 }

@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io;
 
+use super::super::ExportError;
 use super::super::annotated::{AnnotatedPiece, AnnotatedText, ChangeSignature, PendingChange};
-use super::super::{ExportError, Interrupt};
 use super::flow::{Alignment, FlowItem, Paragraph, ParagraphKind, TableCell};
 use super::footnotes::{self, WrittenNotes};
 use super::numbering::{self, ListNumbering};
 use super::revisions::Revisions;
 use super::runs::RunWriter;
 use super::steps::{RevisionMark, StepSink, TrackedStep};
+use crate::interrupt::Interrupt;
 
 /// Width between the margins, in twentieths of a point.
 const WIDTH: u32 = 9026;
@@ -94,7 +95,8 @@ impl<'a, W: io::Write> BodyWriter<'a, W> {
     fn end(&mut self, paragraph: Paragraph, mark: RevisionMark) -> Result<(), ExportError> {
         self.interrupt.check()?;
         let numbering = &mut self.numbering;
-        let (story, revisions) = (self.text.or_note(&mut self.notes, paragraph.note), &mut self.revisions);
+        let (story, revisions) =
+            (self.text.or_note(&mut self.notes, paragraph.note), &mut self.revisions);
         let is_from_right = story.runs.finish(revisions, &mut self.references);
         let style = style(paragraph, is_from_right, numbering);
         let cell = story.begin_block(paragraph, mark, is_from_right, revisions);
@@ -143,7 +145,9 @@ impl<W: io::Write> StepSink for BodyWriter<'_, W> {
             }
             // Comments are on the text, not in footnotes.
             TrackedStep::Remark(_) => None,
-            TrackedStep::Glyph(FlowItem::Char(_, style) | FlowItem::Note(_, style), _) => style.note,
+            TrackedStep::Glyph(FlowItem::Char(_, style) | FlowItem::Note(_, style), _) => {
+                style.note
+            }
         };
         let story = self.text.or_note(&mut self.notes, note);
         story.runs.step(step, &mut self.revisions, &mut self.references);
@@ -153,7 +157,11 @@ impl<W: io::Write> StepSink for BodyWriter<'_, W> {
 
 impl Story {
     /// Returns the story of a footnote, or this one.
-    fn or_note<'s>(&'s mut self, notes: &'s mut HashMap<u32, Self>, note: Option<u32>) -> &'s mut Self {
+    fn or_note<'s>(
+        &'s mut self,
+        notes: &'s mut HashMap<u32, Self>,
+        note: Option<u32>,
+    ) -> &'s mut Self {
         match note {
             Some(note) => notes
                 .entry(note)
@@ -206,8 +214,7 @@ impl Story {
                 self.out.push_str("<w:p/>\n");
             }
             let width = WIDTH / cell.columns.max(1);
-            let columns =
-                format!("<w:gridCol w:w=\"{width}\"/>").repeat(cell.columns as usize);
+            let columns = format!("<w:gridCol w:w=\"{width}\"/>").repeat(cell.columns as usize);
             let side = if is_from_right { "<w:bidiVisual/>" } else { "" };
             _ = writeln!(
                 self.out,
@@ -270,7 +277,10 @@ fn style(paragraph: Paragraph, is_from_right: bool, numbering: &mut ListNumberin
     let level = lists.saturating_sub(1).min(numbering::DEEPEST);
     if let Some(list) = item {
         let number = numbering.number(list, level);
-        _ = write!(out, "<w:numPr><w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{number}\"/></w:numPr>");
+        _ = write!(
+            out,
+            "<w:numPr><w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{number}\"/></w:numPr>"
+        );
     }
     if is_from_right {
         out.push_str("<w:bidi/>");

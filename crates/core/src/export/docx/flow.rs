@@ -92,7 +92,10 @@ pub(super) enum ListKind {
     Bullets,
     /// Numbered list. Its place in the source (`id`) distinguishes it from other lists, which count
     /// anew.
-    Numbers { id: u32, start: u32 },
+    Numbers {
+        id: u32,
+        start: u32,
+    },
 }
 
 /// Ignores the place of a list, because it moves with the text before the list.

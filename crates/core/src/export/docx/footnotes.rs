@@ -55,7 +55,9 @@ impl WrittenNotes {
             let id = index + 1;
             match contents.get(note) {
                 Some(content) => writeln!(out, "<w:footnote w:id=\"{id}\">{content}</w:footnote>")?,
-                None => writeln!(out, "<w:footnote w:id=\"{id}\"><w:p>{NUMBER}</w:p></w:footnote>")?,
+                None => {
+                    writeln!(out, "<w:footnote w:id=\"{id}\"><w:p>{NUMBER}</w:p></w:footnote>")?
+                }
             }
         }
         Ok(())

@@ -25,13 +25,16 @@ mod track;
 mod xml;
 
 #[cfg(test)]
+mod construct_tests;
+#[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
 
+use super::ExportError;
 use super::annotated::AnnotatedText;
 use super::front_matter::FrontMatter;
-use super::{ExportError, Interrupt};
+use crate::interrupt::Interrupt;
 use body::{BodyWriter, WrittenBody};
 use flow::FlowNames;
 use package::{Package, PackageRest};

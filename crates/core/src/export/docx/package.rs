@@ -158,7 +158,10 @@ fn relations(parts: &[&str], names: &FlowNames, out: &mut impl io::Write) -> io:
         "{HEAD}<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">"
     )?;
     for name in parts {
-        writeln!(out, "<Relationship Id=\"{name}\" Type=\"{KIND}/{name}\" Target=\"{name}.xml\"/>")?;
+        writeln!(
+            out,
+            "<Relationship Id=\"{name}\" Type=\"{KIND}/{name}\" Target=\"{name}.xml\"/>"
+        )?;
     }
     for (number, address) in names.addresses.iter().enumerate() {
         writeln!(

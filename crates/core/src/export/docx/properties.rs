@@ -48,9 +48,12 @@ pub(super) fn custom(front: &FrontMatter) -> String {
          xmlns:vt=\"http://schemas.openxmlformats.org/officeDocument/2006/docPropsVTypes\">"
     );
     let is_core = |name: &str, value: &str| {
-        let taken = |fields: &[&str]| front.get(fields) == Some(value)
-            && fields.iter().any(|field| field.eq_ignore_ascii_case(name));
-        CORE.iter().any(|(_, fields)| taken(fields)) || (taken(&["date"]) && w3c_date(value).is_some())
+        let taken = |fields: &[&str]| {
+            front.get(fields) == Some(value)
+                && fields.iter().any(|field| field.eq_ignore_ascii_case(name))
+        };
+        CORE.iter().any(|(_, fields)| taken(fields))
+            || (taken(&["date"]) && w3c_date(value).is_some())
     };
     let mut names = HashSet::new();
     let fields = front.fields.iter().filter(|(name, value)| {

@@ -67,6 +67,8 @@ pub(super) struct FlowReader<'a> {
     pending: VecDeque<Pending<'a>>,
     /// Place of the last item that was given out.
     last_at: usize,
+    /// Line of the source in which the last paragraph ended.
+    line: Range<usize>,
     state: ReaderState,
 }
 
@@ -89,19 +91,14 @@ struct ReaderState {
     is_open: bool,
     /// End of the source that was read, in bytes.
     end: usize,
-    /// Line of the source in which the last paragraph ended.
-    line: Range<usize>,
+    /// `true` between the label of a note that stays in the text and its first words.
+    is_after_label: bool,
 }
 
 impl<'a> FlowReader<'a> {
     /// Reads a text from `offset` on. `apart` distinguishes the lists of one text from those of
     /// another.
-    pub fn new(
-        text: &'a str,
-        offset: usize,
-        apart: usize,
-        names: &'a RefCell<FlowNames>,
-    ) -> Self {
+    pub fn new(text: &'a str, offset: usize, apart: usize, names: &'a RefCell<FlowNames>) -> Self {
         let source = text.get(offset..).unwrap_or_default();
         Self {
             source,
@@ -111,6 +108,7 @@ impl<'a> FlowReader<'a> {
             events: Some(markdown::parser(source).into_offset_iter()),
             pending: VecDeque::new(),
             last_at: 0,
+            line: 0..0,
             state: ReaderState::default(),
         }
     }
@@ -170,6 +168,7 @@ impl<'a> FlowReader<'a> {
             }
             Tag::Superscript | Tag::Subscript => self.look(0, None),
             Tag::TableCell => {}
+            Tag::Paragraph if std::mem::take(&mut self.state.is_after_label) => {}
             block => {
                 self.close();
                 self.state.end = self.state.end.max(range.start);
@@ -351,6 +350,7 @@ impl<'a> FlowReader<'a> {
                 let label = format!("[^{name}]: ");
                 let end = range.end.min(range.start + label.len());
                 self.text(label.into(), range.start..end, 0);
+                self.state.is_after_label = true;
             }
         }
     }
@@ -384,8 +384,11 @@ impl<'a> FlowReader<'a> {
         let cell = TableCell { column, columns, is_head, alignment };
         self.state.column += 1;
         self.state.end = self.state.end.max(at);
-        let paragraph =
-            Paragraph { kind: ParagraphKind::Cell(cell), note: self.state.note, ..Paragraph::default() };
+        let paragraph = Paragraph {
+            kind: ParagraphKind::Cell(cell),
+            note: self.state.note,
+            ..Paragraph::default()
+        };
         self.push(at, FlowItem::End(paragraph));
         self.state.is_open = false;
     }
@@ -393,14 +396,15 @@ impl<'a> FlowReader<'a> {
     /// Ends a paragraph. The end has the place of the line end after its last character: that
     /// changes only with the line end itself.
     fn end_paragraph(&mut self, kind: ParagraphKind) {
+        self.state.is_after_label = false;
         let end = self.state.end;
         // A line in which many paragraphs end is searched once.
-        if !self.state.line.contains(&end) {
+        if !self.line.contains(&end) {
             let rest = self.source.get(end..).unwrap_or_default();
-            self.state.line = end..end + rest.find('\n').unwrap_or(rest.len());
+            self.line = end..end + rest.find('\n').unwrap_or(rest.len());
         }
         let paragraph = self.paragraph(kind);
-        self.push(self.state.line.end, FlowItem::End(paragraph));
+        self.push(self.line.end, FlowItem::End(paragraph));
         self.state.is_open = false;
         for around in &mut self.state.around {
             if let ReaderContext::Item { is_new } = around {

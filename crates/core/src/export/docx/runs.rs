@@ -46,8 +46,8 @@ impl RunWriter {
     /// Ends the paragraph; returns `true` if it goes from right to left.
     pub fn finish(&mut self, revisions: &mut Revisions, notes: &mut WrittenNotes) -> bool {
         let Self { direction, out } = self;
-        let is_from_right = direction
-            .finish(|step, is_from_right| out.step(step, is_from_right, revisions, notes));
+        let is_from_right =
+            direction.finish(|step, is_from_right| out.step(step, is_from_right, revisions, notes));
         self.out.close();
         is_from_right
     }

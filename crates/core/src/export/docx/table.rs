@@ -92,7 +92,9 @@ impl<W: StepSink> StepSink for WholeRows<W> {
             let restyled = matches!(step, TrackedStep::Restyled { .. });
             return if restyled { self.end_part(None) } else { Ok(()) };
         };
-        let stays = |step| matches!(step, TrackedStep::Glyph(_, RevisionMark::Stays) | TrackedStep::Remark(_));
+        let stays = |step| {
+            matches!(step, TrackedStep::Glyph(_, RevisionMark::Stays) | TrackedStep::Remark(_))
+        };
         let is_unchanged = end.cell().is_some() && self.part.kinds().all(stays);
         self.end_part(end.cell().filter(|_| is_unchanged))
     }

@@ -6,17 +6,17 @@ use std::io::{Cursor, Read};
 use proptest::prelude::*;
 use zip::ZipArchive;
 
-use super::super::ExportFormat;
-use super::super::tests::{any_text, is_as_in, lamp, manuscript, request};
 use super::super::ExportError;
+use super::super::ExportFormat;
 use super::super::front_matter::FrontMatter;
+use super::super::tests::{any_text, is_as_in, lamp, manuscript, request};
 use super::flow::{FlowItem, FlowNames, ListKind, Paragraph, ParagraphKind};
 use super::reader::FlowReader;
 use super::steps::{RevisionMark, StepSink, TrackedStep};
 use super::track::track;
 
 /// The part of a Word document with this name.
-fn part(file: &[u8], name: &str) -> String {
+pub(super) fn part(file: &[u8], name: &str) -> String {
     let mut zip = ZipArchive::new(Cursor::new(file)).unwrap();
     let mut text = String::new();
     zip.by_name(name).unwrap().read_to_string(&mut text).unwrap();
@@ -102,7 +102,7 @@ impl StepSink for Vec<TrackedStep> {
 }
 
 /// A file that opens: every element is closed where it should be.
-fn assert_well_formed(xml: &str) {
+pub(super) fn assert_well_formed(xml: &str) {
     let mut open = Vec::new();
     for tag in xml.split('<').skip(1) {
         let (tag, text) = tag.split_once('>').unwrap();

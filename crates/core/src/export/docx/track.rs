@@ -146,8 +146,10 @@ impl<S: StepSink> RevisionWeaver<S> {
     fn stay(&mut self, old: FlowItem, new: FlowItem) -> Result<(), ExportError> {
         self.settle()?;
         if let (FlowItem::End(old), FlowItem::End(new)) = (old, new)
-            && let (Some(ListKind::Numbers { id: old, .. }), Some(ListKind::Numbers { id: new, .. })) =
-                (old.item, new.item)
+            && let (
+                Some(ListKind::Numbers { id: old, .. }),
+                Some(ListKind::Numbers { id: new, .. }),
+            ) = (old.item, new.item)
         {
             self.lists.are_one(old, new);
         }

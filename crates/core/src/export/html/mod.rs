@@ -5,10 +5,13 @@
 
 mod notes;
 mod raw;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use super::front_matter::FrontMatter;
-use super::{ExportError, Interrupt, markdown};
+use super::{ExportError, markdown};
+use crate::interrupt::Interrupt;
 use writer::PageWriter;
 
 /// Style for paper and screen, light and dark.

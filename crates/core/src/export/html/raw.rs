@@ -41,6 +41,12 @@ pub(super) struct RawHtml {
 }
 
 impl RawHtml {
+    /// Returns the number of different tags that went through the cleaner.
+    #[cfg(test)]
+    pub fn cleaned_tags(&self) -> usize {
+        self.cleaned.len()
+    }
+
     /// Returns `true` while the content of a script or a style is left out.
     pub fn hides_text(&self) -> bool {
         self.unreadable.is_some()
@@ -63,6 +69,11 @@ impl RawHtml {
             rest = &tail[end..];
         }
         self.text(rest, out);
+    }
+
+    /// Ends a block of HTML: what a script or a style in it hides ends with it.
+    pub fn end_block(&mut self) {
+        self.unreadable = None;
     }
 
     /// Closes what was opened at `level` or inside.
@@ -120,7 +131,9 @@ impl RawHtml {
 }
 
 fn looks_like_tag(text: &str) -> bool {
-    text.as_bytes().get(1).is_some_and(|c| c.is_ascii_alphabetic() || b"/!?".contains(c))
+    // What is left of a comment here has no end.
+    !text.starts_with("<!--")
+        && text.as_bytes().get(1).is_some_and(|c| c.is_ascii_alphabetic() || b"/!?".contains(c))
 }
 
 /// Returns the length of the tag, declaration or instruction that the text begins with; `None` if
@@ -221,12 +234,12 @@ mod tests {
 
     #[test]
     fn words_between_tags_stay_and_stay_words() {
-        assert_eq!(written("1 < 2 &amp; 3 & 4 &lt;b&gt; &bad"), "1 &lt; 2 &amp; 3 &amp; 4 &lt;b&gt; &amp;bad");
-        assert_eq!(written("<div title=\"open\na > b"), "&lt;div title=\"open\na &gt; b");
         assert_eq!(
-            written("<b title='\"><i>'>x"),
-            "<b title=\"&quot;&gt;&lt;i&gt;\">x</b>"
+            written("1 < 2 &amp; 3 & 4 &lt;b&gt; &bad"),
+            "1 &lt; 2 &amp; 3 &amp; 4 &lt;b&gt; &amp;bad"
         );
+        assert_eq!(written("<div title=\"open\na > b"), "&lt;div title=\"open\na &gt; b");
+        assert_eq!(written("<b title='\"><i>'>x"), "<b title=\"&quot;&gt;&lt;i&gt;\">x</b>");
     }
 
     #[test]

@@ -72,6 +72,12 @@ impl<'a> PageWriter<'a> {
         }
     }
 
+    /// Returns the number of different tags that went through the cleaner.
+    #[cfg(test)]
+    pub fn cleaned_tags(&self) -> usize {
+        self.raw.cleaned_tags()
+    }
+
     /// Returns the page with its footnotes.
     pub fn finish(mut self) -> String {
         self.raw.leave(0, &mut self.out);
@@ -91,6 +97,7 @@ impl<'a> PageWriter<'a> {
             Event::End(TagEnd::HtmlBlock) => {
                 let html = std::mem::take(&mut self.html);
                 self.raw.write(&html, self.level, &mut self.out);
+                self.raw.end_block();
             }
             Event::Start(tag) => {
                 self.level += 1;
@@ -173,6 +180,13 @@ impl<'a> PageWriter<'a> {
                 self.out.push_str("<tr>");
             }
             Tag::TableCell => self.cell(),
+            Tag::List(_) => {
+                // A list inside of an item begins on a line of its own.
+                if !self.out.ends_with('\n') {
+                    self.out.push('\n');
+                }
+                self.element(&start_tag(&tag, self.items > 0));
+            }
             Tag::Item => {
                 self.items += 1;
                 self.element("<li dir=\"auto\">");
@@ -322,11 +336,8 @@ fn end_tag(tag: TagEnd) -> &'static str {
 fn is_safe_address(address: &str) -> bool {
     // Browsers leave out blanks and control characters in front of and inside a scheme.
     let written = |c: &char| !c.is_whitespace() && !c.is_control();
-    let scheme: String = address
-        .chars()
-        .filter(written)
-        .take_while(|c| !"/?#".contains(*c))
-        .collect();
+    let scheme: String =
+        address.chars().filter(written).take_while(|c| !"/?#".contains(*c)).collect();
     match scheme.split_once(':') {
         Some((scheme, _)) => SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()),
         None => true,
@@ -369,9 +380,6 @@ mod tests {
     fn an_address_cannot_end_its_attribute() {
         let mut out = String::new();
         escape_address("https://a.example/a_(b)?x=1&y=\"><b>é 'c'", &mut out);
-        assert_eq!(
-            out,
-            "https://a.example/a_(b)?x=1&amp;y=%22%3E%3Cb%3E%C3%A9%20&#x27;c&#x27;"
-        );
+        assert_eq!(out, "https://a.example/a_(b)?x=1&amp;y=%22%3E%3Cb%3E%C3%A9%20&#x27;c&#x27;");
     }
 }
