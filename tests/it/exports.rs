@@ -307,3 +307,30 @@ fn another_program_reads_tables_in_the_word_document() {
         assert!(read.contains(part), "{part}: {read}");
     }
 }
+
+#[test]
+fn another_program_reads_footnotes_properties_and_directions_in_the_word_document() {
+    let text = "---\ntitle: The Ledger\nauthor: Ana\n---\n\nHe left.[^1] Then[^long] he wrote.\n\n\
+        - [x] oil\n- [ ] wicks\n\nשלום עולם.\n\n天地\n玄黄\n\n<!-- private -->\n\n\
+        | a | b |\n|:-:|--:|\n| `x \\| y` | one<br>two |\n\n[^1]: Ibid.\n\n[^long]: See *that*.\n\n    More.\n";
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
+    let document = ana.creates(text);
+    let file = copydesk.data().join("../story.docx");
+    std::fs::write(&file, export(&copydesk, &ana.token, &document, "docx").bytes).unwrap();
+    let Some(read) = read_by_pandoc(&file, &["--to", "markdown"]) else { return };
+    for part in [
+        "He left.[^1] Then[^2] he wrote.",
+        "[^1]: Ibid.",
+        "[^2]: See *that*.\n\n    More.",
+        "[x] oil",
+        "[ ] wicks",
+        "[שלום עולם.]{dir=\"rtl\"}",
+        "天地玄黄",
+        "`x | y`",
+        "one\\\n",
+    ] {
+        assert!(read.contains(part), "{part}: {read}");
+    }
+    assert!(!read.contains("private") && !read.contains("Ledger"), "{read}");
+}

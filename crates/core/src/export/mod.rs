@@ -158,7 +158,9 @@ impl ExportInput {
         };
         let hunks = self.requests.iter().flat_map(|request| &request.hunks);
         let changed: usize = hunks.flat_map(|hunk| &hunk.parts).map(|part| part.insert.len()).sum();
-        per_unit * (self.text.len() + changed)
+        // The proposed text is a text of its own.
+        let texts = if self.requests.is_empty() { 1 } else { 2 };
+        per_unit * (texts * self.text.len() + changed)
     }
 
     /// Returns a file name that is valid on every file system: made of the title, at most 100

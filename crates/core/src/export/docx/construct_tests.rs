@@ -121,7 +121,10 @@ fn a_note_without_a_reference_and_a_note_in_a_note_keep_their_words() {
 
 #[test]
 fn changes_in_footnotes_are_tracked() {
-    let (old, new) = ("A[^x] b.\n\n[^x]: Old note.\n", "A b[^x].\n\n[^x]: New note.\n");
+    let (old, new) = (
+        "Alpha[^x] beta gamma delta epsilon.\n\n[^x]: Old note.\n",
+        "Alpha beta gamma delta epsilon[^x].\n\n[^x]: New note.\n",
+    );
     let made =
         manuscript(old, vec![request(1, "Ana", old, new)]).export(ExportFormat::Docx).unwrap();
     let (text, notes) = (part(&made, "word/document.xml"), part(&made, "word/footnotes.xml"));

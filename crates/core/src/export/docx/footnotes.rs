@@ -72,8 +72,12 @@ impl NoteReference {
             let name = format!("<w:bookmarkStart w:id=\"{number}\" w:name=\"_RefNote{number}\"/>");
             (name, format!("<w:bookmarkEnd w:id=\"{number}\"/>"))
         } else {
-            let field = format!("<w:fldSimple w:instr=\" NOTEREF _RefNote{number} \\h \">");
-            (field, "</w:fldSimple>".to_owned())
+            // A field of several runs: programs that do not know it show its result.
+            let mark = |kind| format!("<w:r><w:fldChar w:fldCharType=\"{kind}\"/></w:r>");
+            let name = format!(
+                "<w:r><w:instrText xml:space=\"preserve\"> NOTEREF _RefNote{number} \\h </w:instrText></w:r>"
+            );
+            (format!("{}{name}{}", mark("begin"), mark("separate")), mark("end"))
         }
     }
 
