@@ -10,7 +10,8 @@
 //! who causes much work waits for their own work, and others wait for at most one job of theirs.
 //!
 //! Jobs that take seconds and much memory, such as exports, are given to [`run_long`]. They have
-//! all threads but one, share one amount of memory, and end when nobody waits for their result.
+//! all threads but one, share one amount of memory, and end when their result is not wanted any
+//! more.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

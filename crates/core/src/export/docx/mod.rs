@@ -17,6 +17,7 @@ mod numbering;
 mod package;
 mod properties;
 mod reader;
+mod reader_state;
 mod revisions;
 mod runs;
 mod steps;

@@ -7,31 +7,15 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, OffsetIter, Tag, TagEnd};
 
-use super::super::markdown::{self, CommentFilter};
+use super::super::markdown;
 use super::flow::{
     Alignment, BOLD, CODE, CharStyle, FlowItem, FlowNames, FlowToken, ITALIC, ListKind, PICTURE,
     Paragraph, ParagraphKind, STRUCK, TableCell,
 };
+use super::reader_state::{OpenPicture, ReaderContext, ReaderState};
 
 /// Most bytes that a character takes in Markdown, written as an entity or behind a backslash.
 const LONGEST_CHARACTER: usize = 40;
-
-/// Block that encloses the reader's place.
-enum ReaderContext {
-    Quote,
-    List(ListKind),
-    Item { is_new: bool },
-    Note(u32),
-}
-
-impl ReaderContext {
-    fn note(&self) -> Option<u32> {
-        match self {
-            Self::Note(note) => Some(*note),
-            Self::Quote | Self::List(_) | Self::Item { .. } => None,
-        }
-    }
-}
 
 /// Words or an item that were read and are not yet given out.
 enum Pending<'a> {
@@ -44,14 +28,6 @@ enum Pending<'a> {
         style: CharStyle,
     },
     Item(FlowToken),
-}
-
-/// Picture whose description is being read.
-struct OpenPicture {
-    address: String,
-    is_linked: bool,
-    /// `true` if there are no words yet.
-    is_empty: bool,
 }
 
 /// Reader of one text.
@@ -70,29 +46,6 @@ pub(super) struct FlowReader<'a> {
     /// Line of the source in which the last paragraph ended.
     line: Range<usize>,
     state: ReaderState,
-}
-
-#[derive(Default)]
-struct ReaderState {
-    around: Vec<ReaderContext>,
-    /// Footnote that is being read.
-    note: Option<u32>,
-    /// Kind of the current paragraph, if it is no text.
-    block: Option<ParagraphKind>,
-    looks: Vec<CharStyle>,
-    pictures: Vec<OpenPicture>,
-    comments: CommentFilter,
-    /// Alignments of the columns of the table.
-    columns: Vec<Alignment>,
-    /// Column of the current cell.
-    column: u32,
-    is_head: bool,
-    /// `true` if characters of the paragraph have been read.
-    is_open: bool,
-    /// End of the source that was read, in bytes.
-    end: usize,
-    /// `true` between the label of a note that stays in the text and its first words.
-    is_after_label: bool,
 }
 
 impl<'a> FlowReader<'a> {
@@ -153,20 +106,20 @@ impl<'a> FlowReader<'a> {
 
     fn start(&mut self, tag: Tag, range: &Range<usize>) {
         match tag {
-            Tag::Emphasis => self.look(ITALIC, None),
-            Tag::Strong => self.look(BOLD, None),
-            Tag::Strikethrough => self.look(STRUCK, None),
+            Tag::Emphasis => self.state.look(ITALIC, None),
+            Tag::Strong => self.state.look(BOLD, None),
+            Tag::Strikethrough => self.state.look(STRUCK, None),
             Tag::Image { dest_url, .. } => {
                 let link = self.names.borrow_mut().link(&dest_url);
                 let (address, is_linked) = (dest_url.into_string(), link.is_some());
                 self.state.pictures.push(OpenPicture { address, is_linked, is_empty: true });
-                self.look(PICTURE, link);
+                self.state.look(PICTURE, link);
             }
             Tag::Link { dest_url, .. } => {
                 let link = self.names.borrow_mut().link(&dest_url);
-                self.look(0, link);
+                self.state.look(0, link);
             }
-            Tag::Superscript | Tag::Subscript => self.look(0, None),
+            Tag::Superscript | Tag::Subscript => self.state.look(0, None),
             Tag::TableCell => {}
             Tag::Paragraph if std::mem::take(&mut self.state.is_after_label) => {}
             block => {
@@ -204,7 +157,7 @@ impl<'a> FlowReader<'a> {
             Tag::FootnoteDefinition(name) => self.start_note(&name, range),
             Tag::Table(alignments) => self.state.columns = alignments,
             Tag::TableHead => {
-                self.look(BOLD, None);
+                self.state.look(BOLD, None);
                 (self.state.is_head, self.state.column) = (true, 0);
             }
             Tag::TableRow => (self.state.is_head, self.state.column) = (false, 0),
@@ -255,16 +208,6 @@ impl<'a> FlowReader<'a> {
         }
     }
 
-    /// Enters a style within the current one: both apply.
-    fn look(&mut self, style: u8, link: Option<u32>) {
-        let around = self.state.looks.last().copied().unwrap_or_default();
-        self.state.looks.push(CharStyle {
-            style: around.style | style,
-            link: link.or(around.link),
-            note: None,
-        });
-    }
-
     /// Adds words of a paragraph, with the style here and `style`.
     fn text(&mut self, text: CowStr<'a>, place: Range<usize>, style: u8) {
         let text = match text {
@@ -278,16 +221,10 @@ impl<'a> FlowReader<'a> {
         if let Some(picture) = self.state.pictures.last_mut() {
             picture.is_empty &= text.is_empty();
         }
-        let style = self.style(style);
+        let style = self.state.style(style);
         self.state.is_open = true;
         self.state.end = self.state.end.max(place.end);
         self.pending.push_back(Pending::Words { text, done: 0, place, style });
-    }
-
-    /// Returns the style of characters here, with `style`.
-    fn style(&self, style: u8) -> CharStyle {
-        let around = self.state.looks.last().copied().unwrap_or_default();
-        CharStyle { style: around.style | style, note: self.state.note, ..around }
     }
 
     /// Adds lines of code: each is a paragraph.
@@ -328,7 +265,7 @@ impl<'a> FlowReader<'a> {
         let note = self.names.borrow().note(name).filter(|_| self.state.note.is_none());
         match note {
             Some(note) => {
-                let glyph = FlowItem::Note(note, self.style(0));
+                let glyph = FlowItem::Note(note, self.state.style(0));
                 self.push(range.start, glyph);
                 self.state.is_open = true;
                 self.state.end = self.state.end.max(range.end);
@@ -403,7 +340,7 @@ impl<'a> FlowReader<'a> {
             let rest = self.source.get(end..).unwrap_or_default();
             self.line = end..end + rest.find('\n').unwrap_or(rest.len());
         }
-        let paragraph = self.paragraph(kind);
+        let paragraph = self.state.paragraph(kind);
         self.push(self.line.end, FlowItem::End(paragraph));
         self.state.is_open = false;
         for around in &mut self.state.around {
@@ -415,26 +352,6 @@ impl<'a> FlowReader<'a> {
 
     fn push(&mut self, at: usize, glyph: FlowItem) {
         self.pending.push_back(Pending::Item(FlowToken { at: at + self.offset, glyph }));
-    }
-
-    /// Returns a paragraph here, with the blocks around it.
-    fn paragraph(&self, kind: ParagraphKind) -> Paragraph {
-        let mut paragraph = Paragraph { kind, ..Paragraph::default() };
-        let mut list = None;
-        for around in &self.state.around {
-            match around {
-                ReaderContext::Quote => paragraph.quotes = paragraph.quotes.saturating_add(1),
-                ReaderContext::List(kind) => {
-                    list = Some(*kind);
-                    paragraph.lists = paragraph.lists.saturating_add(1);
-                }
-                ReaderContext::Item { is_new } => paragraph.item = list.filter(|_| *is_new),
-                ReaderContext::Note(note) => {
-                    paragraph = Paragraph { kind, note: Some(*note), ..Paragraph::default() };
-                }
-            }
-        }
-        paragraph
     }
 
     /// Takes the next item of what is pending.
