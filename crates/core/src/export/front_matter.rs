@@ -24,11 +24,11 @@ impl FrontMatter {
 
     /// Returns the value of the first of these fields that there is.
     pub fn get(&self, names: &[&str]) -> Option<&str> {
-        let named = |name: &&str| {
+        let value = |name: &&str| {
             let field = self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
             field.map(|(_, value)| value.as_str())
         };
-        names.iter().find_map(named).filter(|value| !value.is_empty())
+        names.iter().find_map(value).filter(|value| !value.is_empty())
     }
 
     fn read(source: &str) -> Option<Self> {

@@ -23,6 +23,7 @@ pub(super) struct WrittenNotes {
 }
 
 /// Reference to a footnote.
+#[derive(Clone, Copy)]
 pub(super) struct NoteReference {
     /// Number of the footnote, from 1.
     number: usize,
@@ -53,12 +54,9 @@ impl WrittenNotes {
     pub fn write(&self, contents: &HashMap<u32, String>, out: &mut impl Write) -> io::Result<()> {
         for (index, note) in self.notes.iter().enumerate() {
             let id = index + 1;
-            match contents.get(note) {
-                Some(content) => writeln!(out, "<w:footnote w:id=\"{id}\">{content}</w:footnote>")?,
-                None => {
-                    writeln!(out, "<w:footnote w:id=\"{id}\"><w:p>{NUMBER}</w:p></w:footnote>")?
-                }
-            }
+            let empty = format!("<w:p>{NUMBER}</w:p>");
+            let content = contents.get(note).unwrap_or(&empty);
+            writeln!(out, "<w:footnote w:id=\"{id}\">{content}</w:footnote>")?;
         }
         Ok(())
     }
@@ -66,7 +64,7 @@ impl WrittenNotes {
 
 impl NoteReference {
     /// Returns what stands around the run of the reference.
-    pub fn around(&self) -> (String, String) {
+    pub fn around(self) -> (String, String) {
         let number = self.number;
         if self.is_first {
             let name = format!("<w:bookmarkStart w:id=\"{number}\" w:name=\"_RefNote{number}\"/>");
@@ -82,7 +80,7 @@ impl NoteReference {
     }
 
     /// Returns the content of the run, whose words have the element `text_element`.
-    pub fn content(&self, text_element: &str) -> String {
+    pub fn content(self, text_element: &str) -> String {
         if self.is_first {
             format!("<w:footnoteReference w:id=\"{}\"/>", self.number)
         } else {

@@ -71,7 +71,7 @@ impl<'a> FlowReader<'a> {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.finish(tag, range),
             Event::Text(text) if matches!(self.state.block, Some(ParagraphKind::Code(_))) => {
-                self.lines(text, range);
+                self.lines(&text, range);
             }
             Event::Text(text) => self.text(text, range.clone(), 0),
             Event::Code(text) => {
@@ -228,7 +228,7 @@ impl<'a> FlowReader<'a> {
     }
 
     /// Adds lines of code: each is a paragraph.
-    fn lines(&mut self, text: CowStr<'a>, range: &Range<usize>) {
+    fn lines(&mut self, text: &str, range: &Range<usize>) {
         let kind = self.state.block.unwrap_or_default();
         let mut at = range.start;
         for line in text.split_inclusive('\n') {
@@ -278,18 +278,15 @@ impl<'a> FlowReader<'a> {
     /// Begins a footnote. One without a reference stays in the text, with its label.
     fn start_note(&mut self, name: &str, range: &Range<usize>) {
         let note = self.names.borrow().note(name);
-        match note {
-            Some(note) => {
-                self.state.around.push(ReaderContext::Note(note));
-                self.state.note = Some(note);
-            }
-            None => {
-                let label = format!("[^{name}]: ");
-                let end = range.end.min(range.start + label.len());
-                self.text(label.into(), range.start..end, 0);
-                self.state.is_after_label = true;
-            }
+        if let Some(note) = note {
+            self.state.around.push(ReaderContext::Note(note));
+            self.state.note = Some(note);
+            return;
         }
+        let label = format!("[^{name}]: ");
+        let end = range.end.min(range.start + label.len());
+        self.text(label.into(), range.start..end, 0);
+        self.state.is_after_label = true;
     }
 
     fn end_picture(&mut self, range: &Range<usize>) {
@@ -386,12 +383,11 @@ impl Iterator for FlowReader<'_> {
                 self.last_at = self.last_at.max(token.at);
                 return Some(FlowToken { at: self.last_at, ..token });
             }
-            match self.events.as_mut()?.next() {
-                Some((event, range)) => self.read(event, &range),
-                None => {
-                    self.events = None;
-                    self.close();
-                }
+            if let Some((event, range)) = self.events.as_mut()?.next() {
+                self.read(event, &range);
+            } else {
+                self.events = None;
+                self.close();
             }
         }
     }

@@ -57,7 +57,7 @@ fn drawn(old: &str, new: &str) -> String {
         last = mark;
         match glyph {
             FlowItem::Char(c, _) => out.push(c),
-            FlowItem::Note(note, _) => out.push_str(&format!("({note})")),
+            FlowItem::Note(note, _) => out.extend(["(", &note.to_string(), ")"]),
             FlowItem::End(end) => out.push(match end.cell() {
                 Some(cell) if cell.column + 1 == cell.columns => '⏎',
                 Some(_) => '|',

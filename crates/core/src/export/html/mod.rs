@@ -9,6 +9,8 @@ mod raw;
 mod tests;
 mod writer;
 
+use std::fmt::Write as _;
+
 use super::front_matter::FrontMatter;
 use super::{ExportError, markdown};
 use crate::interrupt::Interrupt;
@@ -72,15 +74,17 @@ fn head(title: &str, front: &FrontMatter) -> String {
         ("description", &["description", "abstract", "summary"]),
         ("keywords", &["keywords", "tags"]),
     ];
-    let fields = fields.into_iter().filter_map(|(name, keys)| Some((name, front.get(keys)?)));
-    let fields: String = fields
-        .map(|(name, value)| format!("<meta name=\"{name}\" content=\"{}\">\n", escaped(value)))
-        .collect();
+    let mut meta = String::new();
+    for (name, keys) in fields {
+        if let Some(value) = front.get(keys) {
+            _ = writeln!(meta, "<meta name=\"{name}\" content=\"{}\">", escaped(value));
+        }
+    }
     format!(
         "<!doctype html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n{fields}\
+         <meta name=\"referrer\" content=\"no-referrer\">\n{meta}\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body>\n<main>\n"
     )
