@@ -1,8 +1,13 @@
 //! Pending changes move alike on the server and in the editor: cases played by
-//! `web/src/review/changes/parity.test.ts`, replayed here.
+//! `web/src/review/changes/parity.test.ts`, replayed here. And any of the changes of a rewrite can
+//! be accepted without the others.
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
-use copydesk::approvals::{DraftPart, Hunk, HunkDraft};
+#[path = "hunks/reading.rs"]
+mod reading;
+
+use copydesk::approvals::{DraftPart, Hunk, HunkDraft, HunkKind};
+use copydesk::document::diff::{DiffLimits, diff};
 use copydesk::document::{ChangeLimits, ChangeSet, Text};
 use serde_json::Value;
 
@@ -40,4 +45,82 @@ fn part(part: &Value) -> DraftPart {
     let at = |name: &str| usize::try_from(part[name].as_u64().unwrap()).unwrap();
     let words = |name: &str| part[name].as_str().unwrap().to_owned();
     DraftPart { from: at("from"), to: at("to"), base: words("base"), insert: words("insert") }
+}
+
+/// A text and its rewrite.
+struct Rewrite {
+    name: String,
+    before: String,
+    after: String,
+}
+
+fn rewrites() -> Vec<Rewrite> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/hunks/subsets");
+    let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut all: Vec<Rewrite> = files
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (before, after) = text.split_once("=== after ===\n").unwrap();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            Rewrite { name, before: before.to_owned(), after: after.to_owned() }
+        })
+        .collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    assert_eq!(all.len(), 5, "the texts are not there");
+    all
+}
+
+/// Returns a text with some changes.
+fn with<'h>(text: &str, hunks: impl Iterator<Item = &'h HunkDraft>) -> String {
+    let mut parts: Vec<&DraftPart> = hunks.flat_map(|it| &it.parts).collect();
+    // Stable: what is put in at one place is in the order of the changes.
+    parts.sort_by_key(|it| (it.from, it.to));
+    let before: Vec<u16> = text.encode_utf16().collect();
+    let (mut after, mut at) = (Vec::new(), 0);
+    for part in parts {
+        after.extend_from_slice(&before[at..part.from]);
+        after.extend(part.insert.encode_utf16());
+        at = part.to;
+    }
+    after.extend_from_slice(&before[at..]);
+    String::from_utf16(&after).unwrap()
+}
+
+#[test]
+fn any_changes_of_a_rewrite_read_without_the_others() {
+    let mut wrong = Vec::new();
+    for Rewrite { name, before, after } in rewrites() {
+        let hunks = diff(&before, &after, &DiffLimits::default());
+        assert_eq!(with(&before, hunks.iter()), after, "{name}");
+        let known: Vec<_> =
+            reading::flaws(&before).into_iter().chain(reading::flaws(&after)).collect();
+        for seed in 0..200 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let accepted: Vec<_> = hunks.iter().filter(|_| random.bool()).collect();
+            let text = with(&before, accepted.iter().copied());
+            let mut flaws = reading::flaws(&text);
+            flaws.retain(|it| !known.contains(it));
+            if !flaws.is_empty() {
+                wrong.push(format!("{name}, seed {seed}: {flaws:?}\n{text}\n{accepted:#?}"));
+                break;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn a_moved_block_is_one_change_and_a_time_another() {
+    let minutes = rewrites().into_iter().find(|it| it.name == "minutes").unwrap();
+    let hunks = diff(&minutes.before, &minutes.after, &DiffLimits::default());
+    let holding = |words: &str| -> Vec<&HunkDraft> {
+        let holds = |it: &&HunkDraft| {
+            it.parts.iter().any(|it| it.base.contains(words) || it.insert.contains(words))
+        };
+        hunks.iter().filter(holds).collect()
+    };
+    let [spring] = holding("Spring issue")[..] else { panic!("{hunks:#?}") };
+    assert_eq!(spring.kind, Some(HunkKind::Moved), "{hunks:#?}");
+    assert!(spring.parts.iter().all(|it| (it.base.clone() + &it.insert).contains("Monday")));
+    assert!(holding(":00").iter().all(|it| it.parts.len() == 1), "{hunks:#?}");
 }

@@ -70,6 +70,7 @@ refusal_reasons! {
         CallerDeadline = "the time limit cannot be extended: the caller stops waiting then",
         SplitOnePart = "this change has one part only; there is nothing to split",
         SplitMoved = "words that move are one change; they cannot be split",
+        SplitStructure = "its parts are one structure, such as opening and closing marks; they cannot be split",
         PartDecided = "one of its parts was decided or approved since; it cannot be joined again",
         NoVoteToWithdraw = "you have not approved this, or your approval was withdrawn already",
         FrozenSince = "these words were frozen after this was proposed; no change by a tool may touch them",

@@ -11,6 +11,7 @@ mod rebasing;
 mod remembering;
 mod reversing;
 mod ruling;
+mod splitting;
 mod storing;
 mod telling;
 mod undoing;

@@ -12,7 +12,8 @@
 //! a list, is one change (`reshaped`), and so is a heading with its paragraph, if both are new or
 //! both removed (`neighbours`). Any other new paragraph is one, and so is one that is removed; a
 //! very long one is several, cut at the ends of sentences (`split_paragraphs`). A very long
-//! sentence is cut at the best places there are (`split_points`).
+//! sentence is cut at the best places there are (`split_points`). At the end, changes that share a
+//! structure of Markdown, such as the marks of a code block, are joined (`structure`).
 //!
 //! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on
 //! the clock, so compute it once and store it. Long texts take milliseconds: run it on a blocking
@@ -27,15 +28,19 @@ mod crossings;
 mod dependents;
 mod draft;
 mod lcs;
+mod lines_apart;
 mod moves;
 mod neighbours;
 mod passages;
 mod pipeline;
 mod reshaped;
+mod rows;
 mod sentence;
 mod sentence_ends;
 mod split_paragraphs;
 mod split_points;
+mod structure;
+mod typos;
 mod words;
 
 #[cfg(test)]
@@ -48,6 +53,7 @@ use moves::MoveHalves;
 
 pub use draft::{DiffLimits, DraftPart, HunkDraft, HunkKind};
 pub use passages::{ChangedPassage, common_ends, passages};
+pub use structure::part_groups;
 
 /// Changes so far of a text that is still being written, given by [`diff_so_far`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,16 +109,16 @@ pub fn diff_between(
     limits: &DiffLimits,
 ) -> Vec<HunkDraft> {
     let place = split_paragraphs::SplitContext { before, old, after };
-    let mut halves = MoveHalves::of(diff_whole(old, new, limits), limits);
+    let mut halves = MoveHalves::of(compared(old, new, limits), limits);
     halves.hunks = cut_long(place, new, halves.hunks);
-    halves.joined()
+    structure::joined(place, new, halves.joined())
 }
 
 /// Returns the changes as [`diff`] does, but words that move are removed by one hunk and put in by
 /// another, so that all parts are in order.
 pub fn diff_in_order(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     let place = split_paragraphs::SplitContext { before: "", old, after: "" };
-    cut_long(place, new, diff_whole(old, new, limits))
+    structure::joined(place, new, cut_long(place, new, compared(old, new, limits)))
 }
 
 fn cut_long(
@@ -143,6 +149,12 @@ pub(super) fn token_gaps<'t>(
 /// Returns the changes as [`diff_in_order`] does, with every added or removed paragraph in one
 /// piece, however long it is.
 pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
+    let place = split_paragraphs::SplitContext { before: "", old, after: "" };
+    structure::joined(place, new, compared(old, new, limits))
+}
+
+/// Returns the changes in order, whatever they do to marks.
+fn compared(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     if old == new {
         return Vec::new();
     }

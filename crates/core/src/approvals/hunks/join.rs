@@ -99,8 +99,13 @@ impl Hunk {
         if !is_whole {
             return None;
         }
-        let between = parts[..parts.len() - 1].iter();
-        let gaps = between.map(|part| part.split_gap.clone()).collect::<Option<Vec<_>>>()?;
+        let mut gaps = Vec::new();
+        for (number, part) in (1..).zip(parts) {
+            gaps.extend_from_slice(&part.gaps);
+            if number < parts.len() {
+                gaps.push(part.split_gap.clone()?);
+            }
+        }
         let mut hunk = Self {
             id: id.clone(),
             parts: parts.iter().flat_map(|part| part.parts.clone()).collect(),

@@ -1,17 +1,22 @@
 //! Split of a hunk into one hunk for each of its parts, where somebody wants to decide them singly.
+//! Parts that are one structure, such as the two marks of a bold passage, stay together.
+
+use std::ops::Range;
 
 use crate::approvals::reopen::AROUND;
 use crate::approvals::{
     ApprovalRequest, ClosedBy, DecisionError, Hunk, HunkChoice, HunkKind, HunkStatus, HunkVerdict,
     InvalidDecisionReason, Person,
 };
+use crate::document::diff::{DraftPart, part_groups};
 use crate::document::utf16_len;
 use crate::ids::HunkId;
 use crate::permissions::Principal;
 
 impl ApprovalRequest {
     /// Replaces an open hunk of several parts by one hunk for each part, and returns the new ones.
-    /// Votes for the proposed words count for each part.
+    /// Parts that are one structure are one of them, with the parts between. Votes for the proposed
+    /// words count for each.
     ///
     /// # Errors
     /// [`DecisionError`] if the hunk is unknown, if `who` may not decide, if it is too late, or if
@@ -33,15 +38,19 @@ impl ApprovalRequest {
         let Some(index) = index else {
             return Err(DecisionError::StalePreview { current: self.preview_hash() });
         };
-        let reason = match &self.hunks[index] {
+        let hunk = &self.hunks[index];
+        let reason = match hunk {
             hunk if hunk.kind == Some(HunkKind::Moved) => Some(InvalidDecisionReason::SplitMoved),
             hunk if hunk.parts.len() < 2 => Some(InvalidDecisionReason::SplitOnePart),
             _ => None,
         };
-        if let Some(reason) = reason {
+        let groups = hunk.part_groups();
+        if let Some(reason) =
+            reason.or((groups.len() < 2).then_some(InvalidDecisionReason::SplitStructure))
+        {
             return Err(DecisionError::InvalidDecision { reason });
         }
-        let parts = self.hunks[index].split();
+        let parts = hunk.split(&groups);
         let ids = parts.iter().map(|hunk| hunk.id.clone()).collect();
         self.forget_hash();
         self.hunks.splice(index..=index, parts);
@@ -61,23 +70,40 @@ impl ApprovalRequest {
 }
 
 impl Hunk {
-    /// Returns one hunk for each part.
-    fn split(&self) -> Vec<Self> {
+    /// Returns the parts in runs that can be decided apart.
+    fn part_groups(&self) -> Vec<Range<usize>> {
         let gaps = self.gaps.iter().map(String::as_str).chain(std::iter::once(""));
-        let words: String = [self.around.0.as_str(), &self.base(), &self.around.1].concat();
+        let words = [self.around.0.as_str(), &self.base(), &self.around.1].concat();
+        let mut at = utf16_len(&self.around.0);
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for (part, gap) in self.parts.iter().zip(gaps) {
+            let (from, to) = (at, at + utf16_len(&part.base));
+            let (base, insert) = (part.base.clone(), part.insert.clone());
+            parts.push(DraftPart { from, to, base, insert });
+            at = to + utf16_len(gap);
+        }
+        part_groups(&words, &parts)
+    }
+
+    /// Returns one hunk for each run of parts.
+    fn split(&self, groups: &[Range<usize>]) -> Vec<Self> {
+        let words = [self.around.0.as_str(), &self.base(), &self.around.1].concat();
+        let gap = |number: usize| self.gaps.get(number).map_or("", String::as_str);
         let mut at = self.around.0.len();
-        let mut hunks = Vec::with_capacity(self.parts.len());
-        for (number, (part, gap)) in self.parts.iter().zip(gaps).enumerate() {
-            let end = at + part.base.len();
+        let mut hunks = Vec::with_capacity(groups.len());
+        for (number, group) in groups.iter().enumerate() {
+            let (parts, last) = (&self.parts[group.clone()], group.end - 1);
+            let within = (group.start..last).map(|number| gap(number).len()).sum::<usize>();
+            let end = at + within + parts.iter().map(|part| part.base.len()).sum::<usize>();
             let around = (last_units(&words[..at]), first_units(&words[end..]));
-            at = end + gap.len();
+            at = end + gap(last).len();
             let mut hunk = Self {
                 id: HunkId::from(format!("{}.{}", self.id, number + 1)),
-                parts: vec![part.clone()],
-                gaps: Vec::new(),
+                parts: parts.to_vec(),
+                gaps: self.gaps.get(group.start..last).unwrap_or_default().to_vec(),
                 around,
                 split_of: Some(self.id.clone()),
-                split_gap: self.gaps.get(number).cloned(),
+                split_gap: self.gaps.get(last).cloned(),
                 status: HunkStatus::Pending,
                 ..self.clone()
             };

@@ -68,6 +68,11 @@ impl WordedUnit {
         (self.unit.kind == BlockKind::Code) == (other.unit.kind == BlockKind::Code)
     }
 
+    /// Returns `true` if this unit may be replaced by another one without a likeness.
+    fn can_replace(&self, other: &Self) -> bool {
+        self.unit.kind.can_replace(other.unit.kind)
+    }
+
     /// Returns `true` if most words of this sentence are in the longer one, which is in the same
     /// kind of block.
     fn is_piece_of(&self, whole: &Self) -> bool {
@@ -196,7 +201,7 @@ fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<Un
     }
     let same_gap = |i: usize, j: usize| {
         let (old, new) = (&sides.old[i], &sides.new[j]);
-        old.can_become(new) && sides.old_text[old.gap()] == sides.new_text[new.gap()]
+        old.can_replace(new) && sides.old_text[old.gap()] == sides.new_text[new.gap()]
     };
     let paired = o.clone().zip(n.clone()).take_while(|&(i, j)| same_gap(i, j)).count();
     let (left, right) = (o.start + paired..o.end, n.start + paired..n.end);
@@ -275,7 +280,7 @@ fn alike_pairs(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<(usize
     let (rows, columns) = (o.len(), n.len());
     match (rows, columns) {
         (0, _) | (_, 0) => return Vec::new(),
-        (1, 1) if sides.old[o.start].can_become(&sides.new[n.start]) => {
+        (1, 1) if sides.old[o.start].can_replace(&sides.new[n.start]) => {
             return vec![(o.start, n.start)];
         }
         _ => {}

@@ -9,10 +9,30 @@ use super::sentence_ends::sentence_ends;
 pub(super) enum BlockKind {
     /// By sentences and words.
     Prose,
-    /// By words, but all of them in one hunk: headings, list items, table rows, rules.
-    Whole,
+    /// By words, but all of them in one hunk, as the following three.
+    Heading,
+    /// A list entry: its first line.
+    Entry,
+    /// A table row.
+    Row,
+    /// A line of marks: a rule, a tag, a line that opens or closes a container.
+    Marks,
     /// By whole lines only.
     Code,
+}
+
+impl BlockKind {
+    /// Returns `true` if all changes of a block are in one hunk, unless they are corrections.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Heading | Self::Entry | Self::Row | Self::Marks)
+    }
+
+    /// Returns `true` if a block may be replaced by one of the other kind that has none of its
+    /// words.
+    pub fn can_replace(self, other: Self) -> bool {
+        let is_text = |kind| matches!(kind, Self::Prose | Self::Heading | Self::Entry);
+        self == other || [self, other].contains(&Self::Prose) && is_text(self) && is_text(other)
+    }
 }
 
 /// A block with the blank lines that follow it, in bytes of the text.
@@ -42,40 +62,83 @@ pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
     scan.blocks
 }
 
+/// Line that closes a block whose lines are no text.
+#[derive(Clone, Copy)]
+enum Fence<'a> {
+    /// At least these backticks or tildes.
+    Code(&'a str),
+    /// Exactly one of these lines.
+    Line(&'static [&'static str]),
+}
+
+impl Fence<'_> {
+    fn is_closed_by(self, line: &str) -> bool {
+        match self {
+            Self::Code(open) => {
+                fence_marker(line).is_some_and(|it| it.starts_with(open) && line.trim() == it)
+            }
+            Self::Line(closing) => closing.contains(&line.trim_end()),
+        }
+    }
+}
+
 struct BlockScanner<'a> {
     text: &'a str,
     blocks: Vec<TextBlock>,
-    /// Marker that closes the current code block.
-    fence: Option<&'a str>,
+    /// Marker that closes the current block of code, mathematics or properties.
+    fence: Option<Fence<'a>>,
     /// `true` while the last block is a paragraph that the next line may continue.
     open: bool,
 }
 
-impl BlockScanner<'_> {
+impl<'a> BlockScanner<'a> {
     fn line(&mut self, range: Range<usize>) {
         let line = &self.text[range.clone()];
-        let marker = fence_marker(line);
         if let Some(open) = self.fence {
-            if marker.is_some_and(|m| m.starts_with(open) && line.trim() == m) {
+            if open.is_closed_by(line) {
                 self.fence = None;
             }
             self.push(range, BlockKind::Code);
-        } else if let Some(marker) = marker {
-            self.fence = Some(marker);
+        } else if let Some(fence) = self.fence_at(&range) {
+            self.fence = Some(fence);
             self.push(range, BlockKind::Code);
         } else if line.trim().is_empty() {
             self.blank(range);
         } else if is_underline(line) && self.open {
             // The line above is a heading.
             if let Some(last) = self.blocks.last_mut() {
-                *last = TextBlock { range: last.range.start..range.end, kind: BlockKind::Whole };
+                *last = TextBlock { range: last.range.start..range.end, kind: BlockKind::Heading };
             }
             self.open = false;
-        } else if is_whole(line) {
-            self.push(range, BlockKind::Whole);
+        } else if let Some(kind) = line_kind(line) {
+            self.push(range, kind);
         } else {
             self.prose(range);
         }
+    }
+
+    /// Returns the fence of the block that a line opens. Properties stand at the beginning of the
+    /// text; they and mathematics are blocks only where they are closed.
+    fn fence_at(&self, range: &Range<usize>) -> Option<Fence<'a>> {
+        let line = &self.text[range.clone()];
+        if let Some(marker) = fence_marker(line) {
+            return Some(Fence::Code(marker));
+        }
+        let mut behind = self.text[range.end..].lines();
+        let (fence, is_closed) = match line.trim_end() {
+            "---" if range.start == 0 => {
+                let fence = Fence::Line(&["---", "..."]);
+                let is_next = behind.clone().next().is_some_and(|it| !it.trim().is_empty());
+                (fence, is_next && behind.any(|it| fence.is_closed_by(it)))
+            }
+            "$$" => {
+                let fence = Fence::Line(&["$$"]);
+                let mut rest = behind.take_while(|it| !it.trim().is_empty());
+                (fence, rest.any(|it| fence.is_closed_by(it)))
+            }
+            _ => return None,
+        };
+        is_closed.then_some(fence)
     }
 
     fn push(&mut self, range: Range<usize>, kind: BlockKind) {
@@ -117,16 +180,19 @@ fn is_underline(line: &str) -> bool {
     line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-')
 }
 
-/// Returns `true` for headings, list items, table rows and rules.
-fn is_whole(line: &str) -> bool {
+/// Returns the kind of a line that is a block of its own, wherever it stands.
+fn line_kind(line: &str) -> Option<BlockKind> {
     let line = line.trim();
     let rest = line.trim_start_matches('#');
     let hashes = line.len() - rest.len();
     if (1..=6).contains(&hashes) && (rest.is_empty() || rest.starts_with([' ', '\t'])) {
-        return true;
+        return Some(BlockKind::Heading);
     }
-    if line.starts_with('|') || is_rule(line) {
-        return true;
+    if line.starts_with('|') {
+        return Some(BlockKind::Row);
+    }
+    if is_rule(line) || is_tag(line) || line.starts_with(":::") {
+        return Some(BlockKind::Marks);
     }
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let marker = if (1..=9).contains(&digits) {
@@ -134,7 +200,16 @@ fn is_whole(line: &str) -> bool {
     } else {
         line.strip_prefix(['-', '*', '+'])
     };
-    marker.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    let is_entry = marker.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
+    is_entry.then_some(BlockKind::Entry)
+}
+
+/// Returns `true` for a line that is one HTML tag, or that begins or ends a comment.
+fn is_tag(line: &str) -> bool {
+    // An address in angle brackets is text.
+    let is_address = line.contains(['@', ':']) && !line.contains('=');
+    let is_one = line.starts_with('<') && line.find('>') == Some(line.len() - 1);
+    line == "<!--" || line == "-->" || is_one && !is_address
 }
 
 fn is_rule(line: &str) -> bool {
@@ -143,15 +218,31 @@ fn is_rule(line: &str) -> bool {
     })
 }
 
+/// Returns the length in bytes of the marks that a heading or a list entry begins with: its
+/// indentation, number or bullet, and task box.
+pub(super) fn lead(line: &str, kind: BlockKind) -> usize {
+    let body = line.trim_start();
+    let marks = match kind {
+        BlockKind::Heading => body.trim_start_matches('#'),
+        BlockKind::Entry => {
+            let rest = body.trim_start_matches(|c: char| c.is_ascii_digit());
+            let rest = rest.get(1..).unwrap_or_default();
+            let text = rest.trim_start_matches([' ', '\t']);
+            let boxes = ["[ ]", "[x]", "[X]"];
+            boxes.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(rest)
+        }
+        BlockKind::Prose | BlockKind::Row | BlockKind::Marks | BlockKind::Code => return 0,
+    };
+    let text = marks.trim_start_matches([' ', '\t']);
+    if text.trim().is_empty() { 0 } else { line.len() - text.len() }
+}
+
 /// Cuts blocks into units; consecutive, covering the blocks.
 pub(super) fn units(text: &str, blocks: &[TextBlock], first: usize) -> Vec<DiffUnit> {
     let mut units = Vec::new();
     for (index, TextBlock { range, kind }) in blocks.iter().enumerate() {
         let block = first + index;
         match kind {
-            BlockKind::Whole | BlockKind::Code => {
-                units.push(DiffUnit { range: range.clone(), kind: *kind, block });
-            }
             BlockKind::Prose => {
                 let mut from = range.start;
                 for to in sentence_ends(&text[range.clone()]) {
@@ -159,6 +250,7 @@ pub(super) fn units(text: &str, blocks: &[TextBlock], first: usize) -> Vec<DiffU
                     from = range.start + to;
                 }
             }
+            _ => units.push(DiffUnit { range: range.clone(), kind: *kind, block }),
         }
     }
     units

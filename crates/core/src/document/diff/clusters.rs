@@ -36,11 +36,12 @@ pub(super) fn clusters(sides: UnitLists, swaps: Vec<UnitSwap>) -> Vec<UnitSwap> 
         }
         let near = clusters.iter().rev();
         let near = near.take_while(|it| swap.old.start - it.old.end <= REACH).take(REACH);
-        let near = near.take_while(|it| is_one_paragraph(sides, &covering(it, &swap)));
+        let near = near.take_while(|it| are_near(sides, &covering(it, &swap)));
         let depends = |it: &UnitSwap| {
-            takes_over(sides, it, &swap)
-                || changes_place(sides, it, &swap)
-                || lives_on(sides, it, &swap)
+            let is_one = is_one_paragraph(sides, &covering(it, &swap));
+            lives_on(sides, it, &swap)
+                || (is_one || is_whole(it) || is_whole(&swap)) && takes_over(sides, it, &swap)
+                || is_one && changes_place(sides, it, &swap)
         };
         let reach = near.enumerate().filter(|(_, it)| depends(it)).last();
         if let Some((index, _)) = reach {
@@ -88,6 +89,22 @@ fn covering(first: &UnitSwap, last: &UnitSwap) -> UnitSwap {
     UnitSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }
 
+/// Returns `true` if sentences are only removed, or only added.
+fn is_whole(swap: &UnitSwap) -> bool {
+    swap.old.is_empty() || swap.new.is_empty()
+}
+
+/// Returns `true` if all units are sentences of one paragraph or of two that follow each other,
+/// before and after: a sentence may be merged out of parts of both.
+fn are_near(sides: UnitLists, swap: &UnitSwap) -> bool {
+    let are_near = |list: &[WordedUnit]| {
+        let block = |it: Option<&WordedUnit>| it.map_or(0, |it| it.unit.block);
+        list.iter().all(|it| it.unit.kind == BlockKind::Prose)
+            && block(list.last()) - block(list.first()) <= 1
+    };
+    are_near(&sides.old[swap.old.clone()]) && are_near(&sides.new[swap.new.clone()])
+}
+
 /// Returns `true` if all units are sentences of one paragraph, before and after.
 fn is_one_paragraph(sides: UnitLists, swap: &UnitSwap) -> bool {
     let is_one = |list: &[WordedUnit]| {
@@ -104,7 +121,7 @@ fn takes_over(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
     if apart > 1 {
         return false;
     }
-    let is_whole = [left, right].into_iter().any(|it| it.old.is_empty() || it.new.is_empty());
+    let is_whole = is_whole(left) || is_whole(right);
     let (left, right) = (ExchangedWords::of(sides, left), ExchangedWords::of(sides, right));
     let is_phrase = |fits| left.is_phrase_of(&right, fits) || right.is_phrase_of(&left, fits);
     if apart == 1 {

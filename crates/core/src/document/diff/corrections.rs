@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::typos::is_typo;
 use super::words::{TokenKind, TokenSwap, WordToken, count_words};
 
 /// Most words on either side of a correction.
@@ -115,6 +116,19 @@ impl Wording<'_> {
             || is_beside
                 && (comes_or_goes(left) && changes_word(right)
                     || changes_word(left) && comes_or_goes(right))
+    }
+
+    /// Returns `true` if only spelling, case, spacing or punctuation changed, or a doubled word was
+    /// removed: the sentence says what it said.
+    pub fn is_mere_correction(&self, swap: &TokenSwap) -> bool {
+        let words = |(text, tokens): (&str, &[WordToken]), run: &Range<usize>| -> Vec<String> {
+            let words = tokens[run.clone()].iter().filter(|it| it.stuff == TokenKind::Word);
+            words.map(|it| text[it.range.clone()].to_lowercase()).collect()
+        };
+        let (old, new) = (words(self.old, &swap.old), words(self.new, &swap.new));
+        letters(&old) == letters(&new)
+            || new.is_empty() && self.is_doubled(swap)
+            || old.len() == new.len() && old.iter().zip(&new).all(|(a, b)| a == b || is_typo(a, b))
     }
 
     /// Returns `true` if a word or two became similar ones.

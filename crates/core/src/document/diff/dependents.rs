@@ -1,11 +1,8 @@
-//! Changes that read well only together: each half of a pair of marks, and neighbours that would
-//! leave a doubled word or a missing space if one were accepted without the other.
+//! Neighbours that read well only together: one without the other would leave a doubled word or a
+//! missing space.
 
 use super::draft::HunkKind;
-use super::pipeline::{Adjacency, ByteChange, ByteHunk};
-
-/// Most hunks between the two halves of a pair of marks.
-const MOST_BETWEEN: usize = 3;
+use super::pipeline::{Adjacency, ByteHunk};
 
 /// Bytes read on either side of the place where two changes meet.
 const NEAR: usize = 32;
@@ -13,40 +10,28 @@ const NEAR: usize = 32;
 /// Returns `hunks`, in order, with those that depend on each other as one.
 pub(super) fn with_dependents(old: &str, new: &str, hunks: Vec<ByteHunk>) -> Vec<ByteHunk> {
     let mut joined: Vec<ByteHunk> = Vec::with_capacity(hunks.len());
-    // Marks that each hunk opens or closes.
-    let mut open: Vec<MarkBalance> = Vec::with_capacity(hunks.len());
     for hunk in hunks {
-        let balance = MarkBalance::of(old, new, &hunk);
         joined.push(hunk);
-        open.push(balance);
-        if let Some(first) = other_half(&joined, &open) {
-            join_from(&mut joined, &mut open, first);
-        }
         while let [.., left, right] = joined.as_slice()
             && is_one_text(left, right)
             && clash(old, new, left, right)
         {
-            let first = joined.len() - 2;
-            join_from(&mut joined, &mut open, first);
+            join_last(&mut joined);
         }
     }
     joined
 }
 
-/// Joins all hunks from `first` on.
-fn join_from(hunks: &mut Vec<ByteHunk>, open: &mut Vec<MarkBalance>, first: usize) {
-    let rest = hunks.split_off(first + 1);
-    let balance = open.split_off(first).into_iter().fold(MarkBalance::default(), MarkBalance::plus);
-    open.push(balance);
+/// Joins the last two hunks.
+fn join_last(hunks: &mut Vec<ByteHunk>) {
+    let Some(other) = hunks.pop() else { return };
     let Some(hunk) = hunks.last_mut() else { return };
-    for other in rest {
-        for part in other.parts {
-            match hunk.parts.last_mut() {
-                Some(last) if last.old.end == part.old.start && last.new.end == part.new.start => {
-                    (last.old.end, last.new.end) = (part.old.end, part.new.end);
-                }
-                _ => hunk.parts.push(part),
+    for part in other.parts {
+        match hunk.parts.last_mut() {
+            Some(last) if last.old.end == part.old.start && last.new.end == part.new.start => {
+                (last.old.end, last.new.end) = (part.old.end, part.new.end);
             }
+            _ => hunk.parts.push(part),
         }
     }
     hunk.kind = HunkKind::Rewrite;
@@ -58,76 +43,6 @@ fn is_one_text(left: &ByteHunk, right: &ByteHunk) -> bool {
     left.paragraph == right.paragraph
         && left.adjacency != Adjacency::Line
         && right.adjacency != Adjacency::Line
-}
-
-/// Returns the hunk that opens what the last one closes.
-fn other_half(hunks: &[ByteHunk], open: &[MarkBalance]) -> Option<usize> {
-    let (last, balance) = (hunks.last()?, open.last()?);
-    if balance.is_even() {
-        return None;
-    }
-    let mut sum = *balance;
-    let before = hunks.iter().zip(open).enumerate().rev().skip(1).take(MOST_BETWEEN + 1);
-    for (index, (_, marks)) in before.take_while(|(_, (hunk, _))| is_one_text(hunk, last)) {
-        sum = sum.plus(*marks);
-        if sum.is_even() && !marks.is_even() {
-            return Some(index);
-        }
-    }
-    None
-}
-
-/// Number of marks that a change opens and does not close; negative if it closes more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct MarkBalance {
-    round: i32,
-    square: i32,
-    /// Marks that look alike on both sides or change sides with the language: even or odd.
-    quotes: [bool; 4],
-}
-
-/// Quotation marks and emphasis; each group is counted together.
-const QUOTES: [&[char]; 4] = [&['"'], &['“', '”', '„'], &['«', '»'], &['*']];
-
-impl MarkBalance {
-    fn of(old: &str, new: &str, hunk: &ByteHunk) -> Self {
-        let mut balance = Self::default();
-        for ByteChange { old: gone, new: come } in &hunk.parts {
-            balance.read(&old[gone.clone()], -1);
-            balance.read(&new[come.clone()], 1);
-        }
-        balance
-    }
-
-    fn read(&mut self, text: &str, sign: i32) {
-        for c in text.chars() {
-            match c {
-                '(' => self.round += sign,
-                ')' => self.round -= sign,
-                '[' => self.square += sign,
-                ']' => self.square -= sign,
-                '"' | '“' | '”' | '„' | '«' | '»' | '*' => {
-                    for (odd, marks) in self.quotes.iter_mut().zip(QUOTES) {
-                        *odd ^= marks.contains(&c);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn plus(mut self, other: Self) -> Self {
-        self.round += other.round;
-        self.square += other.square;
-        for (odd, other) in self.quotes.iter_mut().zip(other.quotes) {
-            *odd ^= other;
-        }
-        self
-    }
-
-    fn is_even(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Returns `true` if the text reads worse with one of two neighbours accepted than with both or

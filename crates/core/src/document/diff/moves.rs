@@ -7,14 +7,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::align::likeness;
+use super::blocks::{BlockKind, blocks};
 use super::draft::{DiffLimits, DraftPart, HunkDraft, HunkKind};
 use super::words::{WordBag, WordNumbers, WordToken, bag, compare, count_words, weight};
 
 /// Likeness from which on words that are put in are those that were removed.
 pub(super) const SAME: f32 = 0.6;
 
-/// Fewest words that count as moved; fewer can be alike by chance.
+/// Fewest words that count as moved; fewer can be alike by chance. Blocks of fewer words move too.
 pub(super) const FEWEST_WORDS: usize = 8;
+
+/// Fewest words of a short list entry that counts as moved although a word of it changed.
+const FEWEST_IN_ENTRY: usize = 3;
 
 /// Most comparisons of two halves, so that the cost of a rewrite of a long text stays bounded.
 const MOST_COMPARED: usize = 200_000;
@@ -151,6 +155,8 @@ struct MoveHalf<'a> {
     bag: WordBag,
     weight: u32,
     words: usize,
+    /// Kind of the block, if the text is one or more of them and not a part of one.
+    block: Option<BlockKind>,
 }
 
 struct MoveSearch<'a> {
@@ -189,7 +195,8 @@ impl<'a> MoveSearch<'a> {
         for gone in 0..self.hunks.len() {
             let Some(half) = self.long(gone) else { continue };
             let equal = places.get(half.text.trim()).into_iter().flatten();
-            let mut free = equal.filter(|come| self.added.contains_key(come));
+            let mut free =
+                equal.filter(|come| self.added.get(come).is_some_and(|it| it.can_equal(half)));
             if let Some(&come) = free.find(|come| self.is_apart(gone, **come)) {
                 pairs.push(self.run(gone, come));
             }
@@ -205,17 +212,15 @@ impl<'a> MoveSearch<'a> {
 
     /// Returns a removal that is long enough to be a move.
     fn long(&self, gone: usize) -> Option<&MoveHalf<'a>> {
-        self.removed.get(&gone).filter(|it| it.words >= FEWEST_WORDS)
+        self.removed.get(&gone).filter(|it| it.may_move())
     }
 
     /// Returns the addition that is most like a removal, if it is long and alike enough.
     fn destination(&self, gone: usize, budget: &mut usize) -> Option<usize> {
         let half = self.long(gone)?;
         *budget = budget.checked_sub(self.added.len())?;
-        let added = self
-            .added
-            .iter()
-            .filter(|(come, it)| it.words >= FEWEST_WORDS && self.is_apart(gone, **come));
+        let added =
+            self.added.iter().filter(|(come, it)| it.can_be(half) && self.is_apart(gone, **come));
         let rated = added.map(|(come, it)| (half.likeness(it), *come, it));
         let mut rated: Vec<_> = rated.filter(|(rate, ..)| *rate >= SAME).collect();
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -271,7 +276,24 @@ impl<'a> MoveHalf<'a> {
         let tokens = numbers.tokens(text, 0..text.len());
         let bag = bag(&tokens);
         let (weight, words) = (weight(&bag), count_words(&tokens));
-        Self { text, tokens, bag, weight, words }
+        Self { text, tokens, bag, weight, words, block: whole_block(text) }
+    }
+
+    /// Returns `true` if words are enough, or a block, so that they may have moved.
+    fn may_move(&self) -> bool {
+        self.words >= FEWEST_WORDS || self.words > 0 && self.block.is_some()
+    }
+
+    /// Returns `true` if a removed half may be put in, in the same words, as this one.
+    fn can_equal(&self, removed: &Self) -> bool {
+        removed.words >= FEWEST_WORDS || self.block.is_some()
+    }
+
+    /// Returns `true` if a removed half may be put in, in other words, as this one.
+    fn can_be(&self, removed: &Self) -> bool {
+        let is_entry =
+            |half: &Self| half.block == Some(BlockKind::Entry) && half.words >= FEWEST_IN_ENTRY;
+        self.words.min(removed.words) >= FEWEST_WORDS || is_entry(self) && is_entry(removed)
     }
 
     fn is_equal(&self, other: &Self) -> bool {
@@ -295,4 +317,12 @@ impl<'a> MoveHalf<'a> {
                 && compare(&self.tokens, &other.tokens, (self.text, other.text), limits).likeness
                     >= f64::from(SAME)
     }
+}
+
+/// Returns the kind of the first block of a text that begins or ends at the border of a block.
+fn whole_block(text: &str) -> Option<BlockKind> {
+    let body = text.trim_start_matches('\n');
+    let first = blocks(body).first()?.kind;
+    let is_apart = body.len() < text.len() || text.ends_with('\n');
+    (is_apart || matches!(first, BlockKind::Entry | BlockKind::Heading)).then_some(first)
 }

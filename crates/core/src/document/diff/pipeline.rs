@@ -9,6 +9,7 @@ use super::clusters::clusters;
 use super::crossings::{crossed, moved_apart, regions};
 use super::draft::{DiffLimits, HunkKind};
 use super::lcs::gaps;
+use super::lines_apart::lines_apart;
 use super::reshaped::{is_reshaped, reshaped_apart};
 use super::sentence::{PairHunk, pair, several};
 use super::split_points::{at_sentence_marks, is_long_sentence};
@@ -62,7 +63,8 @@ pub(super) enum ParagraphKey {
 
 /// Returns all changes from `old` to `new`, in order.
 pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteHunk> {
-    let (old_blocks, new_blocks) = (blocks(old), blocks(new));
+    let (mut old_blocks, mut new_blocks) = (blocks(old), blocks(new));
+    lines_apart((old, &mut old_blocks), (new, &mut new_blocks));
     let mut stage =
         DiffStage { old, new, limits, words: WordNumbers::default(), hunks: Vec::new() };
     let gaps = block_gaps((old, &old_blocks), (new, &new_blocks), limits);

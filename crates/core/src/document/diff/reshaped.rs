@@ -17,8 +17,7 @@ const MOST_SEARCHED: usize = 64;
 /// change makes sense only as a whole: with some of its lines accepted and others not, the text
 /// would be half of each.
 pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
-    let items =
-        |list: &[WordedUnit]| list.iter().filter(|s| s.unit.kind == BlockKind::Whole).count();
+    let items = |list: &[WordedUnit]| list.iter().filter(|s| s.unit.kind.is_whole()).count();
     let blocks = |list: &[WordedUnit]| list.chunk_by(|a, b| a.unit.block == b.unit.block).count();
     let is_code = |s: &WordedUnit| s.unit.kind == BlockKind::Code;
     let becomes = |paragraph: &[WordedUnit], list: &[WordedUnit]| {
@@ -54,8 +53,7 @@ fn reshaped_within(sides: UnitLists, (o, n): &Gap) -> Option<Gap> {
     if o.is_empty() || n.is_empty() || o.len().max(n.len()) > MOST_SEARCHED {
         return None;
     }
-    let (old_lists, new_lists) =
-        (lists(sides.old_text, sides.old, o), lists(sides.new_text, sides.new, n));
+    let (old_lists, new_lists) = (lists(sides.old, o), lists(sides.new, n));
     // A list on both sides is the same one.
     if old_lists.is_empty() == new_lists.is_empty() {
         return None;
@@ -73,10 +71,8 @@ fn reshaped_within(sides: UnitLists, (o, n): &Gap) -> Option<Gap> {
 }
 
 /// Returns the lists in a run of units: each alone, and each with the paragraph before it.
-fn lists(text: &str, units: &[WordedUnit], run: &Range<usize>) -> Vec<Range<usize>> {
-    let is_item = |it: &WordedUnit| {
-        it.unit.kind == BlockKind::Whole && !text[it.unit.range.clone()].starts_with('#')
-    };
+fn lists(units: &[WordedUnit], run: &Range<usize>) -> Vec<Range<usize>> {
+    let is_item = |it: &WordedUnit| it.unit.kind.is_whole() && it.unit.kind != BlockKind::Heading;
     let blocks = in_blocks(units, run.clone());
     let mut lists = Vec::new();
     let mut at = 0;

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::align::{UnitLists, WordedUnit};
-use super::blocks::BlockKind;
+use super::blocks::{BlockKind, lead};
 use super::corrections::Wording;
 use super::draft::{DiffLimits, HunkKind};
 use super::pipeline::{Adjacency, ByteChange};
+use super::rows;
 use super::split_points::{LONGEST, evenly, is_long_sentence, size};
 use super::words::{SentenceComparison, TokenKind, TokenSwap, WordToken, compare, is_spelling};
 
@@ -51,28 +52,27 @@ pub(super) fn pair(
     let texts = (sides.old_text, sides.new_text);
     let start = (old.unit.range.start, new.unit.range.start);
     let pair = SentencePair { sides, old: old.body(), new: new.body(), start };
+    let words = Wording { old: (texts.0, pair.old), new: (texts.1, pair.new) };
+    if let Some(swaps) = rows::swaps(words, (old.unit.kind, new.unit.kind), limits) {
+        return pair.row(words, &swaps);
+    }
     let found = compare(pair.old, pair.new, texts, limits);
     if found.swaps.is_empty() {
         return Vec::new();
     }
-    let is_whole = old.unit.kind == BlockKind::Whole || new.unit.kind == BlockKind::Whole;
+    let is_whole = old.unit.kind.is_whole() || new.unit.kind.is_whole();
     let is_long = is_long_sentence(texts.0, old) || is_long_sentence(texts.1, new);
     if is_long && !is_whole {
         return pair.long(found);
     }
     if found.likeness < HALF {
-        return vec![PairHunk::rewrite(vec![pair.all()])];
+        return vec![PairHunk::rewrite(pair.replaced((old.unit.kind, new.unit.kind)))];
     }
     let swaps = pair.phrases(found.swaps);
-    let words = Wording { old: (texts.0, pair.old), new: (texts.1, pair.new) };
     if !words.are_independent_corrections(&swaps) {
         return vec![PairHunk::rewrite(pair.hunk(&swaps))];
     }
-    let hunk = |swap| PairHunk {
-        kind: HunkKind::Correction,
-        ..PairHunk::rewrite(vec![pair.change(swap)])
-    };
-    swaps.iter().map(hunk).collect()
+    pair.corrections(words, &swaps)
 }
 
 /// Returns the hunk that turns sentences into others: they split, merged or changed places.
@@ -126,6 +126,50 @@ impl SentencePair<'_> {
             }
         }
         phrases
+    }
+
+    /// Returns one hunk for each replacement.
+    fn corrections(&self, words: Wording, swaps: &[TokenSwap]) -> Vec<PairHunk> {
+        let hunk = |swap| {
+            let hunk = PairHunk::rewrite(vec![self.change(swap)]);
+            if words.is_mere_correction(swap) {
+                PairHunk { kind: HunkKind::Correction, ..hunk }
+            } else {
+                hunk
+            }
+        };
+        swaps.iter().map(hunk).collect()
+    }
+
+    /// Returns the hunks of a table row, of which no part crosses the border of a cell.
+    fn row(&self, words: Wording, swaps: &[TokenSwap]) -> Vec<PairHunk> {
+        if swaps.is_empty() {
+            return Vec::new();
+        }
+        if words.are_independent_corrections(swaps) {
+            return self.corrections(words, swaps);
+        }
+        vec![PairHunk::rewrite(swaps.iter().map(|swap| self.change(swap)).collect())]
+    }
+
+    /// Returns the replacement of a sentence that says something else. The marks of a list entry or
+    /// a heading are no words of it.
+    fn replaced(&self, kinds: (BlockKind, BlockKind)) -> Vec<ByteChange> {
+        let count = |text: &str, tokens: &[WordToken], kind| {
+            let Some((first, last)) = tokens.first().zip(tokens.last()) else { return 0 };
+            let end = first.range.start + lead(&text[first.range.start..last.range.end], kind);
+            tokens.partition_point(|it| it.range.end <= end)
+        };
+        let old = count(self.sides.old_text, self.old, kinds.0);
+        let new = count(self.sides.new_text, self.new, kinds.1);
+        if old == 0 || new == 0 {
+            return vec![self.all()];
+        }
+        let marks = self.change(&TokenSwap { old: 0..old, new: 0..new });
+        let words = self.change(&TokenSwap { old: old..self.old.len(), new: new..self.new.len() });
+        let are_equal =
+            self.sides.old_text[marks.old.clone()] == self.sides.new_text[marks.new.clone()];
+        if are_equal { vec![words] } else { vec![marks, words] }
     }
 
     /// Returns one replacement of the whole sentence.

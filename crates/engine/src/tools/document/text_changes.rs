@@ -111,8 +111,11 @@ pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>
     HunkDraft { explanation, kind: kind.or(Some(HunkKind::Rewrite)), ..HunkDraft::from(parts) }
 }
 
-/// Returns the difference as [`one_hunk`] does, but with one hunk for each correction if it has
-/// only those.
+/// Most words of a change that may stand for itself, on either side.
+const MOST_WORDS: usize = 3;
+
+/// Returns the difference as [`one_hunk`] does, but with one hunk for each change of a few words if
+/// it has only those.
 pub fn corrections_apart(
     old: &str,
     new: &str,
@@ -120,7 +123,9 @@ pub fn corrections_apart(
     explanation: Option<String>,
 ) -> Vec<HunkDraft> {
     let hunks = diff_whole(old, new, &DiffLimits::default());
-    if !hunks.iter().all(|hunk| hunk.kind == Some(HunkKind::Correction)) {
+    let is_short = |words: &str| words.split_whitespace().count() <= MOST_WORDS;
+    let is_small = |hunk: &HunkDraft| matches!(&hunk.parts[..], [part] if is_short(&part.base) && is_short(&part.insert));
+    if !hunks.iter().all(is_small) {
         return vec![one_hunk(old, new, offset, explanation)];
     }
     let with_reason = |hunk| HunkDraft { explanation: explanation.clone(), group: None, ..hunk };
