@@ -28,19 +28,15 @@ mod crossings;
 mod dependents;
 mod draft;
 mod lcs;
-mod lines_apart;
 mod moves;
 mod neighbours;
 mod passages;
 mod pipeline;
 mod reshaped;
-mod rows;
 mod sentence;
-mod sentence_ends;
 mod split_paragraphs;
 mod split_points;
 mod structure;
-mod typos;
 mod words;
 
 #[cfg(test)]

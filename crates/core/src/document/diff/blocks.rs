@@ -1,8 +1,12 @@
 //! Places where a Markdown text may be cut: blocks first, then the sentences of a block.
 
+mod lines_apart;
+mod sentence_ends;
+
 use std::ops::Range;
 
-use super::sentence_ends::sentence_ends;
+pub(super) use lines_apart::lines_apart;
+pub(super) use sentence_ends::sentence_ends;
 
 /// Granularity at which a block may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

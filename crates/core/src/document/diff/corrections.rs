@@ -1,8 +1,11 @@
 //! Changes of a word or two that stand for themselves: spelling, grammar, punctuation, spacing.
 
+mod typos;
+
 use std::ops::Range;
 
-use super::typos::is_typo;
+use typos::is_typo;
+
 use super::words::{TokenKind, TokenSwap, WordToken, count_words};
 
 /// Most words on either side of a correction.

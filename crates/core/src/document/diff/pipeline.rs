@@ -4,12 +4,11 @@
 use std::ops::Range;
 
 use super::align::{UnitLists, UnitSwap, WordedUnit, align};
-use super::blocks::{BlockKind, TextBlock, blocks, units};
+use super::blocks::{BlockKind, TextBlock, blocks, lines_apart, units};
 use super::clusters::clusters;
 use super::crossings::{crossed, moved_apart, regions};
 use super::draft::{DiffLimits, HunkKind};
 use super::lcs::gaps;
-use super::lines_apart::lines_apart;
 use super::reshaped::{is_reshaped, reshaped_apart};
 use super::sentence::{PairHunk, pair, several};
 use super::split_points::{at_sentence_marks, is_long_sentence};

@@ -1,5 +1,7 @@
 //! Changes within one sentence: the words that change, and the changes that belong together.
 
+mod rows;
+
 use std::ops::Range;
 
 use super::align::{UnitLists, WordedUnit};
@@ -7,7 +9,6 @@ use super::blocks::{BlockKind, lead};
 use super::corrections::Wording;
 use super::draft::{DiffLimits, HunkKind};
 use super::pipeline::{Adjacency, ByteChange};
-use super::rows;
 use super::split_points::{LONGEST, evenly, is_long_sentence, size};
 use super::words::{SentenceComparison, TokenKind, TokenSwap, WordToken, compare, is_spelling};
 

@@ -318,7 +318,7 @@ fn sentences_end_where_a_reader_ends_them() {
             from = to;
             sentence
         };
-        super::sentence_ends::sentence_ends(text).into_iter().map(cut).collect()
+        super::blocks::sentence_ends(text).into_iter().map(cut).collect()
     };
     for text in [
         "Mr. Halloran met Mrs. Lee, Dr. A. J. Rohmer and Prof. K. L. Simms at St. Mary's.",

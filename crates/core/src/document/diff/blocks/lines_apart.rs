@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::blocks::{BlockKind, TextBlock};
+use super::{BlockKind, TextBlock};
 
 /// Cuts the paragraphs of each text that are lines of code in the other one into their lines, so
 /// that only the marks around them count as added or removed.
-pub(super) fn lines_apart(
+pub(in crate::document::diff) fn lines_apart(
     (old, old_blocks): (&str, &mut Vec<TextBlock>),
     (new, new_blocks): (&str, &mut Vec<TextBlock>),
 ) {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::blocks::BlockKind;
-use super::corrections::Wording;
-use super::draft::DiffLimits;
-use super::lcs::gaps;
-use super::structure::cells;
-use super::words::{TokenKind, TokenSwap, WordToken, compare};
+use crate::document::diff::blocks::BlockKind;
+use crate::document::diff::corrections::Wording;
+use crate::document::diff::draft::DiffLimits;
+use crate::document::diff::lcs::gaps;
+use crate::document::diff::structure::cells;
+use crate::document::diff::words::{TokenKind, TokenSwap, WordToken, compare};
 
 /// Likeness below which a cell is replaced as a whole.
 const HALF: f64 = 0.5;

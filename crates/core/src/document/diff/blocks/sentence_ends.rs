@@ -62,7 +62,7 @@ const BRACKETED: usize = 1_000;
 const CLOSERS: &[char] = &['"', '\'', ')', ']', '}', '”', '’', '»', '“', '‘', '«', '*', '_'];
 
 /// Returns the ends of the sentences of a paragraph in bytes, the end of the paragraph included.
-pub(super) fn sentence_ends(paragraph: &str) -> Vec<usize> {
+pub(in crate::document::diff) fn sentence_ends(paragraph: &str) -> Vec<usize> {
     let body = paragraph.trim_end().len();
     let mut ends: Vec<usize> = Vec::new();
     // UAX 29 ends a sentence at every line end; a wrapped line continues, so its end is read as a
