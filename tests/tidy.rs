@@ -136,7 +136,7 @@ const WALLS: &[(&str, &str)] = &[
     ("open", "server/serving.rs"),
     ("openidconnect", "oidc"),
     ("prometheus", "metrics.rs"),
-    ("pulldown_cmark", "export"),
+    ("pulldown_cmark", "document/diff/structure export"),
     ("quick_xml", "convert"),
     ("redis", "store/nodes/redis_channel.rs"),
     ("regex", "llm tools/document/find_and_replace.rs tools/pipeline/elisions.rs"),
