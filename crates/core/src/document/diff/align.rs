@@ -70,7 +70,7 @@ impl WordedUnit {
 
     /// Returns `true` if this unit may be replaced by another one without a likeness.
     fn can_replace(&self, other: &Self) -> bool {
-        self.unit.kind.can_replace(other.unit.kind)
+        self.unit.kind == other.unit.kind
     }
 
     /// Returns `true` if most words of this sentence are in the longer one, which is in the same

@@ -30,13 +30,6 @@ impl BlockKind {
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Heading | Self::Entry | Self::Row | Self::Marks)
     }
-
-    /// Returns `true` if a block may be replaced by one of the other kind that has none of its
-    /// words.
-    pub fn can_replace(self, other: Self) -> bool {
-        let is_text = |kind| matches!(kind, Self::Prose | Self::Heading | Self::Entry);
-        self == other || [self, other].contains(&Self::Prose) && is_text(self) && is_text(other)
-    }
 }
 
 /// A block with the blank lines that follow it, in bytes of the text.

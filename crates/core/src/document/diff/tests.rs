@@ -466,7 +466,7 @@ fn what_is_written_so_far_is_compared_block_by_block() {
     assert_eq!(told("The cat.\n\nIt"), (vec!["The".to_owned()], 1));
     // What was left out is seen only when something stands behind it again.
     assert_eq!(told("The cat.\n\n- one\n- t").0, ["The", ""]);
-    assert_eq!(told("The cat.\n\nIt sat.\n\n- one\n- 2\n- ").0, ["The", "- 2"]);
+    assert_eq!(told("The cat.\n\nIt sat.\n\n- one\n- 2\n- ").0, ["The", "2"]);
     assert_eq!(
         told("The cat.\n\nIt sat.\n\n- one\n- two\n\nMore."),
         (vec!["The".to_owned(), "\n".to_owned()], 4)

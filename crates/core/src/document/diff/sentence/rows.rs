@@ -30,7 +30,7 @@ pub(super) fn swaps(
     if old.cells.len() == new.cells.len() {
         let cells = old.cells.iter().zip(&new.cells);
         swaps.extend(cells.flat_map(|(o, n)| in_cell(row, o, n, limits)));
-        return Some(swaps);
+        return is_complete(row, &swaps).then_some(swaps);
     }
     if !old.is_closed || !new.is_closed {
         return None;
@@ -47,7 +47,25 @@ pub(super) fn swaps(
             swaps.push(TokenSwap { old: old.with_bars(&o), new: new.with_bars(&n) });
         }
     }
-    Some(swaps)
+    is_complete(row, &swaps).then_some(swaps)
+}
+
+/// Returns `true` if all that is between the replacements is equal: also the indentation of the
+/// row, and bars that form one character with the mark behind them.
+fn is_complete(row: Wording, swaps: &[TokenSwap]) -> bool {
+    let end =
+        TokenSwap { old: row.old.1.len()..row.old.1.len(), new: row.new.1.len()..row.new.1.len() };
+    let (mut old_at, mut new_at) = (0, 0);
+    swaps.iter().chain([&end]).all(|swap| {
+        let is_in_order = old_at <= swap.old.start && new_at <= swap.new.start;
+        let is_equal = is_in_order && {
+            let (old, new) =
+                (&row.old.1[old_at..swap.old.start], &row.new.1[new_at..swap.new.start]);
+            old.iter().map(|it| it.id).eq(new.iter().map(|it| it.id))
+        };
+        (old_at, new_at) = (swap.old.end, swap.new.end);
+        is_equal
+    })
 }
 
 /// Cells of a row, as runs of its tokens.
@@ -98,32 +116,47 @@ impl RowCells {
     }
 }
 
-/// Returns the replacements between two cells, without the blanks around their text.
+/// Returns the replacements between two cells; those with only blanks between them are one.
 fn in_cell(
     row: Wording,
     o: &Range<usize>,
     n: &Range<usize>,
     limits: &DiffLimits,
 ) -> Vec<TokenSwap> {
-    let trimmed = |tokens: &[WordToken], cell: &Range<usize>| {
-        let is_space = |it: &&WordToken| it.stuff == TokenKind::Space;
-        let cell_tokens = &tokens[cell.clone()];
-        let head = cell_tokens.iter().take_while(is_space).count();
-        let tail = cell_tokens[head..].iter().rev().take_while(is_space).count();
-        cell.start + head..cell.end - tail
-    };
-    let (o, n) = (trimmed(row.old.1, o), trimmed(row.new.1, n));
     let (old, new) = (&row.old.1[o.clone()], &row.new.1[n.clone()]);
     let found = compare(old, new, (row.old.0, row.new.0), limits);
     if found.swaps.is_empty() {
         return Vec::new();
     }
     if found.likeness < HALF {
-        return vec![TokenSwap { old: o, new: n }];
+        let ends = |tokens: &[WordToken]| {
+            let is_space = |it: &WordToken| it.stuff == TokenKind::Space;
+            (
+                tokens.first().filter(|it| is_space(it)).map(|it| it.id),
+                tokens.last().filter(|it| is_space(it)).map(|it| it.id),
+            )
+        };
+        let ((old_head, old_tail), (new_head, new_tail)) = (ends(old), ends(new));
+        let words = old.len() > 2 && new.len() > 2;
+        let head = usize::from(words && old_head.is_some() && old_head == new_head);
+        let tail = usize::from(words && old_tail.is_some() && old_tail == new_tail);
+        let within = |cell: &Range<usize>| cell.start + head..cell.end - tail;
+        return vec![TokenSwap { old: within(o), new: within(n) }];
     }
-    let shifted = |range: &Range<usize>, by: usize| range.start + by..range.end + by;
-    let swaps = found.swaps.iter();
+    let mut swaps: Vec<TokenSwap> = Vec::with_capacity(found.swaps.len());
+    for TokenSwap { old, new } in found.swaps {
+        let swap = TokenSwap {
+            old: o.start + old.start..o.start + old.end,
+            new: n.start + new.start..n.start + new.end,
+        };
+        let is_near = |last: &&mut TokenSwap| {
+            let between = &row.old.1[last.old.end..swap.old.start];
+            between.iter().all(|it| it.stuff == TokenKind::Space)
+        };
+        match swaps.last_mut().filter(is_near) {
+            Some(last) => (last.old.end, last.new.end) = (swap.old.end, swap.new.end),
+            None => swaps.push(swap),
+        }
+    }
     swaps
-        .map(|it| TokenSwap { old: shifted(&it.old, o.start), new: shifted(&it.new, n.start) })
-        .collect()
 }
