@@ -7,7 +7,7 @@ const OLD: &str = "It was late. The keeper of the old light wrote every night ab
 fn split_of(new: &str) -> (ReviewFixture, Result<Vec<HunkId>, DecisionError>) {
     let mut fixture = ReviewFixture::proposing(OLD, new);
     assert_eq!(fixture.request.hunks.len(), 1, "{:#?}", fixture.request.hunks);
-    let (id, now) = (fixture.id(1), fixture.now_ms);
+    let (id, now) = (fixture.id(0), fixture.now_ms);
     let split = fixture.request.split(&id, &ann(), now);
     (fixture, split)
 }
@@ -32,10 +32,10 @@ fn two_marks_stay_together_when_other_parts_are_split_off() {
     let ids = split.unwrap();
     assert!(ids.len() > 1, "{ids:?}");
     assert!(fixture.request.hunks[0].parts.len() > 1, "{:#?}", fixture.request.hunks);
-    fixture.accept(1).unwrap();
+    fixture.accept(0).unwrap();
     let bold = OLD.replace("keeper of the old light", "**keeper of the old light**");
     assert_eq!(fixture.text(), bold);
-    for number in 2..=ids.len() {
+    for number in 1..ids.len() {
         fixture.accept(number).unwrap();
     }
     assert_eq!(fixture.text(), new);

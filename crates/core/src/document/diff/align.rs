@@ -126,6 +126,18 @@ pub(super) struct UnitLists<'a> {
     pub new_text: &'a str,
     pub old: &'a [WordedUnit],
     pub new: &'a [WordedUnit],
+    /// A paragraph became a list, or the reverse, so that its sentences may be entries.
+    pub is_reshaped: bool,
+}
+
+impl UnitLists<'_> {
+    /// Returns `true` if an old unit can be an earlier version of a new one. A sentence is none of
+    /// a list entry, where the rest of its paragraph would be left beside the entry.
+    fn can_pair(&self, old: &WordedUnit, new: &WordedUnit) -> bool {
+        let is_beside =
+            |part: &WordedUnit, other: &WordedUnit| part.unit.is_part && other.unit.kind.is_whole();
+        old.can_become(new) && (self.is_reshaped || !is_beside(old, new) && !is_beside(new, old))
+    }
 }
 
 /// Returns the steps from the units `o` of the old list to the units `n` of the new list.
@@ -302,7 +314,7 @@ fn alike_pairs(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<(usize
         let mut trail = Vec::with_capacity(band(row).len());
         for column in band(row) {
             let new = &sides.new[n.start + column];
-            let likeness = if old.can_become(new) { old.likeness(new) } else { 0.0 };
+            let likeness = if sides.can_pair(old, new) { old.likeness(new) } else { 0.0 };
             let above = best[column + 1].max(diagonal);
             let (mut value, mut via) =
                 if left > above { (left, AlignPath::New) } else { (above, AlignPath::Old) };

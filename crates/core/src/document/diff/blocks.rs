@@ -46,6 +46,8 @@ pub(super) struct DiffUnit {
     pub kind: BlockKind,
     /// Index of the block of the text that the unit is part of.
     pub block: usize,
+    /// The block has other sentences too.
+    pub is_part: bool,
 }
 
 /// Cuts a text into blocks; their ranges are consecutive and cover it.
@@ -242,12 +244,15 @@ pub(super) fn units(text: &str, blocks: &[TextBlock], first: usize) -> Vec<DiffU
         match kind {
             BlockKind::Prose => {
                 let mut from = range.start;
-                for to in sentence_ends(&text[range.clone()]) {
-                    units.push(DiffUnit { range: from..range.start + to, kind: *kind, block });
-                    from = range.start + to;
+                let ends = sentence_ends(&text[range.clone()]);
+                let is_part = ends.len() > 1;
+                for to in ends {
+                    let range = from..range.start + to;
+                    from = range.end;
+                    units.push(DiffUnit { range, kind: *kind, block, is_part });
                 }
             }
-            _ => units.push(DiffUnit { range: range.clone(), kind: *kind, block }),
+            _ => units.push(DiffUnit { range: range.clone(), kind: *kind, block, is_part: false }),
         }
     }
     units

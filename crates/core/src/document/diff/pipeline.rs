@@ -139,13 +139,15 @@ impl<'a> DiffStage<'a> {
             list.iter().map(|s| names.id(slice(text, &s.unit.range))).collect()
         };
         let (old_ids, new_ids) = (ids(self.old, old), ids(self.new, new));
-        let sides = UnitLists { old_text: self.old, new_text: self.new, old, new };
+        let sides =
+            UnitLists { old_text: self.old, new_text: self.new, old, new, is_reshaped: false };
         let mut swaps = Vec::new();
         let gaps = gaps(&old_ids, &new_ids, self.limits).into_iter();
         for (o, n) in gaps.flat_map(|gap| reshaped_apart(sides, gap)) {
             if is_reshaped(&old[o.clone()], &new[n.clone()]) {
                 self.unit_swaps(sides, &std::mem::take(&mut swaps), end);
                 let begun = self.hunks.len();
+                let sides = UnitLists { is_reshaped: true, ..sides };
                 self.sentences_changed(sides, &align(sides, o.clone(), n), end);
                 let found = self.hunks.drain(begun..).flat_map(|it| it.parts);
                 let parts = fused(found);

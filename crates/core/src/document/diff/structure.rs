@@ -34,10 +34,10 @@ struct MarkPair {
 /// A list entry that has lists, or further paragraphs, below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EntryTree {
-    /// Marker of the entry.
-    marker: Range<usize>,
-    /// Beginning of each block below it, with its indentation.
-    below: Vec<Range<usize>>,
+    /// Text of its first line.
+    text: Range<usize>,
+    /// Entry with all that is below it.
+    range: Range<usize>,
 }
 
 /// A table.

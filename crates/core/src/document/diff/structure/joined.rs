@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::scan::structures;
-use super::touched::{ChangedPlaces, Side};
+use super::touched::{ChangedPlace, ChangedPlaces, Side};
 use super::{EntryTree, MarkPair, Structures, Table};
 use crate::document::diff::draft::{DraftPart, HunkDraft, HunkKind};
 use crate::document::diff::split_paragraphs::SplitContext;
@@ -44,9 +44,9 @@ pub fn part_groups(old: &str, parts: &[DraftPart]) -> Vec<Range<usize>> {
     let mut new = String::with_capacity(old.len());
     let mut at = 0;
     for (place, part) in places.all.iter().zip(parts) {
-        new.push_str(&old[at..place.whole.start]);
+        new.push_str(&old[at..place.whole(Side::Old).start]);
         new.push_str(&part.insert);
-        at = place.whole.end;
+        at = place.whole(Side::Old).end;
     }
     new.push_str(&old[at..]);
     let binding = Binding { places: &places, groups: &mut groups };
@@ -180,10 +180,13 @@ fn merged(
         let root = groups.root(index);
         if sizes[&root] < 2 {
             merged.push(hunk);
-        } else if let Some(parts) = parts.remove(&root) {
+        } else if let Some(mut parts) = parts.remove(&root) {
+            // What one change removed and the other one put in again.
+            parts.retain(|part| part.base != part.insert);
             merged.push(HunkDraft { parts, kind: Some(HunkKind::Rewrite), ..hunk });
         }
     }
+    merged.retain(|hunk| !hunk.parts.is_empty());
     merged
 }
 
@@ -300,22 +303,19 @@ impl Binding<'_> {
         before.checked_sub(1).filter(|index| at < new[*index].range.end)
     }
 
-    /// Joins the change that removes (or adds) an entry with those of what is below it.
+    /// Joins the change that removes, adds or wholly replaces the text of an entry with those of
+    /// what is below it.
     fn entry(&mut self, side: Side, entry: &EntryTree) {
-        let whole = |it: &&super::touched::ChangedPlace| {
-            it.is_only_on(side)
-                && it.on(side).start <= entry.marker.start
-                && entry.marker.end <= it.on(side).end
+        let covers = |it: &&ChangedPlace| {
+            let words = it.whole(side);
+            words.start <= entry.text.start + 1 && entry.text.end <= words.end
         };
-        let mut over = self.places.within(side, &entry.marker, false).filter(whole);
-        let Some(hunk) = over.next().map(|it| it.hunk) else { return };
-        let below: Vec<_> = entry
-            .below
-            .iter()
-            .flat_map(|it| self.places.within(side, it, false))
-            .map(|it| it.hunk)
-            .collect();
-        self.groups.join_all(std::iter::once(hunk).chain(below));
+        let mut over = self.places.within(side, &entry.text, false);
+        if over.find(covers).is_some() {
+            let within: Vec<_> =
+                self.places.within(side, &entry.range, false).map(|it| it.hunk).collect();
+            self.groups.join_all(within.into_iter());
+        }
     }
 
     /// Joins the changes that remove all entries of a list.

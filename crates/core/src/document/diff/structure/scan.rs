@@ -147,8 +147,9 @@ impl StructureScan<'_> {
             ElementKind::Paragraph => self.containers(&range),
             ElementKind::List if !below.is_empty() => self.found.lists.push(below),
             ElementKind::Entry if !below.is_empty() => {
-                let marker = range.start..marker_end(self.text, &range);
-                self.found.entries.push(EntryTree { marker, below });
+                let start = marker_end(self.text, &range);
+                let text = start..line_end(self.text, start).max(start);
+                self.found.entries.push(EntryTree { text, range });
             }
             ElementKind::Table => {
                 let text = &self.text[range.clone()];

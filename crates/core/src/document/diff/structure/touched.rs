@@ -12,8 +12,8 @@ pub(super) struct ChangedPlace {
     pub hunk: usize,
     /// Index of the part in its hunk.
     pub part: usize,
-    /// Range of the old text that the part replaces, with what is equal at its ends.
-    pub whole: Range<usize>,
+    /// Ranges of the part in both texts, with what is equal at its ends.
+    whole: [Range<usize>; 2],
     pub old: Range<usize>,
     pub new: Range<usize>,
 }
@@ -47,7 +47,7 @@ impl ChangedPlaces {
             all.push(ChangedPlace {
                 hunk,
                 part: index,
-                whole: byte..byte + part.base.len(),
+                whole: [byte..byte + part.base.len(), start..start + part.insert.len()],
                 old: byte + head..byte + part.base.len() - tail,
                 new: start + head..start + part.insert.len() - tail,
             });
@@ -98,6 +98,11 @@ impl ChangedPlace {
             Side::Old => &self.old,
             Side::New => &self.new,
         }
+    }
+
+    /// Returns the range of the part, with what is equal at its ends.
+    pub fn whole(&self, side: Side) -> &Range<usize> {
+        &self.whole[side as usize]
     }
 
     /// Returns `true` if the text of one side is in a place that has none on the other.
