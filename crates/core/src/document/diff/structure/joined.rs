@@ -308,7 +308,7 @@ impl Binding<'_> {
     fn entry(&mut self, side: Side, entry: &EntryTree) {
         let covers = |it: &&ChangedPlace| {
             let words = it.whole(side);
-            words.start <= entry.text.start + 1 && entry.text.end <= words.end
+            words.start <= entry.text.start && entry.text.end <= words.end
         };
         let mut over = self.places.within(side, &entry.text, false);
         if over.find(covers).is_some() {

@@ -8,6 +8,7 @@ use super::html::OpenTags;
 use super::quotes::OpenQuotes;
 use super::table::cells;
 use super::{EntryTree, MarkPair, Structures, Table};
+use crate::document::diff::blocks::{BlockKind, lead};
 
 /// Returns the structures of a text.
 pub(super) fn structures(text: &str) -> Structures {
@@ -147,8 +148,9 @@ impl StructureScan<'_> {
             ElementKind::Paragraph => self.containers(&range),
             ElementKind::List if !below.is_empty() => self.found.lists.push(below),
             ElementKind::Entry if !below.is_empty() => {
-                let start = marker_end(self.text, &range);
-                let text = start..line_end(self.text, start).max(start);
+                let end = line_end(self.text, range.start);
+                let marks = lead(&self.text[range.start..end], BlockKind::Entry);
+                let text = (range.start + marks).max(marker_end(self.text, &range))..end;
                 self.found.entries.push(EntryTree { text, range });
             }
             ElementKind::Table => {
