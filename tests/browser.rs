@@ -64,6 +64,16 @@ fn words_typed_while_the_server_is_away_outlive_the_page() {
 }
 
 #[test]
+fn what_was_typed_and_deleted_offline_outlives_a_crash_and_goes_back_to_its_place() {
+    tell("crashed-tab", "harper");
+}
+
+#[test]
+fn a_word_is_composed_whole_while_others_edit_the_same_paragraph() {
+    tell("composition", "harper");
+}
+
+#[test]
 fn a_page_whose_server_was_restored_loads_its_text_anew_and_keeps_what_was_typed() {
     tell("restored", "harper");
 }

@@ -1,39 +1,40 @@
 /** Words that were typed and never sent, for somebody who cannot get to their document any more. */
 import { useEffect, useState } from 'react'
-import { allUnsent, takeUnsent } from '../editor/sync/unsentStorage.ts'
 import { useDocument } from '../editor/store.ts'
+import { wordsOf } from '../editor/unsent/unsentEdit.ts'
+import { allKept, forget, type KeptEdits } from '../editor/unsent/unsentStorage.ts'
 import { forgetDrafts, halfWritten } from '../review/drafts/drafts.ts'
 import { copyText } from '../ui/clipboard.ts'
 
 interface UnsentWords {
-  documentId: string | null
-  words: readonly string[]
+  text: string
+  kept: readonly KeptEdits[]
 }
 
 /**
  * What the page had already offered back, what was put aside when the document closed, and what was
  * half-written about requests.
  */
-function gather(): UnsentWords[] {
+async function gather(): Promise<UnsentWords> {
   const shown = useDocument.getState().recovered
-  const unkept = [...shown, ...halfWritten()]
-  return [
-    ...(unkept.length > 0 ? [{ documentId: null, words: unkept }] : []),
-    ...allUnsent(localStorage),
-  ]
+  const unkept = halfWritten()
+  const kept = await allKept(localStorage)
+  const edits = [...shown, ...kept.flatMap((one) => one.edits)]
+  const once = [...new Map(edits.map((edit) => [edit.id, edit])).values()]
+  const words = [...once.map(wordsOf), ...unkept].filter((text) => text !== '')
+  return { text: words.join('\n\n'), kept }
 }
 
 export function UnsentText() {
-  const [unsent, setUnsent] = useState<UnsentWords[]>([])
+  const [{ text, kept }, setUnsent] = useState<UnsentWords>({ text: '', kept: [] })
   // After the page of the document is gone: it puts its words aside as it goes.
-  useEffect(() => setUnsent(gather()), [])
-  const text = unsent.flatMap(({ words }) => words).join('\n\n')
+  useEffect(() => void gather().then(setUnsent), [])
   if (text === '') return null
-  const forget = () => {
-    unsent.forEach(({ documentId }) => documentId !== null && takeUnsent(localStorage, documentId))
+  const throwAway = () => {
+    void forget(localStorage, kept)
     useDocument.setState({ recovered: [] })
     forgetDrafts()
-    setUnsent([])
+    setUnsent({ text: '', kept: [] })
   }
   return (
     <section className="kept-words" aria-label="Your unsent words">
@@ -45,7 +46,7 @@ export function UnsentText() {
         <button type="button" className="button is-primary" onClick={() => void copyText(text)}>
           Copy my words
         </button>
-        <button type="button" className="button is-danger" onClick={forget}>
+        <button type="button" className="button is-danger" onClick={throwAway}>
           Throw away
         </button>
       </div>

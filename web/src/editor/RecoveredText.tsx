@@ -1,59 +1,136 @@
-/** Words that could not be merged are never thrown away: they are offered back. */
-import { useState } from 'react'
+/** What could not be sent is never thrown away: it is offered back, to go where it was. */
+import { isolateHistory } from '@codemirror/commands'
+import { useEffect, useState } from 'react'
+import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { plural } from '../ui/timeFormat.ts'
+import { toast } from '../ui/toasts.ts'
 import { activeDocument } from './sync/activeDocument.ts'
-import { useDocument } from './store.ts'
+import { canWrite, useDocument } from './store.ts'
+import { type Preview, previews, putBack, type PutBack } from './unsent/putBack.ts'
+import { type UnsentEdit, wordsOf } from './unsent/unsentEdit.ts'
 
-const forget = (text: string) =>
+const forget = (id: string) =>
   useDocument.setState(({ recovered }) => ({
-    recovered: recovered.filter((other) => other !== text),
+    recovered: recovered.filter((other) => other.id !== id),
   }))
 
-function putBack(text: string): void {
+/** Where it would go now; nothing while there is no text. */
+async function placeNow(edit: UnsentEdit): Promise<PutBack | null> {
+  const since = edit.base
+    ? await activeDocument()
+        ?.updatesSince(edit.base.version)
+        .catch(() => null)
+    : null
+  const current = activeDocument()
+  // What was typed here meanwhile comes after what the server has.
+  const typed = (current?.unconfirmed() ?? []).map((changes) => ({ clientID: null, changes }))
+  return current && putBack(edit, current.view.state.doc, since ? [...since, ...typed] : null)
+}
+
+async function putBackNow(edit: UnsentEdit): Promise<void> {
+  const found = await placeNow(edit)
   const view = activeDocument()?.view
-  if (!view) return
-  view.dispatch(view.state.replaceSelection(text))
-  forget(text)
+  if (!view || !found) return
+  const changes = view.state.changes(found.replacements)
+  const first = found.replacements[0]
+  view.dispatch({
+    changes,
+    ...(first && { selection: { anchor: changes.mapPos(first.to, 1) } }),
+    annotations: isolateHistory.of('full'),
+    scrollIntoView: true,
+  })
+  forget(edit.id)
+  if (!found.isExact) toast(leftOver(found), { about: 'put back' })
+}
+
+function leftOver({ notFound }: PutBack): string {
+  return notFound.length > 0
+    ? 'Put back. Some words that you deleted are not there any more.'
+    : 'Put back at the end of the text: the place where you typed is gone.'
 }
 
 export function RecoveredText() {
   const recovered = useDocument((state) => state.recovered)
   const [open, setOpen] = useState(false)
   if (recovered.length === 0) return null
+  const places = recovered.reduce((sum, edit) => sum + edit.places.length, 0)
   return (
     <div className="recovered" role="alert">
       <span>
-        {plural(recovered.length, 'passage')} you typed {recovered.length === 1 ? 'is' : 'are'} not
-        in the text, and kept for you.
+        {plural(places, 'change')} you made {places === 1 ? 'is' : 'are'} not in the text, and kept
+        for you.
       </span>
       <button type="button" className="button" onClick={() => setOpen(true)}>
         Show my words
       </button>
       {open && (
         <Dialog title="Your words" onClose={() => setOpen(false)}>
-          {recovered.map((text, index) => (
-            <div key={`${index}${text}`}>
-              <blockquote className="recovered-text">{text}</blockquote>
-              <div className="dialog-foot" style={{ margin: '0 0 18px' }}>
-                <button type="button" className="button is-primary" onClick={() => putBack(text)}>
-                  Insert at the caret
-                </button>
-                <button
-                  type="button"
-                  className="button"
-                  onClick={() => void navigator.clipboard.writeText(text)}
-                >
-                  Copy
-                </button>
-                <button type="button" className="button is-danger" onClick={() => forget(text)}>
-                  Throw away
-                </button>
-              </div>
-            </div>
+          {recovered.map((edit) => (
+            <Offer key={edit.id} edit={edit} />
           ))}
         </Dialog>
       )}
     </div>
+  )
+}
+
+function Offer({ edit }: { edit: UnsentEdit }) {
+  const [found, setFound] = useState<PutBack | null>(null)
+  const [shown, setShown] = useState<readonly Preview[]>([])
+  const writes = useDocument((state) => canWrite(state.role))
+  const revision = useDocument((state) => state.revision)
+  useEffect(() => {
+    void placeNow(edit).then((place) => {
+      const doc = activeDocument()?.view.state.doc
+      if (!place || !doc) return
+      setFound(place)
+      setShown(previews(place, doc))
+    })
+  }, [edit, revision])
+  const words = wordsOf(edit)
+  return (
+    <div className="recovered-offer">
+      {shown.map((preview, index) => (
+        <Place key={index} {...preview} />
+      ))}
+      {found?.notFound.map((gone) => (
+        <p className="warn-note" key={gone}>
+          You deleted “{gone.trim()}”. These words are not there any more.
+        </p>
+      ))}
+      {found && !found.isExact && found.notFound.length === 0 && (
+        <p className="warn-note">
+          The place where you typed is gone, so this goes to the end of the text.
+        </p>
+      )}
+      <div className="dialog-foot">
+        {writes && shown.length > 0 && (
+          <button type="button" className="button is-primary" onClick={() => void putBackNow(edit)}>
+            Put back where I was
+          </button>
+        )}
+        {words !== '' && (
+          <button type="button" className="button" onClick={() => void copyText(words)}>
+            Copy
+          </button>
+        )}
+        <button type="button" className="button is-danger" onClick={() => forget(edit.id)}>
+          Throw away
+        </button>
+      </div>
+    </div>
+  )
+}
+
+/** What goes and what comes, between the words around it. */
+function Place({ before, gone, put, after }: Preview) {
+  return (
+    <blockquote className="recovered-text" dir="auto" tabIndex={0}>
+      {before && `…${before}`}
+      {gone && <del>{gone}</del>}
+      {put && <ins>{put}</ins>}
+      {after && `${after}…`}
+    </blockquote>
   )
 }

@@ -11,6 +11,7 @@ import type {
   WireError,
 } from '../wire/generated.ts'
 import type { Heading } from './textStatistics.ts'
+import type { UnsentEdit } from './unsent/unsentEdit.ts'
 
 export type Saved = 'saved' | 'saving' | 'offline'
 export type Phase = 'opening' | 'open' | 'failed' | 'gone'
@@ -52,8 +53,8 @@ export interface DocumentState {
   streaming: readonly Hunk[]
   /** Counts the text's changes, so that quoted snippets follow it. */
   revision: number
-  /** Words that could not be sent before the document had to be loaded anew. */
-  recovered: readonly string[]
+  /** What was not sent before the document had to be loaded anew: it is offered back. */
+  recovered: readonly UnsentEdit[]
   /** How the document stands with the file of the workspace that it is. */
   file: FileState | null
   /** What stood in the file where people had changed the same words. */

@@ -10,6 +10,7 @@ import { setCarets } from './carets.ts'
 import { PeerCarets, changed, withColors } from './peerCarets.ts'
 
 const CARET_EVERY_MS = 60
+const LATER_MS = 250
 
 /** The document as its owner has it just now. */
 interface Host {
@@ -24,6 +25,7 @@ interface Host {
 export class DocumentPeers {
   private readonly beat = new Debouncer(CARET_EVERY_MS, () => this.send())
   private readonly others = new PeerCarets()
+  private readonly later = new Debouncer(LATER_MS, () => this.draw(this.host.inStep()))
   private all: readonly Peer[] = []
 
   constructor(
@@ -70,11 +72,15 @@ export class DocumentPeers {
 
   stop(): void {
     this.beat.stop()
+    this.later.stop()
   }
 
   private draw(confirmed: ConfirmedDocument | null): void {
     if (confirmed === null) return
     const { view } = this.host
+    // The carets that are there go along with the text; one more beside a half-composed word would
+    // disturb it.
+    if (view.compositionStarted) return this.later.want()
     const carets = this.others.carets(
       useDocument.getState().member,
       confirmed,

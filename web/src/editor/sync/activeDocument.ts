@@ -1,5 +1,7 @@
 /** The one document that is open in this tab, for commands that act on it. */
+import type { ChangeSet } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
+import type { LaterUpdate } from '../unsent/unsentEdit.ts'
 import type { ConfirmedDocument } from './confirmedDocument.ts'
 
 export interface ActiveDocument {
@@ -14,6 +16,10 @@ export interface ActiveDocument {
    * loaded.
    */
   readonly confirmed: ConfirmedDocument | null
+  /** Updates from a version on, up to the text that is shown; `null`: they are not known any more. */
+  updatesSince(version: number): Promise<readonly LaterUpdate[] | null>
+  /** What was typed over the server's text and has not arrived. */
+  unconfirmed(): readonly ChangeSet[]
   /** Shows changes as the server has just said they are. */
   redraw(): void
 }

@@ -1,7 +1,6 @@
 import { ChangeSet } from '@codemirror/state'
 import { expect, it } from 'vitest'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
-import { unsentWords } from './unsent.ts'
 import { OutOfStep, ConfirmedDocument, parseChanges } from './confirmedDocument.ts'
 
 const hunk = (id = 'h'): Hunk => ({
@@ -77,11 +76,4 @@ it('maps carets only from versions it remembers', () => {
     confirmed.since(4),
     confirmed.since(7),
   ]).toEqual([[], 1, null, null])
-})
-
-it('finds the words that never arrived', () => {
-  const first = ChangeSet.of({ from: 0, insert: 'Hello ' }, 3)
-  const second = ChangeSet.of({ from: 9, insert: ' world' }, 9)
-  expect(unsentWords([first, second])).toEqual(['Hello ', ' world'])
-  expect(unsentWords([])).toEqual([])
 })

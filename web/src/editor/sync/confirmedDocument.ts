@@ -119,8 +119,8 @@ export class ConfirmedDocument {
   }
 }
 
-/** `ChangeSet.fromJSON` trusts its input; this does not. */
-export function parseChanges(json: unknown, length: number): ChangeSet {
+/** `ChangeSet.fromJSON` trusts its input; this does not. Without `length`, any length will do. */
+export function parseChanges(json: unknown, length?: number): ChangeSet {
   if (!Array.isArray(json) || !json.every(isSection)) throw new OutOfStep('malformed changes')
   let changes: ChangeSet
   try {
@@ -128,7 +128,7 @@ export function parseChanges(json: unknown, length: number): ChangeSet {
   } catch (cause) {
     throw new OutOfStep('malformed changes', { cause })
   }
-  if (changes.length !== length)
+  if (length !== undefined && changes.length !== length)
     throw new OutOfStep(`changes for length ${changes.length}, text has ${length}`)
   return changes
 }

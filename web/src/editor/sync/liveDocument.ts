@@ -2,7 +2,7 @@
  * One open document: joins it, keeps text and pending changes in step with the server, sends what
  * is typed, survives breaks.
  */
-import { getSyncedVersion, receiveUpdates, sendableUpdates } from '@codemirror/collab'
+import { receiveUpdates, sendableUpdates } from '@codemirror/collab'
 import type { ChangeSet, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
 import { useChat, requested } from '../../chat/store.ts'
@@ -28,28 +28,27 @@ import type {
   DocumentSettings,
   DocumentUpdates,
   Opened,
-  ShortUpdates,
   WholeDocument,
 } from '../../wire/generated.ts'
 import { setActiveDocument } from './activeDocument.ts'
 import { showEnd, showOpen, showSaved } from './phase.ts'
 import { projected } from './projection.ts'
-import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
+import { inFull, isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
-import { takeUnsent } from './unsentStorage.ts'
+import { guardUnsent, sendLastWords, takeKept, unsentIn } from '../unsent/guard.ts'
+import type { LaterUpdate, UnsentEdit } from '../unsent/unsentEdit.ts'
+import { newId } from '../unsent/unsentStorage.ts'
 import { canWrite, useDocument } from '../store.ts'
+import { CompositionHold, touchesCaretLine } from './compositionHold.ts'
 import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
-import { sendable, sendLastWords, unconfirmed, unsentWords, guardUnsent } from './unsent.ts'
+import { laterUpdates } from './laterUpdates.ts'
+import { unconfirmed } from './sendable.ts'
+import { Sender } from './sender.ts'
 import { hasHash } from './textHash.ts'
 import { TextWatcher } from '../textWatcher.ts'
 
-/** A long time offline is sent in pieces that stay well below the server's message limit. */
-const PUSH_AT_MOST = 200
 const RETRY_MS = 1_000
-
-/** Answers to a push that do not get better by waiting. */
-const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'])
 
 export class LiveDocument {
   readonly view = new EditorView()
@@ -67,14 +66,23 @@ export class LiveDocument {
   private queue: QueuedEvent[] = []
   /** What stands for this document in short updates. */
   private shortId: number | undefined
-  private pushing = false
-  private readonly peers: DocumentPeers
+  private readonly sender = new Sender(this)
+  /** Whether the server still has the text that we have, and went on from there. */
+  private isSameText = true
+  /** Names what is typed over the present copy, where it is kept. */
+  private unsentId = newId()
+  private readonly composition = new CompositionHold<QueuedEvent>(
+    () => this.view.compositionStarted,
+    (message) => (this.joined ? this.deliver(message) : this.queue.push(message)),
+    () => void this.sender.push(),
+  )
+  readonly peers: DocumentPeers
   private readonly stops: (() => void)[]
   private readonly watch = new TextWatcher(this.view)
 
   constructor(
     readonly id: string,
-    private readonly wire: Wire,
+    readonly wire: Wire,
   ) {
     this.peers = new DocumentPeers(this, wire)
     const ours =
@@ -113,7 +121,7 @@ export class LiveDocument {
         ours((moved) => this.peers.move(moved, this.confirmed)),
       ),
     ]
-    this.stops.push(guardUnsent(id, () => this.lost()))
+    this.stops.push(guardUnsent(id, () => this.unsent()))
     setActiveDocument(this)
     forgetDecisions()
     if (wire.connected) void this.join()
@@ -121,6 +129,11 @@ export class LiveDocument {
 
   get version(): number {
     return this.confirmed?.version ?? 0
+  }
+
+  /** Whether the server's answer to a push would be followed by what it says of the text. */
+  get hears(): boolean {
+    return this.joined && !this.composition.isHolding
   }
 
   inStep(): ConfirmedDocument | null {
@@ -137,7 +150,8 @@ export class LiveDocument {
     this.peers.stop()
     setActiveDocument(null)
     this.watch.stop()
-    if (!this.settled) sendLastWords(this.view.state, this.id, this.joined ? this.wire : null)
+    if (!this.settled)
+      sendLastWords(this.view.state, this.id, this.unsent(), this.joined ? this.wire : null)
     this.pause()
     if (this.wire.connected)
       void this.wire.call('document:close', { documentId: this.id }).catch(() => undefined)
@@ -209,13 +223,13 @@ export class LiveDocument {
     const { pauses } = this
     const isSame = hash === undefined || (await hasHash(this.confirmed!.doc.toString(), hash))
     if (pauses !== this.pauses) return
-    if (!isSame) return this.reload()
+    if (!isSame) return this.reload({ isSameText: false })
     this.joined = true
     this.queue
       .splice(0)
       .filter((message) => !isOlder(message, this.confirmed!.version))
       .forEach((message) => this.take(message))
-    void this.push()
+    void this.sender.push()
   }
 
   /** The ranges are of our version. */
@@ -226,7 +240,9 @@ export class LiveDocument {
 
   /** A fresh copy. What was typed and never arrived is kept aside and offered back. */
   private load(document: WholeDocument, { clientID, role }: Opened): void {
-    const lost = this.confirmed ? this.lost() : takeUnsent(localStorage, this.id)
+    const isFirst = this.confirmed === null
+    const lost = this.lost()
+    this.unsentId = newId()
     this.confirmed = new ConfirmedDocument(document.text, document.version)
     this.view.setState(
       editorState({
@@ -240,14 +256,23 @@ export class LiveDocument {
       }),
     )
     showOpen({ ...document, role }, lost)
+    if (isFirst) void takeKept(this.id)
     this.watch.read()
   }
 
   private take(message: QueuedEvent): void {
     if (!this.joined) return void this.queue.push(message)
+    // Short updates come of all documents that are open.
+    if ('short' in message && message.short[0] !== this.shortId) return
+    const { version } = this.confirmed!
+    const disturbs = () => touchesCaretLine(this.view.state, version, message)
+    if (!this.composition.keep(message, disturbs)) this.deliver(message)
+  }
+
+  private deliver(message: QueuedEvent): void {
     try {
       if ('updates' in message) this.apply(message.updates)
-      else if ('short' in message) this.applyShort(message.short)
+      else if ('short' in message) this.apply(inFull(message.short, this.id))
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
       else if ('settings' in message) this.reconfigure(message)
@@ -258,16 +283,6 @@ export class LiveDocument {
       console.warn('out of step, loading anew:', error.message)
       void this.reload()
     }
-  }
-
-  /** Short updates name their document by the number that the answer to `document:open` gave it. */
-  private applyShort([shortId, from, updates]: ShortUpdates): void {
-    if (shortId !== this.shortId) return
-    this.apply({
-      documentId: this.id,
-      from,
-      updates: updates.map(([clientID, changes]) => ({ clientID, changes })),
-    })
   }
 
   /**
@@ -330,50 +345,23 @@ export class LiveDocument {
     if (update.docChanged) {
       followDepth(update.state)
       showSaved(this.settled, this.wire.connected)
-      void this.push()
+      void this.sender.push()
     }
     if (update.selectionSet || update.docChanged || update.focusChanged) this.peers.want()
     const before = update.startState.field(reviewField, false)
     if (update.state.field(reviewField, false) !== before) this.watch.hunks()
   }
 
-  private async push(): Promise<void> {
-    if (this.pushing || !this.joined || this.confirmed === null) return
-    const version = getSyncedVersion(this.view.state)
-    const updates = sendable(this.view.state).slice(0, PUSH_AT_MOST)
-    if (updates.length === 0) return
-    this.pushing = true
-    try {
-      await this.wire.call('document:push', { documentId: this.id, version, updates })
-      this.peers.want()
-      if (this.confirmed.version === version)
-        throw new CallError({ code: 'timeout', message: 'Sent, but not heard back.' })
-    } catch (error) {
-      await this.pushFailed(error)
-    } finally {
-      this.pushing = false
-    }
-    void this.push()
-  }
-
-  private async pushFailed(error: unknown): Promise<void> {
-    const code = error instanceof CallError ? error.code : 'unknown'
-    if (code === 'offline') return
-    // The server will never take these words as they are: load its text and give the words back to
-    // the writer.
-    if (REFUSED.has(code)) return this.reload()
-    await new Promise((resume) => setTimeout(resume, RETRY_MS))
-    if (code === 'timeout' && this.wire.connected) await this.join()
-  }
-
   private pause(): void {
+    this.composition.clear()
     this.joined = false
     this.pauses += 1
   }
 
-  private async reload(): Promise<void> {
+  async reload({ isSameText } = { isSameText: true }): Promise<void> {
     if (this.closed) return
     this.pause()
+    this.isSameText = isSameText
     try {
       this.opened(await this.wire.call('document:open', { documentId: this.id }))
     } catch (error) {
@@ -387,9 +375,25 @@ export class LiveDocument {
     showSaved(this.settled, this.wire.connected)
   }
 
+  /**
+   * What was done to the text from a version on, up to what we have of it; `null`: that is not
+   * known any more.
+   */
+  async updatesSince(version: number): Promise<readonly LaterUpdate[] | null> {
+    if (this.confirmed?.version === version) return []
+    const answer = await this.wire.call('document:resync', { documentId: this.id, version })
+    this.shortId = answer.shortId
+    return this.confirmed && laterUpdates(answer, version, this.confirmed)
+  }
+
   /** What was typed and has not arrived. */
-  private lost(): string[] {
-    return this.confirmed ? unsentWords(this.unconfirmed()) : []
+  private unsent(): UnsentEdit | null {
+    return unsentIn(this.view.state, this.confirmed, this.unsentId)
+  }
+
+  private lost(): UnsentEdit[] {
+    const unsent = this.unsent()
+    return unsent ? [this.isSameText ? unsent : { ...unsent, base: null }] : []
   }
 
   private cannotOpen(error: unknown): void {

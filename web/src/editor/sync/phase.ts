@@ -5,6 +5,7 @@
 import type { CallError } from '../../wire/socket.ts'
 import type { Role } from '../../wire/generated.ts'
 import { useDocument } from '../store.ts'
+import type { UnsentEdit } from '../unsent/unsentEdit.ts'
 
 interface Opening {
   id: string
@@ -12,7 +13,7 @@ interface Opening {
   role: Role
 }
 
-export function showOpen({ id, title, role }: Opening, lost: readonly string[]): void {
+export function showOpen({ id, title, role }: Opening, lost: readonly UnsentEdit[]): void {
   useDocument.setState(({ recovered }) => ({
     id,
     title,
@@ -29,7 +30,7 @@ export function showSaved(isSettled: boolean, isConnected: boolean): void {
 }
 
 /** The document is gone, or cannot be opened for this reason. */
-export function showEnd(lost: readonly string[], failure: CallError | null = null): void {
+export function showEnd(lost: readonly UnsentEdit[], failure: CallError | null = null): void {
   useDocument.setState(({ recovered }) => ({
     phase: failure ? 'failed' : 'gone',
     failure,

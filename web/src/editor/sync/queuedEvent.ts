@@ -34,3 +34,10 @@ export function isOlder(message: QueuedEvent, version: number): boolean {
   if ('settings' in message) return message.version < version
   return 'update' in message && message.update.status === 'streaming'
 }
+
+/** Short updates name their document by the number that the answer to `document:open` gave it. */
+export const inFull = ([, from, updates]: ShortUpdates, documentId: string): DocumentUpdates => ({
+  documentId,
+  from,
+  updates: updates.map(([clientID, changes]) => ({ clientID, changes })),
+})

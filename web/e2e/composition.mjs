@@ -1,0 +1,55 @@
+// Words are composed with an input method while somebody else edits the same paragraph: each is
+// there once, and everybody has the same text.
+import { editText, idOf, textOf } from './rest.mjs'
+import { begin, eventually, same, saved, story, written } from './support.mjs'
+
+const CASES = [
+  [
+    'at both ends',
+    'start end',
+    6,
+    (text) => text.replace('start', 'START now').replace('end', 'END'),
+  ],
+  ['right before', 'start end', 6, (text) => text.replace('start ', 'start and ')],
+  ['a line above goes', 'above\nstart end', 12, (text) => text.replace('above\n', '')],
+  ['elsewhere', 'one\n\nstart end', 11, (text) => text.replace('one', 'ONE MORE')],
+]
+
+await story(async (keep) => {
+  const { server, ana } = await begin(keep)
+  await written(ana, 'A note', 'A note')
+  const id = idOf(ana.page.url())
+  const session = await ana.page.context().newCDPSession(ana.page)
+  for (const [what, text, caret, change] of CASES) {
+    await editText(server, id, () => text)
+    await eventually(
+      what,
+      () => ana.text(),
+      (now) => now === text,
+    )
+    await ana.caret(caret)
+    for (const signs of ['n', 'に', 'にh', 'にほ', 'にほn', 'にほん']) {
+      const at = signs.length
+      await session.send('Input.imeSetComposition', {
+        text: signs,
+        selectionStart: at,
+        selectionEnd: at,
+      })
+      if (signs === 'にほ') await editText(server, id, change)
+      await ana.page.waitForTimeout(150)
+    }
+    // What does not disturb is not held back.
+    if (what === 'elsewhere') same(what, (await ana.text()).startsWith('ONE MORE'), true)
+    await session.send('Input.insertText', { text: '日本' })
+    await ana.page.keyboard.type('x')
+    const expected = change(`${text.slice(0, caret)}\u0000${text.slice(caret)}`)
+    await eventually(
+      `${what}: the text`,
+      () => ana.text(),
+      (now) => now === expected.replace('\u0000', '日本x'),
+    )
+    await saved(ana)
+    same(`${what}: on the server`, await textOf(server, id), await ana.text())
+  }
+  same('errors', ana.errors, [])
+})

@@ -1,0 +1,145 @@
+/** Keeps what the server has not got, so that neither a crash nor a closed tab takes it away. */
+import { getSyncedVersion, sendableUpdates } from '@codemirror/collab'
+import type { EditorState } from '@codemirror/state'
+import type { Wire } from '../../wire/socket.ts'
+import { useDocument } from '../store.ts'
+import { activeDocument } from '../sync/activeDocument.ts'
+import type { ConfirmedDocument } from '../sync/confirmedDocument.ts'
+import { sendable } from '../sync/sendable.ts'
+import { arrived, type UnsentEdit, unsentEdit } from './unsentEdit.ts'
+import {
+  allKept,
+  forget,
+  holdPage,
+  keep,
+  keepAtOnce,
+  type KeptEdits,
+  newId,
+  PAGE,
+} from './unsentStorage.ts'
+
+const KEEP_EVERY_MS = 1_000
+
+/** What was typed over the server's text; `null`: nothing. */
+export function unsentIn(
+  state: EditorState,
+  confirmed: ConfirmedDocument | null,
+  id: string,
+): UnsentEdit | null {
+  return confirmed && unsentEdit(confirmed, sendableUpdates(state), id)
+}
+
+/**
+ * What was typed in the last moment still goes out; where it cannot, it is kept for the next visit.
+ */
+export function sendLastWords(
+  state: EditorState,
+  documentId: string,
+  unsent: UnsentEdit | null,
+  wire: Wire | null,
+): void {
+  const savedAt = Date.now()
+  // Of no page: whoever opens the document next is offered it.
+  const keepIt = () =>
+    unsent && keepAtOnce(localStorage, { documentId, page: newId(), savedAt, edits: [unsent] })
+  if (!wire) return void keepIt()
+  wire
+    .call('document:push', {
+      documentId,
+      version: getSyncedVersion(state),
+      updates: sendable(state),
+    })
+    .catch(keepIt)
+}
+
+/** Takes what other visits left of a document, and has it kept by this page from now on. */
+export async function takeKept(documentId: string): Promise<void> {
+  const left = (await allKept(localStorage)).filter((kept) => kept.documentId === documentId)
+  const edits = await notArrived(left.flatMap((kept) => kept.edits))
+  const shown = useDocument.getState()
+  if (left.length === 0 || shown.id !== documentId) return
+  const recovered = [...shown.recovered, ...edits]
+  const taken: KeptEdits = { documentId, page: PAGE, savedAt: Date.now(), edits: recovered }
+  // First kept under the name of this page, then forgotten under those of others.
+  await keep(taken).catch(() => keepAtOnce(localStorage, taken))
+  await forget(
+    localStorage,
+    left.filter(({ page }) => page !== PAGE),
+  )
+  useDocument.setState(({ recovered: now }) => ({ recovered: [...now, ...edits] }))
+}
+
+/** Without those that the server has after all: its answer was not heard any more. */
+async function notArrived(edits: readonly UnsentEdit[]): Promise<UnsentEdit[]> {
+  const has = async (edit: UnsentEdit) => {
+    const since = edit.base && (await activeDocument()?.updatesSince(edit.base.version))
+    return since ? arrived(edit, since) === 'all' : false
+  }
+  const known = await Promise.all(edits.map((edit) => has(edit).catch(() => false)))
+  return edits.filter((_, index) => !known[index])
+}
+
+/**
+ * While there is something that was not sent, it is kept on this device each second, and at once
+ * when the page is hidden or left; and the browser asks before it closes the tab.
+ */
+export function guardUnsent(documentId: string, unsent: () => UnsentEdit | null): () => void {
+  const held = (): UnsentEdit[] => {
+    const typed = unsent()
+    // What was offered back and not taken is still theirs.
+    return [...(typed ? [typed] : []), ...useDocument.getState().recovered]
+  }
+  const kept = (edits: readonly UnsentEdit[]): KeptEdits => ({
+    documentId,
+    page: PAGE,
+    savedAt: Date.now(),
+    edits,
+  })
+  const atOnce = (edits: readonly UnsentEdit[]) => {
+    try {
+      keepAtOnce(localStorage, kept(edits))
+    } catch {
+      // There is no room, or it is not allowed: the question before closing is left.
+    }
+  }
+  let last = ''
+  const eachSecond = () => {
+    const edits = held()
+    const now = JSON.stringify(edits)
+    if (now === last) return
+    last = now
+    void keep(kept(edits)).catch(() => atOnce(edits))
+  }
+  const warn = (event: BeforeUnloadEvent) => unsent() !== null && event.preventDefault()
+  const leave = () => atOnce(held())
+  const look = () => atOnce(document.hidden ? held() : [])
+  let timer: ReturnType<typeof setInterval> | undefined
+  const follow = () => {
+    const { saved, recovered } = useDocument.getState()
+    const isUnsent = saved !== 'saved' || recovered.length > 0
+    if (isUnsent) timer ??= setInterval(eachSecond, KEEP_EVERY_MS)
+    else if (timer !== undefined) {
+      clearInterval(timer)
+      timer = undefined
+      if (last !== '') eachSecond()
+      look()
+    }
+  }
+  holdPage()
+  const stop = useDocument.subscribe(follow)
+  follow()
+  window.addEventListener('beforeunload', warn)
+  window.addEventListener('pagehide', leave)
+  document.addEventListener('visibilitychange', look)
+  return () => {
+    stop()
+    clearInterval(timer)
+    // What was typed goes out now, or is kept as of no page; the rest is for the next visit.
+    const { recovered } = useDocument.getState()
+    if (last !== '' || recovered.length > 0)
+      void keep(kept(recovered)).catch(() => atOnce(recovered))
+    window.removeEventListener('beforeunload', warn)
+    window.removeEventListener('pagehide', leave)
+    document.removeEventListener('visibilitychange', look)
+  }
+}
