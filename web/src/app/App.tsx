@@ -2,7 +2,8 @@
  * Which page is shown. Each comes by itself: the list of documents needs no editor, and a document
  * no list.
  */
-import { Suspense } from 'react'
+import { Suspense, useEffect } from 'react'
+import { noteDoubleClick, watchDoubleClicks } from '../ui/doubleClick.ts'
 import { useSession } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
@@ -38,6 +39,7 @@ ahead(here)
 window.addEventListener('load', () => setTimeout(() => ahead(next), AHEAD_MS))
 
 export function App() {
+  useEffect(() => watchDoubleClicks(document, noteDoubleClick), [])
   const refused = useSession((session) =>
     session.link === 'refused' ? session.refusal?.code : undefined,
   )

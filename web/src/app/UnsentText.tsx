@@ -39,7 +39,7 @@ export function UnsentText() {
   return (
     <section className="kept-words" aria-label="Your unsent words">
       <p>What you typed last may not have reached the document. It is kept on this device:</p>
-      <blockquote className="recovered-text" tabIndex={0}>
+      <blockquote className="recovered-text" dir="auto" tabIndex={0}>
         {text}
       </blockquote>
       <div className="dialog-foot">

@@ -59,7 +59,11 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
               : 'waiting'}
         </p>
       </div>
-      {run.prompt && <p className="prompt">{run.prompt}</p>}
+      {run.prompt && (
+        <p className="prompt" dir="auto">
+          {run.prompt}
+        </p>
+      )}
       {run.entries.map((entry, index) => (
         <Step
           key={index}

@@ -25,6 +25,7 @@ export function Outline({ view }: { view: EditorView }) {
         <button
           type="button"
           key={at}
+          dir="auto"
           className={`level-${Math.min(level, 3)}`}
           aria-current={at === here ? 'location' : undefined}
           onClick={() => jump(at)}

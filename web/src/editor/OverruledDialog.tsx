@@ -13,11 +13,11 @@ export function OverruledDialog({ overruled, onClose }: Props) {
       {overruled.map(({ disk, kept }, index) => (
         <div key={`${index}${disk}`}>
           <p>In the file:</p>
-          <blockquote className="recovered-text">
+          <blockquote className="recovered-text" dir="auto">
             {disk || '(nothing: it was removed there)'}
           </blockquote>
           <p>Here, and in the file now:</p>
-          <blockquote className="recovered-text">
+          <blockquote className="recovered-text" dir="auto">
             {kept || '(nothing: it was removed here)'}
           </blockquote>
           <div className="dialog-foot" style={{ margin: '0 0 18px' }}>

@@ -13,6 +13,7 @@ import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
 import { lineMarks } from '../review/changes/lineMarks.ts'
 import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
+import { lineDirections } from './direction.ts'
 import { indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
@@ -55,6 +56,7 @@ export function editorState({
       lineMarks,
       activeChanges,
       EditorView.lineWrapping,
+      lineDirections,
       EditorState.readOnly.of(!writable),
       EditorView.editable.of(writable),
       EditorView.contentAttributes.of({

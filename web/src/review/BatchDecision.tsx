@@ -111,6 +111,7 @@ function Choices({ waiting, ready, accept, open }: ChoicesProps) {
         {ready.length > 0 && (
           <>
             <button
+              data-decides=""
               type="button"
               className="button is-accept"
               disabled={off}

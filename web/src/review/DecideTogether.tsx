@@ -90,6 +90,7 @@ function List({ together: { title, ids } }: { together: Together }) {
       {listed.length > 0 && (
         <div className="hunk-actions">
           <button
+            data-decides=""
             type="button"
             className="button is-accept"
             disabled={busy || offline}
@@ -99,6 +100,7 @@ function List({ together: { title, ids } }: { together: Together }) {
           </button>
           <button
             type="button"
+            data-decides=""
             className="button"
             disabled={busy || offline}
             onClick={() => send('reject')}

@@ -11,6 +11,7 @@ import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
 import type { Hunk, ToolApprovalRequest } from '../wire/generated.ts'
+import { BarNotes } from './BarNotes.tsx'
 import { TextViewChoice } from './TextViewChoice.tsx'
 import { actionOf, type KeyPress } from './changes/keyActions.ts'
 import { acceptActive, editActive, go, rejectActive, splitActive } from './changes/keyBindings.ts'
@@ -90,11 +91,10 @@ interface ChangesProps {
 function Changes({ view, at, hunk, decides, request }: ChangesProps) {
   const { hunks, resolved } = useDocumentParts('hunks', 'resolved')
   const approved = useApproved(hunk, request)
-  const note = resolved?.outcome ?? approved.words
   const total = hunks.length
   return (
     <>
-      {note !== '' && <span className="review-note">{note}</span>}
+      <BarNotes note={resolved?.outcome ?? approved.words} />
       <button
         type="button"
         className="icon-button"
@@ -162,6 +162,7 @@ function Decisions({ view, hunk, number }: DecisionsProps) {
       <span className="divide" />
       <button
         {...common}
+        data-decides=""
         className="button"
         aria-label={`Reject ${of}`}
         onClick={() => rejectActive(view)}
@@ -181,6 +182,7 @@ function Decisions({ view, hunk, number }: DecisionsProps) {
       )}
       <button
         {...common}
+        data-decides=""
         className="button is-primary"
         aria-label={
           conflict
@@ -213,6 +215,7 @@ function Finished({ view }: { view: EditorView }) {
   }, [])
   return (
     <>
+      <BarNotes note="" />
       <span className="count" ref={words}>
         All changes are reviewed
       </span>

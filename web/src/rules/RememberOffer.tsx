@@ -228,6 +228,7 @@ function Frame({
       foot={
         <>
           <button
+            data-decides=""
             type="button"
             className="button is-accept"
             disabled={lacking}

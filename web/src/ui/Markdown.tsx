@@ -9,6 +9,9 @@ export function Markdown({ text }: { text: string }) {
   return <div className="markdown">{parseMarkdown(text).map(draw)}</div>
 }
 
+/** Each is set in the direction of its own words. */
+const BLOCKS: ReadonlySet<string> = new Set(['p', 'li', 'blockquote', 'h3', 'h4', 'h5', 'h6'])
+
 function draw(shown: MarkdownNode, key: number) {
   switch (shown.kind) {
     case 'text':
@@ -16,7 +19,11 @@ function draw(shown: MarkdownNode, key: number) {
     case 'code':
       return <code key={key}>{showInvisible(shown.text)}</code>
     case 'pre':
-      return <pre key={key}>{showInvisible(shown.text)}</pre>
+      return (
+        <pre key={key} dir="auto">
+          {showInvisible(shown.text)}
+        </pre>
+      )
     case 'rule':
       return <hr key={key} />
     case 'break':
@@ -29,7 +36,11 @@ function draw(shown: MarkdownNode, key: number) {
       )
     default: {
       const Tag = shown.kind
-      return <Tag key={key}>{shown.inside.map(draw)}</Tag>
+      return (
+        <Tag key={key} {...(BLOCKS.has(Tag) && { dir: 'auto' })}>
+          {shown.inside.map(draw)}
+        </Tag>
+      )
     }
   }
 }

@@ -9,7 +9,13 @@ export interface Toast {
   about?: string
 }
 
-export const useToasts = create<{ toasts: readonly Toast[] }>()(() => ({ toasts: [] }))
+interface ToastState {
+  toasts: readonly Toast[]
+  /** Whether something on the page shows them in a place of its own. */
+  docked: boolean
+}
+
+export const useToasts = create<ToastState>()(() => ({ toasts: [], docked: false }))
 
 let last = 0
 

@@ -25,6 +25,7 @@ export function ConfirmStep({ id, yes, name, onYes, onClose, children }: Props) 
       <div className="hunk-actions">
         <button
           type="button"
+          data-decides=""
           className="button is-danger"
           disabled={offline || busy}
           aria-label={name}

@@ -86,6 +86,7 @@ export function EditInput({ request, scope, onClose }: Props) {
       )}
       <div className="hunk-actions">
         <button
+          data-decides=""
           type="submit"
           className="button is-accept"
           disabled={off}

@@ -135,6 +135,7 @@ function Choices({ request, scope }: Props) {
   const yes = (
     <span className="inbox-yes">
       <button
+        data-decides=""
         type="button"
         className="button is-accept"
         disabled={off}

@@ -202,7 +202,7 @@ function Line({
   return (
     <li className="document-line">
       <a href={path} onClick={(event) => follow(event, path)}>
-        <span>{line.title || 'Untitled'}</span>
+        <span dir="auto">{line.title || 'Untitled'}</span>
         <span>
           {line.path && 'File · '}Changed {timeAgo(line.updatedAt, Date.now())}
         </span>

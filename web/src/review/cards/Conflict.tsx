@@ -33,21 +33,22 @@ export function Conflict({ hunk: shown, number, busy, types, children }: Props) 
         {!inserting && (
           <div>
             <dt>What the AI read</dt>
-            <dd>{baseText(hunk, doc)}</dd>
+            <dd dir="auto">{baseText(hunk, doc)}</dd>
           </div>
         )}
         <div>
           <dt>The text now</dt>
-          <dd>{currentText(hunk, doc) || '(nothing)'}</dd>
+          <dd dir="auto">{currentText(hunk, doc) || '(nothing)'}</dd>
         </div>
         <div>
           <dt>The AI’s version</dt>
-          <dd>{proposedText(hunk, doc) || '(nothing)'}</dd>
+          <dd dir="auto">{proposedText(hunk, doc) || '(nothing)'}</dd>
         </div>
       </dl>
       <div className="hunk-actions">
         <button
           type="button"
+          data-decides=""
           className="button"
           disabled={busy}
           aria-label={`Keep the text, change ${number}`}
@@ -57,6 +58,7 @@ export function Conflict({ hunk: shown, number, busy, types, children }: Props) 
         </button>
         <button
           type="button"
+          data-decides=""
           className="button"
           disabled={busy}
           aria-label={`Use the AI’s, change ${number}`}

@@ -70,7 +70,13 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
         otherwise="What was applied, with your words"
       />
       <div className="hunk-actions">
-        <button type="button" className="button is-accept" disabled={busy} onClick={send}>
+        <button
+          type="button"
+          data-decides=""
+          className="button is-accept"
+          disabled={busy}
+          onClick={send}
+        >
           Accept edited
         </button>
         <button type="button" className="button is-quiet" onClick={discard}>

@@ -52,7 +52,7 @@ export const HunkRow = memo(function HunkRow({ row, active, children }: RowProps
         <span className="hidden-label">
           Change <span data-number="" />. {row.label}
         </span>
-        <span className="words" aria-hidden="true">
+        <span className="words" dir="auto" aria-hidden="true">
           <Quotation pieces={row.pieces} />
           {isConflict && !active && <span className="badge">Text changed</span>}
           {isMoved && !active && <span className="badge is-calm">Moved</span>}
@@ -108,7 +108,11 @@ export function HunkBody({ hunk, number, total, mayDecide, request }: Props) {
         </p>
       )}
       {approved.words !== '' && <p className="card-note">{approved.words}</p>}
-      {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
+      {hunk.explanation && (
+        <p className="hunk-why" dir="auto">
+          {hunk.explanation}
+        </p>
+      )}
       {mayDecide ? (
         <Choices hunk={hunk} number={number} total={total} request={request} />
       ) : (
@@ -220,6 +224,7 @@ function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
   return (
     <span className="in-sheet">
       <button
+        data-decides=""
         type="button"
         className="button is-accept"
         disabled={off}
@@ -241,6 +246,7 @@ function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
       )}
       <button
         type="button"
+        data-decides=""
         className="button"
         disabled={off}
         aria-label={`Reject change ${number} of ${total}`}

@@ -26,11 +26,11 @@ export function OverwriteDialog() {
         <dl key={id} className="sides">
           <div>
             <dt>There now</dt>
-            <dd>{stands || '(nothing)'}</dd>
+            <dd dir="auto">{stands || '(nothing)'}</dd>
           </div>
           <div>
             <dt>After the undo</dt>
-            <dd>{restores || '(nothing)'}</dd>
+            <dd dir="auto">{restores || '(nothing)'}</dd>
           </div>
         </dl>
       ))}

@@ -124,6 +124,7 @@ function Decisions({ request, edited, types, onForget }: Deciding) {
     return (
       <div className="hunk-actions">
         <button
+          data-decides=""
           type="button"
           className="button is-accept"
           disabled={off || edited.trim() === ''}
@@ -140,6 +141,7 @@ function Decisions({ request, edited, types, onForget }: Deciding) {
   return (
     <div className="hunk-actions">
       <button
+        data-decides=""
         type="button"
         className="button is-accept"
         disabled={off}

@@ -244,6 +244,7 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
     <>
       {ready.length > 0 && (
         <button
+          data-decides=""
           type="button"
           className="button is-accept"
           disabled={offline}

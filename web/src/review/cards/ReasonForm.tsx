@@ -137,6 +137,7 @@ export function ReasonForm({
       <div className="hunk-actions">
         <button
           type="submit"
+          data-decides=""
           className={`button ${rejects ? 'is-danger' : form.verdict === 'accept' ? 'is-accept' : 'is-primary'}`}
           disabled={lacking}
           aria-label={form.name}

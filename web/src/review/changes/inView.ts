@@ -40,6 +40,8 @@ export function isInView(view: EditorView, hunk: Hunk): boolean {
   return sheet ? isRowSeen(sheet, hunk) : isSeen(linesOf(view, hunk), freePage(view))
 }
 
+export const hasOpenSheet = (): boolean => openSheet() !== null
+
 /** The panel, where it is open as a sheet over the text. */
 function openSheet(): HTMLElement | null {
   const panel = document.querySelector<HTMLElement>('.panel.is-open')
@@ -78,12 +80,29 @@ function isRowSeen(sheet: HTMLElement, hunk: Hunk): boolean {
   return isSeen([words], { top: body.top, bottom: Math.min(body.bottom, foot?.top ?? body.bottom) })
 }
 
-/** The part of the page that nothing lies over. */
+/** Height above the bar in which something may be said at any time. */
+const NOTES = 44
+
+/** The part of the page that nothing lies over, and nothing will. */
 function freePage(view: EditorView): Span {
   const page = view.dom.closest('.page-scroll')?.getBoundingClientRect()
-  const bar = reviewBar()?.getBoundingClientRect()
+  const bar = reviewBar()
   const bottom = Math.min(page?.bottom ?? innerHeight, innerHeight)
-  return { top: page?.top ?? 0, bottom: bar ? Math.min(bottom, bar.top) : bottom }
+  if (!bar) return { top: page?.top ?? 0, bottom }
+  const said = bar.querySelector('.bar-notes')?.getBoundingClientRect()
+  const edge = bar.getBoundingClientRect().top
+  const free = Math.min(edge - NOTES, said && said.height > 0 ? said.top : edge)
+  return { top: page?.top ?? 0, bottom: Math.min(bottom, free) }
+}
+
+/** Something that is said takes more room than is kept free: the active change moves out of it. */
+export function keepClear(view: EditorView, hunk: Hunk): void {
+  const bar = reviewBar()?.getBoundingClientRect()
+  const said = reviewBar()?.querySelector('.bar-notes')?.getBoundingClientRect()
+  const last = linesOf(view, hunk).at(-1)
+  if (!bar || !said || !last || said.height <= NOTES) return
+  if (last.bottom > said.top && last.top < bar.top)
+    view.dispatch({ effects: EditorView.scrollIntoView(shownAt(hunk), { y: 'center' }) })
 }
 
 /** The lines of the screen that the marked words of a change are on; none where it is not drawn. */

@@ -1,6 +1,8 @@
 /** Accept, reject and edit as somebody presses them: only a change that they see is decided. */
 import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
+import { PRESS } from '../../ui/doubleClick.ts'
+import { dismissAbout, toast } from '../../ui/toasts.ts'
 import { busyIds } from '../state/busy.ts'
 import { Attention } from './attention.ts'
 import { hunkFrom } from './hunk.ts'
@@ -9,6 +11,8 @@ import { goOn } from './resolved.ts'
 import { activeHunk, hunksOf, resolvedChange, reviewField, setActive } from './reviewField.ts'
 
 const attention = new Attention()
+const notePress = (words: string): void => toast(words, { about: PRESS })
+
 /** A press shows a change that it was perhaps not meant for. */
 let showing = false
 
@@ -45,9 +49,13 @@ export function press(view: EditorView, act: (hunk: Hunk) => void): boolean {
   const review = view.state.field(reviewField)
   switch (attention.press(review, { inView, deciding }, performance.now())) {
     case 'decide':
+      dismissAbout(PRESS)
       act(hunk!)
       break
     case 'show':
+      // Where the page moves, that is sign enough.
+      if (inView) notePress('Not decided yet: press again.')
+      else if (review.shown === 'original') notePress('Shown with its changes: press again.')
       showing = true
       activate(view, hunk!, { marked: true })
       showing = false
@@ -59,6 +67,7 @@ export function press(view: EditorView, act: (hunk: Hunk) => void): boolean {
       tell(view)
       break
     case 'nothing':
+      if (deciding) notePress('Still deciding the last one: press again.')
   }
   return hunk !== undefined || resolved !== null
 }

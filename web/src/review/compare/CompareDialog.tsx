@@ -88,10 +88,10 @@ function Gap({ count }: { count: number }) {
 function ParagraphPair({ pair: { original, proposed, changed } }: { pair: Pair }) {
   return (
     <tr role="row" className={changed ? 'is-changed' : undefined}>
-      <td role="cell">
+      <td role="cell" dir="auto">
         <Words label="Original" pieces={original} />
       </td>
-      <td role="cell">
+      <td role="cell" dir="auto">
         <Words label="Proposed" pieces={proposed} />
       </td>
     </tr>
