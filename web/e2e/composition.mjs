@@ -3,16 +3,20 @@
 import { editText, idOf, textOf } from './rest.mjs'
 import { begin, eventually, same, saved, story, written } from './support.mjs'
 
+/** A text, the place of the caret, and what others do to the text, one after the other. */
 const CASES = [
   [
     'at both ends',
-    'start end',
+    'start  end',
     6,
-    (text) => text.replace('start', 'START now').replace('end', 'END'),
+    [
+      ['start', 'START now'],
+      ['end', 'END'],
+    ],
   ],
-  ['right before', 'start end', 6, (text) => text.replace('start ', 'start and ')],
-  ['a line above goes', 'above\nstart end', 12, (text) => text.replace('above\n', '')],
-  ['elsewhere', 'one\n\nstart end', 11, (text) => text.replace('one', 'ONE MORE')],
+  ['in front', 'start  end', 6, [['start ', 'start and ']]],
+  ['the line above goes', 'above\nstart  end', 12, [['above\n', '']]],
+  ['elsewhere', 'one\n\nstart  end', 11, [['one', 'ONE MORE']]],
 ]
 
 await story(async (keep) => {
@@ -20,7 +24,8 @@ await story(async (keep) => {
   await written(ana, 'A note', 'A note')
   const id = idOf(ana.page.url())
   const session = await ana.page.context().newCDPSession(ana.page)
-  for (const [what, text, caret, change] of CASES) {
+  for (const [what, text, caret, changes] of CASES) {
+    const waiting = [...changes]
     await editText(server, id, () => text)
     await eventually(
       what,
@@ -35,18 +40,22 @@ await story(async (keep) => {
         selectionStart: at,
         selectionEnd: at,
       })
-      if (signs === 'にほ') await editText(server, id, change)
+      const change = signs.length > 1 ? waiting.shift() : undefined
+      if (change) await editText(server, id, (now) => now.replace(...change))
       await ana.page.waitForTimeout(150)
     }
     // What does not disturb is not held back.
     if (what === 'elsewhere') same(what, (await ana.text()).startsWith('ONE MORE'), true)
     await session.send('Input.insertText', { text: '日本' })
     await ana.page.keyboard.type('x')
-    const expected = change(`${text.slice(0, caret)}\u0000${text.slice(caret)}`)
+    const expected = changes.reduce(
+      (now, change) => now.replace(...change),
+      `${text.slice(0, caret)}日本x${text.slice(caret)}`,
+    )
     await eventually(
       `${what}: the text`,
       () => ana.text(),
-      (now) => now === expected.replace('\u0000', '日本x'),
+      (now) => now === expected,
     )
     await saved(ana)
     same(`${what}: on the server`, await textOf(server, id), await ana.text())

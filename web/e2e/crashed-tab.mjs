@@ -24,6 +24,10 @@ The fog came in twice that night. Everybody minded.`
 const TYPED = ' A NEW SENTENCE.'
 const DELETED = ' beta'
 
+/** The text with what she typed and deleted. */
+const put = (text) =>
+  text.replace(DELETED, '').replace('night. Everybody', `night.${TYPED} Everybody`)
+
 await story(async (keep) => {
   const { server, ana } = await begin(keep)
   await written(ana, TEXT, 'Chapter four')
@@ -89,9 +93,6 @@ await story(async (keep) => {
   same('errors', fourth.errors, [])
 })
 
-const put = (text) =>
-  text.replace(DELETED, '').replace('night. Everybody', `night.${TYPED} Everybody`)
-
 async function offline(writer, server) {
   await server.kill()
   await writer.page.locator('.netbar').waitFor({ timeout: 60_000 })
@@ -107,7 +108,9 @@ async function types(writer) {
 }
 
 /** Each second what is not sent is kept. */
-const kept = (writer) => writer.page.waitForTimeout(2_000)
+function kept(writer) {
+  return writer.page.waitForTimeout(2_000)
+}
 
 /** As when a browser ends a tab: nothing of the page is run any more. */
 async function crash(writer) {

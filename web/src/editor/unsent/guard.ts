@@ -20,6 +20,24 @@ import {
 
 const KEEP_EVERY_MS = 1_000
 
+/** Documents of which this page has kept something. */
+const stored = new Set<string>()
+
+/** Where IndexedDB cannot be written, `localStorage` has to do. */
+function store(kept: KeptEdits): Promise<void> {
+  if (kept.edits.length > 0) stored.add(kept.documentId)
+  else stored.delete(kept.documentId)
+  return keep(kept).catch(() => storeAtOnce(kept))
+}
+
+function storeAtOnce(kept: KeptEdits): void {
+  try {
+    keepAtOnce(localStorage, kept)
+  } catch {
+    // There is no room, or it is not allowed: the question before closing is left.
+  }
+}
+
 /** What was typed over the server's text; `null`: nothing. */
 export function unsentIn(
   state: EditorState,
@@ -61,7 +79,7 @@ export async function takeKept(documentId: string): Promise<void> {
   const recovered = [...shown.recovered, ...edits]
   const taken: KeptEdits = { documentId, page: PAGE, savedAt: Date.now(), edits: recovered }
   // First kept under the name of this page, then forgotten under those of others.
-  await keep(taken).catch(() => keepAtOnce(localStorage, taken))
+  await store(taken)
   await forget(
     localStorage,
     left.filter(({ page }) => page !== PAGE),
@@ -95,20 +113,14 @@ export function guardUnsent(documentId: string, unsent: () => UnsentEdit | null)
     savedAt: Date.now(),
     edits,
   })
-  const atOnce = (edits: readonly UnsentEdit[]) => {
-    try {
-      keepAtOnce(localStorage, kept(edits))
-    } catch {
-      // There is no room, or it is not allowed: the question before closing is left.
-    }
-  }
+  const atOnce = (edits: readonly UnsentEdit[]) => storeAtOnce(kept(edits))
   let last = ''
   const eachSecond = () => {
     const edits = held()
     const now = JSON.stringify(edits)
     if (now === last) return
     last = now
-    void keep(kept(edits)).catch(() => atOnce(edits))
+    void store(kept(edits))
   }
   const warn = (event: BeforeUnloadEvent) => unsent() !== null && event.preventDefault()
   const leave = () => atOnce(held())
@@ -121,7 +133,7 @@ export function guardUnsent(documentId: string, unsent: () => UnsentEdit | null)
     else if (timer !== undefined) {
       clearInterval(timer)
       timer = undefined
-      if (last !== '') eachSecond()
+      if (stored.has(documentId)) eachSecond()
       look()
     }
   }
@@ -136,8 +148,7 @@ export function guardUnsent(documentId: string, unsent: () => UnsentEdit | null)
     clearInterval(timer)
     // What was typed goes out now, or is kept as of no page; the rest is for the next visit.
     const { recovered } = useDocument.getState()
-    if (last !== '' || recovered.length > 0)
-      void keep(kept(recovered)).catch(() => atOnce(recovered))
+    if (stored.has(documentId) || recovered.length > 0) void store(kept(recovered))
     window.removeEventListener('beforeunload', warn)
     window.removeEventListener('pagehide', leave)
     document.removeEventListener('visibilitychange', look)

@@ -67,6 +67,15 @@ it('puts words whose place is gone at the end, and never in front of the title',
   expect(read(now, old)).toBe(`${now}\n\nold words`)
 })
 
+it('does not follow into a text that was written anew', () => {
+  const { changes, doc } = others({ from: 0, to: BASE.length, insert: '# Anew\n\nAll of it.' })
+  const found = putBack(typed('gamma', 'NEW'), doc, [{ clientID: 'theirs', changes }])
+  expect([read(doc.toString(), found), found.isExact]).toEqual([
+    '# Anew\n\nAll of it.\n\nNEW',
+    false,
+  ])
+})
+
 it('deletes nothing else than what was deleted, and says what it did not find', () => {
   const now = BASE.replace('gamma', 'something else')
   const found = putBack(typed('gamma', ''), text(now), null)

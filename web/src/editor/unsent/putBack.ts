@@ -1,5 +1,5 @@
 /** Where an edit that was not sent goes in the text as it is now. Pure. */
-import { ChangeSet, type Text } from '@codemirror/state'
+import { type ChangeDesc, ChangeSet, MapMode, type Text } from '@codemirror/state'
 import {
   AROUND,
   arrived,
@@ -42,14 +42,15 @@ export function putBack(
   return mapped ?? byWords(edit, doc)
 }
 
-/** `null`: the edit is not of that text. */
+/** `null`: the edit is not of that text, or what stood around it is gone. */
 function follow({ base }: UnsentEdit, since: readonly LaterUpdate[], doc: Text): PutBack | null {
   if (!base) return null
   try {
-    const mine = since.reduce<ChangeSet>(
-      (before, { changes }) => before.map(changes),
-      ChangeSet.fromJSON(base.changes),
-    )
+    let mine = ChangeSet.fromJSON(base.changes)
+    for (const { changes } of since) {
+      if (losesPlace(mine, changes)) return null
+      mine = mine.map(changes)
+    }
     if (mine.length !== doc.length) return null
     const replacements: Replacement[] = []
     mine.iterChanges((from, to, _fromB, _toB, inserted) =>
@@ -60,6 +61,15 @@ function follow({ base }: UnsentEdit, since: readonly LaterUpdate[], doc: Text):
     if (error instanceof RangeError || error instanceof TypeError) return null
     throw error
   }
+}
+
+/** Whether words on both sides of a place go: where they were is nowhere then. */
+function losesPlace(mine: ChangeSet, theirs: ChangeDesc): boolean {
+  let lost = false
+  mine.iterChanges((from) => {
+    lost ||= theirs.mapPos(from, -1, MapMode.TrackDel) === null
+  })
+  return lost
 }
 
 function byWords({ places }: UnsentEdit, doc: Text): PutBack {
