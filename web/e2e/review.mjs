@@ -157,6 +157,8 @@ async function onPhone(phone, ana) {
   )
   same('nothing was decided', (await looks(phone)).waiting, before.waiting)
   await phone.screenshot('review-2-phone-shown')
+  // Two taps right after each other are one.
+  await phone.page.waitForTimeout(400)
   await phone.page.locator('.review-bar .is-primary').tap()
   await waits(ana, 'the phone accepted it', COUNT - 1)
   await eventually(

@@ -127,10 +127,10 @@ function Offer({ edit }: { edit: UnsentEdit }) {
 function Place({ before, gone, put, after }: Preview) {
   return (
     <blockquote className="recovered-text" dir="auto" tabIndex={0}>
-      {before && `…${before}`}
+      {before}
       {gone && <del>{gone}</del>}
       {put && <ins>{put}</ins>}
-      {after && `${after}…`}
+      {after}
     </blockquote>
   )
 }

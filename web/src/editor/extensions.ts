@@ -17,6 +17,7 @@ import { lineDirections } from './direction.ts'
 import { indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
+import { readerNotes } from './readerNotes.ts'
 import { wholeCharacters } from './sync/surrogates.ts'
 
 export interface EditorSetup {
@@ -80,6 +81,7 @@ export function editorState({
         ...historyKeymap,
         ...textKeys,
       ]),
+      readerNotes,
       onUpdate,
     ],
   })

@@ -13,7 +13,8 @@ import {
 import type { ProvenanceSpan } from '../wire/generated.ts'
 import { readAuthors, setSpans } from './readAuthors.ts'
 import { useAuthors } from './store.ts'
-import { credit, keyOf, authorShares } from './wording.ts'
+import { sharesAsShown } from './authorLooks.ts'
+import { credit, keyOf } from './wording.ts'
 
 /** What typing has changed is asked again when the writer pauses. */
 const PAUSE_MS = 700
@@ -29,7 +30,7 @@ const spanField = StateField.define<DecorationSet>({
 
 function draw(spans: readonly ProvenanceSpan[]): DecorationSet {
   if (spans.length === 0) return Decoration.none
-  const looks = new Map(authorShares(spans).map(({ key, look }) => [key, look]))
+  const looks = new Map(sharesAsShown(spans).map(({ key, look }) => [key, look]))
   const now = Date.now()
   const marks = spans.map((span): Range<Decoration> => {
     const attributes = { class: `cm-by by-${looks.get(keyOf(span))}`, title: credit(span, now) }

@@ -7,7 +7,7 @@ import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { ProvenanceSpan } from '../wire/generated.ts'
 import { useAuthors } from './store.ts'
-import { authorShares } from './wording.ts'
+import { sharesAsShown } from './authorLooks.ts'
 
 /** All spans, in order, in place of those before; none: nothing is shown. */
 export const setSpans = StateEffect.define<readonly ProvenanceSpan[]>()
@@ -51,6 +51,6 @@ async function readOnce(): Promise<void> {
   const placed = spans
     .map((span) => ({ ...span, from: map(span.from, 1), to: Math.min(map(span.to, -1), length) }))
     .filter(({ from, to }) => from < to)
-  useAuthors.setState({ parts: authorShares(placed) })
+  useAuthors.setState({ parts: sharesAsShown(placed) })
   current.view.dispatch({ effects: setSpans.of(placed) })
 }

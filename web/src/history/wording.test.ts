@@ -7,6 +7,9 @@ const now = new Date(2026, 10, 20, 18, 0).getTime()
 const ana = { id: 'usr_1', name: 'Ana' }
 const bo = { id: 'usr_2', name: 'Bo' }
 
+/** As they look elsewhere. */
+const lookOf = ({ id }: { id: string }) => (id === 'usr_1' ? 5 : 2)
+
 const span = (from: number, to: number, more: Partial<ProvenanceSpan> = {}): ProvenanceSpan => ({
   from,
   to,
@@ -39,7 +42,10 @@ test('a span says who wrote it, for whom, and who let it in', () => {
 
 test('what people edited before they accepted it is counted apart from the AI’s own words', () => {
   const ai = { kind: 'ai', approver: bo } as const
-  const shares = authorShares([span(0, 5, ai), span(5, 8, { ...ai, edited: true }), span(8, 9, ai)])
+  const shares = authorShares(
+    [span(0, 5, ai), span(5, 8, { ...ai, edited: true }), span(8, 9, ai)],
+    lookOf,
+  )
   expect(shares.map(({ name, look, units }) => [name, look, units])).toEqual([
     ['AI, accepted', 'ai', 6],
     ['AI, edited by people', 'ai', 3],
@@ -51,18 +57,16 @@ test('another day has its date', () => {
 })
 
 test('parts are added up, the largest first, and people look different', () => {
-  const parts = authorShares([
-    span(0, 3),
-    span(3, 10, { author: bo }),
-    span(10, 30, { kind: 'ai' }),
-    span(30, 36),
-  ])
+  const parts = authorShares(
+    [span(0, 3), span(3, 10, { author: bo }), span(10, 30, { kind: 'ai' }), span(30, 36)],
+    lookOf,
+  )
   expect(parts.map(({ name, units }) => [name, units])).toEqual([
     ['AI, accepted', 20],
     ['Ana', 9],
     ['Bo', 7],
   ])
-  expect(parts.map(({ look }) => look)).toEqual(['ai', '0', '1'])
+  expect(parts.map(({ look }) => look)).toEqual(['ai', '5', '2'])
 })
 
 test('shares are percent, and nothing rounds to none', () => {

@@ -1,6 +1,6 @@
 /** Who wrote something, in words; and who has how large a part in the text. Pure. */
 import { allowed } from '../rules/wording.ts'
-import type { ProvenanceSpan } from '../wire/generated.ts'
+import type { Person, ProvenanceSpan } from '../wire/generated.ts'
 
 /** Somebody who has a part in the text. */
 export interface AuthorShare {
@@ -13,9 +13,6 @@ export interface AuthorShare {
   units: number
 }
 
-/** How many people are drawn differently; after that looks come again. */
-const LOOKS = 8
-
 /**
  * What is the AI's is one part, and what people edited before they accepted it another, whoever it
  * was for: whose request it was is said at the caret.
@@ -23,13 +20,16 @@ const LOOKS = 8
 export const keyOf = ({ kind, author, edited }: ProvenanceSpan): string =>
   kind === 'person' ? `person ${author.id}` : edited ? `${kind} edited` : kind
 
-/**
- * The largest part first; people's looks follow the order in which they come in the text, so that
- * they stay while parts grow.
- */
-export function authorShares(spans: readonly ProvenanceSpan[]): AuthorShare[] {
+/** The people who have a part, as the AI has. */
+export const peopleIn = (spans: readonly ProvenanceSpan[]): Person[] =>
+  spans.filter(({ kind }) => kind === 'person').map(({ author }) => author)
+
+/** The largest part first; people look as they do elsewhere. */
+export function authorShares(
+  spans: readonly ProvenanceSpan[],
+  lookOf: (person: Person) => number,
+): AuthorShare[] {
   const parts = new Map<string, AuthorShare>()
-  let people = 0
   for (const span of spans) {
     const key = keyOf(span)
     const known = parts.get(key)
@@ -38,7 +38,7 @@ export function authorShares(spans: readonly ProvenanceSpan[]): AuthorShare[] {
       parts.set(key, {
         key,
         name: nameOf(span),
-        look: span.kind === 'person' ? String(people++ % LOOKS) : span.kind,
+        look: span.kind === 'person' ? String(lookOf(span.author)) : span.kind,
         units: span.to - span.from,
       })
   }

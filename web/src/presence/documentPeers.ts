@@ -7,10 +7,14 @@ import type { Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts
 import type { Wire } from '../wire/socket.ts'
 import { Debouncer } from './debouncer.ts'
 import { setCarets } from './carets.ts'
+import { looksOf } from './looks.ts'
 import { PeerCarets, changed, withColors } from './peerCarets.ts'
 
 const CARET_EVERY_MS = 60
 const LATER_MS = 250
+
+const coloured = (peers: readonly Peer[]): Peer[] =>
+  withColors(peers, looksOf(peers.map(({ user, name }) => ({ id: user, name }))))
 
 /** The document as its owner has it just now. */
 interface Host {
@@ -36,7 +40,7 @@ export class DocumentPeers {
   /** Who is here. `count`: with those who are not listed. */
   see(all: readonly Peer[], confirmed: ConfirmedDocument | null, count = all.length): void {
     this.all = all
-    const peers = withColors(all)
+    const peers = coloured(all)
     useDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
     this.others.see(peers, all)
     this.draw(confirmed)
@@ -48,7 +52,7 @@ export class DocumentPeers {
     confirmed: ConfirmedDocument | null,
   ): void {
     this.all = changed(complete ? [] : this.all, put, left)
-    const peers = withColors(this.all)
+    const peers = coloured(this.all)
     useDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
     this.others.see(peers, put)
     this.draw(confirmed)

@@ -3,26 +3,15 @@ import type { ChangeDesc } from '@codemirror/state'
 import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
 import type { Peer, PeerCaret, PresenceUpdate } from '../wire/generated.ts'
 import type { Caret } from './carets.ts'
+import { colourOf, keyOfPerson } from './looks.ts'
 
-/**
- * One colour for each person and name: the server's, or a free one where two people of one account
- * would look alike.
- */
-export function withColors(peers: readonly Peer[]): Peer[] {
-  const taken = new Map<string, number>()
-  return peers.map((peer) => {
-    const who = `${peer.user} ${peer.name}`
-    const used = new Set(taken.values())
-    const free = used.has(peer.color % COLOURS)
-      ? [0, 1, 2, 3].find((color) => !used.has(color))
-      : peer.color
-    const color = taken.get(who) ?? (free ?? peer.color) % COLOURS
-    taken.set(who, color)
-    return { ...peer, color }
-  })
+/** With the colour that each person has everywhere; two names of one account are two people. */
+export function withColors(peers: readonly Peer[], looks: ReadonlyMap<string, number>): Peer[] {
+  return peers.map((peer) => ({
+    ...peer,
+    color: colourOf(looks.get(keyOfPerson({ id: peer.user, name: peer.name })) ?? peer.color),
+  }))
 }
-
-const COLOURS = 4
 
 /** The list after some came, changed or left: in the order in which they came. */
 export function changed(

@@ -139,7 +139,7 @@ function nearest(text: string, sought: string, at: number, offset: number): numb
   return best
 }
 
-/** One replacement with the text around it. */
+/** One replacement with the words of its paragraph around it. */
 export interface Preview {
   before: string
   gone: string
@@ -151,9 +151,9 @@ const SHOWN_AROUND = 40
 
 export function previews({ replacements }: PutBack, doc: Text): Preview[] {
   return replacements.map(({ from, to, insert }) => ({
-    before: doc.sliceString(Math.max(0, from - SHOWN_AROUND), from).toWellFormed(),
+    before: doc.sliceString(Math.max(doc.lineAt(from).from, from - SHOWN_AROUND), from),
     gone: doc.sliceString(from, to),
     put: insert,
-    after: doc.sliceString(to, to + SHOWN_AROUND).toWellFormed(),
+    after: doc.sliceString(to, Math.min(doc.lineAt(to).to, to + SHOWN_AROUND)),
   }))
 }

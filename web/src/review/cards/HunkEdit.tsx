@@ -5,7 +5,7 @@ import { toast } from '../../ui/toasts.ts'
 import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { useBusy } from '../state/busy.ts'
-import { acceptHunk, seenText } from '../state/decide.ts'
+import { acceptHunk, EDIT, seenText } from '../state/decide.ts'
 import { draftOf, useDraft } from '../drafts/drafts.ts'
 import { asItIs } from '../changes/reviewField.ts'
 import { editableText } from '../changes/hunk.ts'
@@ -37,7 +37,7 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
   /** The words are there when one comes back. */
   const leaveIt = () => {
     if (text !== proposed)
-      toast('Your edit is kept. Accepting the change puts it in.', { about: 'edit' })
+      toast('Your edit is kept. Accepting the change puts it in.', { about: EDIT })
     close()
   }
   const send = () => {

@@ -1,5 +1,5 @@
 /** One change in the panel: quoted, numbered, and with its buttons while it is the active one. */
-import { memo, useEffect, useRef } from 'react'
+import { memo, useEffect } from 'react'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { useDocument } from '../../editor/store.ts'
 import { hunkTouchesFrozen } from '../../frozen/field.ts'
@@ -12,7 +12,7 @@ import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { draftOf, keptEdits } from '../drafts/drafts.ts'
 import { EDIT_IS_KEPT, useHasKeptEdit } from '../drafts/keptEdits.ts'
 import { canSplit, isMoved } from '../changes/hunk.ts'
-import { activate } from '../changes/inView.ts'
+import { activate, showRow } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
 import { asItIs, hunksOf } from '../changes/reviewField.ts'
 import { alike, inParagraph } from '../changes/similar.ts'
@@ -91,16 +91,15 @@ interface Props {
 
 /** What can be known of the active change, and done about it. */
 export function HunkBody({ hunk, number, total, mayDecide, request }: Props) {
-  const body = useRef<HTMLDivElement>(null)
   const writing = usePanel((panel) => panel.editing === hunk.id || panel.reasoning === hunk.id)
   useEffect(() => {
-    body.current?.closest('li')?.scrollIntoView({ block: 'nearest' })
+    showRow(hunk.id)
   }, [hunk.id, writing])
   const approved = useApproved(hunk, request)
   const view = activeDocument()?.view
   if (!view) return null
   return (
-    <div ref={body} className="hunk-body">
+    <div className="hunk-body">
       {hunkTouchesFrozen(view.state, asItIs(view.state, hunk)) && (
         <p className="warn-note">
           Some of these words are frozen: the AI can’t change them, so this cannot be accepted. An

@@ -29,7 +29,8 @@ export function buildDecorations(
   const deco: Range<Decoration>[] = []
   if (shown === 'original') return Decoration.none
   if (shown === 'proposed') {
-    for (const hunk of hunks) if (hunk.status === 'pending') drawProposed(deco, doc, hunk)
+    for (const hunk of hunks)
+      if (hunk.status === 'pending') drawProposed(deco, doc, hunk, hunk.id === active)
     return Decoration.set(deco, true)
   }
   streaming.forEach((hunk, index) => {
@@ -63,15 +64,16 @@ export function buildDecorations(
   return Decoration.set(deco, true)
 }
 
-/** The words as they will read: what goes is not there, what comes is like the rest. */
-function drawProposed(deco: Range<Decoration>[], doc: Text, hunk: Hunk): void {
+/**
+ * The words as they will read: what goes is not there, what comes is like the rest. The active
+ * change is underlined, and where words go only a thin line stands for them.
+ */
+function drawProposed(deco: Range<Decoration>[], doc: Text, hunk: Hunk, isActive: boolean): void {
   for (const part of hunk.parts) {
     const to = Math.min(part.to, doc.length)
     if (part.from < to) deco.push(Decoration.replace({}).range(part.from, to))
-    if (part.insert !== '')
-      deco.push(
-        Decoration.widget({ widget: new Proposed(part.insert, hunk.id), side: 1 }).range(to),
-      )
+    const widget = new Proposed(part.insert, hunk.id, isActive)
+    deco.push(Decoration.widget({ widget, side: 1 }).range(to))
   }
 }
 
@@ -79,17 +81,19 @@ class Proposed extends WidgetType {
   constructor(
     readonly text: string,
     readonly id: string,
+    readonly isActive: boolean,
   ) {
     super()
   }
 
   override eq(other: Proposed): boolean {
-    return other.text === this.text && other.id === this.id
+    return other.text === this.text && other.id === this.id && other.isActive === this.isActive
   }
 
   toDOM(): HTMLElement {
     const words = document.createElement('span')
-    words.className = 'cm-proposed'
+    const gone = this.text === '' ? ' is-gone' : ''
+    words.className = `cm-proposed${this.isActive ? ' is-active' : ''}${gone}`
     words.dataset.hunk = this.id
     words.textContent = this.text
     return words

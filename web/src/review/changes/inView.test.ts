@@ -1,7 +1,7 @@
 import { Text } from '@codemirror/state'
 import { expect, it } from 'vitest'
 import type { Hunk } from '../../wire/generated.ts'
-import { isSeen } from './inView.ts'
+import { isSeen, rowScroll } from './inView.ts'
 import { markLines } from './lineMarks.ts'
 import { alike, corrections, inParagraph } from './similar.ts'
 
@@ -79,4 +79,13 @@ it('finds the changes of a paragraph: as the server has it, else as the text has
   expect(inParagraph(all, all[0]!, doc).map(({ id }) => id)).toEqual(['a', 'b'])
   const named = all.map((one, index) => ({ ...one, group: index === 1 ? 1 : 2 }))
   expect(inParagraph(named, named[0]!, doc).map(({ id }) => id)).toEqual(['a', 'c'])
+})
+
+it.each([
+  ['in view', { top: 120, bottom: 300 }, 0],
+  ['below', { top: 500, bottom: 700 }, 200],
+  ['above', { top: 20, bottom: 200 }, -80],
+  ['longer than the list: its beginning', { top: 300, bottom: 900 }, 200],
+])('scrolls a row into a list: %s', (_, row, expected) => {
+  expect(rowScroll(row, { top: 100, bottom: 500 })).toBe(expected)
 })

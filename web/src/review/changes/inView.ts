@@ -36,7 +36,7 @@ export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
  */
 export function isInView(view: EditorView, hunk: Hunk): boolean {
   const sheet = openSheet()
-  if (!sheet && view.state.field(reviewField).shown !== 'markup') return false
+  if (!sheet && view.state.field(reviewField).shown === 'original') return false
   return sheet ? isRowSeen(sheet, hunk) : isSeen(linesOf(view, hunk), freePage(view))
 }
 
@@ -51,12 +51,31 @@ function openSheet(): HTMLElement | null {
 const rowOf = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
 
+/** Brings the row of a change into view; where not all of it has room, its words. */
+export function showRow(id: string): void {
+  const row = rowOf(id)
+  const body = row?.closest('.panel-body')
+  if (!row || !body) return
+  const foot = row.closest('.proposal')?.querySelector('.proposal-foot')
+  const { top, bottom } = row.getBoundingClientRect()
+  const page = body.getBoundingClientRect()
+  const end = Math.min(endOf(body), endOf(foot))
+  body.scrollBy(0, rowScroll({ top, bottom }, { top: page.top + CARD_GAP, bottom: end - CARD_GAP }))
+}
+
+/** How far a list scrolls so that a row is in view: its beginning before its end. Pure. */
+export function rowScroll(row: Span, list: Span): number {
+  const down = Math.max(0, row.bottom - list.bottom)
+  const up = row.top - down - list.top
+  return up < 0 ? row.top - list.top : down
+}
+
 /** Brings the card of a change into view, down to its buttons. */
 export function showCard(id: string): void {
   const row = rowOf(id)
   const body = row?.closest('.panel-body')
   if (!row || !body) return
-  row.scrollIntoView({ block: 'nearest' })
+  showRow(id)
   const foot = row.closest('.proposal')?.querySelector('.proposal-foot')
   const end = Math.min(...[body, foot].map((it) => endOf(it)))
   const buttons = row.querySelector('.hunk-actions')?.getBoundingClientRect().bottom ?? 0
@@ -108,7 +127,7 @@ export function keepClear(view: EditorView, hunk: Hunk): void {
 /** The lines of the screen that the marked words of a change are on; none where it is not drawn. */
 function linesOf(view: EditorView, hunk: Hunk): Span[] {
   // Words that move are read where they are put in; where they go may be pages away.
-  const marked = isMoved(hunk) ? '.cm-new' : ''
+  const marked = isMoved(hunk) ? ':is(.cm-new, .cm-proposed:not(.is-gone))' : ''
   const marks = view.contentDOM.querySelectorAll<HTMLElement>(
     `${marked}[data-hunk="${CSS.escape(hunk.id)}"]`,
   )
@@ -119,6 +138,12 @@ function linesOf(view: EditorView, hunk: Hunk): Span[] {
   const broken = hunk.parts.every(({ base, insert }) => insert === '' && /^\n*$/.test(base))
   const at = broken ? view.coordsAtPos(Math.min(shownAt(hunk), view.state.doc.length)) : null
   return at ? [at] : []
+}
+
+/** Whether the text is shown with the change in it: as it would be, those in conflict are not. */
+function showsChanges(view: EditorView, hunk: Hunk): boolean {
+  const { shown } = view.state.field(reviewField)
+  return shown === 'markup' || (shown === 'proposed' && hunk.status === 'pending')
 }
 
 interface Showing {
@@ -145,12 +170,13 @@ export function activate(
     ...(caret && { selection: { anchor: at } }),
     effects: [
       setActive.of(hunk.id),
-      ...(marked ? [setTextView.of('markup')] : []),
+      // As proposed it can be seen and decided too.
+      ...(marked && !showsChanges(view, hunk) ? [setTextView.of('markup')] : []),
       ...(seen ? [] : [EditorView.scrollIntoView(at, { y: 'center' })]),
       EditorView.announce.of(
         [after, describe(hunk, number, hunks.length)].filter(Boolean).join(' '),
       ),
     ],
   })
-  rowOf(hunk.id)?.scrollIntoView({ block: 'nearest' })
+  showRow(hunk.id)
 }

@@ -4,7 +4,7 @@
  */
 import { EditorView, type KeyBinding } from '@codemirror/view'
 import { type ConversationRun, useChat } from '../../chat/store.ts'
-import { canWrite, useDocument } from '../../editor/store.ts'
+import { canDecide, canWrite, useDocument } from '../../editor/store.ts'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
@@ -26,6 +26,9 @@ import {
   streamingOf,
 } from './reviewField.ts'
 import { usePanel } from '../state/panel.ts'
+import { useReview } from '../state/store.ts'
+import { reasonCannotDecide } from '../wording/permissions.ts'
+import { useSession } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 
 export function go(view: EditorView, step: 1 | -1): boolean {
@@ -116,11 +119,26 @@ function leaveText(view: EditorView): boolean {
   return true
 }
 
+/** What the toast is about that says why somebody may not decide. */
+const NO_SAY = 'no say'
+
+/** Why who presses may not decide the active change, in words; `null`: they may. */
+function whyNot(view: EditorView): string | null {
+  const { role } = useDocument.getState()
+  if (!canDecide(role)) return 'You can read this text, but not decide about changes in it.'
+  const hunk = activeHunk(view.state)
+  const request = hunk && useReview.getState().requests[hunk.request_id]
+  const id = useSession.getState().me?.user.id
+  return request ? reasonCannotDecide(request, { id, role }) : null
+}
+
 /** One press too many, or one before the changes are there, must not write a line into the text. */
 const decidesOnly =
   (decide: (view: EditorView) => boolean) =>
   (view: EditorView): boolean => {
-    if (!decide(view)) view.dispatch({ effects: EditorView.announce.of('Nothing to review.') })
+    const refused = whyNot(view)
+    if (refused !== null) toast(refused, { about: NO_SAY })
+    else if (!decide(view)) view.dispatch({ effects: EditorView.announce.of('Nothing to review.') })
     return true
   }
 

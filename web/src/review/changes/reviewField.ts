@@ -11,6 +11,7 @@ import {
   type Extension,
 } from '@codemirror/state'
 import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
+import { toast } from '../../ui/toasts.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
 import {
@@ -282,6 +283,27 @@ const onlyRead = EditorState.changeFilter.of(
     tr.startState.field(reviewField).hunks.length === 0,
 )
 
+/** What is typed where it cannot be is answered, not swallowed. */
+const saysOnlyRead = EditorView.updateListener.of(({ view, startState, transactions }) => {
+  const tries = transactions.some(
+    (tr) => !tr.docChanged && (tr.isUserEvent('input') || tr.isUserEvent('delete')),
+  )
+  if (!tries || startState.field(reviewField).shown !== 'proposed') return
+  toast('This view is for reading and deciding. Switch to Markup to edit.', {
+    about: ONLY_READ,
+    action: {
+      label: 'Markup',
+      run: () => {
+        view.dispatch({ effects: setTextView.of('markup') })
+        view.focus()
+      },
+    },
+  })
+})
+
+/** What the toast is about that says that a view is for reading. */
+const ONLY_READ = 'only read'
+
 export function review(): Extension {
-  return [reviewField, onlyRead]
+  return [reviewField, onlyRead, saysOnlyRead]
 }

@@ -5,7 +5,7 @@
 import { EditorView } from '@codemirror/view'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { useSession, wire } from '../../session/store.ts'
-import { toast } from '../../ui/toasts.ts'
+import { dismissAbout, toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
 import { CallError } from '../../wire/socket.ts'
 import type {
@@ -113,10 +113,17 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
   }
 }
 
+/** What the toast is about that says that an edit is kept. */
+export const EDIT = 'edit'
+
 /** Edits that were sent with a decision are not kept any more. */
 function forgetSent({ hunks = [] }: ToolApprovalResponse): void {
   const { written } = useDrafts.getState()
-  for (const { id, text } of hunks) if (written[id] === text) writeDraft(id, null)
+  for (const { id, text } of hunks)
+    if (text !== undefined && written[id] === text) {
+      writeDraft(id, null)
+      dismissAbout(EDIT)
+    }
 }
 
 /** Who decided what they look at goes on to the next change. */

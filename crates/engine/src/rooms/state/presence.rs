@@ -291,18 +291,28 @@ impl RoomPresence {
         self.peers.iter().position(|peer| peer.member == *member)
     }
 
-    /// Returns the colour of a connection. A person has one colour over all connections; others get
-    /// the one that is used least.
+    /// Returns the colour of a connection. A person has one colour over all connections: the one of
+    /// their identifier, so that it outlives a restart, or else the next that is used least.
     fn color_for(&self, member: &JoiningMember) -> u8 {
         let same = self.peers.iter().find(|peer| peer.principal.user == member.principal.user);
         same.map_or_else(
             || {
                 let uses = |color| self.peers.iter().filter(|peer| peer.color == color).count();
-                (0..COLORS).min_by_key(|color| uses(*color)).unwrap_or(0)
+                let own = own_color(member.principal.user.as_str());
+                let all = (0..COLORS).map(|step| (own + step) % COLORS);
+                all.min_by_key(|color| uses(*color)).unwrap_or(own)
             },
             |peer| peer.color,
         )
     }
+}
+
+/// Returns the colour that a person has wherever nobody else has it: FNV-1a of the identifier.
+fn own_color(user: &str) -> u8 {
+    let hash = user.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    u8::try_from(hash % u32::from(COLORS)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -324,12 +334,21 @@ mod tests {
 
     #[test]
     fn two_people_have_two_colours_and_one_person_has_one() {
-        let mut presence = RoomPresence::default();
-        for (id, user) in [("m1", "ana"), ("m2", "bo"), ("m3", "ana")] {
-            presence.enter(member(id, user));
+        let colors = |entering: &[(&str, &str)]| -> Vec<_> {
+            let mut presence = RoomPresence::default();
+            for (id, user) in entering {
+                presence.enter(member(id, user));
+            }
+            presence.peers().iter().map(|peer| peer.color).collect()
+        };
+        for (first, second) in [("ana", "bo"), ("usr_1", "usr_2"), ("x", "x1"), ("", "é")] {
+            let [a, b, again] = colors(&[("m1", first), ("m2", second), ("m3", first)])[..] else {
+                panic!("three peers");
+            };
+            assert!(a == again && a != b, "{first}: {a} and {again}, {second}: {b}");
+            // Alone in a room that has just been opened, after a restart.
+            assert_eq!(colors(&[("m9", first)]), [a]);
         }
-        let colors: Vec<_> = presence.peers().iter().map(|peer| peer.color).collect();
-        assert_eq!(colors, [0, 1, 0]);
     }
 
     #[test]

@@ -1,0 +1,37 @@
+/** Says why nothing happens to who types into a text that they may only read or review. */
+import { EditorView } from '@codemirror/view'
+import type { Role } from '../wire/generated.ts'
+import { toast } from '../ui/toasts.ts'
+import { canDecide, useDocument } from './store.ts'
+
+/** What the toast is about. */
+const READ_ONLY = 'read only'
+
+/** Pure. */
+export function readerNote(role: Role): string {
+  return canDecide(role)
+    ? 'You can review this text, but not write in it. An owner can change that.'
+    : 'You can read this text, but not write in it. An owner can change that.'
+}
+
+/** Whether a key would have put something in or taken something out. Pure. */
+export const writes = ({
+  key,
+  ctrlKey,
+  metaKey,
+  altKey,
+}: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>): boolean =>
+  !ctrlKey &&
+  !metaKey &&
+  !altKey &&
+  ([...key].length === 1 || ['Enter', 'Backspace', 'Delete'].includes(key))
+
+const say = (view: EditorView): boolean => {
+  if (view.state.readOnly) toast(readerNote(useDocument.getState().role), { about: READ_ONLY })
+  return false
+}
+
+export const readerNotes = EditorView.domEventHandlers({
+  keydown: (event, view) => (writes(event) && event.key !== ' ' ? say(view) : false),
+  paste: (_, view) => say(view),
+})
