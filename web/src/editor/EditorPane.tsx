@@ -6,7 +6,8 @@ import type { EditorView } from '@codemirror/view'
 import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { EDIT_HOST, HUNK_ACTION, type HunkAction } from '../review/changes/decorations.ts'
-import { hunksOf, setActive, setEditing } from '../review/changes/reviewField.ts'
+import { hunksOf, setActive, setEditing, setEdits } from '../review/changes/reviewField.ts'
+import { keptEdits, useDrafts } from '../review/drafts/drafts.ts'
 import { useBusy } from '../review/state/busy.ts'
 import { usePanel } from '../review/state/panel.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
@@ -64,8 +65,12 @@ function InPlaceEdit({ view }: { view: EditorView }) {
     const stop = usePanel.subscribe((panel, before) => {
       if (panel.editing !== before.editing) follow(panel.editing)
     })
+    const stopEdits = useDrafts.subscribe(({ written }, before) => {
+      if (written !== before.written) view.dispatch({ effects: setEdits.of(keptEdits()) })
+    })
     return () => {
       stop()
+      stopEdits()
       view.dom.removeEventListener(EDIT_HOST, take)
     }
   }, [view])

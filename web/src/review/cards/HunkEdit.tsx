@@ -1,31 +1,35 @@
 /** The proposed words, to be changed in their own place before they are accepted. */
+import { isolateHistory } from '@codemirror/commands'
 import { useState } from 'react'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
+import { allSent } from '../../editor/sync/allSent.ts'
 import { toast } from '../../ui/toasts.ts'
 import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { useBusy } from '../state/busy.ts'
 import { acceptHunk, EDIT, seenText } from '../state/decide.ts'
 import { draftOf, useDraft } from '../drafts/drafts.ts'
-import { asItIs } from '../changes/reviewField.ts'
-import { editableText } from '../changes/hunk.ts'
+import { editableText, editRange } from '../changes/hunk.ts'
+import { asItIs, hunksOf } from '../changes/reviewField.ts'
+import { divide, type Sentence, sentenceOf } from '../changes/sentence.ts'
 import { usePanel } from '../state/panel.ts'
 import { useReturnFocus } from '../changes/keyboardFocus.ts'
 import { acceptance } from '../state/responses.ts'
 import { ModelFeedback } from './ModelFeedback.tsx'
 
 export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
-  const [proposed] = useState(() => {
-    const state = activeDocument()?.view.state
-    return state
-      ? editableText(asItIs(state, hunk), state.doc)
-      : hunk.parts.map((part) => part.insert).join('')
-  })
+  const [proposed] = useState(() => proposedNow(hunk))
   const [text = proposed, keep] = useDraft(draftOf(hunk.id, 'edit'))
+  const [sentence] = useState(() => sentenceNow(hunk, text))
+  const [whole, setWhole] = useState(sentence.before + sentence.middle + sentence.after)
   const { leave, stay } = useReturnFocus()
   const field = useFocusOnce<HTMLTextAreaElement>()
   const busy = useBusy((state) => state.ids.has(hunk.id))
-  const write = (words: string) => keep(words === proposed ? null : words)
+  const write = (words: string) => {
+    setWhole(words)
+    const { middle } = divide(sentence, words)
+    keep(middle === proposed ? null : middle)
+  }
   const close = () => {
     leave()
     usePanel.setState({ editing: null })
@@ -36,14 +40,18 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
   }
   /** The words are there when one comes back. */
   const leaveIt = () => {
+    typeAround(hunk, sentence, divide(sentence, whole))
     if (text !== proposed)
       toast('Your edit is kept. Accepting the change puts it in.', { about: EDIT })
     close()
   }
   const send = () => {
+    typeAround(hunk, sentence, divide(sentence, whole))
     // The change may be gone before the answer is here.
     leave()
-    void acceptHunk(hunk, { text }).then((done) => (done ? close() : stay()))
+    void allSent()
+      .then(() => acceptHunk(hunk, { text }))
+      .then((done) => (done ? close() : stay()))
   }
   return (
     <div
@@ -59,10 +67,10 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
     >
       <textarea
         className="field"
-        rows={Math.min(12, 1 + Math.ceil(text.length / 58))}
+        rows={Math.min(12, 1 + Math.ceil(whole.length / 58))}
         aria-label={`Text for change ${number}`}
         ref={field}
-        value={text}
+        value={whole}
         onInput={(event) => write(event.currentTarget.value)}
       />
       <ModelFeedback
@@ -80,9 +88,46 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
           Accept edited
         </button>
         <button type="button" className="button is-quiet" onClick={discard}>
-          {text === proposed ? 'Cancel' : 'Discard edit'}
+          {text === proposed && whole === sentence.before + sentence.middle + sentence.after
+            ? 'Cancel'
+            : 'Discard edit'}
         </button>
       </div>
     </div>
   )
+}
+
+function proposedNow(hunk: Hunk): string {
+  const state = activeDocument()?.view.state
+  return state
+    ? editableText(asItIs(state, hunk), state.doc)
+    : hunk.parts.map((part) => part.insert).join('')
+}
+
+/** The whole sentence is edited, not the part of it that the AI changes. */
+function sentenceNow(hunk: Hunk, words: string): Sentence {
+  const state = activeDocument()?.view.state
+  return state
+    ? sentenceOf(asItIs(state, hunk), state.doc, hunksOf(state), words)
+    : { before: '', middle: words, after: '' }
+}
+
+/** What was edited beside the change is typed into the text, as one's own. */
+function typeAround(hunk: Hunk, old: Sentence, now: Sentence): void {
+  if (old.before === now.before && old.after === now.after) return
+  const view = activeDocument()?.view
+  if (!view) return
+  const { doc } = view.state
+  const { from, to } = editRange(asItIs(view.state, hunk))
+  const [start, end] = [from - old.before.length, to + old.after.length]
+  if (doc.sliceString(start, from) !== old.before || doc.sliceString(to, end) !== old.after)
+    return toast('The words around this change were changed meanwhile. Yours are not put in there.')
+  view.dispatch({
+    changes: [
+      ...(old.before === now.before ? [] : [{ from: start, to: from, insert: now.before }]),
+      ...(old.after === now.after ? [] : [{ from: to, to: end, insert: now.after }]),
+    ],
+    userEvent: 'input',
+    annotations: isolateHistory.of('full'),
+  })
 }

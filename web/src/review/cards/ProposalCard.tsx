@@ -14,7 +14,7 @@ import { Countdown } from './Countdown.tsx'
 import { DecidedHunks } from './DecidedHunks.tsx'
 import { acceptAll, acceptHunk, rejectAll } from '../state/decide.ts'
 import { draftOf, keptEdits } from '../drafts/drafts.ts'
-import { useHasKeptEdit, useKeptEdits } from '../drafts/keptEdits.ts'
+import { useHasKeptEdit, useKeptWords } from '../drafts/keptEdits.ts'
 import { HunkBody, HunkRow, writeNumbers } from './HunkRow.tsx'
 import { usePanel } from '../state/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
@@ -121,7 +121,7 @@ function Rows({ request, hunks, all, active, mayDecide }: RowsProps) {
   // The quotations follow the text around them.
   useDocument((state) => state.revision)
   const me = useSession((session) => session.me?.user.id)
-  const edits = useKeptEdits()
+  const edits = useKeptWords()
   const kept = useRef<readonly HunkSummary[]>([])
   const list = useRef<HTMLOListElement>(null)
   const numbers = new Map(all.map(({ id }, at) => [id, at + 1]))

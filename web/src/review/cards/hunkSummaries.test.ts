@@ -10,7 +10,7 @@ const hunk = (id: string, from: number, base: string, insert: string): Hunk => (
   kind: 'rewrite',
   parts: [{ from, to: from + base.length, base, insert }],
 })
-const nobody = { approvedBy: () => '', edits: new Set<string>() }
+const nobody = { approvedBy: () => '', edits: {} }
 
 it('keeps the rows that show the same, wherever their changes have moved', () => {
   const hunks = [hunk('a', 4, 'lamp', 'light'), hunk('b', 20, 'fog', 'mist')]
@@ -34,10 +34,10 @@ it('draws a row anew that was approved or edited, or whose words changed', () =>
   const before = hunkSummaries(hunks, doc, nobody)
   const bo = { ...nobody, approvedBy: () => 'Approved by Bo' }
   expect(hunkSummaries(hunks, doc, bo, before)[0]).not.toBe(before[0])
-  const edited = { ...nobody, edits: new Set(['a']) }
+  const edited = { ...nobody, edits: { a: 'kept' } }
   expect(hunkSummaries(hunks, doc, edited, before)[0]).toMatchObject({
     isEdited: true,
-    label: 'Remove: lamp. Insert: light. Your edit is kept.',
+    label: 'Remove: lamp. Insert: kept. Your edit is kept.',
   })
   const changed = [{ ...hunks[0]!, status: 'conflict' as const }]
   expect(hunkSummaries(changed, doc, nobody, before)[0]?.isConflict).toBe(true)

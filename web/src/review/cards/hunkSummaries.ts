@@ -2,6 +2,7 @@
 import type { Text } from '@codemirror/state'
 import type { Hunk } from '../../wire/generated.ts'
 import { isMoved } from '../changes/hunk.ts'
+import { asEdited } from '../changes/editedHunk.ts'
 import { describeWords } from '../changes/reviewField.ts'
 import { EDIT_IS_KEPT } from '../drafts/keptEdits.ts'
 import { type SnippetPiece, snippet } from '../changes/snippet.ts'
@@ -22,8 +23,8 @@ export interface HunkSummary {
 /** What is known of changes beside their words. */
 interface Known {
   approvedBy: (hunk: Hunk) => string
-  /** Those of which an edit is kept. */
-  edits: ReadonlySet<string>
+  /** Words of one's own that are kept, by the change. */
+  edits: Readonly<Record<string, string>>
 }
 
 /**
@@ -37,8 +38,9 @@ export function hunkSummaries(
   before: readonly HunkSummary[] = [],
 ): readonly HunkSummary[] {
   const known = new Map(before.map((row) => [row.id, row]))
-  return hunks.map((hunk) => {
-    const isEdited = edits.has(hunk.id)
+  return hunks.map((proposed) => {
+    const isEdited = edits[proposed.id] !== undefined
+    const hunk = asEdited(proposed, edits[proposed.id], doc)
     const row: HunkSummary = {
       id: hunk.id,
       label: [describeWords(hunk), isEdited && `${EDIT_IS_KEPT}.`].filter(Boolean).join(' '),

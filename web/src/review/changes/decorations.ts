@@ -5,7 +5,9 @@
 import type { Range, Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import type { Hunk, Part } from '../../wire/generated.ts'
+import { asEdited } from './editedHunk.ts'
 import { editRange, hunkFrom, hunkTo, isMoved, spans } from './hunk.ts'
+import { sentenceRange } from './sentence.ts'
 
 /** Sent up the DOM from a widget to the editor's frame, which makes that change the active one. */
 export interface HunkAction {
@@ -20,12 +22,15 @@ interface DecorationInput {
   resolved: { hunk: Hunk; outcome: string | null } | null
   shown: 'markup' | 'proposed' | 'original'
   editing: string | null
+  edits: Readonly<Record<string, string>>
 }
 
 export function buildDecorations(
   doc: Text,
-  { hunks, streaming, active, resolved, shown, editing }: DecorationInput,
+  { hunks: proposed, streaming, active, resolved, shown, editing, edits }: DecorationInput,
 ): DecorationSet {
+  // What goes in is what is shown: words of one's own in place of the proposed ones.
+  const hunks = proposed.map((hunk) => asEdited(hunk, edits[hunk.id], doc))
   const deco: Range<Decoration>[] = []
   if (shown === 'original') return Decoration.none
   if (shown === 'proposed') {
@@ -45,7 +50,7 @@ export function buildDecorations(
     const look = [hunk.id === active && 'is-active', hunk.status === 'conflict' && 'is-conflict']
       .filter(Boolean)
       .join(' ')
-    if (hunk.id === editing) drawEdit(deco, doc, hunk, look)
+    if (hunk.id === editing) drawEdit(deco, doc, hunk, proposed, look)
     else for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)
     // A moved change has its buttons where its words are put in, and other changes between its
     // places.
@@ -103,12 +108,17 @@ class Proposed extends WidgetType {
 /** Sent by the editor when the place for somebody's own words comes or goes. */
 export const EDIT_HOST = 'copydesk:edit-host'
 
-function drawEdit(deco: Range<Decoration>[], doc: Text, hunk: Hunk, look: string): void {
+function drawEdit(
+  deco: Range<Decoration>[],
+  doc: Text,
+  hunk: Hunk,
+  others: readonly Hunk[],
+  look: string,
+): void {
   // Words that move still go from where they are.
   const gone = isMoved(hunk) ? hunk.parts.filter((part) => part.insert === '') : []
   for (const part of gone) drawPart(deco, doc, part, hunk.id, look)
-  const { from, to } = editRange(hunk)
-  const end = Math.min(to, doc.length)
+  const { from, to: end } = sentenceRange(hunk, doc, others)
   const widget = new EditHost(hunk.id)
   deco.push(
     from < end

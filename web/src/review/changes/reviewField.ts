@@ -42,6 +42,8 @@ export interface ReviewState {
   shown: TextView
   /** The change in whose place somebody writes words of their own. */
   editing: string | null
+  /** Words of one's own that are kept for changes, by the change. */
+  edits: Readonly<Record<string, string>>
   deco: DecorationSet
 }
 
@@ -62,6 +64,7 @@ export const setHunks = StateEffect.define<readonly Hunk[]>()
 export const setActive = StateEffect.define<string | null>()
 export const setTextView = StateEffect.define<TextView>()
 export const setEditing = StateEffect.define<string | null>()
+export const setEdits = StateEffect.define<Readonly<Record<string, string>>>()
 /** What became of the resolved change. */
 export const setOutcome = StateEffect.define<string>()
 
@@ -73,10 +76,11 @@ export const reviewField = StateField.define<ReviewState>({
     resolved: null,
     shown: 'markup',
     editing: null,
+    edits: {},
     deco: Decoration.none,
   }),
   update(value, tr) {
-    let { hunks, streaming, active, resolved, shown, editing } = value
+    let { hunks, streaming, active, resolved, shown, editing, edits } = value
     const moved = (all: readonly Hunk[]) =>
       all.length === 0
         ? all
@@ -96,8 +100,9 @@ export const reviewField = StateField.define<ReviewState>({
       else if (effect.is(setOutcome) && resolved) resolved = { ...resolved, outcome: effect.value }
       else if (effect.is(setTextView)) shown = effect.value
       else if (effect.is(setEditing)) editing = effect.value
+      else if (effect.is(setEdits)) edits = effect.value
     }
-    const now = { hunks, streaming, active, resolved, shown, editing }
+    const now = { hunks, streaming, active, resolved, shown, editing, edits }
     if (isSame(now, value)) return value
     const next = { ...now, ...activeAfter(value, now, tr) }
     // Most keys are pressed somewhere else than in a change.
@@ -122,7 +127,8 @@ const isSame = (a: UndecoratedReview, b: UndecoratedReview): boolean =>
   a.active === b.active &&
   a.resolved === b.resolved &&
   a.shown === b.shown &&
-  a.editing === b.editing
+  a.editing === b.editing &&
+  a.edits === b.edits
 
 /** The same changes in the same states, none of them touched: they went along with the text. */
 function isOnlyMoved(before: ReviewState, now: UndecoratedReview, tr: Transaction): boolean {
@@ -132,6 +138,7 @@ function isOnlyMoved(before: ReviewState, now: UndecoratedReview, tr: Transactio
   const { shown, editing, active, resolved } = before
   if (!tr.docChanged || tr.effects.some((effect) => effect.is(setHunks)) || resolved) return false
   if (now.shown !== shown || now.editing !== editing || now.active !== active) return false
+  if (now.edits !== before.edits) return false
   if (!are(before.hunks, now.hunks) || !are(before.streaming, now.streaming)) return false
   const { doc } = tr.startState
   return [...before.hunks, ...before.streaming].every((hunk) => {

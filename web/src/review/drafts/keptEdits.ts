@@ -1,7 +1,8 @@
 /** The changes of which an edit is kept, for what shows them. */
 import { useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { keptEdits, useDrafts } from './drafts.ts'
+import { usePanel } from '../state/panel.ts'
+import { type Drafts, keptEdits, useDrafts } from './drafts.ts'
 
 export const EDIT_IS_KEPT = 'Your edit is kept'
 
@@ -15,4 +16,12 @@ export function useKeptEdits(): ReadonlySet<string> {
   useDocument(({ role }) => role)
   useDrafts(({ written }) => Object.keys(written).join())
   return new Set(Object.keys(keptEdits()))
+}
+
+/** The words of the edits that are kept; while one is written, not each letter of it. */
+export function useKeptWords(): Drafts['written'] {
+  useDocument(({ role }) => role)
+  const editing = usePanel((panel) => panel.editing)
+  useDrafts(({ written }) => (editing === null ? written : Object.keys(written).join()))
+  return keptEdits()
 }
