@@ -440,13 +440,19 @@ async function together(ana) {
   await ana.screenshot('review-7-proposed')
   await accessible(ana, 'the text as proposed')
   const { waiting } = await looks(ana)
+  same('the change to decide is marked', await page.locator('.cm-proposed.is-active').count(), 1)
   await ana.bar('Accept')
-  await eventually(
-    'a press shows the change first',
-    () => page.locator('.cm-gone').count(),
-    (count) => count > 0,
-  )
-  same('and decides nothing', (await looks(ana)).waiting, waiting)
+  await waits(ana, 'decided as it reads', waiting.length - 1)
+  same('still as proposed', await page.locator('.cm-gone').count(), 0)
+  same('the next one is marked', await page.locator('.cm-proposed.is-active').count(), 1)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await waits(ana, 'taken back as it reads', waiting.length)
+  const text = await ana.text()
+  await ana.caret(3)
+  await page.keyboard.type('x')
+  await page.getByText('This view is for reading and deciding.').waitFor()
+  same('the text is not typed into', await ana.text(), text)
+  await ana.choose(1)
   await view.selectOption('original')
   await eventually('as it is', shown, (words) => /teh|recieved|seperate/.test(words))
   same('nothing is marked', await page.locator('.cm-gone, .cm-new').count(), 0)

@@ -2,7 +2,7 @@
  * What is to be said while changes are reviewed, right above the bar: page is kept free there, so
  * that it never lies over the change to decide.
  */
-import { useEffect, useLayoutEffect } from 'react'
+import { useLayoutEffect } from 'react'
 import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { ToastCard } from '../ui/Toasts.tsx'
 import { useDialogStack } from '../ui/dialogStack.ts'
@@ -42,7 +42,9 @@ function useDock(): void {
     const look = () => useToasts.setState({ docked: !hasOpenSheet() })
     look()
     window.addEventListener('resize', look)
-    return () => window.removeEventListener('resize', look)
+    return () => {
+      window.removeEventListener('resize', look)
+      useToasts.setState({ docked: false })
+    }
   }, [open])
-  useEffect(() => () => useToasts.setState({ docked: false }), [])
 }

@@ -1,69 +1,52 @@
-/** Asking for work in the workspace, and what the AI said last. */
-import { useEffect, useState } from 'react'
+/** Asking for work in the workspace, and what has become of what was asked. */
+import { useState } from 'react'
+import { create } from 'zustand'
 import { documentPath, follow } from '../app/routes.ts'
 import { ModeChoice } from '../chat/ModeChoice.tsx'
 import { chosenMode } from '../chat/modes.ts'
+import { isWaiting } from '../review/state/store.ts'
+import { mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
-import type { AgentEvent } from '../wire/generated.ts'
+import { type AskedRun, hear, shownRuns, stateWords, type Waits } from './state/askedRuns.ts'
 import { useInbox } from './state/store.ts'
 
-interface Said {
-  run: string
-  text: string
-  over: boolean
-  document?: string
+/** Outlives the desk's being closed. */
+const useAsked = create<{ runs: readonly AskedRun[] }>()(() => ({ runs: [] }))
+wire.on('agent_event', (event) => useAsked.setState(({ runs }) => ({ runs: hear(runs, event) })))
+
+async function ask(prompt: string): Promise<boolean> {
+  const id = `run_${crypto.randomUUID().replaceAll('-', '')}`
+  const asked: AskedRun = { id, prompt, text: '', isOver: false }
+  useAsked.setState(({ runs }) => ({ runs: [...shownRuns(runs), asked] }))
+  try {
+    const mode = chosenMode()
+    await wire.call('run', {
+      prompt,
+      requestId: id,
+      continue: true,
+      ...(mode && { permission_mode: mode }),
+    })
+    return true
+  } catch (error) {
+    useAsked.setState(({ runs }) => ({ runs: runs.filter((run) => run.id !== id) }))
+    toast(error instanceof Error ? error.message : 'The server did not answer.')
+    return false
+  }
 }
 
 export function PromptBox() {
   const [prompt, setPrompt] = useState('')
-  const [said, setSaid] = useState<Said | null>(null)
   const offline = useSession((session) => session.link !== 'online')
-  useEffect(() => wire.on('agent_event', (event) => setSaid((before) => hear(before, event))), [])
-  const send = async () => {
-    const requestId = `run_${crypto.randomUUID().replaceAll('-', '')}`
-    setSaid({ run: requestId, text: '', over: false })
-    try {
-      const mode = chosenMode()
-      await wire.call('run', {
-        prompt: prompt.trim(),
-        requestId,
-        continue: true,
-        ...(mode && { permission_mode: mode }),
-      })
-      setPrompt('')
-    } catch (error) {
-      setSaid(null)
-      toast(error instanceof Error ? error.message : 'The server did not answer.')
-    }
-  }
   return (
     <form
       className="inbox-form inbox-prompt"
       onSubmit={(event) => {
         event.preventDefault()
-        void send()
+        if (prompt.trim() !== '') void ask(prompt.trim()).then((done) => done && setPrompt(''))
       }}
     >
-      {said && (
-        <p className="inbox-report" role="status">
-          {said.text || 'Working…'}
-          {said.document && !said.over && (
-            <>
-              {' '}
-              <a
-                href={documentPath(said.document)}
-                onClick={(event) => {
-                  useInbox.setState({ open: false })
-                  follow(event, documentPath(said.document!))
-                }}
-              >
-                Look at it there
-              </a>
-            </>
-          )}
-        </p>
-      )}
+      <Asked />
       <label className="hidden-label" htmlFor="inbox-prompt">
         Ask for work in the workspace
       </label>
@@ -77,46 +60,70 @@ export function PromptBox() {
           onInput={(event) => setPrompt(event.currentTarget.value)}
         />
         <ModeChoice />
-        {said && !said.over ? (
-          <button
-            type="button"
-            className="button"
-            onClick={() => void wire.call('cancel', { requestId: said.run }).catch(() => undefined)}
-          >
-            Stop
-          </button>
-        ) : (
-          <button
-            type="submit"
-            className="button is-primary"
-            disabled={offline || prompt.trim() === ''}
-          >
-            Ask
-          </button>
-        )}
+        <button
+          type="submit"
+          className="button is-primary"
+          disabled={offline || prompt.trim() === ''}
+        >
+          Ask
+        </button>
       </div>
     </form>
   )
 }
 
-/** The last thing our run said; its end, if that was no success. */
-function hear(before: Said | null, event: AgentEvent): Said | null {
-  if (before === null || event.requestId !== before.run) return before
-  const words = (field: string) =>
-    typeof event.content[field] === 'string' ? event.content[field] : ''
-  if (event.type === 'assistant' && event.subtype === 'text')
-    return { ...before, text: words('text') }
-  if (event.type === 'system')
-    return {
-      ...before,
-      text: words('text'),
-      ...(words('document_id') && { document: words('document_id') }),
-    }
-  if (event.type === 'result')
-    return {
-      ...before,
-      over: true,
-      text: event.subtype === 'success' ? before.text || 'Done.' : words('message') || before.text,
-    }
-  return before
+function Asked() {
+  const runs = useAsked((asked) => asked.runs)
+  const requests = useInbox((inbox) => inbox.requests)
+  const reviewer = useInboxReviewer()
+  const waits = (run: AskedRun): Waits => {
+    const waiting = Object.values(requests).filter(
+      (request) => request.requestId === run.id && isWaiting(request),
+    )
+    if (waiting.length === 0) return null
+    return waiting.some((request) => mayDecide(request, reviewer)) ? 'for us' : 'for others'
+  }
+  return (
+    <div role="status">
+      {runs.length > 0 && (
+        <ul className="inbox-asked-runs" aria-label="What you asked for">
+          {shownRuns(runs).map((run) => (
+            <AskedLine key={run.id} run={run} words={stateWords(run, runs, waits(run))} />
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function AskedLine({ run, words }: { run: AskedRun; words: string }) {
+  return (
+    <li className="inbox-report">
+      <b>{run.prompt}</b>
+      <span>
+        {words}{' '}
+        {run.document && !run.isOver && (
+          <a
+            href={documentPath(run.document)}
+            onClick={(event) => {
+              useInbox.setState({ open: false })
+              follow(event, documentPath(run.document!))
+            }}
+          >
+            Look at it there
+          </a>
+        )}
+      </span>
+      {!run.isOver && (
+        <button
+          type="button"
+          className="button"
+          aria-label={`Stop: ${run.prompt}`}
+          onClick={() => void wire.call('cancel', { requestId: run.id }).catch(() => undefined)}
+        >
+          Stop
+        </button>
+      )}
+    </li>
+  )
 }

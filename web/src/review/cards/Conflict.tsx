@@ -6,7 +6,9 @@ import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk } from '../state/decide.ts'
 import { asItIs } from '../changes/reviewField.ts'
 import { baseText, currentText, proposedText } from '../changes/hunk.ts'
+import { wordDiff } from '../changes/wordDiff.ts'
 import { usePanel } from '../state/panel.ts'
+import { useChangedBy } from './useChangedBy.ts'
 
 interface Props {
   hunk: Hunk
@@ -19,30 +21,33 @@ interface Props {
 }
 
 export function Conflict({ hunk: shown, number, busy, types, children }: Props) {
+  const changedBy = useChangedBy(shown)
   const state = activeDocument()?.view.state
   if (!state) return null
   const { doc } = state
   const hunk = asItIs(state, shown)
+  const base = baseText(hunk, doc)
   const inserting = hunk.parts.every((part) => part.base === '')
   return (
     <>
       <p className="warn-note">
-        The text here changed after the AI read it. Nothing is replaced unless you say so.
+        {changedBy ?? 'The text here changed after the AI read it.'} Nothing is replaced unless you
+        say so.
       </p>
       <dl className="sides">
         {!inserting && (
           <div>
             <dt>What the AI read</dt>
-            <dd dir="auto">{baseText(hunk, doc)}</dd>
+            <dd dir="auto">{base}</dd>
           </div>
         )}
         <div>
           <dt>The text now</dt>
-          <dd dir="auto">{currentText(hunk, doc) || '(nothing)'}</dd>
+          <Differs base={base} text={currentText(hunk, doc)} />
         </div>
         <div>
           <dt>The AI’s version</dt>
-          <dd dir="auto">{proposedText(hunk, doc) || '(nothing)'}</dd>
+          <Differs base={base} text={proposedText(hunk, doc)} />
         </div>
       </dl>
       <div className="hunk-actions">
@@ -99,5 +104,22 @@ export function Conflict({ hunk: shown, number, busy, types, children }: Props) 
         {children}
       </div>
     </>
+  )
+}
+
+/** A text with what differs from what the AI read. */
+function Differs({ base, text }: { base: string; text: string }) {
+  return (
+    <dd dir="auto">
+      {text === '' && '(nothing) '}
+      {wordDiff(base, text).map((piece, index) => {
+        if (piece.kind === 'same') return piece.text
+        return piece.kind === 'gone' ? (
+          <del key={index}>{piece.text}</del>
+        ) : (
+          <ins key={index}>{piece.text}</ins>
+        )
+      })}
+    </dd>
   )
 }

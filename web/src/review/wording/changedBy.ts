@@ -1,0 +1,20 @@
+/** Who changed words after the AI had read them, in words. Pure. */
+import { moment } from '../../history/wording.ts'
+import type { ProvenanceSpan } from '../../wire/generated.ts'
+
+/**
+ * "Bo changed this at 23:02."; nothing where nobody wrote there since: words may have been deleted.
+ * Pure.
+ */
+export function changedByWords(
+  spans: readonly ProvenanceSpan[],
+  since: string,
+  me: string | undefined,
+  now: number,
+): string | null {
+  const later = spans.filter(({ at }) => Date.parse(at) >= Date.parse(since))
+  const last = later.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)).at(-1)
+  if (!last) return null
+  const who = last.author.id === me ? 'You' : last.author.name
+  return `${who} changed this at ${moment(last.at, now)}.`
+}
