@@ -74,6 +74,11 @@ fn a_word_is_composed_whole_while_others_edit_the_same_paragraph() {
 }
 
 #[test]
+fn a_double_click_decides_once_nothing_covers_the_change_and_a_person_has_one_colour() {
+    tell("promises", "harper");
+}
+
+#[test]
 fn a_page_whose_server_was_restored_loads_its_text_anew_and_keeps_what_was_typed() {
     tell("restored", "harper");
 }
