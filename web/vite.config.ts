@@ -42,7 +42,7 @@ export default defineConfig({
             // Too small to be fetched one by one.
             {
               name: 'shared',
-              test: /src[\\/](ui[\\/]timeFormat|editor[\\/]store|editor[\\/]unsent[\\/]unsent(Storage|Edit))/,
+              test: /src[\\/](ui[\\/]timeFormat|editor[\\/]store|editor[\\/]unsent[\\/]unsentEdit)/,
             },
           ],
         },

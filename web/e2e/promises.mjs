@@ -29,7 +29,12 @@ await story(async (keep) => {
   await written(ana, `${wrong}\n\n${HEBREW}`, 'A long account')
   const address = page.url()
   await ana.ask('Fix the grammar')
-  await waits(ana, 'the changes', COUNT)
+  await eventually(
+    'the changes',
+    () => ana.changes(),
+    (changes) => changes.length === COUNT,
+    60_000,
+  )
 
   await doubleClick(ana)
   for (let left = COUNT - 1; left > 4; left--) {

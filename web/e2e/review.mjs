@@ -362,7 +362,7 @@ async function edits(ana) {
   await field.waitFor({ state: 'detached' })
   same('nothing was decided', (await ana.changes()).length, left)
   await ana.bar('Edit')
-  same('what is kept', await field.inputValue(), 'my own words')
+  holds('what is kept', (await field.inputValue()).startsWith('my own words'))
   await press(ana, 'Escape')
   await field.waitFor({ state: 'detached' })
   await keptEdit(ana, left)

@@ -2,8 +2,7 @@
  * Which page is shown. Each comes by itself: the list of documents needs no editor, and a document
  * no list.
  */
-import { Suspense, useEffect } from 'react'
-import { noteDoubleClick, watchDoubleClicks } from '../ui/doubleClick.ts'
+import { Suspense } from 'react'
 import { useSession } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
@@ -38,8 +37,11 @@ const [here, next] =
 ahead(here)
 window.addEventListener('load', () => setTimeout(() => ahead(next), AHEAD_MS))
 
+void import('../ui/doubleClick.ts').then(({ watchDoubleClicks, noteDoubleClick }) =>
+  watchDoubleClicks(document, noteDoubleClick),
+)
+
 export function App() {
-  useEffect(() => watchDoubleClicks(document, noteDoubleClick), [])
   const refused = useSession((session) =>
     session.link === 'refused' ? session.refusal?.code : undefined,
   )

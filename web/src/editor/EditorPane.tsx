@@ -5,13 +5,20 @@
 import type { EditorView } from '@codemirror/view'
 import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
-import { EDIT_HOST, HUNK_ACTION, type HunkAction } from '../review/changes/decorations.ts'
+import {
+  EDIT_HOST,
+  HUNK_ACTION,
+  type HunkAction,
+  setEditTools,
+} from '../review/changes/decorations.ts'
 import { hunksOf, setActive, setEditing, setEdits } from '../review/changes/reviewField.ts'
 import { keptEdits, useDrafts } from '../review/drafts/drafts.ts'
 import { useBusy } from '../review/state/busy.ts'
 import { usePanel } from '../review/state/panel.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { useDocument } from './store.ts'
+
+void import('../review/changes/editedHunk.ts').then(({ editTools }) => setEditTools(editTools))
 
 const HunkEdit = lazyPart(() => import('../review/cards/HunkEdit.tsx').then((all) => all.HunkEdit))
 

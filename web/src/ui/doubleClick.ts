@@ -2,7 +2,7 @@
  * Many people press a button twice where once is meant. The second press of a double click decides
  * nothing, whatever button has come to stand under it; and a key that is held down presses once.
  */
-import { toast } from './toasts.ts'
+import { PRESS, toast } from './toasts.ts'
 
 /** Presses that follow each other so shortly at one place are one. */
 const SAME_MS = 300
@@ -56,8 +56,5 @@ export function watchDoubleClicks(page: Document, refused: () => void): () => vo
     page.removeEventListener('keydown', key, true)
   }
 }
-
-/** What the toast is about that says why a press decided nothing: none is ignored without a sign. */
-export const PRESS = 'press'
 
 export const noteDoubleClick = (): void => toast('A double click decides once.', { about: PRESS })

@@ -39,3 +39,6 @@ export function dismiss(id: number): void {
 export function dismissAbout(about: string): void {
   useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.about !== about) }))
 }
+
+/** About why a press decided nothing: none is ignored without a sign. */
+export const PRESS = 'press'

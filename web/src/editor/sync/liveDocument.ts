@@ -36,19 +36,19 @@ import { projected } from './projection.ts'
 import { inFull, isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
-import { guardUnsent, sendLastWords, takeKept, unsentIn } from '../unsent/guard.ts'
-import type { LaterUpdate, UnsentEdit } from '../unsent/unsentEdit.ts'
-import { newId } from '../unsent/unsentStorage.ts'
+import { type LaterUpdate, newId, type UnsentEdit, unsentEdit } from '../unsent/unsentEdit.ts'
 import { canWrite, useDocument } from '../store.ts'
 import { CompositionHold, touchesCaretLine } from './compositionHold.ts'
 import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
-import { laterUpdates } from './laterUpdates.ts'
 import { unconfirmed } from './sendable.ts'
 import { Sender } from './sender.ts'
 import { hasHash } from './textHash.ts'
 import { TextWatcher } from '../textWatcher.ts'
 
 const RETRY_MS = 1_000
+
+/** Fetched beside the text, which is there before it. */
+const guard = import('../unsent/guard.ts')
 
 export class LiveDocument {
   readonly view = new EditorView()
@@ -121,7 +121,7 @@ export class LiveDocument {
         ours((moved) => this.peers.move(moved, this.confirmed)),
       ),
     ]
-    this.stops.push(guardUnsent(id, () => this.unsent()))
+    void guard.then((it) => this.closed || this.stops.push(it.guardUnsent(id, () => this.unsent())))
     setActiveDocument(this)
     forgetDecisions()
     if (wire.connected) void this.join()
@@ -150,8 +150,10 @@ export class LiveDocument {
     this.peers.stop()
     setActiveDocument(null)
     this.watch.stop()
-    if (!this.settled)
-      sendLastWords(this.view.state, this.id, this.unsent(), this.joined ? this.wire : null)
+    if (!this.settled) {
+      const [{ state }, unsent, wire] = [this.view, this.unsent(), this.joined ? this.wire : null]
+      void guard.then(({ sendLastWords }) => sendLastWords(state, this.id, unsent, wire))
+    }
     this.pause()
     if (this.wire.connected)
       void this.wire.call('document:close', { documentId: this.id }).catch(() => undefined)
@@ -256,7 +258,7 @@ export class LiveDocument {
       }),
     )
     showOpen({ ...document, role }, lost)
-    if (isFirst) void takeKept(this.id)
+    if (isFirst) void guard.then(({ takeKept }) => takeKept(this.id))
     this.watch.read()
   }
 
@@ -383,17 +385,18 @@ export class LiveDocument {
     if (this.confirmed?.version === version) return []
     const answer = await this.wire.call('document:resync', { documentId: this.id, version })
     this.shortId = answer.shortId
+    const { laterUpdates } = await import('./laterUpdates.ts')
     return this.confirmed && laterUpdates(answer, version, this.confirmed)
   }
 
   /** What was typed and has not arrived. */
   private unsent(): UnsentEdit | null {
-    return unsentIn(this.view.state, this.confirmed, this.unsentId)
+    const { confirmed, view } = this
+    return confirmed && unsentEdit(confirmed, sendableUpdates(view.state), this.unsentId)
   }
 
   private lost(): UnsentEdit[] {
-    const unsent = this.unsent()
-    return unsent ? [this.isSameText ? unsent : { ...unsent, base: null }] : []
+    return [this.unsent() ?? []].flat().map((it) => (this.isSameText ? it : { ...it, base: null }))
   }
 
   private cannotOpen(error: unknown): void {

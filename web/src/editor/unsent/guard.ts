@@ -1,12 +1,11 @@
 /** Keeps what the server has not got, so that neither a crash nor a closed tab takes it away. */
-import { getSyncedVersion, sendableUpdates } from '@codemirror/collab'
+import { getSyncedVersion } from '@codemirror/collab'
 import type { EditorState } from '@codemirror/state'
 import type { Wire } from '../../wire/socket.ts'
 import { useDocument } from '../store.ts'
 import { activeDocument } from '../sync/activeDocument.ts'
-import type { ConfirmedDocument } from '../sync/confirmedDocument.ts'
 import { sendable } from '../sync/sendable.ts'
-import { arrived, type UnsentEdit, unsentEdit } from './unsentEdit.ts'
+import { arrived, newId, type UnsentEdit } from './unsentEdit.ts'
 import {
   allKept,
   forget,
@@ -14,7 +13,6 @@ import {
   keep,
   keepAtOnce,
   type KeptEdits,
-  newId,
   PAGE,
 } from './unsentStorage.ts'
 
@@ -36,15 +34,6 @@ function storeAtOnce(kept: KeptEdits): void {
   } catch {
     // There is no room, or it is not allowed: the question before closing is left.
   }
-}
-
-/** What was typed over the server's text; `null`: nothing. */
-export function unsentIn(
-  state: EditorState,
-  confirmed: ConfirmedDocument | null,
-  id: string,
-): UnsentEdit | null {
-  return confirmed && unsentEdit(confirmed, sendableUpdates(state), id)
 }
 
 /**

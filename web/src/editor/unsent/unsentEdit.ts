@@ -4,6 +4,8 @@ import type { ChangeDesc, ChangeSet, Text } from '@codemirror/state'
 /** UTF-16 units of the text that are kept before and after each place. */
 export const AROUND = 60
 
+export const newId = (): string => crypto.getRandomValues(new Uint32Array(2)).join('-')
+
 /** One place of the text in which words were typed or deleted. */
 export interface UnsentPlace {
   /** Position in the text that it was typed into. */

@@ -3,7 +3,7 @@
  * page lives, in `localStorage` in the moment in which it goes, when nothing else is written any
  * more.
  */
-import { type UnsentEdit, withoutPlace } from './unsentEdit.ts'
+import { newId, type UnsentEdit, withoutPlace } from './unsentEdit.ts'
 
 /** What one page holds of one document. */
 export interface KeptEdits {
@@ -17,8 +17,6 @@ export interface KeptEdits {
 const KEY = 'copydesk:unsent:'
 /** What stands between a document and the page that holds its words. */
 const OF_PAGE = '#'
-
-export const newId = (): string => crypto.getRandomValues(new Uint32Array(2)).join('-')
 
 /** This page, until it is loaded anew. */
 export const PAGE = newId()

@@ -5,9 +5,8 @@
 import type { Range, Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import type { Hunk, Part } from '../../wire/generated.ts'
-import { asEdited } from './editedHunk.ts'
+import type { EditTools } from './editedHunk.ts'
 import { editRange, hunkFrom, hunkTo, isMoved, spans } from './hunk.ts'
-import { sentenceRange } from './sentence.ts'
 
 /** Sent up the DOM from a widget to the editor's frame, which makes that change the active one. */
 export interface HunkAction {
@@ -25,12 +24,19 @@ interface DecorationInput {
   edits: Readonly<Record<string, string>>
 }
 
+/** Fetched beside the text: most changes are not edited. */
+let tools: EditTools | null = null
+
+export function setEditTools(fetched: EditTools): void {
+  tools = fetched
+}
+
 export function buildDecorations(
   doc: Text,
   { hunks: proposed, streaming, active, resolved, shown, editing, edits }: DecorationInput,
 ): DecorationSet {
   // What goes in is what is shown: words of one's own in place of the proposed ones.
-  const hunks = proposed.map((hunk) => asEdited(hunk, edits[hunk.id], doc))
+  const hunks = proposed.map((hunk) => tools?.asEdited(hunk, edits[hunk.id], doc) ?? hunk)
   const deco: Range<Decoration>[] = []
   if (shown === 'original') return Decoration.none
   if (shown === 'proposed') {
@@ -118,7 +124,8 @@ function drawEdit(
   // Words that move still go from where they are.
   const gone = isMoved(hunk) ? hunk.parts.filter((part) => part.insert === '') : []
   for (const part of gone) drawPart(deco, doc, part, hunk.id, look)
-  const { from, to: end } = sentenceRange(hunk, doc, others)
+  const { from, to } = tools?.sentenceRange(hunk, doc, others) ?? editRange(hunk)
+  const end = Math.min(to, doc.length)
   const widget = new EditHost(hunk.id)
   deco.push(
     from < end

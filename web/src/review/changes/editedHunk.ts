@@ -2,6 +2,7 @@
 import type { Text } from '@codemirror/state'
 import type { Hunk, Part } from '../../wire/generated.ts'
 import { editRange, isMoved } from './hunk.ts'
+import { sentenceRange } from './sentence.ts'
 import { wordDiff } from './wordDiff.ts'
 
 /** The change with words of somebody's own, marked word by word; without words as it is. */
@@ -27,3 +28,7 @@ function partsOf(start: number, now: string, words: string): Part[] {
   }
   return parts
 }
+
+/** What the marks in the text need for changes that somebody edits. */
+export const editTools = { asEdited, sentenceRange }
+export type EditTools = typeof editTools

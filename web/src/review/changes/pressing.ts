@@ -1,8 +1,7 @@
 /** Accept, reject and edit as somebody presses them: only a change that they see is decided. */
 import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
-import { PRESS } from '../../ui/doubleClick.ts'
-import { dismissAbout, toast } from '../../ui/toasts.ts'
+import { dismissAbout, PRESS, toast } from '../../ui/toasts.ts'
 import { busyIds } from '../state/busy.ts'
 import { Attention } from './attention.ts'
 import { hunkFrom } from './hunk.ts'
