@@ -13,11 +13,9 @@ import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
 import { lineMarks } from '../review/changes/lineMarks.ts'
 import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
-import { lineDirections } from './direction.ts'
 import { indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
-import { readerNotes } from './readerNotes.ts'
 import { wholeCharacters } from './sync/surrogates.ts'
 
 export interface EditorSetup {
@@ -57,7 +55,6 @@ export function editorState({
       lineMarks,
       activeChanges,
       EditorView.lineWrapping,
-      lineDirections,
       EditorState.readOnly.of(!writable),
       EditorView.editable.of(writable),
       EditorView.contentAttributes.of({
@@ -81,7 +78,6 @@ export function editorState({
         ...historyKeymap,
         ...textKeys,
       ]),
-      readerNotes,
       onUpdate,
     ],
   })

@@ -11,8 +11,11 @@ let known: Extension | null = null
 const fetched = Promise.all([
   import('./markdown/markdown.ts'),
   import('../convert/richPaste.ts'),
+  import('./direction.ts'),
+  import('./readerNotes.ts'),
 ]).then(
-  ([{ markdown }, { richPaste }]) => (known = [markdown(), richPaste()]),
+  ([{ markdown }, { richPaste }, { lineDirections }, { readerNotes }]) =>
+    (known = [markdown(), richPaste(), lineDirections, readerNotes]),
   () => null,
 )
 
