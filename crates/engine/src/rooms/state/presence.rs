@@ -309,9 +309,9 @@ impl RoomPresence {
 
 /// Returns the colour that a person has wherever nobody else has it: FNV-1a of the identifier.
 fn own_color(user: &str) -> u8 {
-    let hash = user.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    });
+    let hash = user
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     u8::try_from(hash % u32::from(COLORS)).unwrap_or(0)
 }
 

@@ -181,24 +181,35 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<FoundMatches,
         found = 1;
         matches = look_alike(&hay, &range, input);
     }
+    let hint = || if found == 0 { hint(&hay, &within, input) } else { String::new() };
+    expect_matches(input, found, inside, hint).map(|()| matches)
+}
+
+/// Checks the number of matches. `inside` is how many lie inside of joined characters, and `hint`
+/// says what is there instead.
+fn expect_matches(
+    input: &Input,
+    found: usize,
+    inside: usize,
+    hint: impl FnOnce() -> String,
+) -> Result<(), ToolError> {
     let inside = match inside {
         0 => String::new(),
         inside => {
             format!(". {inside} inside of joined characters do not count; mode regex finds them")
         }
     };
+    let find = &input.find;
     match input.expected_matches {
         Some(expected) if expected != found => Err(ToolError::Denied(format!(
-            "Expected {expected} matches of {:?}, found {found}; nothing was proposed{}{inside}",
-            input.find,
-            if found == 0 { hint(&hay, &within, input) } else { String::new() }
+            "Expected {expected} matches of {find:?}, found {found}; nothing was proposed{}{inside}",
+            hint()
         ))),
         _ if found == 0 => Err(ToolError::Denied(format!(
-            "No match for {:?}; nothing was proposed. Check spelling, case and line breaks{}{inside}",
-            input.find,
-            hint(&hay, &within, input)
+            "No match for {find:?}; nothing was proposed. Check spelling, case and line breaks{}{inside}",
+            hint()
         ))),
-        _ => Ok(matches),
+        _ => Ok(()),
     }
 }
 

@@ -219,7 +219,7 @@ impl ToolRegistry {
         if path.is_some() || !rooms.knows_of_workspace() {
             return Ok(path);
         }
-        Ok(rooms.stored_path(document).await?)
+        rooms.stored_path(document).await
     }
 
     /// Returns the path of the file that the document of a call is. `None` for workspace tools,

@@ -5,8 +5,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{
-    self, ApprovalRequest, ExcludedPaths, ExecutionState, Preview, PreviewKind, RequestStatus,
-    RuleSubject, ToolReport, ruling,
+    self, ApprovalRequest, ApprovalRule, ExcludedPaths, ExecutionState, Preview, PreviewKind,
+    RequestStatus, RuleSubject, ToolReport, ruling,
 };
 use crate::document::diff::HunkDraft;
 use crate::document::utf16_len;
@@ -185,7 +185,7 @@ pub(super) async fn reading_denial(
         RuleSubject { tool: ReadTool::NAME, document: None, file, units: None, requester };
     let rule = ruling(rules.iter().map(AsRef::as_ref), &subject);
     let denies = rule.filter(|rule| rule.effect == approvals::RuleEffect::Deny);
-    Ok(denies.map(|rule| rule.denial()))
+    Ok(denies.map(ApprovalRule::denial))
 }
 
 /// Returns the files that a search by this tool leaves out: those with a rule at least as strict as

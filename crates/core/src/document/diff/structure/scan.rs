@@ -192,7 +192,8 @@ impl StructureScan<'_> {
         let first = text.lines().next().unwrap_or_default();
         let Some(mark) = first.chars().next() else { return };
         let run = |line: &str| line.len() - line.trim_start_matches(mark).len();
-        let mut marks = vec![range.start..range.start + run(first)];
+        let opening = range.start..range.start + run(first);
+        let mut marks = vec![opening];
         let start = text.rfind('\n').map_or(0, |at| at + 1);
         let last = text[start..].trim_start_matches([' ', '\t', '>']);
         let begin = range.start + text.len() - last.len();
