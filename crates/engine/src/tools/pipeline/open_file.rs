@@ -72,9 +72,9 @@ pub(crate) async fn propose(
     warning: Option<PreviewWarning>,
 ) -> Result<PreparedCall, ToolError> {
     let base = context.document()?;
-    let (old, file, content) = (base.text.to_string(), path.to_owned(), new.to_owned());
+    let (before, named, after) = (base.text.to_string(), path.to_owned(), new.to_owned());
     let about_file = text_changes::blocking(move |limits| {
-        file_warnings::of_file(&file, Some(&old), &content, limits)
+        file_warnings::of_file(&named, Some(&before), &after, limits)
     });
     let mut warnings = about_file.await?;
     warnings.extend(warning);
