@@ -45,16 +45,19 @@ pub struct ProvenanceSpan {
     pub to: usize,
     /// Origin of the passage.
     pub kind: SpanKind,
-    /// Person who wrote it; with `ai`: the person who asked; with `beginning`: the person who
-    /// created the document.
+    /// Person who wrote it; with `ai`: the person who asked; with `import`: the person who imported
+    /// the file; with `beginning`: the person who created the document.
     pub author: Person,
-    /// With `ai`: the request that it came from.
+    /// With `import`: the author as the file names them.
+    #[serde(rename = "claimedAuthor", skip_serializing_if = "Option::is_none")]
+    pub claimed_author: Option<String>,
+    /// With `ai` and `import`: the request that it came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// With `ai`: the hunk that it came from, if known.
+    /// With `ai` and `import`: the hunk that it came from, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hunk: Option<String>,
-    /// With `ai`: the person who accepted it; missing: approvals were off.
+    /// With `ai` and `import`: the person who accepted it; missing: approvals were off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approver: Option<Person>,
     /// With `approver`: the rule that accepted it in the approver's place. It may have ended since.

@@ -191,6 +191,8 @@ pub enum RequestSource {
     /// A person who proposes a request again.
     #[serde(rename = "desk")]
     WorkspaceInbox,
+    /// Tracked changes of an imported file.
+    Import,
     /// Stored by a version that did not record it.
     #[serde(rename = "")]
     Unknown,
@@ -363,6 +365,8 @@ pub enum SpanKind {
     Person,
     /// The agent proposed it, and it was accepted.
     Ai,
+    /// It was a tracked change of an imported file, and it was accepted.
+    Import,
     /// The document was created with it.
     Beginning,
 }

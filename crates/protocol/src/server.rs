@@ -440,8 +440,12 @@ pub struct ToolApprovalRequest {
     pub explanation: String,
     /// Prompt of the run.
     pub prompt: String,
-    /// Person who asked.
+    /// Person who asked, or who imported the file.
     pub author: Person,
+    /// Author of the changes as an imported file names them; missing for other requests.
+    #[serde(rename = "claimedAuthor", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub claimed_author: Option<ClaimedAuthor>,
     /// Time of the request, in RFC 3339.
     pub created_at: String,
     /// Time at which it expires, in RFC 3339; `null`: never.
@@ -482,6 +486,18 @@ pub struct ToolApprovalRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub aftermath: Option<Aftermath>,
+}
+
+/// Author of the tracked changes of an imported file, as the file names them.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct ClaimedAuthor {
+    /// Name; no account of this server.
+    pub name: String,
+    /// Time of the newest change in RFC 3339, if the file has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub at: Option<String>,
 }
 
 /// `tool_approval_update`: a change of an open request.

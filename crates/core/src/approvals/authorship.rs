@@ -27,13 +27,15 @@ pub enum SpanAuthor {
     /// A person.
     Person(Person),
     /// An AI.
-    Ai(AiCredit),
+    Ai(RequestCredit),
+    /// Person whom an imported file names as the author of a tracked change.
+    Claimed(String, RequestCredit),
 }
 
-/// Known facts about words that an AI wrote.
+/// Known facts about words that came into the text by a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AiCredit {
-    /// Person who asked the AI.
+pub struct RequestCredit {
+    /// Person who asked the AI or imported the suggestion.
     pub requester: Person,
     /// Request that contained the words.
     pub request: RequestId,

@@ -31,7 +31,7 @@ mod undo_text;
 mod tests;
 
 pub use crate::document::diff::{DraftPart, HunkDraft, HunkKind};
-pub use authorship::{AiCredit, AuthorSpan, SpanAuthor};
+pub use authorship::{AuthorSpan, RequestCredit, SpanAuthor};
 pub use decide::carry_out::JudgedDecision;
 pub use decision::{
     Decision, DecisionError, DecisionOutcome, FileNow, FinishRest, HunkChoice, HunkVerdict,
@@ -51,7 +51,7 @@ pub use preview::{Preview, PreviewKind, PreviewStep, PreviewWarning, changed_uni
 pub use refusal_reason::{InvalidDecisionReason, NotAllowedReason};
 pub use report::tool_report::{ReportState, ToolReport};
 pub use request::aftermath::{ExecutionState, FileUndo, RequestAftermath};
-pub use request::source::RequestSource;
+pub use request::source::{ClaimedAuthor, RequestSource};
 pub use request::stored_request::{RequestHead, StoredPart, StoredRequest};
 pub use request::{
     ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
@@ -60,7 +60,7 @@ pub use request::{
 pub use requirements::{DecisionRequirements, FileRequirements};
 pub use rule::{
     ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,
-    ruling,
+    SUGGESTION_TOOL, ruling,
 };
 pub use undo_file::{FileUndoOutcome, FoundFile, WrittenFile};
 pub use undo_text::{JudgedUndo, TouchedPolicy, UndoScope};

@@ -13,12 +13,12 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::source::RequestSource;
+use self::source::{ClaimedAuthor, RequestSource};
 use super::preview::preview_hash::CachedHash;
 use super::{
     AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate, Hunk,
     HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, RequesterIds, ReturnedHunk,
-    ToolReport, Vote,
+    SUGGESTION_TOOL, ToolReport, Vote,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{
@@ -166,6 +166,9 @@ pub struct ProposedCall {
     /// Requirement that decides who may approve.
     #[serde(default)]
     pub policy: ApprovalRequirement,
+    /// Author of the changes of an imported file, as the file claims it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_author: Option<ClaimedAuthor>,
     /// Earlier request that a person proposes again with this one; people alone decide it then, no
     /// rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,6 +179,12 @@ impl ProposedCall {
     /// Returns the ids of the person who asked.
     pub fn requester_ids(&self) -> RequesterIds<'_> {
         RequesterIds { user: &self.requester.user, former: &self.requester_former }
+    }
+
+    /// Returns `true` if people suggested the change. Only people decide it then, no rule and no
+    /// mode.
+    pub fn is_suggestion(&self) -> bool {
+        self.origin.tool == SUGGESTION_TOOL
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::approvals::hunks::apply::HunkEdit;
 use crate::document::utf16_len;
-use crate::permissions::Principal;
+use crate::permissions::{Action, Principal};
 
 /// Requirements of a document or of the workspace inbox before a change is applied: its policies,
 /// and the rules of its owners.
@@ -209,20 +209,29 @@ impl ApprovalRequest {
     /// requirement of the whole request as it was proposed.
     ///
     /// # Errors
-    /// [`DecisionError::NotAllowed`] if the requirement does not admit `who`.
+    /// [`DecisionError::NotAllowed`] if the requirement does not admit `who`, or if the request is
+    /// their own suggestion and they may not write.
     pub(super) fn requirement_for(
         &self,
         extent: &ChangeExtent,
         who: &Principal,
         requirements: &DecisionRequirements,
     ) -> Result<ApprovalRequirement, DecisionError> {
+        let document = self.proposal.document.as_ref();
+        if self.proposal.is_suggestion()
+            && self.proposal.requester_ids().contains(&who.user)
+            && !who.may(Action::Write, document)
+        {
+            let reason = NotAllowedReason::OwnSuggestionNeedsWrite;
+            return Err(DecisionError::NotAllowed { reason });
+        }
         let takes = requirements.requirement_of(&self.matter(extent));
         let requirement_of = self.proposal.policy.with(takes);
         let requester = &self.proposal.requester.user;
-        if requirement_of.admits(who, requester, self.proposal.document.as_ref()) {
+        if requirement_of.admits(who, requester, document) {
             Ok(requirement_of)
         } else {
-            let reason = if takes.admits(who, &"".into(), self.proposal.document.as_ref()) {
+            let reason = if takes.admits(who, &"".into(), document) {
                 NotAllowedReason::SizeNeedsOther
             } else {
                 NotAllowedReason::SizeNeedsOwner

@@ -43,6 +43,10 @@ pub const EVERY_TOOL: &str = "*";
 /// Tool that proposes a plan. No rule approves it: a person who wants a plan wants to see it.
 pub const PLAN_TOOL: &str = "ExitPlanMode";
 
+/// Name in place of a tool's: changes that people suggest, also those of an imported file. Only
+/// people decide them: no rule allows one, and a rule stops one only if it has this name.
+pub const SUGGESTION_TOOL: &str = "suggestion";
+
 /// Tool, and the tool that does the first one's work several times in one call: a rule that stops
 /// the first stops the second.
 const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
@@ -152,7 +156,7 @@ impl ApprovalRule {
         let RememberWish { path, .. } = &self.remember;
         self.ended.is_none()
             && self.effect != RuleEffect::Allow
-            && (self.tool == EVERY_TOOL || is_meant(&self.tool, tool))
+            && (self.tool == EVERY_TOOL && tool != SUGGESTION_TOOL || is_meant(&self.tool, tool))
             && self.document.as_ref() == document
             && self.remember.is_about(requester)
             && self.over.is_none_or(|over| units.is_none_or(|units| units > over))

@@ -68,6 +68,7 @@ fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> ProposedC
         requester: Person::from(&ann()),
         requester_former: Vec::new(),
         policy: ApprovalRequirement::default(),
+        claimed_author: None,
         again_of: None,
     }
 }

@@ -45,7 +45,7 @@ pub enum SpanSource {
         /// Minute in which they were written, in milliseconds since 1970.
         at_ms: u64,
     },
-    /// An AI wrote the words and a person accepted them.
+    /// An AI wrote the words, or a person suggested them, and a person accepted them.
     Request {
         /// Request they came from.
         request: RequestId,
@@ -53,8 +53,11 @@ pub enum SpanSource {
         hunk: Option<HunkId>,
         /// `true` if a person replaced the proposed words before they were accepted.
         edited: bool,
-        /// Person who asked the AI, if known.
+        /// Person who asked the AI or imported the suggestion, if known.
         requester: Option<UserId>,
+        /// Author of the words as an imported file names them; they are no AI's then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        claimed_author: Option<String>,
         /// Person who accepted them; `None` where approvals are off.
         approver: Option<UserId>,
         /// Rule that accepted them, in the approver's place.
@@ -70,9 +73,12 @@ pub enum SpanSource {
 pub struct UpdatePlacements {
     /// Kind of the update.
     pub act: ServerAct,
-    /// Person who asked the AI.
+    /// Person who asked the AI or imported the suggestion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requester: Option<UserId>,
+    /// Author of the words as an imported file names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_author: Option<String>,
     /// `true` if nobody was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,

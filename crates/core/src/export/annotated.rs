@@ -43,7 +43,8 @@ pub(super) struct PendingChange {
 /// Author and time of a pending change.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ChangeSignature {
-    /// Author as "AI for NAME": the model wrote it, the person asked for it.
+    /// Author as "AI for NAME": the model wrote it, the person asked for it; the name in the file
+    /// for a change that came with an imported one.
     pub author: String,
     /// Time of the request, in milliseconds since 1970.
     pub at_ms: u64,
@@ -157,8 +158,11 @@ impl AnnotatedText {
 
 impl ChangeSignature {
     fn of(request: &ApprovalRequest) -> Self {
-        let name = escape::line(&request.proposal.requester.name);
-        Self { author: format!("AI for {name}"), at_ms: request.clock.created_ms }
+        let author = match &request.proposal.claimed_author {
+            Some(claimed) => escape::line(&claimed.name),
+            None => format!("AI for {}", escape::line(&request.proposal.requester.name)),
+        };
+        Self { author, at_ms: request.clock.created_ms }
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::time::rfc3339 as time;
 use super::{ExportError, ExportInput};
 use crate::approvals::{
+    ClaimedAuthor,
     ApprovalRequest, ApprovalRule, AuthorSpan, Hunk, HunkPart, HunkReason, PathPattern, Person,
     RememberWish, SpanAuthor as Writer,
 };
@@ -35,9 +36,11 @@ struct JsonDocument<'a> {
 struct JsonSpan<'a> {
     from: usize,
     to: usize,
-    /// `person`, `ai`, or `beginning`.
+    /// `person`, `ai`, `import` (a tracked change of an imported file), or `beginning`.
     kind: &'static str,
     author: JsonAuthor<'a>,
+    #[serde(rename = "claimedAuthor", skip_serializing_if = "Option::is_none")]
+    claimed_author: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +82,8 @@ struct JsonRequest<'a> {
     tool_name: &'a str,
     status: &'a str,
     author: JsonAuthor<'a>,
+    #[serde(rename = "claimedAuthor", skip_serializing_if = "Option::is_none")]
+    claimed_author: Option<&'a ClaimedAuthor>,
     explanation: &'a str,
     prompt: &'a str,
     base_version: u64,
@@ -152,9 +157,10 @@ fn span(credit: &AuthorSpan) -> JsonSpan<'_> {
         Writer::Beginning(by) => ("beginning", by),
         Writer::Person(by) => ("person", by),
         Writer::Ai(credit) => ("ai", &credit.requester),
+        Writer::Claimed(_, credit) => ("import", &credit.requester),
     };
     let ai = match written_by {
-        Writer::Ai(credit) => Some(credit),
+        Writer::Ai(credit) | Writer::Claimed(_, credit) => Some(credit),
         Writer::Beginning(_) | Writer::Person(_) => None,
     };
     JsonSpan {
@@ -162,6 +168,10 @@ fn span(credit: &AuthorSpan) -> JsonSpan<'_> {
         to: *to,
         kind,
         author: author(by),
+        claimed_author: match written_by {
+            Writer::Claimed(name, _) => Some(name),
+            Writer::Beginning(_) | Writer::Person(_) | Writer::Ai(_) => None,
+        },
         request: ai.map(|credit| credit.request.as_str()),
         hunk: ai.and_then(|credit| credit.hunk.as_ref()).map(HunkId::as_str),
         approver: ai.and_then(|credit| credit.approver.as_ref()).map(author),
@@ -189,6 +199,7 @@ fn asked(request: &Arc<ApprovalRequest>) -> JsonRequest<'_> {
         tool_name: &proposal.origin.tool,
         status: request.status.as_str(),
         author: author(&proposal.requester),
+        claimed_author: proposal.claimed_author.as_ref(),
         explanation: &proposal.action.explanation,
         prompt: &proposal.action.prompt,
         base_version: proposal.action.base_version.0,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::approvals::{
-    AiCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, CallOrigin, HunkStatus, Person,
+    RequestCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, CallOrigin, HunkStatus, Person,
     Preview, ProposedAction, ProposedCall, RememberWish, RequestSource, RequestStatus,
     RequestTimes, RuleEffect, RuleScope, SpanAuthor,
 };
@@ -46,6 +46,7 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalR
         requester: Person { user: UserId::from(who.to_lowercase()), name: who.to_owned() },
         requester_former: Vec::new(),
         policy: ApprovalRequirement::default(),
+        claimed_author: None,
         again_of: None,
     };
     let clock = RequestTimes::start(ASKED_MS + u64::from(number) * 1_000, 300_000);
@@ -84,7 +85,7 @@ pub(super) fn lamp() -> ExportInput {
 /// began.
 fn author_spans(len: usize) -> Vec<AuthorSpan> {
     let person = |name: &str| Person { user: format!("usr_{name}").into(), name: name.to_owned() };
-    let ai = AiCredit {
+    let ai = RequestCredit {
         requester: person("Ana"),
         request: "req_0".into(),
         hunk: Some("req_0.1".into()),

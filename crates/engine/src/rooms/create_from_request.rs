@@ -100,6 +100,7 @@ fn first_update(
     let placements = UpdatePlacements {
         act: ServerAct::Accepted,
         requester: Some(requester.user.clone()),
+        claimed_author: None,
         unasked: approver.is_none(),
         rule: rule.clone(),
         placed: vec![WordPlacement { from: 0, to: text.len(), hunk: None, origin }],

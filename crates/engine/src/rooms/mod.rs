@@ -16,6 +16,7 @@ pub mod settings;
 
 mod actor;
 mod create_from_request;
+mod create_imported;
 mod event_sink;
 mod inbox_policies;
 mod registry;
@@ -33,6 +34,7 @@ mod work_size;
 mod workspace_place;
 
 pub use create_from_request::NewDocumentFromRequest;
+pub use create_imported::{ClaimedSuggestion, ImportedDocument};
 pub use event_sink::{EncodedEvent, EncodedForm, EventSink};
 pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};

@@ -326,7 +326,7 @@ impl RoomRegistry {
     /// be stored, [`RoomError::Closed`] while the server stops.
     #[boxed]
     pub async fn create(&self, new: NewDocument, by: &Principal) -> RoomResult<RoomHandle> {
-        self.make(new, DocumentId::generate(), None, by).await
+        self.make(new, DocumentId::generate(), Vec::new(), by).await
     }
 
     /// Creates the document of a file, without text yet, and opens its room.
@@ -337,14 +337,15 @@ impl RoomRegistry {
     #[boxed]
     pub async fn create_for(&self, file: FileRecord, by: &Principal) -> RoomResult<RoomHandle> {
         let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
-        self.make(new, file.document.clone(), Some(file), by).await
+        self.make(new, file.document.clone(), vec![StoreOp::PutFile(file)], by).await
     }
 
-    async fn make(
+    /// Creates a document and stores `more` with it, in one transaction.
+    pub(super) async fn make(
         &self,
         new: NewDocument,
         id: DocumentId,
-        file: Option<FileRecord>,
+        more: Vec<StoreOp>,
         by: &Principal,
     ) -> RoomResult<RoomHandle> {
         let now_ms = self.0.clock.now_ms();
@@ -363,7 +364,7 @@ impl RoomRegistry {
         let mut batch = WriteBatch::new()
             .with(StoreOp::CreateDocument { record, text })
             .with(StoreOp::Audit(audit));
-        batch.extend(file.map(StoreOp::PutFile));
+        batch.extend(more);
         if let Some(node) = self.0.store.node() {
             node.lease_new(&id).await?;
         }

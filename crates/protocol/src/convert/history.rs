@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use copydesk_engine::api::{
     AuditEntry, AuditRecord, HistoryRecord, VersionComparison, is_large_update,
 };
-use copydesk_engine::approvals::{AiCredit, AuthorSpan, Person, SpanAuthor};
+use copydesk_engine::approvals::{RequestCredit, AuthorSpan, Person, SpanAuthor};
 use copydesk_engine::document::diff::DraftPart;
 use copydesk_engine::document::provenance::{ServerAct, UpdatePlacements};
 use copydesk_engine::ids::{RequestId, UserId, Version};
@@ -49,30 +49,35 @@ pub fn provenance((version, spans): (Version, Vec<AuthorSpan>)) -> rest::Provena
 
 fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
     let AuthorSpan { from, to, author, at_ms } = credit;
-    let (kind, author, ai) = match author {
-        SpanAuthor::Beginning(by) => (SpanKind::Beginning, person(by), None),
-        SpanAuthor::Person(by) => (SpanKind::Person, person(by), None),
-        SpanAuthor::Ai(AiCredit { requester, request, hunk, approver, rule, edited }) => {
-            (SpanKind::Ai, person(requester), Some((request, hunk, approver, rule, edited)))
-        }
-    };
-    let (request, hunk, approver, rule, edited) = match ai {
-        Some((request, hunk, approver, rule, edited)) => {
-            (Some(request), hunk, approver, rule, edited.then_some(true))
-        }
-        None => (None, None, None, None, None),
-    };
-    history::ProvenanceSpan {
+    let at = time(at_ms);
+    let plain = |kind, by| history::ProvenanceSpan {
         from,
         to,
         kind,
-        author,
-        request: request.as_ref().map(RequestId::to_string),
+        author: person(by),
+        claimed_author: None,
+        request: None,
+        hunk: None,
+        approver: None,
+        rule: None,
+        edited: None,
+        at,
+    };
+    let (kind, claimed_author, credit) = match author {
+        SpanAuthor::Beginning(by) => return plain(SpanKind::Beginning, by),
+        SpanAuthor::Person(by) => return plain(SpanKind::Person, by),
+        SpanAuthor::Ai(credit) => (SpanKind::Ai, None, credit),
+        SpanAuthor::Claimed(name, credit) => (SpanKind::Import, Some(name), credit),
+    };
+    let RequestCredit { requester, request, hunk, approver, rule, edited } = credit;
+    history::ProvenanceSpan {
+        claimed_author,
+        request: Some(request.to_string()),
         hunk: hunk.as_ref().map(ToString::to_string),
         approver: approver.map(person),
         rule: rule.as_deref().map(rules::credit),
-        edited,
-        at: time(at_ms),
+        edited: edited.then_some(true),
+        ..plain(kind, requester)
     }
 }
 

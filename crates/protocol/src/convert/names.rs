@@ -43,7 +43,7 @@ same_variants! {
     ApprovalSwitch: settings::ApprovalSwitch { On, Off }
     PermissionMode: settings::PermissionMode { Ask, Bypass, PlanFirst, ClaudeCli }
     RequestSource: approvals::RequestSource {
-        Ask, Bypass, PlanFirst, ClaudeCli, Mcp, MessagesApi, Rest, WorkspaceInbox,
+        Ask, Bypass, PlanFirst, ClaudeCli, Mcp, MessagesApi, Rest, WorkspaceInbox, Import,
         Unknown,
     }
     UnaskedReason: approvals::UnaskedReason { Bypass, ApprovalsOff }

@@ -21,7 +21,8 @@ use super::{principal, time};
 
 /// Returns a complete request.
 pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
-    let ProposedCall { origin, document, requester, action, .. } = &request.proposal;
+    let ProposedCall { origin, document, requester, action, claimed_author, .. } =
+        &request.proposal;
     let CallOrigin { id, tool, input, tool_use, session, run } = origin;
     let ProposedAction { prompt, base_version, scope: _, explanation, preview, touched: _, source } =
         action;
@@ -57,6 +58,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         explanation: explanation.clone(),
         prompt: prompt.clone(),
         author: person(requester),
+        claimed_author: claimed_author.as_ref().map(claimed),
         created_at: time(request.clock.created_ms),
         expires_at: request.clock.ends_ms().map(time),
         paused: request.clock.paused_ms.is_some(),
@@ -78,6 +80,11 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         report: request.report().text,
         aftermath: remarkable(request),
     }
+}
+
+fn claimed(author: &approvals::ClaimedAuthor) -> server::ClaimedAuthor {
+    let approvals::ClaimedAuthor { name, at } = author;
+    server::ClaimedAuthor { name: name.clone(), at: at.clone() }
 }
 
 fn allowed_decisions(request: &ApprovalRequest) -> Vec<DecisionKind> {

@@ -15,6 +15,7 @@ impl ApprovalRequest {
         let Preview { kind, warnings, .. } = &self.proposal.action.preview;
         self.status != RequestStatus::Pending
             || *kind == PreviewKind::Command
+            || self.proposal.is_suggestion()
             || !warnings.is_empty()
     }
 
@@ -77,6 +78,9 @@ impl ApprovalRequest {
         }
         if self.proposal.origin.tool == PLAN_TOOL {
             return invalid(InvalidDecisionReason::RuleForPlan);
+        }
+        if self.proposal.is_suggestion() {
+            return invalid(InvalidDecisionReason::RuleForSuggestion);
         }
         if wish.scope != RuleScope::Session && self.proposal.document.is_none() {
             return invalid(InvalidDecisionReason::RuleWithoutDocument);

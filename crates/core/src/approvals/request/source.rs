@@ -29,6 +29,8 @@ pub enum RequestSource {
     /// Person who proposes a request again.
     #[serde(rename = "desk")]
     WorkspaceInbox,
+    /// Tracked changes of a file that a person imports.
+    Import,
     /// Unknown: stored by a version that did not record it, or that had other origins.
     #[default]
     #[serde(rename = "", other)]
@@ -41,4 +43,15 @@ impl RequestSource {
     pub fn is_waiting_program(self) -> bool {
         matches!(self, Self::Mcp | Self::MessagesApi)
     }
+}
+
+/// Author of the tracked changes of an imported file. The name is what the file claims, not an
+/// account of this server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimedAuthor {
+    /// Name in the file.
+    pub name: String,
+    /// Time of the newest change in RFC 3339, if the file has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }

@@ -147,6 +147,7 @@ fn author(entry: &ReplayEntry<'_>) -> SpanSource {
         hunk: None,
         edited: false,
         requester: entry.placements.and_then(|it| it.requester.clone()),
+        claimed_author: entry.placements.and_then(|it| it.claimed_author.clone()),
         approver: (!unasked).then(|| entry.author.clone()),
         rule: entry.placements.and_then(|it| it.rule.clone()),
         at_ms: entry.at_ms,

@@ -77,6 +77,7 @@ fn placements(placed: Vec<WordPlacement>) -> UpdatePlacements {
     UpdatePlacements {
         act: ServerAct::Accepted,
         requester: Some("ana".into()),
+        claimed_author: None,
         unasked: false,
         rule: None,
         placed,
@@ -311,6 +312,7 @@ fn whole(made: &MadeUpdate) -> SpanSource {
             hunk: None,
             edited: false,
             requester: made.placements.as_ref().and_then(|it| it.requester.clone()),
+            claimed_author: None,
             approver: Some(made.user.clone()),
             rule: None,
             at_ms: made.at_ms,
@@ -343,8 +345,7 @@ fn bring_back(made: &mut MadeUpdate, random: &mut fastrand::Rng, texts: &[Text],
     made.change = ChangeSet::of(text.len(), &[edit]).unwrap();
     let placed = vec![back(from, from + end - at, version as u64, at)];
     let act = ServerAct::Restored(Version(version as u64));
-    made.placements =
-        Some(UpdatePlacements { act, requester: None, unasked: false, rule: None, placed });
+    made.placements = Some(UpdatePlacements { act, requester: None, ..placements(placed) });
 }
 
 fn follow(replay: &mut ProvenanceReplay, made: &MadeUpdate) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::approvals::{AiCredit, ApprovalRule, AuthorSpan, Person, SpanAuthor};
+use crate::approvals::{RequestCredit, ApprovalRule, AuthorSpan, Person, SpanAuthor};
 use crate::cpu_pool;
 use crate::document::provenance::{
     Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,
@@ -53,12 +53,25 @@ pub async fn author_spans(
         SpanSource::Person { user, at_ms } => {
             AuthorSpan { from, to, author: SpanAuthor::Person(person(user)), at_ms }
         }
-        SpanSource::Request { request, hunk, edited, requester, approver, rule, at_ms } => {
+        SpanSource::Request {
+            request,
+            hunk,
+            edited,
+            requester,
+            claimed_author,
+            approver,
+            rule,
+            at_ms,
+        } => {
             let requester = requester.or_else(|| approver.clone()).map_or_else(unknown, person);
             let approver = approver.map(person);
             let rule = rule.and_then(|id| rules.get(&id).cloned());
-            let author = AiCredit { requester, request, hunk, approver, rule, edited };
-            AuthorSpan { from, to, author: SpanAuthor::Ai(author), at_ms }
+            let credit = RequestCredit { requester, request, hunk, approver, rule, edited };
+            let author = match claimed_author {
+                Some(name) => SpanAuthor::Claimed(name, credit),
+                None => SpanAuthor::Ai(credit),
+            };
+            AuthorSpan { from, to, author, at_ms }
         }
     };
     Ok(spans.into_iter().map(credit).collect())

@@ -111,7 +111,7 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &ApplyContext, effects: &m
     }
     let request = Arc::clone(request);
     if anybody != stood_still {
-        effects.keep(changed_record(state, &request, None));
+        effects.keep(changed_record(&request, None));
     }
     queue_request_event(state, &request, &[], None, now, effects);
 }

@@ -122,7 +122,7 @@ fn announce(
     let detail = json!({ "tool": proposal.origin.tool, "hunks": request.hunks.len() });
     let actor = proposal.requester.user.as_str();
     effects.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
-    effects.keep(requests::record(state, request));
+    effects.keep(requests::record(request));
     state.open.insert(request.id().clone(), Arc::clone(request));
     effects.queue_event(RoomEvent::Requested(Arc::clone(request)));
     streaming_previews::become_request(state, request.id(), effects);
@@ -167,6 +167,7 @@ fn arrive(
         requester_former: requester.former,
         action,
         policy: settings.policy.into(),
+        claimed_author: None,
         again_of,
     };
     let clock = RequestTimes { deadline_ms, ..RequestTimes::start(now.ms, timeout_ms) };

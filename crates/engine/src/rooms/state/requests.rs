@@ -26,11 +26,11 @@ pub(crate) const MOST_OPEN_EACH: usize = 64;
 const MOST_PARTS: usize = 256;
 
 /// Returns the operation that stores a request.
-pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
+pub(crate) fn record(request: &ApprovalRequest) -> StoreOp {
     let proposal = &request.proposal;
     StoreOp::PutRequest(RequestRecord {
         id: proposal.origin.id.clone(),
-        document: state.about(),
+        document: proposal.document.clone(),
         session: proposal.origin.session.clone(),
         run: proposal.origin.run.clone(),
         status: request.status.as_str().to_owned(),
@@ -49,12 +49,11 @@ pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
 /// The whole request is stored if it has ended, if much of it changed, and if it has no hunks,
 /// because it may have another preview.
 pub(crate) fn changed_record<'h>(
-    state: &RoomState,
     request: &ApprovalRequest,
     hunks: impl IntoIterator<Item = &'h HunkId>,
 ) -> StoreOp {
     if !request.status.is_open() || request.hunks.is_empty() {
-        return record(state, request);
+        return record(request);
     }
     let part = |hunk: &str, body: serde_json::Result<String>| RequestPartRecord {
         request: request.id().clone(),
@@ -65,7 +64,7 @@ pub(crate) fn changed_record<'h>(
     };
     let ids: BTreeSet<HunkId> = hunks.into_iter().cloned().collect();
     if ids.len() > MOST_PARTS {
-        return record(state, request);
+        return record(request);
     }
     let ids: Vec<HunkId> = ids.into_iter().collect();
     let hunks = request.hunks_named(&ids).into_iter();
@@ -82,7 +81,7 @@ pub(crate) fn place(
     request: Arc<ApprovalRequest>,
     effects: &mut RoomEffects,
 ) {
-    let op = record(state, &request);
+    let op = record(&request);
     put_back(state, request, op, effects);
 }
 
@@ -94,7 +93,7 @@ pub(crate) fn place_changed<'h>(
     hunks: impl IntoIterator<Item = &'h HunkId>,
     effects: &mut RoomEffects,
 ) {
-    let op = changed_record(state, &request, hunks);
+    let op = changed_record( &request, hunks);
     put_back(state, request, op, effects);
 }
 
@@ -152,7 +151,9 @@ pub(crate) fn placements(
 ) -> UpdatePlacements {
     let requester = Some(request.proposal.requester.user.clone());
     let unasked = outcome.asked == PeopleAsked::Nobody;
-    UpdatePlacements { act, requester, unasked, rule, placed: outcome.placed.clone() }
+    let claimed_author = request.proposal.claimed_author.as_ref().map(|it| it.name.clone());
+    let placed = outcome.placed.clone();
+    UpdatePlacements { act, requester, claimed_author, unasked, rule, placed }
 }
 
 /// Returns hunks with their request, as they are announced.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::approvals::{
     self, ApprovalRequest, ApprovalRule, Decision, EVERY_TOOL, PLAN_TOOL, Person, RuleEffect,
-    RuleEnd, RuleScope, RuleSubject,
+    RuleEnd, RuleScope, RuleSubject, SUGGESTION_TOOL,
 };
 use crate::ids::{RuleId, SessionId};
 use crate::permissions::{Action, Principal};
@@ -111,6 +111,9 @@ pub(crate) fn add(
         RuleEffect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
         RuleEffect::Allow if tool == PLAN_TOOL => {
             return invalid("plans are asked about every time");
+        }
+        RuleEffect::Allow if tool == SUGGESTION_TOOL => {
+            return invalid("suggestions of people are decided by people every time");
         }
         RuleEffect::Allow if over.is_some() => {
             return invalid("`over` is for rules that deny or ask");

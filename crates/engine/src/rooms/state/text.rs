@@ -326,7 +326,7 @@ impl RoomState {
             permanent: false,
         });
         for request in self.open.values() {
-            effects.keep(requests::record(self, request));
+            effects.keep(requests::record(request));
         }
         if !self.own.frozen.is_empty() {
             self.record.settings = self.settings_as_kept();

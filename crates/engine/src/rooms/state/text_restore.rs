@@ -60,6 +60,7 @@ fn placements(version: Version, edits: &[TextEdit]) -> UpdatePlacements {
     UpdatePlacements {
         act: ServerAct::Restored(version),
         requester: None,
+        claimed_author: None,
         unasked: false,
         rule: None,
         placed,

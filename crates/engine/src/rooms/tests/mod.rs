@@ -2,6 +2,7 @@
 
 mod failing;
 mod fixture;
+mod importing;
 mod people;
 mod proposing;
 mod reporting;

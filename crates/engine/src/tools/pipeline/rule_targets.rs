@@ -1,7 +1,7 @@
 //! Checks the tool names in owners' rules. A rule for a tool that people are never asked about
 //! would have no effect, and its author would not learn of the misspelling.
 
-use crate::approvals::EVERY_TOOL;
+use crate::approvals::{EVERY_TOOL, SUGGESTION_TOOL};
 
 use crate::tools::document::read_document::ReadDocument;
 use crate::tools::dyn_tool::DynTool;
@@ -39,7 +39,7 @@ impl ToolRegistry {
         let makes = |entry: &dyn DynTool| {
             matches!(entry.spec().effect, ToolEffect::Creates | ToolEffect::Plans)
         };
-        let is_nameless = tool == COMMANDS || self.find(tool).is_some_and(makes);
+        let is_nameless = [COMMANDS, SUGGESTION_TOOL].contains(&tool) || self.find(tool).is_some_and(makes);
         if has_path && is_nameless {
             return Err(format!("{tool} names no file: make a rule about it without a `path`"));
         }
@@ -54,7 +54,7 @@ impl ToolRegistry {
             entry.spec().effect != ToolEffect::Safe || entry.spec().name == ReadDocument::NAME
         };
         let here = self.tools.iter().map(AsRef::as_ref).filter(asks).map(|entry| entry.spec().name);
-        here.filter(|name| *name != COMMANDS).chain([COMMANDS]).collect()
+        here.filter(|name| *name != COMMANDS).chain([COMMANDS, SUGGESTION_TOOL]).collect()
     }
 }
 
