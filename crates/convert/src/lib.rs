@@ -6,10 +6,13 @@
 //! 2. [`html`], [`word`]: readers, which make that tree.
 //! 3. [`markdown`]: the writer.
 //! 4. [`Report`]: what a reader left out or decided, told to the person who imports.
+//! 5. [`SourceFile`]: a file of any of the kinds, with its encoding.
 //!
 //! Pure: bytes in, values out. Nothing outside of the given bytes is ever loaded.
 
 mod converted;
+mod encoding;
+mod file;
 pub mod html;
 pub mod markdown;
 mod report;
@@ -17,6 +20,7 @@ pub mod tree;
 pub mod word;
 
 pub use converted::{Converted, ImportedChange, ImportedPart, ImportedSuggestion};
+pub use file::{FileError, FileKind, SourceFile};
 pub use html::from_html;
 pub use report::{Decided, LeftOut, Report};
 pub use word::{WordError, from_word};
