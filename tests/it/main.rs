@@ -39,6 +39,7 @@ mod files;
 #[cfg(target_os = "linux")]
 mod grammar_worker;
 mod harper;
+mod imports;
 mod injection;
 mod judging;
 mod judging_table;

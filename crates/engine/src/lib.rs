@@ -21,6 +21,7 @@ pub mod store;
 pub mod tools;
 
 // The crates below, under the names that the modules here and the transports use.
+pub use copydesk_convert as convert;
 pub use copydesk_core::{
     approvals, document, export, failpoint, ids, interrupt, metrics, permissions, unseen_characters,
 };

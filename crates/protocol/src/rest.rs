@@ -14,7 +14,7 @@ use super::files::{FileLine, FileState};
 use super::history::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
 use super::names::{PermissionMode, RequestStatus, Role, RunStateName, WebhookStatus};
 use super::server::{
-    ClaudeResponse, Decided, DocumentLine, Person, Settings, ToolApprovalRequest, WholeDocument,
+    ClaudeResponse, CreatedDocument, Decided, DocumentLine, Person, Settings, ToolApprovalRequest, WholeDocument,
     WireError,
 };
 
@@ -456,4 +456,62 @@ pub struct Webhooks {
 pub struct SignInOffer {
     /// Address at which a browser signs in; `null`: this server has no identity provider.
     pub url: Option<String>,
+}
+
+/// Document of an imported file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct ImportedDocument {
+    /// Document.
+    pub document: CreatedDocument,
+    /// Requests for the tracked changes of a Word file, one for each author.
+    pub requests: Vec<ToolApprovalRequest>,
+    /// What was left out and decided.
+    pub report: ImportReport,
+}
+
+/// HTML as Markdown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct ConvertedHtml {
+    /// Markdown.
+    pub markdown: String,
+    /// What was left out and decided.
+    pub report: ImportReport,
+}
+
+/// What was left out of a text, and decided about it, while it was read. Two empty lists: nothing
+/// was lost.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub struct ImportReport {
+    /// Kinds of things that are not in the text.
+    pub left_out: Vec<LeftOut>,
+    /// Kinds of choices that were made.
+    pub decided: Vec<ImportChoice>,
+}
+
+/// Kind of thing that is not in an imported text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct LeftOut {
+    /// Name of the kind in the singular, such as `picture` or `comment`.
+    pub kind: String,
+    /// Number of things of this kind.
+    pub count: u32,
+    /// First of them in short, at most 80 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub example: Option<String>,
+}
+
+/// Kind of choice that was made while a text was imported.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+pub struct ImportChoice {
+    /// Name of the choice, such as `merged cell`.
+    pub kind: String,
+    /// Number of places.
+    pub count: u32,
 }

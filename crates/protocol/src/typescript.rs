@@ -33,12 +33,12 @@ fn generate() -> String {
         server::{
             WireError, SessionRegistered, Person, Settings, SettingsChanged, ModelsChanged, DocumentSettings, DocumentLine, Trash, DeletedDocument, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone, Warning,
+            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ClaimedAuthor, ToolApprovalRequest, Aftermath, Undone, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ReportState, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, LoginLine, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
         sharing::{ShareDocument, UnshareDocument, DocumentRoleLine, DocumentRoleList}
-        rest::{DecisionResult}
+        rest::{DecisionResult, ImportedDocument, ConvertedHtml, ImportReport, LeftOut, ImportChoice}
         administration::{
             ReadSpending, SetSpendingLimit, MonthSpending, SpendingLine, UnpricedModel, WorkInProgress, UnfinishedRun,
             StopRun, StoredSizes, NamePerson, DeletePerson, PersonPreview, DeletedRecords, RenamedRecords, KeptRecords,

@@ -34,17 +34,27 @@ impl Response {
 
 /// Sends `METHOD /path` with these headers (and `Connection: close`), and reads the answer.
 pub fn ask(address: &str, request: &str, headers: &[(&str, &str)]) -> Response {
-    say(address, request, headers, "")
+    say(address, request, headers, b"")
 }
 
 /// The same with a body, and its length as a header.
 pub fn send(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Response {
+    send_bytes(address, request, headers, body.as_bytes())
+}
+
+/// The same with a body that is no text.
+pub fn send_bytes(
+    address: &str,
+    request: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Response {
     let length = body.len().to_string();
     let headers = [headers, &[("Content-Length", length.as_str())]].concat();
     say(address, request, &headers, body)
 }
 
-fn say(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Response {
+fn say(address: &str, request: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout can be set");
     let mut text = format!("{request} HTTP/1.1\r\n");
@@ -56,8 +66,9 @@ fn say(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Re
         text.push_str("Connection: close\r\n");
     }
     text.push_str("\r\n");
-    text.push_str(body);
     stream.write_all(text.as_bytes()).expect("the server reads");
+    // What is refused before it is read may end the connection.
+    stream.write_all(body).ok();
     let bytes = read(&mut stream);
     let answer = String::from_utf8_lossy(&bytes).into_owned();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::TestServer;
-use super::http::{Response, ask, send};
+use super::http::{Response, ask, send, send_bytes};
 
 /// A program with a token.
 pub struct RestClient {
@@ -48,6 +48,16 @@ impl RestClient {
     /// `POST /api/v1/…`
     pub fn posts(&self, path: &str, body: &Value) -> Answer {
         self.says(&format!("POST /api/v1/{path}"), &[], &body.to_string())
+    }
+
+    /// `POST /api/v1/…` with a file as the body.
+    pub fn posts_file(&self, path: &str, headers: &[(&str, &str)], file: &[u8]) -> Answer {
+        let usual = [("Host", self.address.as_str()), ("Authorization", self.bearer.as_str())];
+        let headers = [&usual, headers].concat();
+        let request = format!("POST /api/v1/{path}");
+        let Response { status, head, body, .. } =
+            send_bytes(&self.address, &request, &headers, file);
+        Answer { status, head, body: serde_json::from_str(&body).unwrap_or(Value::Null) }
     }
 
     /// `DELETE /api/v1/…`

@@ -17,6 +17,7 @@ mod exports;
 mod files;
 mod history;
 mod idempotency;
+mod imports;
 mod page;
 mod readiness;
 mod requests;
@@ -60,6 +61,7 @@ pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
 pub use exports::{ExportedFile, export_input};
 pub use files::{DocumentPaths, ListedFiles};
 pub use history::{VersionComparison, VersionList, is_large_update};
+pub use imports::{DocumentImport, ImportedFile};
 pub use page::ListPage;
 pub use requests::decision_batch::{
     DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, decide_all,
@@ -69,6 +71,7 @@ pub use runs::{AdmittedRun, HeardRuns};
 pub use settings::NewSettings;
 
 use administration::person_deletion::DeletionSignal;
+use imports::ImportAdmission;
 use readiness::Readiness;
 use webhooks::AddressPolicy;
 
@@ -82,6 +85,7 @@ pub struct Application {
     readiness: Readiness,
     sign_in: Option<SignInPolicy>,
     deletions: DeletionSignal,
+    imports: ImportAdmission,
     /// Authenticator of tokens.
     pub auth: Authenticator,
     /// Rooms of the documents.
@@ -125,6 +129,7 @@ impl Application {
             readiness,
             sign_in,
             deletions: DeletionSignal::default(),
+            imports: ImportAdmission::default(),
             auth,
             rooms,
             agents,

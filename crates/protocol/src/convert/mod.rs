@@ -7,6 +7,7 @@ mod errors;
 mod files;
 mod from_client;
 mod history;
+mod imports;
 mod lists;
 mod names;
 mod people;
@@ -46,6 +47,7 @@ pub use from_client::{
     read_decision, server_settings, undo,
 };
 pub use history::{comparison, provenance};
+pub use imports::{converted, imported};
 pub use lists::{audit_lines, created, request_page, versions};
 pub use people::{grant, issued, reached_at, session_ended, tie, token_list};
 pub use request::{

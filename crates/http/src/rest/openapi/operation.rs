@@ -40,6 +40,10 @@ pub(crate) enum BodyKind {
     Usual,
     /// A body with the text of a document or a prompt.
     Text,
+    /// A file as it is.
+    File,
+    /// HTML as it is.
+    Html,
     /// A request for a new token.
     Secret,
 }
@@ -122,6 +126,14 @@ impl Operation {
         Self { body_kind: BodyKind::Text, ..self }
     }
 
+    pub(crate) fn file_body(self) -> Self {
+        Self { body_kind: BodyKind::File, ..self }
+    }
+
+    pub(crate) fn html_body(self) -> Self {
+        Self { body_kind: BodyKind::Html, ..self }
+    }
+
     pub(crate) fn secret_body(self) -> Self {
         Self { body_kind: BodyKind::Secret, ..self }
     }
@@ -160,6 +172,18 @@ impl Operation {
             }
             operation["requestBody"] =
                 json!({"required": true, "content": {"application/json": {"schema": schema}}});
+        }
+        let file = json!({"type": "string", "format": "binary"});
+        match self.body_kind {
+            BodyKind::File => {
+                operation["requestBody"] = json!({"required": true, "content": {"*/*": {"schema": file}}});
+            }
+            BodyKind::Html => {
+                let schema = json!({"type": "string"});
+                operation["requestBody"] =
+                    json!({"required": true, "content": {"text/html": {"schema": schema}}});
+            }
+            BodyKind::NoBodyNoToken | BodyKind::Usual | BodyKind::Text | BodyKind::Secret => {}
         }
         if self.body_kind == BodyKind::NoBodyNoToken {
             operation["security"] = json!([]);

@@ -1,0 +1,111 @@
+//! Files as documents, and HTML as Markdown: bodies that are no JSON.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{FromRequest as _, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::problem::{self, Problem, RestResult};
+use crate::rest::middleware::pagination::{PathId, QueryParams};
+use copydesk_engine::api::{ApiError, Caller, ErrorCode, ImportedFile};
+use copydesk_engine::convert::FileKind;
+use copydesk_engine::cpu_pool;
+use copydesk_engine::ids::DocumentId;
+use copydesk_protocol::convert;
+use copydesk_protocol::rest::ConvertedHtml;
+
+/// Maximum file, in bytes.
+pub(super) const FILE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+/// Maximum HTML of a paste, in bytes.
+pub(super) const HTML_LIMIT_BYTES: usize = 4 * 1024 * 1024;
+
+/// What is known of a file besides its content.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ImportQuery {
+    /// Title of the document; missing: that of the file.
+    title: Option<String>,
+    /// Name of the file. Its extension says of which kind it is: `.docx`, `.md`, `.txt` or `.html`.
+    /// Missing: `Content-Type` or the content says so.
+    name: Option<String>,
+}
+
+/// Creates a document of a file.
+///
+/// # Errors
+/// 403 `not_allowed` without permission to create, 413 `too_large` above 32 MB, 415
+/// `unsupported_media_type` for forms and for files of other kinds, 422 `invalid_request` for files
+/// that cannot be read; see [`Caller::import_document`].
+pub async fn import(
+    caller: Caller,
+    QueryParams(ImportQuery { title, name }): QueryParams<ImportQuery>,
+    request: Request,
+) -> RestResult<Response> {
+    let file = async {
+        let content_type = content_type(request.headers())?;
+        let name = name.unwrap_or_default();
+        Ok(ImportedFile { bytes: bytes(request).await?, name, content_type })
+    };
+    let imported = caller.import_document(title, file).await?;
+    let there = [(header::LOCATION, format!("/api/v1/documents/{}", imported.document.id))];
+    let person = caller.principal.user.as_str();
+    // Many changes take long to encode.
+    let answer = move || Json(convert::imported(imported)).into_response();
+    let answer = cpu_pool::run(person, answer).await.map_err(|_| Problem::internal())?;
+    Ok((StatusCode::CREATED, there, answer).into_response())
+}
+
+/// Name of a file whose content is converted.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ConvertQuery {
+    /// Name of the file, if the body is one and no HTML. Its extension says of which kind it is.
+    name: Option<String>,
+}
+
+/// Returns HTML, or a file, as Markdown. Changes nothing.
+///
+/// # Errors
+/// 404 `not_found` for an unknown document, 403 `not_allowed` for readers, 413 `too_large` above 4
+/// MB, 415 `unsupported_media_type` for a body that is neither HTML nor a file of a kind that can
+/// be imported; see [`Caller::convert_file`].
+pub async fn convert(
+    caller: Caller,
+    PathId(document): PathId<DocumentId>,
+    QueryParams(ConvertQuery { name }): QueryParams<ConvertQuery>,
+    request: Request,
+) -> RestResult<Json<ConvertedHtml>> {
+    let file = async {
+        let content_type = content_type(request.headers())?;
+        if name.is_none() && FileKind::of_content_type(&content_type).is_none() {
+            let detail = "the body must be HTML, with `Content-Type: text/html`";
+            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
+        }
+        let name = name.unwrap_or_default();
+        Ok(ImportedFile { bytes: bytes(request).await?, name, content_type })
+    };
+    Ok(Json(convert::converted(caller.convert_file(&document, file).await?)))
+}
+
+/// Returns the content type of a body that is a file. A form of another page, which a browser sends
+/// unasked, is none.
+fn content_type(headers: &HeaderMap) -> Result<String, ApiError> {
+    let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let named = named.unwrap_or_default();
+    let is_form = ["multipart/", "application/x-www-form-urlencoded"]
+        .iter()
+        .any(|form| named.trim_start().to_ascii_lowercase().starts_with(form));
+    if is_form {
+        let detail = "send the file itself as the body, not a form";
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
+    }
+    Ok(named.to_owned())
+}
+
+async fn bytes(request: Request) -> Result<Bytes, ApiError> {
+    Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::TooLarge, problem::TOO_LARGE),
+        _ => ApiError::invalid("the body could not be read to its end"),
+    })
+}
