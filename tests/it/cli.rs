@@ -189,7 +189,7 @@ fn what_was_accepted_in_part_is_done_and_what_was_taken_back_is_not() {
 }
 
 #[test]
-fn text_files_become_documents_and_nothing_else_does() {
+fn files_become_documents_and_nothing_else_does() {
     let (copydesk, token, _) = test_server(&[]);
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &[u8]| {
@@ -211,13 +211,20 @@ fn text_files_become_documents_and_nothing_else_does() {
     let made = &made["documents"][0];
     assert_eq!((&made["title"], &made["version"]), (&json!("A story"), &json!(0)));
     let before = hand.gets("documents").ok()["documents"].as_array().unwrap().len();
-    let (word, latin) = (file("c.docx", b"PK"), file("d.txt", b"caf\xe9"));
+    let latin = file("d.txt", b"caf\xe9");
+    let output = runs(&copydesk, &token, &["import", &latin]);
+    let id = said(&output, 0);
+    assert_eq!(read(id.trim())["text"], "caf\u{e9}");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("d.txt: Decided: 1 text read as Windows-1252."), "{told}");
+    let before = before + 1;
+    let (picture, word) = (file("c.png", b"PNG"), file("c.docx", b"no ZIP file"));
     let folder = folder.path().to_str().unwrap();
     for (wrong, why) in [
-        (vec![one.as_str(), &word], "not a supported text file"),
-        (vec![&one, &latin], "not in UTF-8"),
+        (vec![one.as_str(), &picture], "not a supported file"),
+        (vec![&word], "not a Word document"),
         (vec![&one, "nowhere.md"], "cannot read nowhere.md"),
-        (vec![&one, folder], "not a supported text file"),
+        (vec![&one, folder], "not a supported file"),
         (vec![&one, &two, "--title", "Both"], "--title is for one file"),
     ] {
         let output = runs(&copydesk, &token, &[&["import"], &wrong[..]].concat());

@@ -10,7 +10,7 @@ pub mod socketio;
 
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Certificate, ClientBuilder, Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +22,8 @@ use copydesk_protocol::server::{IssuedToken, TokenList};
 
 /// Maximum wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum wait for the answer to a file, which takes long to send and to read.
+const FILE_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Failure of a request of a [`ServerClient`].
 #[derive(Debug, thiserror::Error)]
@@ -273,6 +275,21 @@ impl ServerClient {
     /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn post(&self, path: &[&str], body: &Value) -> ClientResult<Value> {
         self.read(self.request(Method::POST, path)?.json(body)).await
+    }
+
+    /// Posts a file as it is to an address below `/api/v1`, and returns the answer.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
+    pub async fn post_file(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+        file: Vec<u8>,
+    ) -> ClientResult<Value> {
+        let request = self.with_query(Method::POST, path, query)?;
+        let request = request.header(CONTENT_TYPE, "application/octet-stream").body(file);
+        self.read(request.timeout(FILE_PATIENCE)).await
     }
 
     /// Puts a JSON value at an address below `/api/v1`, and returns the answer.

@@ -3,9 +3,13 @@
 //! Texts of models and people are shown without control characters: they must not move the cursor
 //! or overwrite earlier output.
 
+mod import_report;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+
+pub use import_report::import_report;
 
 /// Number of characters of the text around a change.
 const AROUND: usize = 40;

@@ -312,8 +312,8 @@ pub struct DocsArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct ImportArgs {
-    /// Text files (.md, .markdown, .txt) in UTF-8; all are read before the first document is
-    /// created
+    /// Word documents (.docx), pages (.html), Markdown (.md) and plain text (.txt); all are read
+    /// before the first document is created
     #[arg(value_name = "FILE", required = true)]
     pub file: Vec<PathBuf>,
     /// Title of the document, if there is only one file [default: the file's name without its

@@ -1,4 +1,4 @@
-//! `copydesk import`: makes text files documents of a running server.
+//! `copydesk import`: makes files documents of a running server.
 
 use std::path::Path;
 
@@ -7,15 +7,14 @@ use serde_json::{Value, json};
 
 use crate::cli::ImportArgs;
 use crate::commands::CommandOutcome;
+use copydesk_client::show;
 
 use super::{client, say, say_json};
 
-/// Endings of the names of text files.
-const ENDINGS: [&str; 3] = ["md", "markdown", "txt"];
-/// Maximum file, in bytes: no server takes a longer document.
+/// Endings of the names of files that can be imported.
+const ENDINGS: [&str; 6] = ["docx", "html", "htm", "md", "markdown", "txt"];
+/// Maximum file, in bytes: no server takes a longer one.
 const LARGEST: u64 = 32 * 1024 * 1024;
-/// Character that some editors write before a text.
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Makes a document of each file. Nothing is created before all files were read.
 pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
@@ -24,17 +23,25 @@ pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
     }
     let mut wishes = Vec::with_capacity(args.file.len());
     for file in &args.file {
-        let title = args.title.clone().unwrap_or_else(|| name(file));
-        wishes.push((file, json!({"title": title, "text": text(file).await?})));
+        let title = args.title.clone().unwrap_or_else(|| stem(file));
+        wishes.push((file, title, content(file).await?));
     }
     let client = client(&args.server)?;
     let mut made: Vec<Value> = Vec::with_capacity(wishes.len());
-    for (file, wish) in wishes {
-        let document = client.post(&["documents"], &wish).await;
-        let document = document.with_context(|| format!("cannot import {}", file.display()))?;
+    for (file, title, content) in wishes {
+        let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let query = [("title", title.as_str()), ("name", &name)];
+        let answer = client.post_file(&["documents", "import"], &query, content).await;
+        let mut answer = answer.with_context(|| format!("cannot import {}", file.display()))?;
         if !args.server.json {
-            say(&format!("{}\n", document["id"].as_str().unwrap_or_default()))?;
+            say(&format!("{}\n", answer["document"]["id"].as_str().unwrap_or_default()))?;
+            for line in show::import_report(&answer) {
+                eprintln!("copydesk: {name}: {line}");
+            }
         }
+        let mut document = answer["document"].take();
+        document["requests"] = answer["requests"].take();
+        document["report"] = answer["report"].take();
         made.push(document);
     }
     if args.server.json {
@@ -44,19 +51,16 @@ pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
 }
 
 /// Returns the name of a file, without its ending.
-fn name(file: &Path) -> String {
+fn stem(file: &Path) -> String {
     file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns the text of a file, if it is a text file.
-async fn text(file: &Path) -> Result<String> {
+/// Returns the content of a file, if it is of a kind that can be imported.
+async fn content(file: &Path) -> Result<Vec<u8>> {
     let shown = file.display();
     let ending = file.extension().map(|it| it.to_string_lossy().to_lowercase());
     if !ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
-        bail!(
-            "{shown} is not a supported text file; supported extensions: .{}",
-            ENDINGS.join(", .")
-        );
+        bail!("{shown} is not a supported file; supported extensions: .{}", ENDINGS.join(", ."));
     }
     let about = tokio::fs::metadata(file).await;
     let about = about.with_context(|| format!("cannot read {shown}"))?;
@@ -64,11 +68,7 @@ async fn text(file: &Path) -> Result<String> {
         bail!("{shown} is not a file");
     }
     if about.len() > LARGEST {
-        bail!("{shown} is longer than a document may be");
+        bail!("{shown} is longer than 32 MB, the longest file that can be imported");
     }
-    let bytes = tokio::fs::read(file).await.with_context(|| format!("cannot read {shown}"))?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        bail!("{shown} is not in UTF-8");
-    };
-    Ok(text.strip_prefix(BYTE_ORDER_MARK).map(str::to_owned).unwrap_or(text))
+    tokio::fs::read(file).await.with_context(|| format!("cannot read {shown}"))
 }
