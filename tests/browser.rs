@@ -139,6 +139,11 @@ fn rich_text_and_word_documents_come_in_with_their_structure_and_deleted_documen
 }
 
 #[test]
+fn tracked_changes_of_an_imported_word_file_wait_and_what_was_left_out_is_said() {
+    tell("import", "harper");
+}
+
+#[test]
 fn names_stand_between_the_lines_and_two_who_type_at_once_make_one_step_of_the_history() {
     tell("edges", &script("lamp"));
 }

@@ -34,9 +34,6 @@ export default defineConfig({
               test: /node_modules[\\/](@codemirror[\\/](?!language|search)|style-mod|w3c-keyname|crelt|@marijn)/,
             },
             { name: 'markdown', test: /node_modules[\\/](@lezer|@codemirror[\\/]language)/ },
-            // Fetched when somebody pastes rich text, or imports a Word document.
-            { name: 'rich-text', test: /node_modules[\\/](turndown|@mixmark-io)/ },
-            { name: 'word', test: /node_modules[\\/]mammoth/ },
             { name: 'find', test: /node_modules[\\/]@codemirror[\\/]search/ },
             { name: 'vendor', test: /node_modules/ },
             // Too small to be fetched one by one.

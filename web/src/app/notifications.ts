@@ -8,6 +8,7 @@ import { useSession } from '../session/store.ts'
 import type { DocumentLine, ToolApprovalRequest } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
 import { plural } from '../ui/timeFormat.ts'
+import { proposedBy } from '../ui/importReport.ts'
 import { waitingWords } from './tabTitle.ts'
 
 const KEY = 'copydesk:notifications'
@@ -35,14 +36,17 @@ interface Words {
 
 /** What a notification about a request says; `decides`: to somebody who may decide it. */
 export function wordsFor(
-  request: Pick<ToolApprovalRequest, 'hunks' | 'author' | 'prompt' | 'document_id'>,
+  request: Pick<
+    ToolApprovalRequest,
+    'hunks' | 'author' | 'claimedAuthor' | 'prompt' | 'document_id'
+  >,
   decides: boolean,
 ): Words {
   const count = request.hunks.length
   const what =
     count > 0 ? `${plural(count, 'change')} ${count === 1 ? 'waits' : 'wait'}` : 'A request waits'
   const title = decides ? `${what} for you` : `${what} for others to decide`
-  return { title, body: `AI for ${request.author.name}: ${request.prompt}` }
+  return { title, body: [proposedBy(request), request.prompt].filter(Boolean).join(': ') }
 }
 
 /**

@@ -40,16 +40,17 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
     run.entries.some((entry) => entry.kind === 'tool' && entry.waits && entry.result === null)
   const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
   const kind = name === undefined ? 'Answer' : toolName(name)
+  const who = run.claimedBy ?? `AI for ${run.author || 'somebody'}`
   return (
     <article
       className={`card ${requests.length === 0 ? 'is-answer' : ''}`}
-      aria-label={run.prompt ? `AI for ${run.author}: ${run.prompt}` : `AI for ${run.author}`}
+      aria-label={run.prompt ? `${who}: ${run.prompt}` : who}
     >
       <div className="card-head">
         <span className="spark">
           <Icon name="spark" />
         </span>
-        <h3>AI for {run.author || 'somebody'}</h3>
+        <h3>{who}</h3>
         <p>
           {kind} ·{' '}
           {!running || waiting

@@ -29,6 +29,8 @@ export interface ConversationRun {
   sessionId: string
   prompt: string
   author: string
+  /** Whose tracked changes of an imported file these are; else they are the AI's. */
+  claimedBy?: string
   at: string
   /**
    * Questions of one person about one document are worked on one after the other: whether this
@@ -301,6 +303,11 @@ export function requested(chat: Chat, request: ToolApprovalRequest): Chat {
       ...run,
       prompt: run.prompt || request.prompt,
       author: run.author || request.author.name,
+      // Nothing runs: a person made these changes elsewhere.
+      ...(request.claimedAuthor && {
+        claimedBy: `${request.claimedAuthor.name} in Word`,
+        status: 'success' as const,
+      }),
       entries: known ? run.entries : [...run.entries, tool],
     }
   })

@@ -8,6 +8,7 @@ const TOOLS: Record<string, string> = {
   suggest_improvements: 'Suggestions',
   ExitPlanMode: 'Plan',
   create_new_document: 'New document',
+  suggestion: 'Tracked changes',
 }
 
 /** Tools that change the open document, as people choose them. */

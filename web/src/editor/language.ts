@@ -10,7 +10,7 @@ const place = new Compartment()
 let known: Extension | null = null
 const fetched = Promise.all([
   import('./markdown/markdown.ts'),
-  import('../convert/richPaste.ts'),
+  import('./paste/richPaste.ts'),
   import('./direction.ts'),
   import('./readerNotes.ts'),
 ]).then(

@@ -17,8 +17,14 @@ export interface AuthorShare {
  * What is the AI's is one part, and what people edited before they accepted it another, whoever it
  * was for: whose request it was is said at the caret.
  */
-export const keyOf = ({ kind, author, edited }: ProvenanceSpan): string =>
-  kind === 'person' ? `person ${author.id}` : edited ? `${kind} edited` : kind
+export const keyOf = ({ kind, author, claimedAuthor, edited }: ProvenanceSpan): string =>
+  kind === 'person'
+    ? `person ${author.id}`
+    : kind === 'import'
+      ? `import ${claimedAuthor ?? ''}`
+      : edited
+        ? `${kind} edited`
+        : kind
 
 /** The people who have a part, as the AI has. */
 export const peopleIn = (spans: readonly ProvenanceSpan[]): Person[] =>
@@ -38,19 +44,26 @@ export function authorShares(
       parts.set(key, {
         key,
         name: nameOf(span),
-        look: span.kind === 'person' ? String(lookOf(span.author)) : span.kind,
+        look:
+          span.kind === 'person'
+            ? String(lookOf(span.author))
+            : span.kind === 'import'
+              ? String(lookOf({ id: key, name: nameOf(span) }))
+              : span.kind,
         units: span.to - span.from,
       })
   }
   return [...parts.values()].toSorted((a, b) => b.units - a.units)
 }
 
-function nameOf({ kind, author, edited }: ProvenanceSpan): string {
+function nameOf({ kind, author, claimedAuthor, edited }: ProvenanceSpan): string {
   switch (kind) {
     case 'person':
       return author.name
     case 'ai':
       return edited ? 'AI, edited by people' : 'AI, accepted'
+    case 'import':
+      return `${claimedAuthor ?? author.name} in Word`
     case 'beginning':
       return 'Original text'
   }
@@ -67,8 +80,9 @@ export function credit(span: ProvenanceSpan, now: number): string {
     case 'beginning':
       return `Original text by ${span.author.name} · ${when}`
     case 'ai':
+    case 'import':
       return [
-        `AI for ${span.author.name}`,
+        span.kind === 'ai' ? `AI for ${span.author.name}` : nameOf(span),
         approval(span),
         when,
         ...(span.request ? [`request …${span.request.slice(-4)}`] : []),

@@ -2,6 +2,7 @@
 import { useDocument } from '../editor/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { clockTime, plural } from '../ui/timeFormat.ts'
+import { proposedBy } from '../ui/importReport.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { BinPages } from './BinPages.tsx'
 import { type Filter, ofDocument } from './state/bin.ts'
@@ -42,7 +43,7 @@ function Card({ request }: { request: ToolApprovalRequest }) {
         <span className="spark">
           <Icon name="archive" />
         </span>
-        <h3>AI for {request.author.name}</h3>
+        <h3>{proposedBy(request)}</h3>
         <p>
           Proposed {clockTime(request.created_at)} · {plural(request.hunks.length, 'change')}
         </p>

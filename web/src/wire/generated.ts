@@ -18,7 +18,7 @@ export type ApprovalSwitch = "on" | "off";
 
 export type PermissionMode = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy";
 
-export type RequestSource = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy" | "mcp" | "messages_api" | "rest" | "desk" | "";
+export type RequestSource = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy" | "mcp" | "messages_api" | "rest" | "desk" | "import" | "";
 
 export type UnaskedReason = "bypass" | "approvals_off";
 
@@ -36,7 +36,7 @@ export type SessionEndCode = "token_revoked" | "token_expired" | "token_changed"
 
 export type HistoryAct = "typed" | "accepted" | "taken_back" | "restored";
 
-export type SpanKind = "person" | "ai" | "beginning";
+export type SpanKind = "person" | "ai" | "import" | "beginning";
 
 export type UpdateType = "none" | "full" | "partial";
 
@@ -1472,6 +1472,16 @@ seen?: string,
  */
 rule?: string, };
 
+export type ClaimedAuthor = { 
+/**
+ * Name; no account of this server.
+ */
+name: string, 
+/**
+ * Time of the newest change in RFC 3339, if the file has one.
+ */
+at?: string, };
+
 export type ToolApprovalRequest = { 
 /**
  * Always `tool_approval_request`, as in the tool approval protocol.
@@ -1554,9 +1564,13 @@ explanation: string,
  */
 prompt: string, 
 /**
- * Person who asked.
+ * Person who asked, or who imported the file.
  */
 author: Person, 
+/**
+ * Author of the changes as an imported file names them; missing for other requests.
+ */
+claimedAuthor?: ClaimedAuthor, 
 /**
  * Time of the request, in RFC 3339.
  */
@@ -2279,6 +2293,64 @@ request_id: string | null,
  */
 error: WireError, };
 
+export type ImportedDocument = { 
+/**
+ * Document.
+ */
+document: CreatedDocument, 
+/**
+ * Requests for the tracked changes of a Word file, one for each author.
+ */
+requests: Array<ToolApprovalRequest>, 
+/**
+ * What was left out and decided.
+ */
+report: ImportReport, };
+
+export type ConvertedHtml = { 
+/**
+ * Markdown.
+ */
+markdown: string, 
+/**
+ * What was left out and decided.
+ */
+report: ImportReport, };
+
+export type ImportReport = { 
+/**
+ * Kinds of things that are not in the text.
+ */
+leftOut: Array<LeftOut>, 
+/**
+ * Kinds of choices that were made.
+ */
+decided: Array<ImportChoice>, };
+
+export type LeftOut = { 
+/**
+ * Name of the kind in the singular, such as `picture` or `comment`.
+ */
+kind: string, 
+/**
+ * Number of things of this kind.
+ */
+count: number, 
+/**
+ * First of them in short, at most 80 characters.
+ */
+example?: string, };
+
+export type ImportChoice = { 
+/**
+ * Name of the choice, such as `merged cell`.
+ */
+kind: string, 
+/**
+ * Number of places.
+ */
+count: number, };
+
 export type ReadSpending = { 
 /**
  * Month such as `2026-11`; missing: this one.
@@ -2762,6 +2834,10 @@ kind: SpanKind,
  * created the document.
  */
 author: Person, 
+/**
+ * With `import`: the author as the file names them.
+ */
+claimedAuthor?: string, 
 /**
  * With `ai`: the request that it came from.
  */

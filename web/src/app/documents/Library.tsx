@@ -21,7 +21,7 @@ import {
 } from './library.ts'
 import { AccountButton } from '../AccountButton.tsx'
 import { NameQuestion } from '../NameForm.tsx'
-import { ImportText } from './ImportText.tsx'
+import { ImportFiles } from './ImportFiles.tsx'
 import { OpenFile } from './OpenFile.tsx'
 import { tooLong } from './title.ts'
 import { documentPath, follow, navigate, SERVER_PATH } from '../routes.ts'
@@ -113,7 +113,7 @@ export function Library() {
           <h1>Documents</h1>
           <div className="library-actions">
             <OpenFile />
-            {mayWrite && <ImportText />}
+            {mayWrite && <ImportFiles />}
             {mayWrite && documents !== null && documents.length > 0 && (
               <button type="button" className="button is-primary" onClick={() => void create()}>
                 <Icon name="plus" size={14} /> New document

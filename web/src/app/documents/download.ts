@@ -1,5 +1,6 @@
 /** Fetching a document as a file. The token travels in a header, so a plain link would not do. */
 import { credentials } from '../../session/store.ts'
+import { reason } from '../../wire/http.ts'
 
 export type Format = 'md' | 'docx' | 'criticmarkup' | 'html' | 'json'
 
@@ -21,7 +22,12 @@ export async function download(document: string, format: Format): Promise<void> 
   const answer = await fetch(address, { headers: credentials(), cache: 'no-store' }).catch(() => {
     throw new Error('The server isn’t answering.')
   })
-  if (!answer.ok) throw new Error(await reason(answer))
+  if (!answer.ok) {
+    const detail = await reason(answer)
+    throw new Error(
+      detail ? `Not exported: ${detail}.` : 'The document could not be saved as a file.',
+    )
+  }
   save(
     await answer.blob(),
     fileName(answer.headers.get('Content-Disposition')) ?? `document.${format}`,
@@ -37,17 +43,6 @@ export function fileName(disposition: string | null): string | undefined {
   } catch {
     return undefined
   }
-}
-
-async function reason(answer: Response): Promise<string> {
-  const problem: unknown = await answer.json().catch(() => null)
-  const detail =
-    typeof problem === 'object' && problem !== null && 'detail' in problem
-      ? problem.detail
-      : undefined
-  return typeof detail === 'string'
-    ? `Not exported: ${detail}.`
-    : 'The document could not be saved as a file.'
 }
 
 function save(content: Blob, name: string): void {

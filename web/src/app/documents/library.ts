@@ -26,10 +26,8 @@ export async function loadLibrary(): Promise<void> {
   }
 }
 
-export async function createDocument(
-  begun: { title?: string; text?: string } = {},
-): Promise<string | undefined> {
-  const made = await attempt(() => wire.call('document:create', begun))
+export async function createDocument(): Promise<string | undefined> {
+  const made = await attempt(() => wire.call('document:create', {}))
   return made?.document.id
 }
 

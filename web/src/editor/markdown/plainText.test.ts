@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { titleFor } from '../../app/documents/title.ts'
 import { plainText } from './plainText.ts'
 
 it.each([
@@ -15,11 +14,4 @@ it.each([
   ['`a_b` in C:\\Users', 'a_b in C:\\Users'],
 ])('reads %j as a person does', (markdown, words) => {
   expect(plainText(markdown)).toBe(words)
-})
-
-it('takes a title from the heading of an imported text, without its escapes', () => {
-  expect(titleFor('a.docx', '# A test of \\[1\\] *things*\n\nIt was cold.')).toBe(
-    'A test of [1] things',
-  )
-  expect(titleFor('a.docx', 'It was cold.')).toBe('a')
 })

@@ -1,15 +1,18 @@
-/** Texts of one's own computer as new documents: chosen from its files, or dropped on the page. */
+/** Files of one's own computer as new documents: chosen, or dropped on the page. */
 import { useEffect, useRef } from 'react'
 import { Icon } from '../../ui/icons.tsx'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
 import { documentPath, navigate } from '../routes.ts'
-import { isWordDocument, wordDocument } from '../../convert/files.ts'
-import { KINDS, textIn } from './importText.ts'
-import { createDocument } from './library.ts'
-import { titleFor } from './title.ts'
+import { importWords } from '../../ui/importReport.ts'
+import { post, Refused } from '../../wire/http.ts'
+import type { ImportedDocument } from '../../wire/generated.ts'
 
-export function ImportText() {
+/** What the chooser of files offers. */
+const KINDS =
+  '.md,.markdown,.txt,.docx,.html,.htm,text/markdown,text/plain,text/html,application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+
+export function ImportFiles() {
   const chooser = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
@@ -32,7 +35,7 @@ export function ImportText() {
       <button
         type="button"
         className="button"
-        title="Markdown, plain text and Word documents of your computer, as new documents"
+        title="Word documents, web pages, Markdown and plain text of your computer, as new documents"
         onClick={() => chooser.current?.click()}
       >
         <Icon name="download" size={14} /> Import
@@ -54,23 +57,32 @@ export function ImportText() {
   )
 }
 
-async function wordsOf(file: File): Promise<string | null> {
-  if (isWordDocument(file)) return wordDocument(file)
-  const text = textIn(await file.arrayBuffer())
-  if (text === null)
-    toast(`${file.name} holds no text. Markdown, plain text and Word documents can be imported.`)
-  return text
-}
-
 /** One is opened; of several it is said how many there are. */
 async function importAll(files: readonly File[]): Promise<void> {
   const made: string[] = []
   for (const file of files) {
-    const text = await wordsOf(file)
-    if (text === null) continue
-    const id = await createDocument({ title: titleFor(file.name, text), text })
+    const id = await importFile(file)
     if (id) made.push(id)
   }
   if (made.length === 1 && files.length === 1) navigate(documentPath(made[0]!))
   else if (made.length > 0) toast(`${plural(made.length, 'document')} imported.`)
+}
+
+/** The new document; nothing if the server does not take the file, which is said. */
+async function importFile(file: File): Promise<string | undefined> {
+  try {
+    const query = new URLSearchParams({ name: file.name })
+    const made = await post<ImportedDocument>(
+      `documents/import?${query}`,
+      file,
+      file.type || 'application/octet-stream',
+    )
+    const words = importWords(made)
+    if (words) toast(`${file.name}: ${words}`, { action: { label: 'OK', run: () => undefined } })
+    return made.document.id
+  } catch (error) {
+    const why = error instanceof Refused ? error.message : 'it could not be read'
+    toast(`${file.name} wasn’t imported: ${why}.`)
+    return undefined
+  }
 }

@@ -1,10 +1,12 @@
 /**
- * Rich text that is pasted, and Word documents that are dropped, come in as Markdown. What turns
- * them into it is fetched then; until it is there, their place moves along with the text.
+ * Rich text that is pasted, and files that are dropped, come in as Markdown, which the server makes
+ * of them. Until it is there, their place moves along with the text.
  */
+import { isolateHistory } from '@codemirror/commands'
 import { type EditorState, StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
-import { isWordDocument, wordDocument } from './files.ts'
+import { apart, isRich } from './clipboardText.ts'
+import { fileAsMarkdown, htmlAsMarkdown, isImportable } from './markdownFor.ts'
 
 interface Place {
   from: number
@@ -36,26 +38,6 @@ const places = StateField.define<ReadonlyMap<number, Place>>({
 
 let last = 0
 
-/** More than this is pasted as plain text: it would keep the page busy. */
-const LONGEST_HTML = 4_000_000
-/** What makes a text more than plain. */
-const STRUCTURE =
-  /<(h[1-6]|[uo]l|table|blockquote|pre|strong|em|b|i|s|del|hr)\b|<a\s[^>]*href|<p\b[\s\S]*<p\b|font-weight:\s*(bold|[6-9]00)|font-style:\s*italic|mso-list/i
-
-/** Whether the HTML of a clipboard says more than its plain text. Pure. */
-export function isRich(html: string, types: readonly string[]): boolean {
-  // Colours of code are no structure.
-  const isCode = types.some((type) => type.includes('vscode'))
-  return !isCode && html.length <= LONGEST_HTML && STRUCTURE.test(html)
-}
-
-/** Blocks stand apart from what is written before and after their place. Pure. */
-export function apart(words: string, before: string, after: string): string {
-  const isBlocks = words.includes('\n') || /^(#{1,6} |[-*+] |\d+[.)] |> |\||```)/.test(words)
-  if (!isBlocks) return words
-  return `${before.trim() === '' ? '' : '\n\n'}${words}${after.trim() === '' ? '' : '\n\n'}`
-}
-
 /** Texts come in the order in which they were pasted. */
 let before: Promise<unknown> = Promise.resolve()
 
@@ -81,22 +63,18 @@ function insert(view: EditorView, of: number, text: string | null): void {
     // Who has typed on since is behind it already.
     ...(main.from === from && main.to === to && { selection: { anchor: from + put.length } }),
     effects: done,
+    // All of it is undone in one step, and nothing else with it.
+    annotations: isolateHistory.of('full'),
     userEvent: 'input.paste',
     scrollIntoView: true,
   })
 }
 
-const asMarkdown = (html: string, plain: string): Promise<string> =>
-  import('./markdownOf.ts').then(
-    ({ markdownOf }) => markdownOf(html) || plain,
-    () => plain,
-  )
-
-/** `true`: it is a Word document, and is taken care of. */
+/** `true`: it is a file that can be imported, and is taken care of. */
 function takeFile(view: EditorView, data: DataTransfer | null, at: Place): boolean {
-  const file = [...(data?.files ?? [])].find(isWordDocument)
+  const file = [...(data?.files ?? [])].find(isImportable)
   if (!file || !mayWrite(view.state)) return false
-  insertLater(view, at, wordDocument(file))
+  insertLater(view, at, fileAsMarkdown(file))
   return true
 }
 
@@ -114,7 +92,8 @@ export function richPaste(): Extension {
         if (takeFile(view, data, whole(view.state.selection))) return true
         const html = data.getData('text/html')
         if (!isRich(html, data.types)) return false
-        insertLater(view, whole(view.state.selection), asMarkdown(html, data.getData('text/plain')))
+        const plain = data.getData('text/plain')
+        insertLater(view, whole(view.state.selection), htmlAsMarkdown(html, plain))
         return true
       },
       drop(event, view) {

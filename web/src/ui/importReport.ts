@@ -1,0 +1,44 @@
+/** What became of an imported or pasted text, in words. Pure. */
+import { plural } from './timeFormat.ts'
+import type { ImportedDocument, ImportReport, ToolApprovalRequest } from '../wire/generated.ts'
+
+/** Where the noun of a kind ends: "tables without a heading". */
+const AFTER_NOUN = / (?:without|of|with|in|read|that|as) /
+
+/** "2 pictures", "1 table without a heading". */
+function counted({ kind, count }: { kind: string; count: number }): string {
+  const end = AFTER_NOUN.exec(kind)?.index ?? kind.length
+  const [noun, rest] = [kind.slice(0, end), kind.slice(end)]
+  const many = /[^aeo]y$/.test(noun)
+    ? `${noun.slice(0, -1)}ies`
+    : /(s|x|ch)$/.test(noun)
+      ? `${noun}es`
+      : `${noun}s`
+  return plural(count, kind, many + rest)
+}
+
+/** "Left out: 1 comment, 2 pictures."; nothing if nothing was lost or decided. */
+export function reportWords({ leftOut, decided }: ImportReport): string {
+  const line = (title: string, kinds: readonly { kind: string; count: number }[]) =>
+    kinds.length > 0 ? [`${title}: ${kinds.map(counted).join(', ')}.`] : []
+  return [...line('Left out', leftOut), ...line('Decided', decided)].join(' ')
+}
+
+/** Also the tracked changes that wait: "3 tracked changes by Bo wait for you." */
+export function importWords({ report, requests }: ImportedDocument): string {
+  const waiting = requests.map((request) => {
+    const count = request.hunks.length
+    const wait = count === 1 ? 'waits' : 'wait'
+    return `${plural(count, 'tracked change')} by ${authorName(request)} ${wait} for you.`
+  })
+  return [reportWords(report), ...waiting].filter((words) => words !== '').join(' ')
+}
+
+type Authored = Pick<ToolApprovalRequest, 'author' | 'claimedAuthor'>
+
+const authorName = ({ author, claimedAuthor }: Authored): string =>
+  claimedAuthor?.name ?? author.name
+
+/** Whose changes a request holds: "AI for Ana", or "Bo in Word" of an imported file. */
+export const proposedBy = (request: Authored): string =>
+  request.claimedAuthor ? `${request.claimedAuthor.name} in Word` : `AI for ${request.author.name}`
