@@ -1,0 +1,161 @@
+//! Marked words as a line of Markdown: where marks open and close.
+//!
+//! A line is written, its marks are read back ([`super::delimiters`]), and where one would not be
+//! read as it was meant, punctuation or code at its edge loses the mark: `**Note:**read` becomes
+//! `**Note**:read`. That is done until all are read as they were meant.
+
+use super::delimiters::{Delimiter, Pair, unread_pairs};
+use super::links;
+use super::repairs::mend;
+use super::segments::{Content, Mark, MarkedText, Marks, Segment};
+use super::stretches::Stretches;
+
+/// Times that marks are mended before those that are still not read are dropped.
+const MOST_REPAIRS: usize = 24;
+
+/// Line of Markdown whose literal characters are not escaped yet.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// The characters, breaks as `\n`.
+    pub text: String,
+    /// For each byte of the text, whether it is a literal character that people saw.
+    pub is_literal: Vec<bool>,
+    /// Words of links, as ranges of bytes.
+    pub link_words: Vec<(usize, usize)>,
+    /// Edges of changes: number, whether it is the beginning, and byte.
+    pub edges: Vec<(usize, bool, usize)>,
+}
+
+/// Line with what is needed to read its marks back.
+#[derive(Debug, Default)]
+struct Draft {
+    line: Line,
+    delimiters: Vec<Delimiter>,
+    pairs: Vec<Pair>,
+}
+
+/// Writes marked words; `line_break` is what stands for a break.
+pub fn line_of(mut words: MarkedText, line_break: &str) -> Line {
+    let mut isolated = vec![false; words.links.len()];
+    for attempt in 0.. {
+        let draft = Draft::of(&words, &isolated, line_break);
+        let unread = unread_pairs(&draft.line.text, &draft.delimiters, &draft.pairs);
+        if unread.is_empty() {
+            return draft.line;
+        }
+        mend(&mut words, &mut isolated, &unread, attempt >= MOST_REPAIRS);
+    }
+    Line::default()
+}
+
+impl Draft {
+    fn of(words: &MarkedText, isolated: &[bool], line_break: &str) -> Self {
+        let stretches = Stretches::of(&words.segments);
+        let mut draft = Self::default();
+        let mut open: Vec<usize> = Vec::new();
+        for at in 0..=words.segments.len() {
+            let marks = words.segments.get(at).map(|segment| segment.marks).unwrap_or_default();
+            let before = at.checked_sub(1).map(|at| words.segments[at].marks).unwrap_or_default();
+            let is_wall = before.link() != marks.link()
+                && [before, marks].iter().filter_map(|it| it.link()).any(|link| isolated[link]);
+            draft.close(&mut open, before, marks, is_wall, words, at);
+            let Some(segment) = words.segments.get(at) else { break };
+            draft.open(&mut open, marks, &stretches, isolated, at);
+            draft.add(segment, line_break);
+        }
+        draft
+    }
+
+    /// Closes the marks that end before a segment, and those that opened inside of them.
+    fn close(
+        &mut self,
+        open: &mut Vec<usize>,
+        before: Marks,
+        marks: Marks,
+        is_wall: bool,
+        words: &MarkedText,
+        at: usize,
+    ) {
+        let ends = |pair: &usize| is_wall || !marks.continues(before, self.pairs[*pair].mark);
+        let Some(first) = open.iter().position(ends) else { return };
+        for pair in open.drain(first..).rev().collect::<Vec<_>>() {
+            let mark = self.pairs[pair].mark;
+            self.pairs[pair].close_at = self.line.text.len();
+            self.pairs[pair].to = at;
+            if mark == Mark::Link {
+                self.line.link_words.push((self.pairs[pair].open_at, self.line.text.len()));
+                let target = before.link().map(|link| &words.links[link]);
+                self.syntax(
+                    &target.map(|it| links::after_words(&it.url, &it.title)).unwrap_or_default(),
+                );
+            } else {
+                self.delimiters.push(Delimiter { at: self.line.text.len(), mark });
+                self.syntax(mark.sign());
+            }
+        }
+    }
+
+    /// Opens the marks of a segment that are not open, the longest first.
+    fn open(
+        &mut self,
+        open: &mut Vec<usize>,
+        marks: Marks,
+        stretches: &Stretches,
+        isolated: &[bool],
+        at: usize,
+    ) {
+        let is_isolated = marks.link().is_some_and(|link| isolated[link]);
+        let mut needed: Vec<Mark> = Mark::ALL
+            .into_iter()
+            .filter(|mark| marks.has(*mark))
+            .filter(|mark| !open.iter().any(|pair| self.pairs[*pair].mark == *mark))
+            .collect();
+        needed.sort_by_key(|mark| {
+            let is_outermost = *mark == Mark::Link && is_isolated;
+            (!is_outermost, std::cmp::Reverse(stretches.end(*mark, at)))
+        });
+        for mark in needed {
+            open.push(self.pairs.len());
+            let open_at = self.line.text.len();
+            self.pairs.push(Pair { mark, open_at, close_at: open_at, from: at, to: at });
+            if mark == Mark::Link {
+                self.syntax("[");
+            } else {
+                self.delimiters.push(Delimiter { at: open_at, mark });
+                self.syntax(mark.sign());
+            }
+        }
+    }
+
+    fn add(&mut self, segment: &Segment, line_break: &str) {
+        match &segment.content {
+            Content::Text(text) => {
+                let rest = self.after_formula(text);
+                self.line.text.push_str(rest);
+                self.line.is_literal.resize(self.line.text.len(), true);
+            }
+            Content::Atom(atom) => self.syntax(atom),
+            Content::Break => self.syntax(line_break),
+            Content::Edge { change, is_start } => {
+                self.line.edges.push((*change, *is_start, self.line.text.len()));
+            }
+        }
+    }
+
+    /// Writes a digit that follows a formula as an entity: `$x$2` is no formula. Returns the rest.
+    fn after_formula<'a>(&mut self, text: &'a str) -> &'a str {
+        let is_after = self.line.text.ends_with('$') && self.line.is_literal.last() == Some(&false);
+        match text.chars().next().filter(char::is_ascii_digit) {
+            Some(digit) if is_after => {
+                self.syntax(&format!("&#{};", u32::from(digit)));
+                &text[1..]
+            }
+            _ => text,
+        }
+    }
+
+    fn syntax(&mut self, markdown: &str) {
+        self.line.text.push_str(markdown);
+        self.line.is_literal.resize(self.line.text.len(), false);
+    }
+}
