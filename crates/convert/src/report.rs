@@ -62,4 +62,20 @@ impl Report {
         }
         self.decided.push(Decided { kind: kind.to_owned(), count: 1 });
     }
+
+    /// Takes in another report of the same document: of each kind the larger number counts.
+    pub fn take_larger(&mut self, other: Self) {
+        for more in other.left_out {
+            match self.left_out.iter_mut().find(|known| known.kind == more.kind) {
+                Some(known) => known.count = known.count.max(more.count),
+                None => self.left_out.push(more),
+            }
+        }
+        for more in other.decided {
+            match self.decided.iter_mut().find(|known| known.kind == more.kind) {
+                Some(known) => known.count = known.count.max(more.count),
+                None => self.decided.push(more),
+            }
+        }
+    }
 }

@@ -1,20 +1,99 @@
 //! Word documents (`.docx`), read into the tree.
+//!
+//! The modules in reading order:
+//!
+//! 1. [`package`] finds the parts in the zip, [`xml`] reads their elements one by one.
+//! 2. [`properties`], [`styles`], [`numbering`]: what paragraphs and characters look like.
+//! 3. [`story`] reads the text and the notes into the [`model`], with [`runs`], [`fields`],
+//!    [`drawings`], [`math`] and [`story_tables`].
+//! 4. [`views`] makes two documents of it: all tracked changes rejected, and all accepted.
+//! 5. [`assemble`] makes the tree of each, with [`lists`], [`tables`] and [`inlines`].
+//! 6. [`changes`] compares their Markdown, so that the tracked changes become suggestions.
 
-use crate::Converted;
+mod assemble;
+mod changes;
+mod document;
+mod drawings;
+mod error;
+mod fields;
+mod inlines;
+mod links;
+mod lists;
+mod looks;
+mod math;
+mod model;
+mod numbering;
+mod package;
+mod properties;
+mod runs;
+mod story;
+mod story_tables;
+mod styles;
+mod symbols;
+mod tables;
+mod views;
+mod xml;
 
-/// Reason why a Word document could not be read, in words for the person who imports it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WordError {
-    /// The bytes are no Word document.
-    #[error("this is not a Word document (.docx)")]
-    NotWord,
-}
+#[cfg(test)]
+mod tests;
 
-/// Reads a Word document.
+use crate::markdown::{self, Written};
+use crate::tree::{Document, Note};
+use crate::{Converted, Report};
+
+use assemble::Assembler;
+use document::WordDocument;
+pub use error::WordError;
+use model::View;
+use views::SiteMarker;
+
+/// Reads a Word document. Nothing outside of the bytes is loaded.
 ///
 /// # Errors
-/// [`WordError`] when the bytes are no Word document, or one that is larger than is read.
+/// [`WordError`] when the bytes are no Word document, a damaged one, or one that is larger than is
+/// read.
 pub fn from_word(bytes: &[u8]) -> Result<Converted, WordError> {
-    let _ = bytes;
-    Err(WordError::NotWord)
+    let mut document = WordDocument::read(bytes)?;
+    let mut marker = SiteMarker::new(&document.revisions);
+    marker.mark(&mut document.body, false);
+    for (_, blocks) in &mut document.notes {
+        marker.mark(blocks, true);
+    }
+    let sites = marker.sites;
+    let (rejected, mut report) = write(&document, View::Rejected);
+    let mut suggestions = Vec::new();
+    if !sites.is_empty() {
+        let (accepted, accepted_report) = write(&document, View::Accepted);
+        report.take_larger(accepted_report);
+        let replacements = changes::replacements(&rejected, &accepted, sites.len());
+        suggestions =
+            changes::suggestions(&rejected.markdown, replacements, &sites, &document.revisions);
+    }
+    document.report.take_larger(report);
+    Ok(Converted {
+        title: document.title,
+        markdown: rejected.markdown,
+        suggestions,
+        report: document.report,
+    })
+}
+
+/// Writes one view of a document.
+fn write(document: &WordDocument, view: View) -> (Written, Report) {
+    let mut assembler = Assembler::new(
+        &document.styles,
+        &document.numbering,
+        &document.links,
+        assemble::is_monospaced_code(&document.body),
+    );
+    let blocks = assembler.story(&views::project(&document.body, view));
+    let mut notes = Vec::new();
+    for (note, content) in &document.notes {
+        if note.tracked.is_in(view) {
+            let blocks = assembler.story(&views::project(content, view));
+            notes.push(Note { label: note.label.clone(), blocks });
+        }
+    }
+    let tree = Document { title: document.title.clone(), blocks, notes };
+    (markdown::write(&tree), assembler.report)
 }

@@ -1,0 +1,50 @@
+//! Looks of characters, out of what paragraphs, styles and the characters themselves state.
+
+use super::model::{Atom, BOLD, CODE, ITALIC, Look, MONOSPACED, STRUCK};
+use super::properties::RunProperties;
+use super::styles::{ResolvedStyle, Role, Styles};
+
+/// Returns the look of characters in a paragraph of this style and role.
+pub(super) fn look(
+    run: &RunProperties,
+    paragraph: &ResolvedStyle,
+    role: Role,
+    styles: &Styles,
+) -> Look {
+    let style = run.style.as_deref().and_then(|id| styles.of_characters(id));
+    let style_run = style.map(|style| &style.run);
+    let mut marks = 0;
+    // The look of a heading or a quotation belongs to it, and its words need no marks for it.
+    let from_paragraph = |stated: Option<bool>| role == Role::Body && stated == Some(true);
+    let toggle = |direct: Option<bool>, own: Option<bool>, around: Option<bool>| {
+        // Two styles that both say bold cancel each other.
+        direct.unwrap_or(own.unwrap_or(false) != from_paragraph(around))
+    };
+    let states = [
+        (BOLD, run.bold, style_run.and_then(|it| it.bold), paragraph.run.bold),
+        (ITALIC, run.italic, style_run.and_then(|it| it.italic), paragraph.run.italic),
+        (STRUCK, run.struck, style_run.and_then(|it| it.struck), paragraph.run.struck),
+    ];
+    for (mark, direct, own, around) in states {
+        if toggle(direct, own, around) {
+            marks |= mark;
+        }
+    }
+    let is_code_style = style.is_some_and(|style| style.is_code);
+    let is_monospaced = run
+        .monospaced
+        .or(style_run.and_then(|it| it.monospaced))
+        .or(paragraph.run.monospaced.filter(|_| role == Role::Body))
+        .unwrap_or_default();
+    if is_code_style {
+        marks |= CODE;
+    } else if is_monospaced && role != Role::Code {
+        marks |= MONOSPACED;
+    }
+    Look { marks, link: None }
+}
+
+/// Makes words code, for paragraphs of code where no block of code can stand.
+pub(super) fn mark_as_code(atoms: &mut [Atom]) {
+    atoms.iter_mut().for_each(|atom| atom.look.marks |= CODE);
+}

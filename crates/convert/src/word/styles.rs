@@ -1,0 +1,233 @@
+//! Styles of a document, each with what it inherits.
+
+use std::collections::HashMap;
+
+use super::error::WordError;
+use super::properties::{ParagraphProperties, RunProperties};
+use super::xml::XmlReader;
+
+/// Longest chain of styles that are based on each other.
+const LONGEST_CHAIN: usize = 32;
+
+/// What paragraphs of a style are in a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Role {
+    #[default]
+    Body,
+    /// Heading of level 1 to 9.
+    Heading(u8),
+    Quote,
+    Code,
+    /// Line from margin to margin, if the paragraph is empty.
+    Rule,
+}
+
+/// Style with all that it inherits.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ResolvedStyle {
+    pub role: Role,
+    /// Whether its characters are code, by its name.
+    pub is_code: bool,
+    pub paragraph: ParagraphProperties,
+    pub run: RunProperties,
+}
+
+/// Styles of a document.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    resolved: HashMap<String, ResolvedStyle>,
+    /// Style of paragraphs that name none.
+    usual: Option<String>,
+    nothing: ResolvedStyle,
+}
+
+/// Style as it is written.
+#[derive(Debug, Default)]
+struct WrittenStyle {
+    /// Name in lower case.
+    name: String,
+    based_on: Option<String>,
+    paragraph: ParagraphProperties,
+    run: RunProperties,
+}
+
+impl Styles {
+    /// Reads the part of the styles.
+    pub fn read(xml: &mut XmlReader) -> Result<Self, WordError> {
+        let mut written = HashMap::new();
+        let mut styles = Self::default();
+        let mut defaults = RunProperties::default();
+        while xml.next_element()?.is_some() {
+            while let Some(child) = xml.next_element()? {
+                match child.name.as_str() {
+                    "w:style" => {
+                        let id = child.attribute("styleId").unwrap_or_default();
+                        let is_paragraph =
+                            child.attribute("type").is_none_or(|it| it == "paragraph");
+                        let is_usual = child
+                            .attribute("default")
+                            .is_some_and(|it| matches!(it.as_str(), "1" | "true" | "on"));
+                        if is_paragraph && is_usual {
+                            styles.usual = Some(id.clone());
+                        }
+                        written.insert(id, read_style(xml)?);
+                    }
+                    "w:docDefaults" => defaults = read_defaults(xml)?,
+                    _ => xml.skip()?,
+                }
+            }
+        }
+        for id in written.keys() {
+            styles.resolved.insert(id.clone(), resolve(id, &written, &defaults));
+        }
+        Ok(styles)
+    }
+
+    /// Returns a style; the usual one of paragraphs for none.
+    pub fn of_paragraph(&self, id: Option<&str>) -> &ResolvedStyle {
+        let named = id.and_then(|id| self.resolved.get(id));
+        let usual = || self.usual.as_ref().and_then(|id| self.resolved.get(id));
+        named.or_else(usual).unwrap_or(&self.nothing)
+    }
+
+    /// Returns a style of characters.
+    pub fn of_characters(&self, id: &str) -> Option<&ResolvedStyle> {
+        self.resolved.get(id)
+    }
+
+    /// Returns the properties of a paragraph with those of its style.
+    pub fn complete(&self, properties: &ParagraphProperties) -> ParagraphProperties {
+        let style = self.of_paragraph(properties.style.as_deref());
+        properties.over(&style.paragraph)
+    }
+
+    /// Returns what a paragraph is.
+    pub fn role(&self, properties: &ParagraphProperties) -> Role {
+        let role = self.of_paragraph(properties.style.as_deref()).role;
+        match properties.outline {
+            Some(level @ 0..9) if role == Role::Body => Role::Heading(level + 1),
+            _ => role,
+        }
+    }
+}
+
+fn read_style(xml: &mut XmlReader) -> Result<WrittenStyle, WordError> {
+    let mut style = WrittenStyle::default();
+    while let Some(child) = xml.next_element()? {
+        match child.name.as_str() {
+            "w:name" => style.name = child.value().unwrap_or_default().trim().to_lowercase(),
+            "w:basedOn" => style.based_on = child.value(),
+            "w:pPr" => {
+                while let Some(property) = xml.next_element()? {
+                    if style.paragraph.take(property, xml)?.is_some() {
+                        xml.skip()?;
+                    }
+                }
+                continue;
+            }
+            "w:rPr" => {
+                style.run = read_run_properties(xml)?;
+                continue;
+            }
+            _ => {}
+        }
+        xml.skip()?;
+    }
+    Ok(style)
+}
+
+fn read_defaults(xml: &mut XmlReader) -> Result<RunProperties, WordError> {
+    let mut defaults = RunProperties::default();
+    while let Some(child) = xml.next_element()? {
+        if child.name != "w:rPrDefault" {
+            xml.skip()?;
+            continue;
+        }
+        while let Some(inner) = xml.next_element()? {
+            if inner.name == "w:rPr" {
+                defaults = read_run_properties(xml)?;
+            } else {
+                xml.skip()?;
+            }
+        }
+    }
+    Ok(defaults)
+}
+
+/// Reads an element `w:rPr` to its end.
+fn read_run_properties(xml: &mut XmlReader) -> Result<RunProperties, WordError> {
+    let mut properties = RunProperties::default();
+    while let Some(property) = xml.next_element()? {
+        properties.take(&property);
+        xml.skip()?;
+    }
+    Ok(properties)
+}
+
+/// Returns a style with all that it inherits.
+fn resolve(
+    id: &str,
+    written: &HashMap<String, WrittenStyle>,
+    defaults: &RunProperties,
+) -> ResolvedStyle {
+    let mut resolved = ResolvedStyle::default();
+    let mut role = None;
+    let mut next = Some(id);
+    for _ in 0..LONGEST_CHAIN {
+        let Some(style) = next.and_then(|id| written.get(id)) else { break };
+        // A list says which of its levels belong to which style, so a style keeps its identity.
+        resolved.paragraph = resolved.paragraph.over(&style.paragraph);
+        resolved.run = resolved.run.over(&style.run);
+        resolved.is_code |= is_code_name(&style.name);
+        role = role.or_else(|| role_by_name(&style.name)).or(match style.paragraph.outline {
+            Some(level @ 0..9) => Some(Role::Heading(level + 1)),
+            Some(_) => Some(Role::Body),
+            None => None,
+        });
+        next = style.based_on.as_deref();
+    }
+    resolved.run = resolved.run.over(&RunProperties { style: None, ..defaults.clone() });
+    resolved.role = role.unwrap_or_default();
+    // What is a heading is said by the role.
+    resolved.paragraph.outline = None;
+    resolved
+}
+
+/// Returns what a style is for, by its name in lower case. Word keeps the English names of its own
+/// styles in files of all languages.
+fn role_by_name(name: &str) -> Option<Role> {
+    if let Some(level) = name.strip_prefix("heading ") {
+        return level
+            .trim()
+            .parse()
+            .ok()
+            .filter(|level| (1..=9).contains(level))
+            .map(Role::Heading);
+    }
+    match name {
+        "title" => Some(Role::Heading(1)),
+        "quote" | "intense quote" | "quotations" | "block text" | "block quote" | "blockquote" => {
+            Some(Role::Quote)
+        }
+        "code" | "code block" | "codeblock" | "html preformatted" | "macro text" | "listing"
+        | "preformatted" | "preformatted text" | "source code" | "verbatim" => Some(Role::Code),
+        "horizontal line" | "horizontal rule" => Some(Role::Rule),
+        _ => None,
+    }
+}
+
+/// Returns whether a style is for characters of code, by its name in lower case.
+fn is_code_name(name: &str) -> bool {
+    matches!(
+        name,
+        "code"
+            | "code char"
+            | "html code"
+            | "html keyboard"
+            | "html sample"
+            | "html typewriter"
+            | "inline code"
+            | "source text"
+            | "verbatim char"
+    )
+}

@@ -1,0 +1,1 @@
+//! Word documents made of their XML, and what becomes of them.
