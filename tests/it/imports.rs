@@ -73,7 +73,7 @@ fn what_is_no_text_of_these_kinds_is_refused_in_words_and_nothing_is_created() {
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 415, "unsupported_media_type", ".doc"),
         ("a.pdf", b"%PDF-1.7", 415, "unsupported_media_type", "PDF"),
         ("a.docx", b"PK\x03\x04", 422, "invalid_request", "Word"),
-        ("a.docx", b"Words.", 422, "invalid_request", "Word"),
+        ("a.docx", b"Words.", 415, "unsupported_media_type", "Word"),
     ] {
         let refused = imports(&ana, name, file);
         assert_eq!((refused.status, &refused.body["code"]), (status, &json!(code)), "{refused:?}");

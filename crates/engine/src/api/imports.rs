@@ -11,7 +11,7 @@ use tokio::sync::{Mutex as PersonLock, Semaphore, oneshot};
 use crate::approvals::{ApprovalRequest, ClaimedAuthor, DraftPart, HunkDraft, HunkKind};
 use crate::convert::{
     Converted, FileError, FileKind, ImportedChange, ImportedPart, ImportedSuggestion, Report,
-    SourceFile,
+    SourceFile, WordError,
 };
 use crate::cpu_pool;
 use crate::document::Text;
@@ -19,7 +19,7 @@ use crate::ids::{DocumentId, UserId};
 use crate::permissions::Action;
 use crate::rooms::{ClaimedSuggestion, ImportedDocument};
 
-use super::{ApiError, ApiResult, Caller, DocumentContent};
+use super::{ApiError, ApiResult, Caller, DocumentContent, ErrorCode};
 
 /// Time that reading a file may take on the pool.
 const FILE_TIME: Duration = Duration::from_secs(10);
@@ -223,10 +223,14 @@ impl From<FileError> for ApiError {
     fn from(error: FileError) -> Self {
         let message = error.to_string();
         match error {
+            FileError::Word(WordError::TooLarge) => Self::new(ErrorCode::TooLarge, message),
+            FileError::Word(
+                WordError::NotWord | WordError::OldOrEncrypted | WordError::OtherFormat(_),
+            )
+            | FileError::NoText
+            | FileError::UnknownEncoding
+            | FileError::OtherKind(_) => Self::new(ErrorCode::UnsupportedMediaType, message),
             FileError::Word(_) => Self::unprocessable(message),
-            FileError::NoText | FileError::UnknownEncoding | FileError::OtherKind(_) => {
-                Self::new(super::ErrorCode::UnsupportedMediaType, message)
-            }
         }
     }
 }

@@ -88,15 +88,12 @@ pub async fn convert(
     Ok(Json(convert::converted(caller.convert_file(&document, file).await?)))
 }
 
-/// Returns the content type of a body that is a file. A form of another page, which a browser sends
-/// unasked, is none.
+/// Returns the content type of a body that is a file. A form with files is none. Programs that set
+/// no type may say that of a plain form, which is not believed.
 fn content_type(headers: &HeaderMap) -> Result<String, ApiError> {
     let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let named = named.unwrap_or_default();
-    let is_form = ["multipart/", "application/x-www-form-urlencoded"]
-        .iter()
-        .any(|form| named.trim_start().to_ascii_lowercase().starts_with(form));
-    if is_form {
+    if named.trim_start().to_ascii_lowercase().starts_with("multipart/") {
         let detail = "send the file itself as the body, not a form";
         return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
     }
