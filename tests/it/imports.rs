@@ -66,7 +66,8 @@ fn a_text_becomes_a_document_as_it_is_whatever_its_encoding() {
 fn what_is_no_text_of_these_kinds_is_refused_in_words_and_nothing_is_created() {
     let copydesk = TestServer::quiet();
     let ana = RestClient::new(&copydesk, OWNER);
-    let (russian, form) = (b"\xcc\xe0\xff\xea \xe3\xee\xf0\xe5\xeb".as_slice(), "multipart/form-data");
+    let (russian, form) =
+        (b"\xcc\xe0\xff\xea \xe3\xee\xf0\xe5\xeb".as_slice(), "multipart/form-data");
     for (name, file, status, code, words) in [
         ("a.txt", russian, 415, "unsupported_media_type", "encoding"),
         ("a.md", b"\x7fELF\x02\0\x01\0\0".as_slice(), 415, "unsupported_media_type", "no text"),

@@ -57,7 +57,9 @@ pub enum FileError {
     #[error("the encoding of this file cannot be recognised; save it as UTF-8")]
     UnknownEncoding,
     /// The file is of a known kind that is not read.
-    #[error("{0} cannot be imported; save it as a Word document (.docx), HTML, Markdown or plain text")]
+    #[error(
+        "{0} cannot be imported; save it as a Word document (.docx), HTML, Markdown or plain text"
+    )]
     OtherKind(&'static str),
 }
 
@@ -230,9 +232,9 @@ fn front_matter(markdown: &str) -> (&str, &str) {
 fn shown_words(heading: &str) -> String {
     let arena = Arena::new();
     let root = parse_document(&arena, heading, &Options::default());
-    let is_heading = root.first_child().is_some_and(|it| {
-        matches!(it.data.borrow().value, NodeValue::Heading(_))
-    });
+    let is_heading = root
+        .first_child()
+        .is_some_and(|it| matches!(it.data.borrow().value, NodeValue::Heading(_)));
     if !is_heading {
         return String::new();
     }
@@ -284,7 +286,8 @@ mod tests {
 
     #[test]
     fn a_text_stays_as_it_is_but_for_its_line_ends() {
-        let text = b"---\r\ntitle: \"The *keeper*\"\r\ntags: [a]\r\n---\r\n\r\n# Other\r\n\r\n* oil \r\n";
+        let text =
+            b"---\r\ntitle: \"The *keeper*\"\r\ntags: [a]\r\n---\r\n\r\n# Other\r\n\r\n* oil \r\n";
         let read = file(text, "notes.md", "").read().unwrap();
         assert_eq!(
             read.markdown,

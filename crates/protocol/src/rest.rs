@@ -14,8 +14,8 @@ use super::files::{FileLine, FileState};
 use super::history::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
 use super::names::{PermissionMode, RequestStatus, Role, RunStateName, WebhookStatus};
 use super::server::{
-    ClaudeResponse, CreatedDocument, Decided, DocumentLine, Person, Settings, ToolApprovalRequest, WholeDocument,
-    WireError,
+    ClaudeResponse, CreatedDocument, Decided, DocumentLine, Person, Settings, ToolApprovalRequest,
+    WholeDocument, WireError,
 };
 
 /// Error (RFC 9457), as `application/problem+json`.

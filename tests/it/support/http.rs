@@ -43,12 +43,7 @@ pub fn send(address: &str, request: &str, headers: &[(&str, &str)], body: &str) 
 }
 
 /// The same with a body that is no text.
-pub fn send_bytes(
-    address: &str,
-    request: &str,
-    headers: &[(&str, &str)],
-    body: &[u8],
-) -> Response {
+pub fn send_bytes(address: &str, request: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
     let length = body.len().to_string();
     let headers = [headers, &[("Content-Length", length.as_str())]].concat();
     say(address, request, &headers, body)

@@ -24,7 +24,10 @@ pub fn import_report(answer: &Value) -> Vec<String> {
         let (changes, wait) =
             if count == 1 { ("tracked change", "waits") } else { ("tracked changes", "wait") };
         let author = word(&request["claimedAuthor"], "name");
-        format!("{count} {changes} by {author} {wait} for a decision: {}", word(request, "request_id"))
+        format!(
+            "{count} {changes} by {author} {wait} for a decision: {}",
+            word(request, "request_id")
+        )
     }));
     lines
 }
@@ -76,9 +79,11 @@ mod tests {
 
     #[test]
     fn kinds_have_plurals() {
-        for (one, many) in
-            [("text box", "text boxes"), ("property", "properties"), ("key of a field", "keys of a field")]
-        {
+        for (one, many) in [
+            ("text box", "text boxes"),
+            ("property", "properties"),
+            ("key of a field", "keys of a field"),
+        ] {
             assert_eq!(plural(one), many);
         }
     }

@@ -7,9 +7,8 @@ use serde::Serialize;
 use super::time::rfc3339 as time;
 use super::{ExportError, ExportInput};
 use crate::approvals::{
-    ClaimedAuthor,
-    ApprovalRequest, ApprovalRule, AuthorSpan, Hunk, HunkPart, HunkReason, PathPattern, Person,
-    RememberWish, SpanAuthor as Writer,
+    ApprovalRequest, ApprovalRule, AuthorSpan, ClaimedAuthor, Hunk, HunkPart, HunkReason,
+    PathPattern, Person, RememberWish, SpanAuthor as Writer,
 };
 use crate::ids::HunkId;
 

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::*;
 use crate::approvals::{
-    RequestCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, CallOrigin, HunkStatus, Person,
-    Preview, ProposedAction, ProposedCall, RememberWish, RequestSource, RequestStatus,
+    ApprovalRequirement, ApprovalRule, ArrivedHunks, CallOrigin, HunkStatus, Person, Preview,
+    ProposedAction, ProposedCall, RememberWish, RequestCredit, RequestSource, RequestStatus,
     RequestTimes, RuleEffect, RuleScope, SpanAuthor,
 };
 use crate::document::diff::{DiffLimits, diff};

@@ -94,11 +94,7 @@ struct SuggestionImport {
 
 impl SuggestionImport {
     /// Returns the request for the changes of one author.
-    fn request(
-        &self,
-        suggestion: ClaimedSuggestion,
-        text: &Text,
-    ) -> RoomResult<ApprovalRequest> {
+    fn request(&self, suggestion: ClaimedSuggestion, text: &Text) -> RoomResult<ApprovalRequest> {
         let ClaimedSuggestion { author, hunks } = suggestion;
         check_places(&hunks, text)?;
         let id = RequestId::generate();

@@ -15,8 +15,8 @@ use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
-    administration, documents, export, files, history, imports, requests, runs, server_resources, sharing,
-    tokens, transcripts, webhooks,
+    administration, documents, export, files, history, imports, requests, runs, server_resources,
+    sharing, tokens, transcripts, webhooks,
 };
 use crate::messages_api;
 use crate::rest::http_state::HttpState;
@@ -30,11 +30,11 @@ use copydesk_protocol::client::{
     TieToken, ToolApprovalResponse, UseServerTools,
 };
 use copydesk_protocol::rest::{
-    AuditPage, ChangeWebhook, Comparison, ConvertedHtml, CreateWebhook, CreatedWebhook, DecisionResults,
-    Decisions, DocumentPage, EditDocument, Empty, FilePage, FullDocument, ImportedDocument, Me, NewVersion, OpenFile,
-    ProblemDocument, Provenance, Rename, Reopen, RequestPage, RequestState, RestoreText, RunState,
-    SessionPage, SignInOffer, Split, StartRun, StartedRun, Transcript, Undo, VersionPage,
-    VersionText, Webhook, Webhooks,
+    AuditPage, ChangeWebhook, Comparison, ConvertedHtml, CreateWebhook, CreatedWebhook,
+    DecisionResults, Decisions, DocumentPage, EditDocument, Empty, FilePage, FullDocument,
+    ImportedDocument, Me, NewVersion, OpenFile, ProblemDocument, Provenance, Rename, Reopen,
+    RequestPage, RequestState, RestoreText, RunState, SessionPage, SignInOffer, Split, StartRun,
+    StartedRun, Transcript, Undo, VersionPage, VersionText, Webhook, Webhooks,
 };
 use copydesk_protocol::rules::{AddRule, RuleAdded, Rules};
 use copydesk_protocol::server::{

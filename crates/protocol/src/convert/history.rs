@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use copydesk_engine::api::{
     AuditEntry, AuditRecord, HistoryRecord, VersionComparison, is_large_update,
 };
-use copydesk_engine::approvals::{RequestCredit, AuthorSpan, Person, SpanAuthor};
+use copydesk_engine::approvals::{AuthorSpan, Person, RequestCredit, SpanAuthor};
 use copydesk_engine::document::diff::DraftPart;
 use copydesk_engine::document::provenance::{ServerAct, UpdatePlacements};
 use copydesk_engine::ids::{RequestId, UserId, Version};

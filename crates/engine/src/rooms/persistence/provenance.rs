@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::approvals::{RequestCredit, ApprovalRule, AuthorSpan, Person, SpanAuthor};
+use crate::approvals::{ApprovalRule, AuthorSpan, Person, RequestCredit, SpanAuthor};
 use crate::cpu_pool;
 use crate::document::provenance::{
     Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,

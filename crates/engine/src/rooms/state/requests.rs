@@ -93,7 +93,7 @@ pub(crate) fn place_changed<'h>(
     hunks: impl IntoIterator<Item = &'h HunkId>,
     effects: &mut RoomEffects,
 ) {
-    let op = changed_record( &request, hunks);
+    let op = changed_record(&request, hunks);
     put_back(state, request, op, effects);
 }
 

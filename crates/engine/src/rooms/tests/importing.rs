@@ -107,10 +107,8 @@ async fn neither_a_switch_nor_a_mode_nor_a_rule_applies_one() {
         max_units: None,
         author: None,
     };
-    let remembering = Decision {
-        remember: Some(wish("rul_1")),
-        ..Decision::plain(RequestVerdict::Approve)
-    };
+    let remembering =
+        Decision { remember: Some(wish("rul_1")), ..Decision::plain(RequestVerdict::Approve) };
     let refused = fixture.decides("ana", &requests[0], remembering).await;
     assert_eq!(code(refused), "invalid_decision");
     let rule = |tool: &str, effect| NewRule {

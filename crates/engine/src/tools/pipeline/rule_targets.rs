@@ -39,7 +39,8 @@ impl ToolRegistry {
         let makes = |entry: &dyn DynTool| {
             matches!(entry.spec().effect, ToolEffect::Creates | ToolEffect::Plans)
         };
-        let is_nameless = [COMMANDS, SUGGESTION_TOOL].contains(&tool) || self.find(tool).is_some_and(makes);
+        let is_nameless =
+            [COMMANDS, SUGGESTION_TOOL].contains(&tool) || self.find(tool).is_some_and(makes);
         if has_path && is_nameless {
             return Err(format!("{tool} names no file: make a rule about it without a `path`"));
         }

@@ -176,7 +176,8 @@ impl Operation {
         let file = json!({"type": "string", "format": "binary"});
         match self.body_kind {
             BodyKind::File => {
-                operation["requestBody"] = json!({"required": true, "content": {"*/*": {"schema": file}}});
+                operation["requestBody"] =
+                    json!({"required": true, "content": {"*/*": {"schema": file}}});
             }
             BodyKind::Html => {
                 let schema = json!({"type": "string"});
