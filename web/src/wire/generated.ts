@@ -2830,8 +2830,8 @@ to: number,
  */
 kind: SpanKind, 
 /**
- * Person who wrote it; with `ai`: the person who asked; with `beginning`: the person who
- * created the document.
+ * Person who wrote it; with `ai`: the person who asked; with `import`: the person who imported
+ * the file; with `beginning`: the person who created the document.
  */
 author: Person, 
 /**
@@ -2839,15 +2839,15 @@ author: Person,
  */
 claimedAuthor?: string, 
 /**
- * With `ai`: the request that it came from.
+ * With `ai` and `import`: the request that it came from.
  */
 request?: string, 
 /**
- * With `ai`: the hunk that it came from, if known.
+ * With `ai` and `import`: the hunk that it came from, if known.
  */
 hunk?: string, 
 /**
- * With `ai`: the person who accepted it; missing: approvals were off.
+ * With `ai` and `import`: the person who accepted it; missing: approvals were off.
  */
 approver?: Person, 
 /**
