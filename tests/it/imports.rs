@@ -1,8 +1,6 @@
 //! Files of other programs as documents: what is taken, what is refused and why, and the tracked
 //! changes of a Word file, which wait for people.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::support::http::{ask, send_bytes};
@@ -120,7 +118,6 @@ fn only_who_may_create_sends_a_file_and_it_is_not_read_of_others() {
     );
     leaving.sends_bytes(head.as_bytes());
     drop(leaving);
-    std::thread::sleep(Duration::from_millis(100));
     assert_eq!(documents(&owner), 0);
 }
 

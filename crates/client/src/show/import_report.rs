@@ -72,7 +72,7 @@ mod tests {
             [
                 "Left out: 1 comment, 2 pictures.",
                 "Decided: 3 tables without a heading.",
-                "2 tracked changes by B o wait for a decision: req_1",
+                "2 tracked changes by B\u{fffd}o wait for a decision: req_1",
             ]
         );
     }
