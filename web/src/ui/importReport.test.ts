@@ -20,7 +20,8 @@ test('what was lost and what waits is said, and silence means nothing', () => {
     },
   } as unknown as ImportedDocument
   expect(importWords(imported)).toBe(
-    'Left out: 1 comment, 2 text boxes. Decided: 2 tables without a heading. ' +
+    'Left out: 1 comment, 2 text boxes; what is left out stays in the file. ' +
+      'Decided: 2 tables without a heading. ' +
       '3 tracked changes by Bo wait for you. 1 tracked change by Cy waits for you.',
   )
 })

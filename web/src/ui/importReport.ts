@@ -18,10 +18,10 @@ function counted({ kind, count }: { kind: string; count: number }): string {
 }
 
 /** "Left out: 1 comment, 2 pictures."; nothing if nothing was lost or decided. */
-export function reportWords({ leftOut, decided }: ImportReport): string {
-  const line = (title: string, kinds: readonly { kind: string; count: number }[]) =>
-    kinds.length > 0 ? [`${title}: ${kinds.map(counted).join(', ')}.`] : []
-  return [...line('Left out', leftOut), ...line('Decided', decided)].join(' ')
+export function reportWords({ leftOut, decided }: ImportReport, stays = ''): string {
+  const line = (title: string, kinds: readonly { kind: string; count: number }[], more = '') =>
+    kinds.length > 0 ? [`${title}: ${kinds.map(counted).join(', ')}${more}.`] : []
+  return [...line('Left out', leftOut, stays), ...line('Decided', decided)].join(' ')
 }
 
 /** Also the tracked changes that wait: "3 tracked changes by Bo wait for you." */
@@ -31,7 +31,9 @@ export function importWords({ report, requests }: ImportedDocument): string {
     const wait = count === 1 ? 'waits' : 'wait'
     return `${plural(count, 'tracked change')} by ${authorName(request)} ${wait} for you.`
   })
-  return [reportWords(report), ...waiting].filter((words) => words !== '').join(' ')
+  return [reportWords(report, '; what is left out stays in the file'), ...waiting]
+    .filter((words) => words !== '')
+    .join(' ')
 }
 
 type Authored = Pick<ToolApprovalRequest, 'author' | 'claimedAuthor'>
