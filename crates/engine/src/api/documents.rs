@@ -1,5 +1,7 @@
 //! Documents: lists, contents, titles, settings, edits.
 
+pub(super) mod imports;
+
 use crate::ids::{DocumentId, Version};
 use crate::permissions::{Action, Principal};
 use crate::rooms::command::{DocumentSnapshot, SettingsChange};

@@ -17,7 +17,6 @@ mod exports;
 mod files;
 mod history;
 mod idempotency;
-mod imports;
 mod page;
 mod readiness;
 mod requests;
@@ -57,11 +56,11 @@ pub use audit::AuditLines;
 pub use caller::Caller;
 pub use conversations::{ConversationName, ForkStart};
 pub use documents::DocumentContent;
+pub use documents::imports::{DocumentImport, ImportedFile};
 pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
 pub use exports::{ExportedFile, export_input};
 pub use files::{DocumentPaths, ListedFiles};
 pub use history::{VersionComparison, VersionList, is_large_update};
-pub use imports::{DocumentImport, ImportedFile};
 pub use page::ListPage;
 pub use requests::decision_batch::{
     DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, decide_all,
@@ -71,7 +70,7 @@ pub use runs::{AdmittedRun, HeardRuns};
 pub use settings::NewSettings;
 
 use administration::person_deletion::DeletionSignal;
-use imports::ImportAdmission;
+use documents::imports::ImportAdmission;
 use readiness::Readiness;
 use webhooks::AddressPolicy;
 

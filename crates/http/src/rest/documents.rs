@@ -1,5 +1,7 @@
 //! Documents: `/api/v1/documents` and the routes below one, except requests and files.
 
+pub(super) mod imports;
+
 use axum::Json;
 use axum::extract::{OriginalUri, Request};
 use axum::http::{StatusCode, header};

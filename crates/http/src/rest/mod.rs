@@ -12,7 +12,6 @@ mod documents;
 mod export;
 mod files;
 mod history;
-mod imports;
 mod metrics;
 mod openapi;
 mod requests;
@@ -74,8 +73,8 @@ fn api(app: &HttpState) -> Router<HttpState> {
     let with_middleware = ApiMiddleware::new(app.clone());
     // A person who may only read has no use for a long body.
     let text_body = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
-    let file_body = BodyPolicy { limit: imports::FILE_LIMIT_BYTES, of: Action::Create };
-    let html_body = BodyPolicy { limit: imports::HTML_LIMIT_BYTES, of: Action::Write };
+    let file_body = BodyPolicy { limit: documents::imports::FILE_LIMIT_BYTES, of: Action::Create };
+    let html_body = BodyPolicy { limit: documents::imports::HTML_LIMIT_BYTES, of: Action::Write };
     let secret_body = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
     let short_body = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
     with_middleware

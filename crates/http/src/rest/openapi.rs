@@ -15,8 +15,8 @@ use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
-    administration, documents, export, files, history, imports, requests, runs, server_resources,
-    sharing, tokens, transcripts, webhooks,
+    administration, documents, export, files, history, requests, runs, server_resources, sharing,
+    tokens, transcripts, webhooks,
 };
 use crate::messages_api;
 use crate::rest::http_state::HttpState;
@@ -78,7 +78,7 @@ fn operations() -> Vec<Operation> {
         DELETE.at("/rules/{id}", server_resources::revoke, "revokeRule", "End a rule"),
         GET.at("/documents", documents::list, "listDocuments", "Documents, last changed first").query::<pagination::ListPart>().gives::<DocumentPage>(),
         POST.at("/documents", documents::create, "createDocument", "Create a document").body::<CreateDocument>().creates::<CreatedDocument>().text_body(),
-        POST.at("/documents/import", imports::import, "importDocument", "Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests").query::<imports::ImportQuery>().file_body().creates::<ImportedDocument>(),
+        POST.at("/documents/import", documents::imports::import, "importDocument", "Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests").query::<documents::imports::ImportQuery>().file_body().creates::<ImportedDocument>(),
         GET.at("/documents/{id}", documents::read, "getDocument", "A document with its text").gives::<FullDocument>(),
         PATCH.at("/documents/{id}", documents::rename, "renameDocument", "Change the title").body::<Rename>(),
         DELETE.at("/documents/{id}", documents::delete, "deleteDocument", "Delete a document; it can be recovered for 30 days"),
@@ -89,7 +89,7 @@ fn operations() -> Vec<Operation> {
         GET.at("/documents/{id}/settings", documents::settings, "getDocumentSettings", "The document's review settings in force").gives::<DocumentSettings>(),
         PATCH.at("/documents/{id}/settings", documents::configure, "setDocumentSettings", "Change the document's review settings; missing fields stay as they are").body_about::<ChangeSettings>("documentId").gives::<DocumentSettings>(),
         POST.at("/documents/{id}/edits", documents::edit, "editDocument", "Your own change: the new text, based on a version; what others wrote since stays").body::<EditDocument>().gives::<NewVersion>().text_body(),
-        POST.at("/documents/{id}/convert", imports::convert, "convertHtml", "HTML, or a file, as Markdown, for a document that you may change; changes nothing").query::<imports::ConvertQuery>().html_body().gives::<ConvertedHtml>(),
+        POST.at("/documents/{id}/convert", documents::imports::convert, "convertHtml", "HTML, or a file, as Markdown, for a document that you may change; changes nothing").query::<documents::imports::ConvertQuery>().html_body().gives::<ConvertedHtml>(),
         POST.at("/documents/{id}/restore", documents::restore, "restoreDocument", "Restore an earlier version").body::<RestoreText>().gives::<NewVersion>(),
         GET.at("/documents/{id}/versions", documents::versions, "listVersions", "Versions and their authors, newest first").query::<pagination::ListPart>().gives::<VersionPage>(),
         GET.at("/documents/{id}/versions/{version}", documents::text, "getVersion", "The text at a version").gives::<VersionText>(),

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::problem::{self, Problem, RestResult};
 use crate::rest::middleware::pagination::{PathId, QueryParams};
+use crate::rest::problem::{self, Problem, RestResult};
 use copydesk_engine::api::{ApiError, Caller, ErrorCode, ImportedFile};
 use copydesk_engine::convert::FileKind;
 use copydesk_engine::cpu_pool;
@@ -18,9 +18,9 @@ use copydesk_protocol::convert;
 use copydesk_protocol::rest::ConvertedHtml;
 
 /// Maximum file, in bytes.
-pub(super) const FILE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+pub(in crate::rest) const FILE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 /// Maximum HTML of a paste, in bytes.
-pub(super) const HTML_LIMIT_BYTES: usize = 4 * 1024 * 1024;
+pub(in crate::rest) const HTML_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
 /// What is known of a file besides its content.
 #[derive(Deserialize, JsonSchema)]

@@ -8,6 +8,7 @@ use async_recursion::async_recursion as boxed;
 use bytes::Bytes;
 use tokio::sync::{Mutex as PersonLock, Semaphore, oneshot};
 
+use crate::api::{ApiError, ApiResult, Caller, DocumentContent, ErrorCode};
 use crate::approvals::{ApprovalRequest, ClaimedAuthor, DraftPart, HunkDraft, HunkKind};
 use crate::convert::{
     Converted, FileError, FileKind, ImportedChange, ImportedPart, ImportedSuggestion, Report,
@@ -18,8 +19,6 @@ use crate::document::Text;
 use crate::ids::{DocumentId, UserId};
 use crate::permissions::Action;
 use crate::rooms::{ClaimedSuggestion, ImportedDocument};
-
-use super::{ApiError, ApiResult, Caller, DocumentContent, ErrorCode};
 
 /// Time that reading a file may take on the pool.
 const FILE_TIME: Duration = Duration::from_secs(10);
@@ -53,7 +52,7 @@ pub struct DocumentImport {
 /// Admission of files to be read: one at a time for each person, and together no more than
 /// [`MEMORY_KIB`].
 #[derive(Clone, Debug)]
-pub(super) struct ImportAdmission {
+pub(in crate::api) struct ImportAdmission {
     people: Arc<Mutex<HashMap<UserId, Arc<PersonLock<()>>>>>,
     memory: Arc<Semaphore>,
 }
@@ -114,11 +113,11 @@ impl Caller {
     /// the file.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to create,
-    /// [`UnsupportedMediaType`](super::ErrorCode::UnsupportedMediaType) for a file of another kind
-    /// or encoding, [`Unprocessable`](super::ErrorCode::Unprocessable) for a damaged or too complex
-    /// one, [`Invalid`](super::ErrorCode::Invalid) for too long a text,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored; those of the input.
+    /// [`NotAllowed`](ErrorCode::NotAllowed) without permission to create,
+    /// [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another kind
+    /// or encoding, [`Unprocessable`](ErrorCode::Unprocessable) for a damaged or too complex
+    /// one, [`Invalid`](ErrorCode::Invalid) for too long a text,
+    /// [`Unavailable`](ErrorCode::Unavailable) if it is not stored; those of the input.
     pub async fn import_document(
         &self,
         title: Option<String>,
@@ -144,8 +143,8 @@ impl Caller {
     /// changed. Tracked changes are left out.
     ///
     /// # Errors
-    /// [`Unprocessable`](super::ErrorCode::Unprocessable) if it cannot be read, or HTML not within
-    /// 2 s; [`UnsupportedMediaType`](super::ErrorCode::UnsupportedMediaType) for a file of another
+    /// [`Unprocessable`](ErrorCode::Unprocessable) if it cannot be read, or HTML not within
+    /// 2 s; [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another
     /// kind or encoding; those of [`Self::room`] and of the input.
     pub async fn convert_file(
         &self,
