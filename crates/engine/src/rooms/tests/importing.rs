@@ -86,7 +86,7 @@ async fn they_are_decided_undone_and_proposed_again_like_any_other() {
 
 #[tokio::test]
 async fn neither_a_switch_nor_a_mode_nor_a_rule_applies_one() {
-    let fixture = RoomFixture::with("").await;
+    let mut fixture = RoomFixture::with("").await;
     let settings = ServerSettings {
         approvals: ApprovalSwitch::Off,
         timeout_ms: Some(1_000),
@@ -98,7 +98,7 @@ async fn neither_a_switch_nor_a_mode_nor_a_rule_applies_one() {
     let (room, requests) = imported.unwrap();
     assert_eq!(room.read().await.unwrap().text.to_string(), TEXT);
     assert_eq!(requests[0].status, RequestStatus::Pending);
-    let fixture = RoomFixture { room, ..fixture };
+    fixture.room = room;
     issue(&fixture, "ana", None).await;
     let wish = |id: &str| RememberWish {
         id: id.into(),
