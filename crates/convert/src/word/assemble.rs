@@ -108,7 +108,7 @@ impl<'a> Assembler<'a> {
         let has_rule = paragraph.atoms.iter().any(|atom| atom.content == Content::Rule);
         atoms.extend(paragraph.atoms);
         if role == Role::Code {
-            self.code(builder, &atoms, properties.indent, before);
+            Self::code(builder, &atoms, properties.indent, before);
             return Before::Code;
         }
         let is_empty = !atoms.iter().any(is_seen);
@@ -211,13 +211,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a line of code.
-    fn code(
-        &mut self,
-        builder: &mut BlockBuilder,
-        atoms: &[Atom],
-        indent: Option<i32>,
-        before: Before,
-    ) {
+    fn code(builder: &mut BlockBuilder, atoms: &[Atom], indent: Option<i32>, before: Before) {
         let line = plain(atoms);
         if before != Before::Code {
             builder.leave_lists_right_of(indent.unwrap_or_default());

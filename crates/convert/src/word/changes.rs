@@ -229,8 +229,8 @@ fn changes_of_sites(sites: &[Site], revisions: &[Revision]) -> Vec<usize> {
     let mut changes = Vec::with_capacity(sites.len());
     for (index, site) in sites.iter().enumerate() {
         let first = &revisions[site.revisions[0]];
-        let moved = first.move_name.as_deref().map(|name| (first.author.as_str(), name));
-        let change = match moved {
+        let key_of_move = first.move_name.as_deref().map(|name| (first.author.as_str(), name));
+        let change = match key_of_move {
             Some(key) => *moves.entry(key).or_insert(index),
             None if site.is_in_note => {
                 of_revision.get(&site.revisions[0]).copied().unwrap_or(index)

@@ -31,9 +31,8 @@ pub(super) struct WordNote {
 }
 
 impl WordDocument {
-    /// Reads a file.
-    pub fn read(bytes: &[u8]) -> Result<Self, WordError> {
-        let mut package = Package::open(bytes)?;
+    /// Reads all parts of a file.
+    pub fn read(package: &mut Package) -> Result<Self, WordError> {
         let main = package.main_part()?;
         let relations = package.relations(&main)?;
         let part_of = |kind: &str| {
@@ -50,17 +49,17 @@ impl WordDocument {
             None => Numbering::default(),
         };
         let mut findings = Findings::default();
-        let body = read_body(&mut package, &main, &styles, &relations, &mut findings)?;
+        let body = read_body(package, &main, &styles, &relations, &mut findings)?;
         let mut notes = Vec::new();
         for (kind, part) in
             [("w:footnote", part_of("footnotes")), ("w:endnote", part_of("endnotes"))]
         {
             let relations = package.relations(&part)?;
-            read_notes(&mut package, &part, kind, &styles, &relations, &mut findings, &mut notes)?;
+            read_notes(package, &part, kind, &styles, &relations, &mut findings, &mut notes)?;
         }
         notes.sort_by_key(|(place, ..)| *place);
-        read_comments(&mut package, &part_of("comments"), &styles, &mut findings)?;
-        read_margins(&mut package, &relations, &styles, &mut findings)?;
+        read_comments(package, &part_of("comments"), &styles, &mut findings)?;
+        read_margins(package, &relations, &styles, &mut findings)?;
         let mut document = Self {
             title,
             styles,
@@ -148,7 +147,7 @@ fn read_notes(
             let place = uses.iter().position(|note| note.kind == kind && note.id == id);
             let mut reader = StoryReader::new(&mut xml, styles, relations, findings);
             let Some(place) = place else {
-                let words = reader.words()?;
+                let words = reader.words_of_blocks()?;
                 findings.report.leave_out("note without a reference", Some(&words));
                 continue;
             };
@@ -174,7 +173,8 @@ fn read_comments(
     let (nowhere, mut unused) = (Relations::new(), Findings::default());
     while xml.next_element()?.is_some() {
         while xml.next_element()?.is_some() {
-            let words = StoryReader::new(&mut xml, styles, &nowhere, &mut unused).words()?;
+            let words =
+                StoryReader::new(&mut xml, styles, &nowhere, &mut unused).words_of_blocks()?;
             findings.report.leave_out("comment", Some(&words));
         }
     }
@@ -197,7 +197,8 @@ fn read_margins(
     for margin in margins {
         let Some(mut xml) = package.part(&margin.target)? else { continue };
         while xml.next_element()?.is_some() {
-            let words = StoryReader::new(&mut xml, styles, &nowhere, &mut unused).words()?;
+            let words =
+                StoryReader::new(&mut xml, styles, &nowhere, &mut unused).words_of_blocks()?;
             if !words.trim().is_empty() {
                 findings.report.leave_out(&margin.kind, Some(&words));
             }

@@ -126,8 +126,8 @@ impl StoryReader<'_, '_, '_> {
                 }
             }
             // They show nothing where they stand.
-            "ADVANCE" | "ASK" | "PRINT" | "PRIVATE" | "RD" | "SET" | "TA" | "TC" | "XE" => {}
-            "FORMTEXT" | "FORMCHECKBOX" | "FORMDROPDOWN" => {}
+            "ADVANCE" | "ASK" | "FORMCHECKBOX" | "FORMDROPDOWN" | "FORMTEXT" | "PRINT"
+            | "PRIVATE" | "RD" | "SET" | "TA" | "TC" | "XE" => {}
             _ => self.findings.report.leave_out("field without a result", Some(instruction)),
         }
     }

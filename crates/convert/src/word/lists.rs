@@ -65,7 +65,15 @@ impl BlockBuilder {
 
     /// Begins an entry, whose blocks come next.
     pub fn begin_entry(&mut self, place: ListPlace, done: Option<bool>, report: &mut Report) {
-        self.close_lists(self.kept_for(&place));
+        let keep = self.kept_for(&place);
+        match self.open.get_mut(keep) {
+            // After deeper entries without one of this level before, it is beside them.
+            Some(deeper) if goes_on_left_of(deeper, &place) => {
+                deeper.place = place.clone();
+                self.close_lists(keep + 1);
+            }
+            _ => self.close_lists(keep),
+        }
         let number = match place.label {
             Label::Number { value, is_plain } => {
                 if !is_plain {
@@ -122,6 +130,14 @@ impl BlockBuilder {
             self.target().push(Block::List(closed.list));
         }
     }
+}
+
+/// Returns whether an entry with a bullet goes on with a deeper list of its own definition.
+fn goes_on_left_of(open: &OpenList, place: &ListPlace) -> bool {
+    place.label == Label::Bullet
+        && open.place.definition == place.definition
+        && open.list.start.is_none()
+        && open.place.level > place.level
 }
 
 /// Returns whether an entry stands beside those of a list, and not within one of them.

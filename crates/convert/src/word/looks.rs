@@ -46,5 +46,7 @@ pub(super) fn look(
 
 /// Makes words code, for paragraphs of code where no block of code can stand.
 pub(super) fn mark_as_code(atoms: &mut [Atom]) {
-    atoms.iter_mut().for_each(|atom| atom.look.marks |= CODE);
+    for atom in atoms {
+        atom.look.marks |= CODE;
+    }
 }

@@ -222,7 +222,8 @@ fn nary(parts: &Parts) -> String {
         out.push('^');
         out.push_str(&parts.braced("m:sup"));
     }
-    append(&mut out, &parts.braced("m:e"));
+    out.push(' ');
+    out.push_str(&parts.braced("m:e"));
     out
 }
 

@@ -42,10 +42,12 @@ use crate::tree::{Document, Note};
 use crate::{Converted, Report};
 
 use assemble::Assembler;
+use changes::Replacement;
 use document::WordDocument;
 pub use error::WordError;
-use model::View;
-use views::SiteMarker;
+use model::{Revision, View};
+use package::Package;
+use views::{Site, SiteMarker};
 
 /// Reads a Word document. Nothing outside of the bytes is loaded.
 ///
@@ -53,7 +55,25 @@ use views::SiteMarker;
 /// [`WordError`] when the bytes are no Word document, a damaged one, or one that is larger than is
 /// read.
 pub fn from_word(bytes: &[u8]) -> Result<Converted, WordError> {
-    let mut document = WordDocument::read(bytes)?;
+    let document = WordDocument::read(&mut Package::open(bytes)?)?;
+    let read = compare(document);
+    let suggestions =
+        changes::suggestions(&read.markdown, read.replacements, &read.sites, &read.revisions);
+    Ok(Converted { title: read.title, markdown: read.markdown, suggestions, report: read.report })
+}
+
+/// Document as Markdown, with its tracked changes as replacements in the order of their places.
+struct Compared {
+    title: Option<String>,
+    markdown: String,
+    replacements: Vec<Replacement>,
+    sites: Vec<Site>,
+    revisions: Vec<Revision>,
+    report: Report,
+}
+
+/// Writes both views of a document and compares them.
+fn compare(mut document: WordDocument) -> Compared {
     let mut marker = SiteMarker::new(&document.revisions);
     marker.mark(&mut document.body, false);
     for (_, blocks) in &mut document.notes {
@@ -61,21 +81,21 @@ pub fn from_word(bytes: &[u8]) -> Result<Converted, WordError> {
     }
     let sites = marker.sites;
     let (rejected, mut report) = write(&document, View::Rejected);
-    let mut suggestions = Vec::new();
+    let mut replacements = Vec::new();
     if !sites.is_empty() {
         let (accepted, accepted_report) = write(&document, View::Accepted);
         report.take_larger(accepted_report);
-        let replacements = changes::replacements(&rejected, &accepted, sites.len());
-        suggestions =
-            changes::suggestions(&rejected.markdown, replacements, &sites, &document.revisions);
+        replacements = changes::replacements(&rejected, &accepted, sites.len());
     }
     document.report.take_larger(report);
-    Ok(Converted {
+    Compared {
         title: document.title,
         markdown: rejected.markdown,
-        suggestions,
+        replacements,
+        sites,
+        revisions: document.revisions,
         report: document.report,
-    })
+    }
 }
 
 /// Writes one view of a document.

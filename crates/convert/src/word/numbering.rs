@@ -284,7 +284,7 @@ impl<'a> ListCounter<'a> {
             label: label(&levels, values, level),
             definition: key.to_owned(),
             level,
-            indent: indent.unwrap_or(720 * (level as i32 + 1)),
+            indent: indent.unwrap_or(720 * (i32::try_from(level).unwrap_or_default() + 1)),
         })
     }
 }

@@ -47,7 +47,13 @@ pub(super) struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
+    /// Opens a file.
     pub fn open(bytes: &'a [u8]) -> Result<Self, WordError> {
+        Self::open_within(bytes, LARGEST_UNPACKED)
+    }
+
+    /// Opens a file of which only so many bytes are unpacked.
+    pub fn open_within(bytes: &'a [u8], largest_unpacked: u64) -> Result<Self, WordError> {
         if bytes.starts_with(OLD_CONTAINER) {
             return Err(WordError::OldOrEncrypted);
         }
@@ -68,7 +74,7 @@ impl<'a> Package<'a> {
         if zip.len() > MOST_ENTRIES {
             return Err(WordError::TooManyParts);
         }
-        Ok(Self { zip, budget: Cell::new(LARGEST_UNPACKED) })
+        Ok(Self { zip, budget: Cell::new(largest_unpacked) })
     }
 
     /// Returns the name of the main part.

@@ -198,7 +198,7 @@ impl StoryReader<'_, '_, '_> {
         match element.name.as_str() {
             "w:t" | "w:delText" => {
                 let text = self.xml.text()?;
-                self.characters(text, element.keeps_blanks(), look);
+                self.characters(&text, element.keeps_blanks(), look);
                 return Ok(());
             }
             "w:instrText" | "w:delInstrText" => {
@@ -240,8 +240,8 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Adds the characters of `w:t`.
-    fn characters(&mut self, text: String, keeps_blanks: bool, look: Look) {
-        let text = if keeps_blanks { text.as_str() } else { without_line_ends(&text) };
+    fn characters(&mut self, text: &str, keeps_blanks: bool, look: Look) {
+        let text = if keeps_blanks { text } else { without_line_ends(text) };
         if text.is_empty() {
             return;
         }

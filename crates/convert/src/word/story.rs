@@ -302,12 +302,16 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
         let inner = std::mem::replace(&mut self.paragraph, paragraph);
         self.fields = fields;
         read?;
-        let texts = inner.atoms.iter().map(|atom| match &atom.content {
-            Content::Text(text) => text.as_str(),
-            Content::Break => "\n",
-            _ => "",
-        });
-        Ok(texts.collect())
+        Ok(super::inlines::plain(&inner.atoms))
+    }
+
+    /// Returns the words of the blocks in the current element, and reads it to its end.
+    pub fn words_of_blocks(&mut self) -> Result<String, WordError> {
+        let mut blocks = Vec::new();
+        self.blocks(&mut blocks)?;
+        let mut words = Vec::new();
+        collect_words(&blocks, &mut words);
+        Ok(words.join(" "))
     }
 
     /// Reads the children of the current element as parts of a paragraph.
@@ -320,6 +324,24 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
             }
         }
         Ok(())
+    }
+}
+
+fn collect_words(blocks: &[StoryBlock], words: &mut Vec<String>) {
+    for block in blocks {
+        match block {
+            StoryBlock::Paragraph(paragraph) => {
+                let text = super::inlines::plain(&paragraph.atoms);
+                if !text.trim().is_empty() {
+                    words.push(text.trim().to_owned());
+                }
+            }
+            StoryBlock::Table(table) => {
+                for cell in table.rows.iter().flat_map(|row| &row.cells) {
+                    collect_words(&cell.blocks, words);
+                }
+            }
+        }
     }
 }
 

@@ -82,7 +82,9 @@ impl Assembler<'_> {
                     self.settle(&mut paragraph);
                     let mut atoms = paragraph.atoms;
                     if is_bold {
-                        atoms.iter_mut().for_each(|atom| atom.look.marks &= !BOLD);
+                        for atom in &mut atoms {
+                            atom.look.marks &= !BOLD;
+                        }
                     }
                     if self.styles.role(&paragraph.properties) == Role::Code {
                         super::looks::mark_as_code(&mut atoms);

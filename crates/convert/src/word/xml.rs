@@ -189,5 +189,5 @@ fn damaged(part: &str, error: &quick_xml::Error) -> WordError {
 }
 
 fn is_budget_spent(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<BudgetSpent>())
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<BudgetSpent>)
 }
