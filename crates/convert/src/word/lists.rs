@@ -66,9 +66,10 @@ impl BlockBuilder {
     /// Begins an entry, whose blocks come next.
     pub fn begin_entry(&mut self, place: ListPlace, done: Option<bool>, report: &mut Report) {
         let keep = self.kept_for(&place);
+        let has_siblings = self.open[..keep].last().is_some_and(|it| is_beside(&it.place, &place));
         match self.open.get_mut(keep) {
             // After deeper entries without one of this level before, it is beside them.
-            Some(deeper) if goes_on_left_of(deeper, &place) => {
+            Some(deeper) if !has_siblings && goes_on_left_of(deeper, &place) => {
                 deeper.place = place.clone();
                 self.close_lists(keep + 1);
             }
