@@ -1,11 +1,13 @@
 //! Lists as Word numbers them.
 
+use std::fmt::Write as _;
+
 use super::{Docx, decided, p, para, r, styled};
 
 /// Definitions 1 (numbers), 2 (bullets) and 3 (letters), and a list of each.
 fn numbering() -> String {
     let levels = |format: &str, text: &str| -> String {
-        (0..4)
+        let made: Vec<String> = (0..4)
             .map(|level| {
                 let text = text.replace('#', &format!("%{}", level + 1));
                 format!(
@@ -13,7 +15,8 @@ fn numbering() -> String {
                     720 * (level + 1)
                 )
             })
-            .collect()
+            .collect();
+        made.concat()
     };
     let legal = "<w:lvl w:ilvl=\"0\"><w:numFmt w:val=\"decimal\"/><w:lvlText w:val=\"%1.\"/></w:lvl><w:lvl w:ilvl=\"1\"><w:numFmt w:val=\"decimal\"/><w:lvlText w:val=\"%1.%2\"/></w:lvl>";
     let definitions = [
@@ -24,11 +27,13 @@ fn numbering() -> String {
     ];
     let mut out = String::new();
     for (number, levels) in (1..).zip(definitions) {
-        out += &format!("<w:abstractNum w:abstractNumId=\"{number}\">{levels}</w:abstractNum>");
+        _ = write!(out, "<w:abstractNum w:abstractNumId=\"{number}\">{levels}</w:abstractNum>");
     }
     for number in 1..=4 {
-        out +=
-            &format!("<w:num w:numId=\"{number}\"><w:abstractNumId w:val=\"{number}\"/></w:num>");
+        _ = write!(
+            out,
+            "<w:num w:numId=\"{number}\"><w:abstractNumId w:val=\"{number}\"/></w:num>"
+        );
     }
     out + "<w:num w:numId=\"5\"><w:abstractNumId w:val=\"1\"/><w:lvlOverride w:ilvl=\"0\"><w:startOverride w:val=\"7\"/></w:lvlOverride></w:num>"
 }
