@@ -265,42 +265,32 @@ impl Binding<'_> {
         found
     }
 
-    /// Joins all changes of tables that come, go, or get other columns.
+    /// Joins all changes of tables that come, go, split, merge, or get other columns.
     fn tables(&mut self, old: &[Table], new: &[Table]) {
-        let mut same = vec![None; new.len()];
-        for table in old {
-            let next = self.counterpart(table, new);
-            if let Some(index) = next {
-                same[index] = Some(table);
-            }
-            let keeps = next.is_some_and(|index| table.keeps_columns(&new[index]));
-            if !keeps {
-                let before = self.places.within(Side::Old, &table.range, false);
-                let after = next
-                    .into_iter()
-                    .flat_map(|index| self.places.within(Side::New, &new[index].range, false));
+        for (side, own, others) in [(Side::Old, old, new), (Side::New, new, old)] {
+            for table in own {
+                let places = [table.range.start, table.rule, table.range.end - 1];
+                let counterparts = places.map(|at| self.table_at(side, at, others));
+                let is_one = counterparts.iter().all(|it| *it == counterparts[0]);
+                let keeps = counterparts[0].is_some_and(|it| table.keeps_columns(&others[it]));
+                if is_one && keeps {
+                    continue;
+                }
+                let after = counterparts.iter().flatten().flat_map(|index| {
+                    self.places.within(side.other(), &others[*index].range, false)
+                });
+                let before = self.places.within(side, &table.range, false);
                 let hunks: Vec<_> = before.chain(after).map(|it| it.hunk).collect();
                 self.groups.join_all(hunks.into_iter());
             }
         }
-        for (table, _) in new.iter().zip(same).filter(|(_, before)| before.is_none()) {
-            let hunks: Vec<_> =
-                self.places.within(Side::New, &table.range, false).map(|it| it.hunk).collect();
-            self.groups.join_all(hunks.into_iter());
-        }
     }
 
-    /// Returns the table that one became.
-    fn counterpart(&self, table: &Table, new: &[Table]) -> Option<usize> {
-        let at = table.rule;
-        let first = at..at + 1;
-        let mut around = self.places.within(Side::Old, &first, false);
-        if around.any(|it| it.is_only_on(Side::Old)) {
-            return None;
-        }
-        let at = self.places.mapped(Side::Old, at);
-        let before = new.partition_point(|it| it.range.start <= at);
-        before.checked_sub(1).filter(|index| at < new[*index].range.end)
+    /// Returns the table in the other text at a place of this one.
+    fn table_at(&self, side: Side, at: usize, others: &[Table]) -> Option<usize> {
+        let at = self.places.mapped(side, at);
+        let before = others.partition_point(|it| it.range.start <= at);
+        before.checked_sub(1).filter(|index| at <= others[*index].range.end)
     }
 
     /// Joins the change that removes, adds or wholly replaces the text of an entry with those of

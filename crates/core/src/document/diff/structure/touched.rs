@@ -80,9 +80,14 @@ impl ChangedPlaces {
         self.all[first..].iter().take_while(move |it| it.on(side).start <= end).filter(touches)
     }
 
-    /// Returns a place of the old text in the new one, or the reverse, where nothing changes there.
+    /// Returns a place of the old text in the new one, or the reverse. Within a change it is as far
+    /// behind its beginning, or at its end.
     pub fn mapped(&self, side: Side, at: usize) -> usize {
         let before = self.all.partition_point(|it| it.on(side).end <= at);
+        if let Some(place) = self.all.get(before).filter(|it| it.on(side).start <= at) {
+            let other = place.on(side.other());
+            return (other.start + at - place.on(side).start).min(other.end);
+        }
         let Some(last) = before.checked_sub(1).map(|index| &self.all[index]) else { return at };
         let (from, to) = match side {
             Side::Old => (last.old.end, last.new.end),
