@@ -34,7 +34,7 @@ fn a_change_of_two_marks_is_not_split() {
 #[test]
 fn two_marks_stay_together_when_other_parts_are_split_off() {
     let new =
-        "It was late. The **keeper of the old light** noted each night all about the ships.\n";
+        "It was late. The **keeper of the old light** wrote every night many pages on ships.\n";
     let (mut fixture, split) = split_of(new);
     let ids = split.unwrap();
     assert!(ids.len() > 1, "{ids:?}");
@@ -51,7 +51,7 @@ fn two_marks_stay_together_when_other_parts_are_split_off() {
 #[test]
 fn parts_that_were_split_around_a_structure_are_joined_again() {
     let new =
-        "It was late. The **keeper of the old light** noted each night all about the ships.\n";
+        "It was late. The **keeper of the old light** wrote every night many pages on ships.\n";
     let (mut fixture, split) = split_of(new);
     split.unwrap();
     let whole = HunkId::from(fixture.request.hunks[0].split_of.clone().unwrap().to_string());

@@ -269,10 +269,12 @@ impl Binding<'_> {
     fn tables(&mut self, old: &[Table], new: &[Table]) {
         for (side, own, others) in [(Side::Old, old, new), (Side::New, new, old)] {
             for table in own {
-                let places = [table.range.start, table.rule, table.range.end - 1];
-                let counterparts = places.map(|at| self.table_at(side, at, others));
+                let places = [table.rule, table.range.start, table.range.end - 1];
+                let stay = places.into_iter().filter(|at| !self.is_only_on(side, *at));
+                let counterparts: Vec<_> = stay.map(|at| self.table_at(side, at, others)).collect();
                 let is_one = counterparts.iter().all(|it| *it == counterparts[0]);
-                let keeps = counterparts[0].is_some_and(|it| table.keeps_columns(&others[it]));
+                let keeps = !self.is_only_on(side, table.rule)
+                    && counterparts[0].is_some_and(|it| table.keeps_columns(&others[it]));
                 if is_one && keeps {
                     continue;
                 }
@@ -284,6 +286,13 @@ impl Binding<'_> {
                 self.groups.join_all(hunks.into_iter());
             }
         }
+    }
+
+    /// Returns `true` if the text at a place is removed, or added.
+    fn is_only_on(&self, side: Side, at: usize) -> bool {
+        let first = at..at + 1;
+        let mut around = self.places.within(side, &first, false);
+        around.any(|it| it.is_only_on(side))
     }
 
     /// Returns the table in the other text at a place of this one.
