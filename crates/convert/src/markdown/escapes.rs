@@ -122,7 +122,9 @@ impl<'a> Escapes<'a> {
         let literals = self.literals(b'`');
         let runs = literals.chunk_by(|one, next| one + 1 == *next).count();
         if runs > 1 || self.has_syntax(b'`') || self.place == Place::Description {
-            literals.into_iter().for_each(|at| self.is_needed[at] = true);
+            for at in literals {
+                self.is_needed[at] = true;
+            }
         }
     }
 
@@ -140,7 +142,9 @@ impl<'a> Escapes<'a> {
         let is_pair = first.zip(last).is_some_and(|(first, last)| first < last);
         let is_double = literals.windows(2).filter(|two| two[0] + 1 == two[1]).count() > 1;
         if is_pair || is_double || self.has_syntax(b'$') || self.place == Place::Description {
-            literals.into_iter().for_each(|at| self.is_needed[at] = true);
+            for at in literals {
+                self.is_needed[at] = true;
+            }
         }
     }
 

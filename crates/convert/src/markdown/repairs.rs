@@ -183,7 +183,9 @@ fn apply(segments: Vec<Segment>, unmarked: &[Unmarked]) -> Vec<Segment> {
 fn divide(segment: Segment, unmarked: &[Unmarked], into: &mut Vec<Segment>) {
     let Content::Text(text) = &segment.content else {
         let mut segment = segment;
-        unmarked.iter().for_each(|it| segment.marks.remove(it.mark));
+        for it in &unmarked {
+            segment.marks.remove(it.mark);
+        }
         return into.push(segment);
     };
     let mut cuts: Vec<usize> = unmarked.iter().flat_map(|it| [it.from, it.to]).collect();
