@@ -183,7 +183,7 @@ fn apply(segments: Vec<Segment>, unmarked: &[Unmarked]) -> Vec<Segment> {
 fn divide(segment: Segment, unmarked: &[Unmarked], into: &mut Vec<Segment>) {
     let Content::Text(text) = &segment.content else {
         let mut segment = segment;
-        for it in &unmarked {
+        for it in unmarked {
             segment.marks.remove(it.mark);
         }
         return into.push(segment);
