@@ -217,7 +217,7 @@ fn are_lists_of_one_kind(before: &Block, block: &Block) -> bool {
 }
 
 /// Returns whether nothing of a block would be seen.
-fn is_blank(block: &Block) -> bool {
+pub fn is_blank(block: &Block) -> bool {
     match block {
         Block::Paragraph(content) | Block::Heading { content, .. } => is_blank_text(content),
         Block::Code { .. } | Block::Rule => false,

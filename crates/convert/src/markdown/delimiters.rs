@@ -1,9 +1,11 @@
 //! Asterisks and tildes, read back as `CommonMark` reads them, to find marks that would not be read
 //! as they were meant.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::flanking::{CharacterClass, may_open, surely_opens};
+use super::flanking::CharacterClass::{Punctuation, Word};
+use super::flanking::{CharacterClass, may_open};
+use super::inlines::Line;
 use super::segments::Mark;
 
 /// Openers that are looked at for one closer. Marks that are meant are nested less deeply.
@@ -52,34 +54,54 @@ struct Run {
     length: usize,
     can_open: bool,
     can_close: bool,
-    may_both: bool,
     /// Signs at the left that have closed something.
     closed: usize,
     /// Signs that have done nothing yet.
     left: usize,
 }
 
-/// Returns the marks that are not read as they are meant.
-pub fn unread_pairs(text: &str, delimiters: &[Delimiter], pairs: &[Pair]) -> Vec<UnreadPair> {
-    let mut runs = runs_of(text, delimiters);
-    let read = read_back(&mut runs, pairs);
-    let run_at = |at: usize| {
-        let next = runs.partition_point(|run| run.at <= at);
-        next.checked_sub(1).map(|place| &runs[place])
-    };
-    pairs
-        .iter()
-        .filter(|pair| pair.mark != Mark::Link)
-        .filter(|pair| read.get(&pair.open_at) != Some(&(pair.close_at, pair.mark.sign().len())))
-        .map(|pair| UnreadPair {
-            pair: *pair,
-            opens: run_at(pair.open_at).is_some_and(|run| run.can_open),
-            closes: run_at(pair.close_at).is_some_and(|run| run.can_close),
-        })
-        .collect()
+/// Way in which a reader takes the characters beside a mark.
+#[derive(Clone, Copy, Debug)]
+struct Reader {
+    /// Kind of symbols: punctuation since version 0.31 of the specification.
+    symbols: CharacterClass,
+    /// Whether the tildes of other marks are skipped, as GitHub's reader does.
+    skips_tildes: bool,
 }
 
-fn runs_of(text: &str, delimiters: &[Delimiter]) -> Vec<Run> {
+/// Returns the marks that one of the readers in use does not read as they are meant.
+pub fn unread_pairs(line: &Line, delimiters: &[Delimiter], pairs: &[Pair]) -> Vec<UnreadPair> {
+    let is_struck = delimiters.iter().any(|delimiter| delimiter.mark == Mark::Strikethrough);
+    let mut unread: BTreeMap<usize, UnreadPair> = BTreeMap::new();
+    for symbols in [Word, Punctuation] {
+        for skips_tildes in [false, true] {
+            if skips_tildes && !is_struck {
+                continue;
+            }
+            let mut runs = runs_of(line, delimiters, Reader { symbols, skips_tildes });
+            let read = read_back(&mut runs, pairs);
+            let run_at = |at: usize| {
+                let next = runs.partition_point(|run| run.at <= at);
+                next.checked_sub(1).map(|place| &runs[place])
+            };
+            for pair in pairs.iter().filter(|pair| pair.mark != Mark::Link) {
+                let meant = (pair.close_at, pair.mark.sign().len());
+                if read.get(&pair.open_at) != Some(&meant) {
+                    let known = unread.entry(pair.open_at).or_insert(UnreadPair {
+                        pair: *pair,
+                        opens: true,
+                        closes: true,
+                    });
+                    known.opens &= run_at(pair.open_at).is_some_and(|run| run.can_open);
+                    known.closes &= run_at(pair.close_at).is_some_and(|run| run.can_close);
+                }
+            }
+        }
+    }
+    unread.into_values().collect()
+}
+
+fn runs_of(line: &Line, delimiters: &[Delimiter], reader: Reader) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for delimiter in delimiters {
         let sign = delimiter.mark.sign();
@@ -94,18 +116,17 @@ fn runs_of(text: &str, delimiters: &[Delimiter]) -> Vec<Run> {
                 length: sign.len(),
                 can_open: false,
                 can_close: false,
-                may_both: false,
                 closed: 0,
                 left: 0,
             }),
         }
     }
     for run in &mut runs {
-        let before = CharacterClass::of(text[..run.at].chars().next_back());
-        let after = CharacterClass::of(text[run.at + run.length..].chars().next());
-        run.can_open = surely_opens(before, after);
-        run.can_close = surely_opens(after, before);
-        run.may_both = may_open(before, after) && may_open(after, before);
+        let (from, to) = (run.at, run.at + run.length);
+        let before = line.class_before(from, reader.skips_tildes).with_unclear(reader.symbols);
+        let after = line.class_behind(to, reader.skips_tildes).with_unclear(reader.symbols);
+        run.can_open = may_open(before, after);
+        run.can_close = may_open(after, before);
         run.left = run.length;
     }
     runs
@@ -175,5 +196,5 @@ fn fit(opener: &Run, closer: &Run) -> bool {
     let sum = opener.length + closer.length;
     let is_odd_sum = !sum.is_multiple_of(3)
         || (opener.length.is_multiple_of(3) && closer.length.is_multiple_of(3));
-    !(opener.may_both || closer.may_both) || is_odd_sum
+    !(opener.can_close || closer.can_open) || is_odd_sum
 }

@@ -88,6 +88,10 @@ impl<'a> Escapes<'a> {
         (0..self.bytes.len()).filter(|at| self.bytes[*at] == sign && self.is_literal[*at]).collect()
     }
 
+    fn is_sign_of_mark(&self, at: usize) -> bool {
+        self.is_literal.get(at) == Some(&false) && matches!(self.bytes[at], b'*' | b'~')
+    }
+
     fn has_syntax(&self, sign: u8) -> bool {
         self.bytes.iter().zip(self.is_literal).any(|(byte, literal)| *byte == sign && !literal)
     }
@@ -103,6 +107,9 @@ impl<'a> Escapes<'a> {
             // Three tildes and more are no mark.
             let is_mark = sign != b'~' || run.len() < 3;
             let (can_open, can_close) = (opens(before, after), opens(after, before));
+            if self.is_sign_of_mark(first.wrapping_sub(1)) || self.is_sign_of_mark(behind) {
+                run.iter().for_each(|at| self.is_needed[*at] = true);
+            }
             runs.push((run, is_mark && can_open, is_mark && can_close));
         }
         let has_marks = self.has_syntax(sign);
@@ -191,15 +198,12 @@ impl<'a> Escapes<'a> {
 
     fn is_link_like(&self, start: usize, end: usize) -> bool {
         let is_line_start = self.text[..start].ends_with('\n') || start == 0;
+        let is_box =
+            self.begins_entry() && start == 0 && matches!(&self.text[1..end], " " | "x" | "X" | "");
         match self.bytes.get(end + 1) {
             Some(b'(' | b'[') => true,
-            Some(b':') => is_line_start,
-            Some(b' ') | None => {
-                self.begins_entry()
-                    && start == 0
-                    && matches!(&self.text[1..end], " " | "x" | "X" | "")
-            }
-            _ => false,
+            Some(b':') => is_line_start || is_box,
+            _ => is_box,
         }
     }
 
@@ -207,11 +211,11 @@ impl<'a> Escapes<'a> {
     fn tags_and_entities(&mut self) {
         let last_end = self.bytes.iter().rposition(|byte| *byte == b'>');
         for at in 0..self.bytes.len() {
-            let next = self.bytes.get(at + 1).copied().unwrap_or(b' ');
             match self.bytes[at] {
-                b'<' if next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?') => {
+                b'<' if self.begins_tag(at) => {
                     let is_line_start = at == 0 || self.bytes[at - 1] == b'\n';
-                    if is_line_start || last_end.is_some_and(|end| end > at) {
+                    let is_alone = self.place == Place::Description || is_line_start;
+                    if is_alone || last_end.is_some_and(|end| end > at) {
                         self.escape(at);
                     }
                 }
@@ -220,6 +224,15 @@ impl<'a> Escapes<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Returns whether a tag, a comment or an address in angle brackets could begin.
+    fn begins_tag(&self, at: usize) -> bool {
+        let rest = &self.bytes[at + 1..];
+        let ends = |sign: &u8| sign.is_ascii_whitespace() || matches!(sign, b'<' | b'>');
+        let is_mail = || rest.iter().take_while(|sign| !ends(sign)).any(|sign| *sign == b'@');
+        let next = rest.first().copied().unwrap_or(b' ');
+        next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?') || is_mail()
     }
 
     /// Escapes hashes at the end of a heading, which would not be shown.
@@ -263,13 +276,11 @@ pub fn is_entity(text: &str) -> bool {
     }
 }
 
-/// Returns code within a line.
-pub fn code_span(code: &str) -> String {
-    let code = code.replace(['\n', '\r'], " ");
-    let fence = "`".repeat(longest_run(&code, '`', 1));
+/// Returns the backticks around code within a line, and the blank between them and the code.
+pub fn code_fence(code: &str) -> (String, &'static str) {
     let is_padded = code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty();
     let pad = if code.starts_with('`') || code.ends_with('`') || is_padded { " " } else { "" };
-    format!("{fence}{pad}{code}{pad}{fence}")
+    ("`".repeat(longest_run(code, '`', 1)), pad)
 }
 
 /// Returns a number of signs that no stretch of them in the text has, at least `least`.
@@ -281,12 +292,6 @@ pub fn longest_run(text: &str, sign: char, least: usize) -> usize {
         longest = longest.max(current);
     }
     least.max(if longest >= least { longest + 1 } else { least })
-}
-
-/// Returns a formula within a line, as code if it has dollar signs in it.
-pub fn formula(tex: &str) -> String {
-    let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-    if tex.contains('$') || tex.ends_with('\\') { code_span(&tex) } else { format!("${tex}$") }
 }
 
 /// Returns a description of a picture, in one line.

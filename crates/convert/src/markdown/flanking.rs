@@ -29,14 +29,10 @@ impl CharacterClass {
             Unclear
         }
     }
-}
 
-/// Returns whether a mark that stands between the two opens in every reader.
-pub fn surely_opens(before: CharacterClass, after: CharacterClass) -> bool {
-    match after {
-        Blank => false,
-        Word => true,
-        Punctuation | Unclear => matches!(before, Blank | Punctuation),
+    /// Returns the kind for a reader to which an unclear character is of the given kind.
+    pub fn with_unclear(self, unclear: Self) -> Self {
+        if self == Unclear { unclear } else { self }
     }
 }
 
@@ -92,8 +88,7 @@ mod tests {
 
     #[test]
     fn a_mark_opens_before_a_word_and_before_punctuation_only_after_no_word() {
-        assert!(surely_opens(Word, Word) && surely_opens(Blank, Punctuation));
-        assert!(!surely_opens(Word, Punctuation) && !surely_opens(Word, Unclear));
+        assert!(may_open(Word, Word) && may_open(Blank, Punctuation));
         assert!(may_open(Word, Unclear) && !may_open(Word, Punctuation) && !may_open(Word, Blank));
         assert!(!underscore_may_open(Word, Word) && underscore_may_open(Unclear, Word));
     }

@@ -5,6 +5,8 @@
 //! `**Note**:read`. That is done until all are read as they were meant.
 
 use super::delimiters::{Delimiter, Pair, unread_pairs};
+use super::escapes;
+use super::flanking::CharacterClass;
 use super::links;
 use super::repairs::mend;
 use super::segments::{Content, Mark, MarkedText, Marks, Segment};
@@ -26,12 +28,36 @@ pub struct Line {
     pub edges: Vec<(usize, bool, usize)>,
 }
 
+impl Line {
+    /// Returns the kind of the character before a byte, or before the tildes of marks there.
+    pub fn class_before(&self, mut at: usize, skips_tildes: bool) -> CharacterClass {
+        while skips_tildes && at > 0 && self.is_tilde_of_mark(at - 1) {
+            at -= 1;
+        }
+        CharacterClass::of(self.text[..at].chars().next_back())
+    }
+
+    /// Returns the kind of the character at a byte, or behind the tildes of marks there.
+    pub fn class_behind(&self, mut at: usize, skips_tildes: bool) -> CharacterClass {
+        while skips_tildes && self.is_tilde_of_mark(at) {
+            at += 1;
+        }
+        CharacterClass::of(self.text[at..].chars().next())
+    }
+
+    fn is_tilde_of_mark(&self, at: usize) -> bool {
+        self.is_literal.get(at) == Some(&false) && self.text.as_bytes()[at] == b'~'
+    }
+}
+
 /// Line with what is needed to read its marks back.
 #[derive(Debug, Default)]
 struct Draft {
     line: Line,
     delimiters: Vec<Delimiter>,
     pairs: Vec<Pair>,
+    /// What ends the code that is being written.
+    code_end: String,
 }
 
 /// Writes marked words; `line_break` is what stands for a break.
@@ -39,7 +65,7 @@ pub fn line_of(mut words: MarkedText, line_break: &str) -> Line {
     let mut isolated = vec![false; words.links.len()];
     for attempt in 0.. {
         let draft = Draft::of(&words, &isolated, line_break);
-        let unread = unread_pairs(&draft.line.text, &draft.delimiters, &draft.pairs);
+        let unread = unread_pairs(&draft.line, &draft.delimiters, &draft.pairs);
         if unread.is_empty() {
             return draft.line;
         }
@@ -61,7 +87,11 @@ impl Draft {
             draft.close(&mut open, before, marks, is_wall, words, at);
             let Some(segment) = words.segments.get(at) else { break };
             draft.open(&mut open, marks, &stretches, isolated, at);
-            draft.add(segment, line_break);
+            if let Content::Code(code) = &segment.content {
+                draft.add_code(code, &words.segments, at);
+            } else {
+                draft.add(segment, line_break);
+            }
         }
         draft
     }
@@ -134,11 +164,35 @@ impl Draft {
                 self.line.text.push_str(rest);
                 self.line.is_literal.resize(self.line.text.len(), true);
             }
-            Content::Atom(atom) => self.syntax(atom),
+            Content::Code(code) | Content::Atom(code) => self.syntax(code),
+            Content::Formula(tex) => self.syntax(&format!("${tex}$")),
             Content::Break => self.syntax(line_break),
             Content::Edge { change, is_start } => {
                 self.line.edges.push((*change, *is_start, self.line.text.len()));
             }
+        }
+    }
+
+    /// Writes code. Code with nothing but edges of changes in between is one stretch of code.
+    fn add_code(&mut self, code: &str, segments: &[Segment], at: usize) {
+        let marks = segments[at].marks;
+        let belongs = |segment: &&Segment| {
+            segment.marks == marks
+                && matches!(segment.content, Content::Code(_) | Content::Edge { .. })
+        };
+        let is_code = |segment: &Segment| matches!(segment.content, Content::Code(_));
+        let is_first = !segments[..at].iter().rev().take_while(belongs).any(is_code);
+        let rest = || segments[at..].iter().take_while(belongs).filter_map(code_in);
+        if is_first {
+            let whole: String = rest().collect();
+            let (fence, pad) = escapes::code_fence(&whole);
+            self.code_end = format!("{pad}{fence}");
+            self.syntax(&format!("{fence}{pad}"));
+        }
+        self.syntax(code);
+        if rest().nth(1).is_none() {
+            let end = std::mem::take(&mut self.code_end);
+            self.syntax(&end);
         }
     }
 
@@ -157,5 +211,12 @@ impl Draft {
     fn syntax(&mut self, markdown: &str) {
         self.line.text.push_str(markdown);
         self.line.is_literal.resize(self.line.text.len(), false);
+    }
+}
+
+fn code_in(segment: &Segment) -> Option<&str> {
+    match &segment.content {
+        Content::Code(code) => Some(code),
+        _ => None,
     }
 }

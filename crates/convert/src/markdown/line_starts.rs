@@ -8,7 +8,12 @@ pub fn escape(escapes: &mut Escapes<'_>) {
     let mut start = 0;
     for line in escapes.text().split('\n') {
         if let Some(at) = sign_of(line, start == 0) {
-            escapes.escape(start + at);
+            let signs =
+                line.as_bytes()[at..].iter().take_while(|sign| **sign == line.as_bytes()[at]);
+            // What is left of signs of marks could still be a mark.
+            let count =
+                if line[at..].starts_with(['*', '_', '~', '`']) { signs.count() } else { 1 };
+            (at..at + count).for_each(|at| escapes.escape(start + at));
         }
         start += line.len() + 1;
     }

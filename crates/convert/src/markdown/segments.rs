@@ -6,7 +6,6 @@
 use crate::tree::Inline;
 
 use super::change_edges;
-use super::escapes;
 use super::links;
 
 /// Kind of mark around words.
@@ -115,7 +114,11 @@ impl Marks {
 pub enum Content {
     /// Characters as people saw them.
     Text(String),
-    /// Markdown that is not divided: code, a formula, a picture, a reference to a note.
+    /// Code within a line.
+    Code(String),
+    /// Formula.
+    Formula(String),
+    /// Markdown that is not divided: a picture, a reference to a note.
     Atom(String),
     /// Line break.
     Break,
@@ -147,7 +150,7 @@ impl Segment {
     pub fn is_blank(&self) -> bool {
         match &self.content {
             Content::Text(text) => text.chars().all(char::is_whitespace),
-            Content::Atom(_) => false,
+            Content::Code(_) | Content::Formula(_) | Content::Atom(_) => false,
             Content::Break | Content::Edge { .. } => true,
         }
     }
@@ -209,10 +212,14 @@ impl MarkedText {
                     self.add_link(url, title, content, marks);
                     continue;
                 }
-                Inline::Code(code) if code.is_empty() => continue,
-                Inline::Formula(formula) if formula.trim().is_empty() => continue,
-                Inline::Code(code) => Content::Atom(escapes::code_span(code)),
-                Inline::Formula(formula) => Content::Atom(escapes::formula(formula)),
+                Inline::Code(code) => {
+                    self.add_code(code, marks);
+                    continue;
+                }
+                Inline::Formula(tex) => {
+                    self.add_formula(tex, marks);
+                    continue;
+                }
                 Inline::Picture { url, title, description } => {
                     Content::Atom(links::picture(url, title, description))
                 }
@@ -249,6 +256,39 @@ impl MarkedText {
             return;
         }
         self.segments.push(Segment { content: Content::Text(clean), marks });
+    }
+
+    fn add_code(&mut self, code: &str, marks: Marks) {
+        let code = code.replace(['\n', '\r'], " ");
+        if code.is_empty() {
+            return;
+        }
+        if let Some(Segment { content: Content::Code(last), marks: same }) =
+            self.segments.last_mut()
+            && *same == marks
+        {
+            last.push_str(&code);
+            return;
+        }
+        self.segments.push(Segment { content: Content::Code(code), marks });
+    }
+
+    /// Adds a formula, which becomes one with a formula before it: `$a$$b$` is read as neither.
+    fn add_formula(&mut self, tex: &str, marks: Marks) {
+        let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
+        if tex.is_empty() {
+            return;
+        }
+        // The formula ends with its first dollar sign or with an escaped one.
+        if tex.contains('$') || tex.ends_with('\\') {
+            return self.add_code(&tex, marks);
+        }
+        if let Some(Segment { content: Content::Formula(last), .. }) = self.segments.last_mut() {
+            last.push(' ');
+            last.push_str(&tex);
+            return;
+        }
+        self.segments.push(Segment { content: Content::Formula(tex), marks });
     }
 
     /// Adds a link; one within another one is only its words, as in HTML.
@@ -333,7 +373,7 @@ fn trim_line_starts<'a>(
             Content::Break if is_text_start => segment.content = Content::Text(String::new()),
             Content::Break => is_line_start = true,
             Content::Edge { .. } => {}
-            Content::Text(_) | Content::Atom(_) => {
+            _ => {
                 is_line_start = false;
                 is_text_start = false;
             }

@@ -39,7 +39,10 @@ fn write_row(output: &mut Output, row: &[Vec<Inline>], columns: usize) {
             let mut words = MarkedText::of(content);
             for segment in &mut words.segments {
                 // Pipes end a cell, in code and in formulas too.
-                if let Content::Atom(markdown) = &mut segment.content {
+                if let Content::Code(markdown)
+                | Content::Formula(markdown)
+                | Content::Atom(markdown) = &mut segment.content
+                {
                     *markdown = markdown.replace('|', "\\|");
                 }
             }

@@ -1,5 +1,9 @@
 //! Texts that are hard to write.
 
+mod generated;
+mod normal_form;
+mod read_back;
+
 use crate::tree::{Block, Document, Inline};
 
 use super::write;
