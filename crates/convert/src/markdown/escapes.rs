@@ -108,7 +108,9 @@ impl<'a> Escapes<'a> {
             let is_mark = sign != b'~' || run.len() < 3;
             let (can_open, can_close) = (opens(before, after), opens(after, before));
             if self.is_sign_of_mark(first.wrapping_sub(1)) || self.is_sign_of_mark(behind) {
-                run.iter().for_each(|at| self.is_needed[*at] = true);
+                for at in run {
+                    self.is_needed[*at] = true;
+                }
             }
             runs.push((run, is_mark && can_open, is_mark && can_close));
         }
@@ -119,7 +121,9 @@ impl<'a> Escapes<'a> {
             let is_opened = *can_open && last_closer.is_some_and(|last| last > at);
             let is_closed = *can_close && first_opener.is_some_and(|first| first < at);
             if is_opened || is_closed || (has_marks && (*can_open || *can_close)) {
-                run.iter().for_each(|at| self.is_needed[*at] = true);
+                for at in *run {
+                    self.is_needed[*at] = true;
+                }
             }
         }
     }

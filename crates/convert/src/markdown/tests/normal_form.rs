@@ -1,6 +1,8 @@
 //! Trees in a form in which two that say the same are equal: marks letter by letter, without
 //! those of blanks and punctuation, which the writer may move.
 
+use std::fmt::Write as _;
+
 use crate::markdown::blocks::{is_blank, is_loose};
 use crate::tree::{Block, Document, Entry, Inline, List};
 
@@ -123,12 +125,18 @@ impl Form {
                     let url = if carried.url.is_empty() { url } else { carried.url };
                     self.add(content, Carried { url, ..carried }, line_break, into);
                 }
-                Inline::Code(code) => into.push_str(&format!("⟪{code}⟫")),
-                Inline::Formula(tex) => into.push_str(&format!("⟬{}⟭", one_line(tex))),
-                Inline::Picture { url, title, description } => {
-                    into.push_str(&format!("⟦picture {url} {title} {}⟧", one_line(description)));
+                Inline::Code(code) => {
+                    let _ = write!(into, "⟪{code}⟫");
                 }
-                Inline::NoteReference(label) => into.push_str(&format!("⟦note {label}⟧")),
+                Inline::Formula(tex) => {
+                    let _ = write!(into, "⟬{}⟭", one_line(tex));
+                }
+                Inline::Picture { url, title, description } => {
+                    let _ = write!(into, "⟦picture {url} {title} {}⟧", one_line(description));
+                }
+                Inline::NoteReference(label) => {
+                    let _ = write!(into, "⟦note {label}⟧");
+                }
                 Inline::Break => into.push_str(line_break),
                 Inline::ChangeStart(_) | Inline::ChangeEnd(_) => {}
             }
@@ -145,7 +153,7 @@ impl Form {
             into.extend(carried.emphasis.then_some('¹'));
             into.extend(carried.struck.then_some('⁻'));
             if !carried.url.is_empty() {
-                into.push_str(&format!("⟨{}⟩", carried.url));
+                let _ = write!(into, "⟨{}⟩", carried.url);
             }
         }
     }

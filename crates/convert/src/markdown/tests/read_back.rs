@@ -103,7 +103,7 @@ fn inline<'a>(node: &'a AstNode<'a>) -> Inline {
             title: link.title.clone(),
             description: words(&inlines(node)),
         },
-        NodeValue::FootnoteReference(note) => Inline::NoteReference(note.name.clone()),
+        NodeValue::FootnoteReference(reference) => Inline::NoteReference(reference.name.clone()),
         other => Inline::Text(format!("unexpected {other:?}")),
     }
 }
