@@ -23,7 +23,7 @@ use copydesk_protocol::server::{IssuedToken, TokenList};
 /// Maximum wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum wait for the answer to a file, which takes long to send and to read.
-const FILE_PATIENCE: Duration = Duration::from_secs(300);
+const FILE_PATIENCE: Duration = Duration::from_mins(5);
 
 /// Failure of a request of a [`ServerClient`].
 #[derive(Debug, thiserror::Error)]

@@ -154,7 +154,7 @@ fn check_places(hunks: &[HunkDraft], text: &Text) -> RoomResult<()> {
     let stands =
         |part: &&DraftPart| text.slice(part.from..part.to).is_ok_and(|there| there == part.base);
     let fits = hunks.iter().all(|hunk| !hunk.parts.is_empty())
-        && parts.iter().all(|part| stands(part))
+        && parts.iter().all(stands)
         && parts.windows(2).all(|pair| pair[0].to <= pair[1].from);
     if fits {
         return Ok(());

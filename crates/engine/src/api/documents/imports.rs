@@ -77,10 +77,10 @@ impl ImportAdmission {
         let kib = u32::try_from((memory / 1024 + 1).min(MEMORY_KIB)).unwrap_or(u32::MAX);
         let memory = Arc::clone(&self.memory).acquire_many_owned(kib).await;
         let memory = memory.map_err(|_| ApiError::internal())?;
-        let (begin, begun) = oneshot::channel::<()>();
+        let (waits, started) = oneshot::channel::<()>();
         let job = cpu_pool::run(person.as_str(), move || {
             let _held = (turn, memory);
-            drop(begin);
+            drop(waits);
             read()
         });
         tokio::pin!(job);
@@ -88,15 +88,13 @@ impl ImportAdmission {
         tokio::select! {
             done = &mut job => return done.map_err(lost),
             // Waiting for a thread of the pool does not count.
-            _ = begun => {}
+            _ = started => {}
         }
-        match tokio::time::timeout(time, job).await {
-            Ok(done) => done.map_err(lost),
-            Err(_) => {
-                let message = format!("reading this took longer than {} s", time.as_secs());
-                Err(ApiError::unprocessable(message))
-            }
-        }
+        let Ok(done) = tokio::time::timeout(time, job).await else {
+            let message = format!("reading this took longer than {} s", time.as_secs());
+            return Err(ApiError::unprocessable(message));
+        };
+        done.map_err(lost)
     }
 
     fn person_lock(&self, person: &UserId) -> Arc<PersonLock<()>> {

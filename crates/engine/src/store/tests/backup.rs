@@ -150,7 +150,7 @@ async fn what_is_no_intact_backup_is_not_restored() {
 /// Sum of what a file has, and what it says of that.
 async fn content(file: &Path) -> (ContentState, String) {
     let pool = SqlitePool::connect_with(at(file)).await.unwrap();
-    let compared = content_sum::compare(&mut *pool.acquire().await.unwrap()).await.unwrap();
+    let compared = content_sum::compare(&mut pool.acquire().await.unwrap()).await.unwrap();
     pool.close().await;
     compared
 }
@@ -269,7 +269,7 @@ async fn what_is_not_copydesks_in_a_backup_is_refused_whatever_its_sum_says() {
         fs::copy(&target, &file).unwrap();
         change(&file, sql).await;
         let pool = SqlitePool::connect_with(at(&file)).await.unwrap();
-        content_sum::seal(&mut *pool.acquire().await.unwrap()).await.unwrap();
+        content_sum::seal(&mut pool.acquire().await.unwrap()).await.unwrap();
         pool.close().await;
         for damaged in [DamagedContent::Refused, DamagedContent::Accepted] {
             let refused = VerifiedBackup::open(&file, damaged).await.unwrap_err().to_string();
