@@ -273,9 +273,12 @@ impl Binding<'_> {
                 let stay = places.into_iter().filter(|at| !self.is_only_on(side, *at));
                 let counterparts: Vec<_> = stay.map(|at| self.table_at(side, at, others)).collect();
                 let is_one = counterparts.iter().all(|it| *it == counterparts[0]);
-                let keeps = !self.is_only_on(side, table.rule)
-                    && counterparts[0].is_some_and(|it| table.keeps_columns(&others[it]));
-                if is_one && keeps {
+                let keeps = |other: &Table| {
+                    table.keeps_columns(other) && self.keeps_together(side, table, other)
+                };
+                let is_kept = !self.is_only_on(side, table.rule)
+                    && counterparts[0].is_some_and(|it| keeps(&others[it]));
+                if is_one && is_kept {
                     continue;
                 }
                 let after = counterparts.iter().flatten().flat_map(|index| {
@@ -286,6 +289,18 @@ impl Binding<'_> {
                 self.groups.join_all(hunks.into_iter());
             }
         }
+    }
+
+    /// Returns `true` if all that is removed or added between two rows is rows of the other table:
+    /// other text would stand between them without the change.
+    fn keeps_together(&self, side: Side, table: &Table, other: &Table) -> bool {
+        let other_side = side.other();
+        let mut between = self.places.within(side, &table.range, false);
+        between.all(|it| {
+            let text = it.on(other_side);
+            let is_row = other.range.start <= text.start && text.end <= other.range.end;
+            is_row || !it.is_only_on(other_side)
+        })
     }
 
     /// Returns `true` if the text at a place is removed, or added.
