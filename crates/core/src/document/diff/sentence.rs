@@ -8,6 +8,7 @@ use super::align::{UnitLists, WordedUnit};
 use super::blocks::{BlockKind, lead};
 use super::corrections::Wording;
 use super::draft::{DiffLimits, HunkKind};
+use super::lcs::gaps;
 use super::pipeline::{Adjacency, ByteChange};
 use super::split_points::{LONGEST, evenly, is_long_sentence, size};
 use super::words::{SentenceComparison, TokenKind, TokenSwap, WordToken, compare, is_spelling};
@@ -19,6 +20,9 @@ const HALF: f64 = 0.5;
 /// replacement, which is easier to read.
 const MANY_PARTS: usize = 4;
 const KEPT: f64 = 0.35;
+
+/// Fewest bytes of a word that stays within a phrase that is replaced.
+const COMMON: usize = 5;
 
 /// Minimum number of words (and UTF-16 units) in a row that are kept where a long sentence is
 /// replaced.
@@ -126,7 +130,56 @@ impl SentencePair<'_> {
                 _ => phrases.push(swap),
             }
         }
-        phrases
+        phrases.into_iter().flat_map(|it| self.around_common_words(it)).collect()
+    }
+
+    /// Returns the replacements around the words that both sides of a phrase have in order. Blanks
+    /// count as much as words when sentences are compared, so a word may be lost for one.
+    fn around_common_words(&self, swap: TokenSwap) -> Vec<TokenSwap> {
+        let words = |tokens: &[WordToken], run: &Range<usize>| -> Vec<usize> {
+            run.clone().filter(|at| tokens[*at].stuff == TokenKind::Word).collect()
+        };
+        let (old, new) = (words(self.old, &swap.old), words(self.new, &swap.new));
+        if old.len().max(new.len()) < 2 || old.is_empty() || new.is_empty() {
+            return vec![swap];
+        }
+        let ids = |tokens: &[WordToken], words: &[usize]| -> Vec<u32> {
+            words.iter().map(|at| tokens[*at].id).collect()
+        };
+        let (old_ids, new_ids) = (ids(self.old, &old), ids(self.new, &new));
+        let changed = gaps(&old_ids, &new_ids, &DiffLimits::default());
+        let (mut apart, mut from) = (Vec::new(), (swap.old.start, swap.new.start));
+        let (mut o, mut n) = (0, 0);
+        let ends = std::iter::once((old.len()..old.len(), new.len()..new.len()));
+        for (gone, come) in changed.into_iter().chain(ends) {
+            while o < gone.start {
+                let token = &self.old[old[o]];
+                if token.range.len() >= COMMON {
+                    let between = TokenSwap { old: from.0..old[o], new: from.1..new[n] };
+                    apart.extend(self.without_equal_ends(between));
+                    from = (old[o] + 1, new[n] + 1);
+                }
+                (o, n) = (o + 1, n + 1);
+            }
+            (o, n) = (gone.end, come.end);
+        }
+        let rest = TokenSwap { old: from.0..swap.old.end, new: from.1..swap.new.end };
+        apart.extend(self.without_equal_ends(rest));
+        apart
+    }
+
+    /// Returns a replacement without the tokens that both sides begin and end with; `None` if they
+    /// are equal.
+    fn without_equal_ends(&self, mut swap: TokenSwap) -> Option<TokenSwap> {
+        let is_equal = |o: usize, n: usize| self.old[o].id == self.new[n].id;
+        let is_open = |swap: &TokenSwap| !swap.old.is_empty() && !swap.new.is_empty();
+        while is_open(&swap) && is_equal(swap.old.start, swap.new.start) {
+            (swap.old.start, swap.new.start) = (swap.old.start + 1, swap.new.start + 1);
+        }
+        while is_open(&swap) && is_equal(swap.old.end - 1, swap.new.end - 1) {
+            (swap.old.end, swap.new.end) = (swap.old.end - 1, swap.new.end - 1);
+        }
+        (!swap.old.is_empty() || !swap.new.is_empty()).then_some(swap)
     }
 
     /// Returns one hunk for each replacement.
