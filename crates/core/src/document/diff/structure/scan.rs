@@ -193,14 +193,12 @@ impl StructureScan<'_> {
         let Some(mark) = first.chars().next() else { return };
         let run = |line: &str| line.len() - line.trim_start_matches(mark).len();
         let opening = range.start..range.start + run(first);
-        let mut marks = vec![opening];
         let start = text.rfind('\n').map_or(0, |at| at + 1);
         let last = text[start..].trim_start_matches([' ', '\t', '>']);
         let begin = range.start + text.len() - last.len();
-        if start > 0 && (last.starts_with(mark) || last == "...") {
-            marks.push(begin..range.start + text.len());
-        }
-        self.pair(marks, Some(range.clone()));
+        let is_closed = start > 0 && (last.starts_with(mark) || last == "...");
+        let closing = is_closed.then(|| begin..range.start + text.len());
+        self.pair(std::iter::once(opening).chain(closing).collect(), Some(range.clone()));
     }
 
     /// Adds the underline of a heading.
