@@ -4,13 +4,10 @@ import { history, historyKeymap } from '@codemirror/commands'
 import { EditorState, Prec, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
 import { frozen } from '../frozen/field.ts'
-import { toggleFrozen } from '../frozen/freeze.ts'
-import { freezeMenu } from '../frozen/menu.ts'
 import { authorsOnDemand } from '../history/authorsOnDemand.ts'
 import { caretField, flagsOnThePage } from '../presence/carets.ts'
 import { clickToActivate } from '../review/changes/decorations.ts'
 import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
-import { lineMarks } from '../review/changes/lineMarks.ts'
 import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
 import { indentItem, insertLink, toggleMark } from './format.ts'
@@ -41,7 +38,6 @@ export function editorState({
       collab({ startVersion: version, clientID }),
       review(),
       frozen(),
-      freezeMenu(),
       caretField,
       flagsOnThePage,
       authorsOnDemand,
@@ -52,7 +48,6 @@ export function editorState({
       language(),
       drawSelection(),
       clickToActivate,
-      lineMarks,
       activeChanges,
       EditorView.lineWrapping,
       EditorState.readOnly.of(!writable),
@@ -72,7 +67,6 @@ export function editorState({
       keymap.of([
         { key: 'Mod-b', run: toggleMark('**') },
         { key: 'Mod-i', run: toggleMark('*') },
-        { key: 'Mod-Shift-l', run: toggleFrozen },
         { key: 'Mod-Shift-k', run: insertLink },
         { key: 'Tab', run: indentItem('more'), shift: indentItem('less') },
         ...historyKeymap,

@@ -1,6 +1,6 @@
 /**
- * Markdown for the editor, also for what is pasted, fetched beside the text: that can be read
- * before it is known which of it are headings.
+ * Markdown for the editor, also for what is pasted, and what is drawn around the text, fetched
+ * beside it: the text can be read before it is known which of it are headings.
  */
 import { Compartment, type Extension } from '@codemirror/state'
 import { type EditorView, ViewPlugin } from '@codemirror/view'
@@ -13,9 +13,17 @@ const fetched = Promise.all([
   import('./paste/richPaste.ts'),
   import('./direction.ts'),
   import('./readerNotes.ts'),
+  import('../frozen/menu.ts'),
+  import('../review/changes/lineMarks.ts'),
 ]).then(
-  ([{ markdown }, { richPaste }, { lineDirections }, { readerNotes }]) =>
-    (known = [markdown(), richPaste(), lineDirections, readerNotes]),
+  ([
+    { markdown },
+    { richPaste },
+    { lineDirections },
+    { readerNotes },
+    { freezeMenu },
+    { lineMarks },
+  ]) => (known = [markdown(), richPaste(), lineDirections, readerNotes, freezeMenu(), lineMarks]),
   () => null,
 )
 

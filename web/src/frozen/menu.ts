@@ -2,6 +2,7 @@
 import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
 import {
   type EditorView,
+  keymap,
   showTooltip,
   type Tooltip,
   ViewPlugin,
@@ -86,5 +87,5 @@ const watcher = ViewPlugin.fromClass(
 )
 
 export function freezeMenu(): Extension {
-  return [menuField, watcher]
+  return [menuField, watcher, keymap.of([{ key: 'Mod-Shift-l', run: toggleFrozen }])]
 }

@@ -14,8 +14,8 @@ import {
   ruleWords,
   sizesInInbox,
   sizesFor,
-  whoseRule,
 } from './wording.ts'
+import { whoseRule } from './whoseRule.ts'
 
 const request = (more: Partial<ToolApprovalRequest>) =>
   ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ToolApprovalRequest

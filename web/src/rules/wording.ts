@@ -2,6 +2,7 @@
 import { toolName } from '../chat/tools.ts'
 import type { AddRule, ToolApprovalRequest, Remember, Rule } from '../wire/generated.ts'
 import { RULED_IN_INBOX, type RuledTool } from './tools.ts'
+import { whoseRule } from './whoseRule.ts'
 
 /**
  * Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the
@@ -145,12 +146,6 @@ export function meaning({ effect, tool, path }: Choice, tools: readonly RuledToo
       ? ' Commands name no file: a rule about Bash is for those.'
       : ''
   return `${said}${searched ? ` ${hidden}` : ''}${nameless}`
-}
-
-/** "Ana’s rule", "your rule" */
-export function whoseRule(by: { id: string; name: string } | null, me: string | undefined): string {
-  if (by === null) return 'a rule'
-  return by.id === me ? 'your rule' : `${by.name}’s rule`
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What became of a change, in words. Pure. */
-import { whoseRule } from '../../rules/wording.ts'
+import { whoseRule } from '../../rules/whoseRule.ts'
 import type { ToolApprovalRequest, Hunk, HunkDecided } from '../../wire/generated.ts'
 import { clockTime, plural } from '../../ui/timeFormat.ts'
 import { type SnippetPiece } from '../changes/snippet.ts'
