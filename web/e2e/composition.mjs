@@ -60,5 +60,39 @@ await story(async (keep) => {
     await saved(ana)
     same(`${what}: on the server`, await textOf(server, id), await ana.text())
   }
+  await rejoining(ana, server, id, session)
   same('errors', ana.errors, [])
 })
+
+/** The connection breaks and is back in the middle of a word, and others have written meanwhile. */
+async function rejoining(ana, server, id, session) {
+  const text = 'start  end'
+  await editText(server, id, () => text)
+  await eventually(
+    'the text to rejoin with',
+    () => ana.text(),
+    (now) => now === text,
+  )
+  await ana.caret(6)
+  const compose = (signs) =>
+    session.send('Input.imeSetComposition', {
+      text: signs,
+      selectionStart: signs.length,
+      selectionEnd: signs.length,
+    })
+  await compose('に')
+  await server.kill()
+  await server.start()
+  await editText(server, id, () => 'START  END')
+  await compose('にほ')
+  await ana.page.waitForTimeout(3_000)
+  await compose('にほん')
+  await session.send('Input.insertText', { text: '日本' })
+  await eventually(
+    'the word after rejoining',
+    () => ana.text(),
+    (now) => now === 'START 日本 END',
+  )
+  await saved(ana)
+  same('the word on the server', await textOf(server, id), 'START 日本 END')
+}

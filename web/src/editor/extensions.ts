@@ -10,6 +10,8 @@ import { clickToActivate } from '../review/changes/decorations.ts'
 import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
 import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
+import { useDrafts } from '../review/drafts/drafts.ts'
+import { usePanel } from '../review/state/panel.ts'
 import { indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
@@ -36,7 +38,11 @@ export function editorState({
     doc: text,
     extensions: [
       collab({ startVersion: version, clientID }),
-      review(),
+      review(
+        writable
+          ? { editing: usePanel.getState().editing, edits: useDrafts.getState().written }
+          : {},
+      ),
       frozen(),
       caretField,
       flagsOnThePage,

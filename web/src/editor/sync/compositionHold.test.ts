@@ -35,6 +35,21 @@ it('keeps nothing while nobody composes', () => {
   expect(hold.keep('here', () => true)).toBe(false)
 })
 
+it('has the answer to joining wait for the word, but not for ever', async () => {
+  const { hold, input } = holding()
+  const done: string[] = []
+  void hold.ended().then(() => done.push('composed'))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(done).toEqual([])
+  input.composing = false
+  await vi.advanceTimersByTimeAsync(100)
+  expect(done).toEqual(['composed'])
+  input.composing = true
+  void hold.ended().then(() => done.push('too long'))
+  await vi.advanceTimersByTimeAsync(21_000)
+  expect(done).toEqual(['composed', 'too long'])
+})
+
 it('does not wait for ever', () => {
   const { hold, released } = holding()
   hold.keep('here', () => true)

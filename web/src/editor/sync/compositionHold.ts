@@ -36,6 +36,13 @@ export class CompositionHold<Message> {
     return true
   }
 
+  /** Resolves once no word is composed, or after the longest time that changes wait. */
+  async ended(): Promise<void> {
+    const since = Date.now()
+    while (this.isComposing() && Date.now() - since < LONGEST_MS)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+
   /** Forgets what waits: the server says it again. */
   clear(): void {
     clearTimeout(this.timer)

@@ -40,6 +40,7 @@ import { type LaterUpdate, newId, type UnsentEdit, unsentEdit } from '../unsent/
 import { canWrite, useDocument } from '../store.ts'
 import { CompositionHold, touchesCaretLine } from './compositionHold.ts'
 import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
+import { listen } from './listen.ts'
 import { unconfirmed } from './sendable.ts'
 import { Sender } from './sender.ts'
 import { hasHash } from './textHash.ts'
@@ -85,42 +86,7 @@ export class LiveDocument {
     readonly wire: Wire,
   ) {
     this.peers = new DocumentPeers(this, wire)
-    const ours =
-      <T extends { documentId?: string; document_id?: string | null }>(act: (payload: T) => void) =>
-      (payload: T) => {
-        if (payload.documentId === id || payload.document_id === id) act(payload)
-      }
-    this.stops = [
-      wire.on('sessionRegistered', () => void this.join()),
-      wire.onDisconnect(() => this.leave()),
-      wire.on(
-        'document:updates',
-        ours((updates) => this.take({ updates })),
-      ),
-      wire.on('updates', (short) => this.take({ short })),
-      wire.on(
-        'tool_approval_request',
-        ours((request) => this.take({ request })),
-      ),
-      wire.on('tool_approval_update', (update) => this.take({ update })),
-      wire.on('tool_approval_resolved', (done) => this.take({ done })),
-      wire.on(
-        'document:changed',
-        ours(({ title, settings, version, deleted }) => {
-          if (title !== undefined) useDocument.setState({ title })
-          if (settings && version !== undefined) this.take({ settings, version })
-          if (deleted) showEnd(this.lost())
-        }),
-      ),
-      wire.on(
-        'presence:changes',
-        ours((changes) => this.peers.change(changes, this.confirmed)),
-      ),
-      wire.on(
-        'presence:update',
-        ours((moved) => this.peers.move(moved, this.confirmed)),
-      ),
-    ]
+    this.stops = listen(this, wire)
     void guard.then((it) => this.closed || this.stops.push(it.guardUnsent(id, () => this.unsent())))
     setActiveDocument(this)
     forgetDecisions()
@@ -166,19 +132,32 @@ export class LiveDocument {
     this.joining = true
     this.pause()
     this.queue = []
+    let isOld = false
     try {
-      this.opened(
-        await this.wire.call('document:open', {
-          documentId: this.id,
-          ...(this.confirmed && { since: this.confirmed.version }),
-        }),
-      )
+      isOld = !(await this.ask(this.confirmed?.version))
     } catch (error) {
       if (isOutOfStep(error)) await this.reload()
       else this.cannotOpen(error)
     } finally {
       this.joining = false
     }
+    if (isOld && this.wire.connected) await this.join()
+  }
+
+  /**
+   * Asks for the document, or for what is new in it. A word that is being composed is done before
+   * the answer is shown; `false`: we were disconnected meanwhile, and the answer is of no use.
+   */
+  private async ask(since?: number): Promise<boolean> {
+    const opened = await this.wire.call('document:open', {
+      documentId: this.id,
+      ...(since !== undefined && { since }),
+    })
+    const { pauses } = this
+    await this.composition.ended()
+    if (pauses !== this.pauses) return false
+    this.opened(opened)
+    return true
   }
 
   redraw(): void {
@@ -262,7 +241,7 @@ export class LiveDocument {
     this.watch.read()
   }
 
-  private take(message: QueuedEvent): void {
+  take(message: QueuedEvent): void {
     if (!this.joined) return void this.queue.push(message)
     // Short updates come of all documents that are open.
     if ('short' in message && message.short[0] !== this.shortId) return
@@ -365,13 +344,13 @@ export class LiveDocument {
     this.pause()
     this.isSameText = isSameText
     try {
-      this.opened(await this.wire.call('document:open', { documentId: this.id }))
+      await this.ask()
     } catch (error) {
       this.cannotOpen(error)
     }
   }
 
-  private leave(): void {
+  leave(): void {
     this.pause()
     this.peers.leave(this.confirmed)
     showSaved(this.settled, this.wire.connected)
@@ -385,7 +364,7 @@ export class LiveDocument {
     if (this.confirmed?.version === version) return []
     const answer = await this.wire.call('document:resync', { documentId: this.id, version })
     this.shortId = answer.shortId
-    const { laterUpdates } = await import('./laterUpdates.ts')
+    const { laterUpdates } = await import('../unsent/laterUpdates.ts')
     return this.confirmed && laterUpdates(answer, version, this.confirmed)
   }
 
@@ -393,6 +372,11 @@ export class LiveDocument {
   private unsent(): UnsentEdit | null {
     const { confirmed, view } = this
     return confirmed && unsentEdit(confirmed, sendableUpdates(view.state), this.unsentId)
+  }
+
+  /** The document was deleted. */
+  ended(): void {
+    showEnd(this.lost())
   }
 
   private lost(): UnsentEdit[] {

@@ -68,17 +68,19 @@ export const setEdits = StateEffect.define<Readonly<Record<string, string>>>()
 /** What became of the resolved change. */
 export const setOutcome = StateEffect.define<string>()
 
+const EMPTY: ReviewState = {
+  hunks: [],
+  streaming: [],
+  active: null,
+  resolved: null,
+  shown: 'markup',
+  editing: null,
+  edits: {},
+  deco: Decoration.none,
+}
+
 export const reviewField = StateField.define<ReviewState>({
-  create: () => ({
-    hunks: [],
-    streaming: [],
-    active: null,
-    resolved: null,
-    shown: 'markup',
-    editing: null,
-    edits: {},
-    deco: Decoration.none,
-  }),
+  create: () => EMPTY,
   update(value, tr) {
     let { hunks, streaming, active, resolved, shown, editing, edits } = value
     const moved = (all: readonly Hunk[]) =>
@@ -311,6 +313,7 @@ const saysOnlyRead = EditorView.updateListener.of(({ view, startState, transacti
 /** What the toast is about that says that a view is for reading. */
 const ONLY_READ = 'only read'
 
-export function review(): Extension {
-  return [reviewField, onlyRead, saysOnlyRead]
+/** `written`: what is there already when the text is loaded anew. */
+export function review(written: Partial<Pick<ReviewState, 'editing' | 'edits'>> = {}): Extension {
+  return [reviewField.init(() => ({ ...EMPTY, ...written })), onlyRead, saysOnlyRead]
 }

@@ -1,6 +1,6 @@
 import { ChangeSet } from '@codemirror/state'
 import { expect, it } from 'vitest'
-import { ConfirmedDocument } from './confirmedDocument.ts'
+import { ConfirmedDocument } from '../sync/confirmedDocument.ts'
 import { laterUpdates } from './laterUpdates.ts'
 
 const update = (length: number, insert: string, clientID = 'theirs') => ({

@@ -1,7 +1,7 @@
 /** What was done to a text since an older version, from the answer to `document:resync`. Pure. */
 import type { Opened } from '../../wire/generated.ts'
-import type { LaterUpdate } from '../unsent/unsentEdit.ts'
-import { type ConfirmedDocument, isOutOfStep, parseChanges } from './confirmedDocument.ts'
+import type { LaterUpdate } from './unsentEdit.ts'
+import { type ConfirmedDocument, isOutOfStep, parseChanges } from '../sync/confirmedDocument.ts'
 
 /** Up to the version of our copy; `null`: that is not known any more. */
 export function laterUpdates(

@@ -1,0 +1,57 @@
+/** What the server says of one document, passed on to what keeps a copy of it. */
+import type { DocumentPeers } from '../../presence/documentPeers.ts'
+import type { Wire } from '../../wire/socket.ts'
+import { useDocument } from '../store.ts'
+import type { ConfirmedDocument } from './confirmedDocument.ts'
+import type { QueuedEvent } from './queuedEvent.ts'
+
+interface Listener {
+  readonly id: string
+  readonly confirmed: ConfirmedDocument | null
+  readonly peers: DocumentPeers
+  join(): Promise<void>
+  leave(): void
+  take(message: QueuedEvent): void
+  /** The document was deleted. */
+  ended(): void
+}
+
+/** Returns what ends each of the subscriptions. */
+export function listen(to: Listener, wire: Wire): (() => void)[] {
+  const ours =
+    <T extends { documentId?: string; document_id?: string | null }>(act: (payload: T) => void) =>
+    (payload: T) => {
+      if (payload.documentId === to.id || payload.document_id === to.id) act(payload)
+    }
+  return [
+    wire.on('sessionRegistered', () => void to.join()),
+    wire.onDisconnect(() => to.leave()),
+    wire.on(
+      'document:updates',
+      ours((updates) => to.take({ updates })),
+    ),
+    wire.on('updates', (short) => to.take({ short })),
+    wire.on(
+      'tool_approval_request',
+      ours((request) => to.take({ request })),
+    ),
+    wire.on('tool_approval_update', (update) => to.take({ update })),
+    wire.on('tool_approval_resolved', (done) => to.take({ done })),
+    wire.on(
+      'document:changed',
+      ours(({ title, settings, version, deleted }) => {
+        if (title !== undefined) useDocument.setState({ title })
+        if (settings && version !== undefined) to.take({ settings, version })
+        if (deleted) to.ended()
+      }),
+    ),
+    wire.on(
+      'presence:changes',
+      ours((changes) => to.peers.change(changes, to.confirmed)),
+    ),
+    wire.on(
+      'presence:update',
+      ours((moved) => to.peers.move(moved, to.confirmed)),
+    ),
+  ]
+}
