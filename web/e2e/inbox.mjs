@@ -32,6 +32,7 @@ await story(async (keep) => {
   await card('Write docs/new.md').waitFor()
   await page.getByText('invisible characters').waitFor()
   await accessible(ana, 'a file to write')
+  await queued(ana, ask)
   await ana.screenshot('inbox-1-write')
   holds(
     'what deceives the eye is made visible',
@@ -161,4 +162,15 @@ async function ruled(ana, ask, card, settled) {
   await rules.waitFor({ state: 'detached' })
   await ask('Make a secret')
   await card('Write private/key.md').waitFor()
+}
+
+/** What is asked while something waits says where it is, and can be stopped there. */
+async function queued({ page }, ask) {
+  const asked = page.getByRole('list', { name: 'What you asked for' })
+  await asked.getByText('Waiting for you: decide above.').waitFor()
+  await ask('Something else')
+  await asked.getByText('Queued: begins when “Make a file” is done.').waitFor()
+  await page.getByRole('button', { name: 'Stop: Something else' }).click()
+  await page.getByRole('button', { name: 'Stop: Something else' }).waitFor({ state: 'detached' })
+  await asked.getByText('Waiting for you: decide above.').waitFor()
 }
