@@ -13,7 +13,7 @@ import { changedByWords } from '../wording/changedBy.ts'
 export function useChangedBy(hunk: Hunk): string | null {
   const [words, setWords] = useState<string | null>(null)
   const since = useReview((state) => state.requests[hunk.request_id]?.created_at)
-  const me = useSession((session) => session.me?.user.id)
+  const me = useSession((session) => session.me?.user)
   const stands = hunk.parts.map(({ from, to }) => `${from} ${to}`).join()
   useEffect(() => {
     let gone = false

@@ -1,6 +1,6 @@
 /** Who changed words after the AI had read them, in words. Pure. */
 import { moment } from '../../history/wording.ts'
-import type { ProvenanceSpan } from '../../wire/generated.ts'
+import type { Person, ProvenanceSpan } from '../../wire/generated.ts'
 
 /**
  * "Bo changed this at 23:02."; nothing where nobody wrote there since: words may have been deleted.
@@ -9,12 +9,14 @@ import type { ProvenanceSpan } from '../../wire/generated.ts'
 export function changedByWords(
   spans: readonly ProvenanceSpan[],
   since: string,
-  me: string | undefined,
+  me: Pick<Person, 'id' | 'name'> | undefined,
   now: number,
 ): string | null {
   const later = spans.filter(({ at }) => Date.parse(at) >= Date.parse(since))
   const last = later.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)).at(-1)
   if (!last) return null
-  const who = last.author.id === me ? 'You' : last.author.name
+  // Two people may share an account: then their names tell them apart.
+  const isMe = last.author.id === me?.id && last.author.name === me.name
+  const who = isMe ? 'You' : last.author.name
   return `${who} changed this at ${moment(last.at, now)}.`
 }
