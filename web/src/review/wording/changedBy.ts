@@ -3,8 +3,8 @@ import { moment } from '../../history/wording.ts'
 import type { Person, ProvenanceSpan } from '../../wire/generated.ts'
 
 /**
- * "Bo changed this at 23:02."; nothing where nobody wrote there since: words may have been deleted.
- * Pure.
+ * "Bo changed this at 23:02."; nothing where that is not known: words may have been deleted, and
+ * what was written within the minute in which the AI read cannot be ordered. Pure.
  */
 export function changedByWords(
   spans: readonly ProvenanceSpan[],
