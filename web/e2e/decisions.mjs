@@ -216,7 +216,7 @@ async function finishTheRest(ana, bo) {
   await choose(ana, 'By')
   await ana.page
     .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /^Reason or note/ })
+    .getByRole('button', { name: /^Add a reason/ })
     .click()
   const form = ana.page.locator('.reason')
   await form.getByLabel('Reason in your own words').fill('It is right as it is')
@@ -271,7 +271,7 @@ async function oneAgain(ana, bo) {
 /** Applied at once, said on the page, and undone from the card, also after a reload. */
 async function withoutApprovals(ana, bo) {
   await ana.page.getByRole('button', { name: 'Review settings' }).click()
-  await ana.page.getByLabel('Ask people first').click()
+  await ana.page.getByLabel('Require approval').click()
   await bo.page.getByText('Approvals are off.').waitFor()
   await ana.page.keyboard.press('Escape')
   const before = await ana.text()
@@ -306,7 +306,7 @@ async function reasonOvertaken(ana, bo) {
   await ana.choose(1)
   await ana.page
     .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /^Reason or note/ })
+    .getByRole('button', { name: /^Add a reason/ })
     .click()
   // The field has the keyboard.
   await ana.page.locator('.reason .field').waitFor()
@@ -320,6 +320,6 @@ async function reasonOvertaken(ana, bo) {
     (said) => /^Accepted by Owner \(as Bo\), .* while you were writing why not\.$/.test(said),
   )
   same('the reason kept', await kept.locator('blockquote').textContent(), 'It was better before')
-  await kept.getByRole('button', { name: 'Throw away' }).click()
+  await kept.getByRole('button', { name: 'Discard' }).click()
   await kept.waitFor({ state: 'detached' })
 }

@@ -44,7 +44,7 @@ await story(async (keep) => {
   await ana.caret(SHORT.indexOf('burned') + 3)
   const here = () => legend.getByRole('status').textContent()
   await eventually('whose the words at the caret are', here, (words) =>
-    /^AI for Owner · accepted by Owner · .+ · request …/.test(words),
+    /^AI, asked by Owner · accepted by Owner · .+ · request …/.test(words),
   )
   await ana.caret(2)
   await eventually('whose other words are', here, (words) => /^Owner · /.test(words))

@@ -78,7 +78,7 @@ async function overtaken(ana, bo) {
   // They stay until she says otherwise, also when she goes away and comes back.
   await ana.page.keyboard.press('Escape')
   await ana.page.getByRole('button', { name: /^Desk/ }).click()
-  await kept.getByRole('button', { name: 'Throw away' }).click()
+  await kept.getByRole('button', { name: 'Discard' }).click()
   await kept.waitFor({ state: 'detached' })
 }
 
@@ -207,7 +207,7 @@ async function twoPeople(ana, server) {
   await call('PATCH', 'documents/desk/settings', { policy: 'two' })
   await ask(ana, 'Together')
   const both = card(ana, 'Waiting', 'Write both.md')
-  await both.getByText('Two people decide').waitFor()
+  await both.getByText('Two approvals').waitFor()
   await both.getByText('0 of 2 approvals').waitFor()
   await button(ana, 'Approve Write both.md').click()
   await both.getByText('1 of 2 approvals').waitFor()

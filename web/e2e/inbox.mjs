@@ -62,16 +62,16 @@ await story(async (keep) => {
 
   // A file that changed meanwhile is not overwritten unseen.
   await ask('Change two places')
-  await card('MultiEdit notes.md').waitFor()
+  await card('Several edits notes.md').waitFor()
   writeFileSync(join(folder, 'notes.md'), `${NOTES}And somebody else was here.\n`)
-  await page.getByRole('button', { name: 'Approve MultiEdit notes.md', exact: true }).click()
+  await page.getByRole('button', { name: 'Approve Several edits notes.md', exact: true }).click()
   await page.getByText('changed while you looked').waitFor()
   await eventually(
     'the fresh preview, everywhere',
     () => bo.page.locator('.inbox-diff').first().textContent(),
     (text) => text.includes('somebody else'),
   )
-  await bo.page.getByRole('button', { name: 'Approve MultiEdit notes.md', exact: true }).click()
+  await bo.page.getByRole('button', { name: 'Approve Several edits notes.md', exact: true }).click()
   await eventually(
     'both edits',
     () => file('notes.md'),
@@ -89,7 +89,7 @@ await story(async (keep) => {
 
   // A command asks twice, and shows all of itself.
   await ask('Run something')
-  await card('Bash').waitFor()
+  await card('command').waitFor()
   await accessible(ana, 'a command')
   await ana.screenshot('inbox-2-command')
   same(
@@ -97,7 +97,9 @@ await story(async (keep) => {
     await page.getByLabel('Command').first().textContent(),
     'echo done > made.txt; rm -rf docs',
   )
-  await page.getByRole('button', { name: /^Run Bash: echo done > made.txt; rm -rf docs$/ }).click()
+  await page
+    .getByRole('button', { name: /^Run command: echo done > made.txt; rm -rf docs$/ })
+    .click()
   same('one click is not enough', file('made.txt'), null)
   await page.getByRole('button', { name: /^Yes, run it/ }).click()
   await eventually(

@@ -88,7 +88,7 @@ await story(async (keep) => {
       await ana.choose(2)
       await ana.page
         .locator('.hunk-row.is-active')
-        .getByRole('button', { name: /^Reason or note/ })
+        .getByRole('button', { name: /^Add a reason/ })
         .click()
       await ana.page.getByRole('button', { name: 'Keep my wording' }).click()
       await ana.page.getByLabel('Reason in your own words').fill('It is how she speaks')

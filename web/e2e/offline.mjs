@@ -61,7 +61,7 @@ async function asked(ana) {
   await page.keyboard.press('Enter')
   same('the text', await ana.text(), NOTE + AWAY)
   same('the question', await page.locator('#composer').inputValue(), 'why?')
-  await page.locator('.composer-note', { hasText: 'The AI is back when you are online.' }).waitFor()
+  await page.locator('.composer-note', { hasText: 'The AI needs a connection.' }).waitFor()
 }
 
 /** Types while nobody answers. */

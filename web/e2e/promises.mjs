@@ -105,7 +105,7 @@ async function keptEdit(ana) {
     () => ana.text(),
     (text) => text.includes('a wholly other'),
   )
-  same('nothing stale is said', await page.getByText('Your edit is kept').count(), 0)
+  same('nothing stale is said', await page.getByText('Edit saved').count(), 0)
 }
 
 async function directions(ana) {
@@ -153,7 +153,7 @@ async function viewers(chromium, server, address) {
   const cy = await Writer.invited(chromium, server, 'Cy', 'viewer', address)
   await cy.page.locator('.cm-content').focus()
   await cy.page.keyboard.press('Control+Enter')
-  await toldBy(cy, 'You can read this text, but not decide about changes in it.')
+  await toldBy(cy, 'Viewers can’t accept or reject.')
   const dee = await Writer.invited(chromium, server, 'Dee', 'reviewer', address)
   await dee.page.locator('.cm-content').focus()
   await dee.page.keyboard.type('h')

@@ -258,7 +258,7 @@ async function takesBack(ana) {
   await ana.choose(2)
   await page
     .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /^Reason or note/ })
+    .getByRole('button', { name: /^Add a reason/ })
     .click()
   await page.getByLabel('Reason in your own words').fill('She spells it so')
   await page.locator('.reason button[type=submit]').click()
@@ -379,7 +379,7 @@ async function edits(ana) {
 /** An edit that is kept is what Accept puts in, and one's own decision without it loses nothing. */
 async function keptEdit(ana, left) {
   const { page } = ana
-  const row = page.locator('.hunk-row', { hasText: 'Your edit is kept' })
+  const row = page.locator('.hunk-row', { hasText: 'Edit saved' })
   const card = page.locator('.orphans')
   const undo = page.locator('.toast').getByRole('button', { name: 'Undo' })
   await row.waitFor()
@@ -417,7 +417,7 @@ async function keptEdit(ana, left) {
 
   await ana.choose(2)
   await ana.bar('Reject')
-  await card.getByRole('button', { name: 'Throw away' }).click()
+  await card.getByRole('button', { name: 'Discard' }).click()
   await card.waitFor({ state: 'detached' })
   holds(
     'the list has the keyboard',
@@ -460,7 +460,7 @@ async function together(ana) {
 
   await page
     .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /^All like this/ })
+    .getByRole('button', { name: /^Decide all \d+ alike/ })
     .click()
   const list = page.locator('.together')
   const listed = await list.locator('li').allTextContents()
@@ -587,7 +587,7 @@ async function comparesAndSplits(ana, phone) {
   await eventually(
     'why it stays whole',
     () => toasts(ana),
-    (said) => said.includes('This change is in one place only; there is nothing to split.'),
+    (said) => said.includes('Nothing to split.'),
   )
   same('what waits', (await ana.changes()).length, 2)
 }

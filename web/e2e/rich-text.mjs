@@ -207,7 +207,7 @@ async function deleted(ana) {
   await page.getByText(/^Deleted just now · kept until/).waitFor()
   await accessible(ana, 'deleted documents')
   await ana.screenshot('rich-text-1-deleted')
-  await page.getByRole('button', { name: 'Bring back The letter' }).click()
+  await page.getByRole('button', { name: 'Restore The letter' }).click()
   await page.getByText('Nothing was deleted in that time.').waitFor()
   await page.getByRole('button', { name: 'Close' }).first().click()
   await line.click()
@@ -216,13 +216,13 @@ async function deleted(ana) {
   await page.getByRole('link', { name: 'All documents' }).click()
   await remove()
   await page.getByRole('button', { name: 'Deleted documents' }).click()
-  await page.getByRole('button', { name: 'Remove The letter for good' }).click()
+  await page.getByRole('button', { name: 'Delete The letter forever' }).click()
   await accessible(ana, 'the question before it is removed for good')
-  await page.getByRole('button', { name: 'Remove for good', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete forever', exact: true }).click()
   await page.getByText('Nothing was deleted in that time.').waitFor()
   await eventually(
     'nothing to bring back',
-    () => page.getByRole('button', { name: /^Bring back/ }).count(),
+    () => page.getByRole('button', { name: /^Restore/ }).count(),
     (count) => count === 0,
   )
 }

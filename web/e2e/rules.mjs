@@ -92,7 +92,7 @@ await story(async (keep) => {
   await accessible(bo, 'the rules in the dark')
   await bo.screenshot('rules-3-list-dark')
   await rules.getByRole('button', { name: /^Revoke/ }).click()
-  await rules.getByText('There are no rules').waitFor()
+  await rules.getByText('No rules: every change needs a decision.').waitFor()
   await ana.page.getByRole('button', { name: 'Rules (1)' }).waitFor({ state: 'detached' })
 
   await rules.getByLabel('What the rule does').selectOption('deny')
@@ -108,7 +108,7 @@ await story(async (keep) => {
   await eventually('an answer without a suggestion', answers, (count) => count > before)
   same('the text after a denial', [await bo.text(), (await bo.changes()).length], [SECOND, 0])
   await rules.getByRole('button', { name: /^Revoke/ }).click()
-  await rules.getByText('There are no rules').waitFor()
+  await rules.getByText('No rules: every change needs a decision.').waitFor()
   await rules.getByRole('button', { name: 'Close' }).click()
 
   await ana.page.getByRole('button', { name: 'Review settings' }).click()
@@ -116,7 +116,7 @@ await story(async (keep) => {
   await settings.getByLabel(/^above/).fill('2000')
   await settings.getByRole('button', { name: 'Add', exact: true }).click()
   await settings.getByText('Every tool above 2000 characters: an owner').waitFor()
-  await settings.getByText('People are asked, everywhere').scrollIntoViewIfNeeded()
+  await settings.getByText('Require approval everywhere').scrollIntoViewIfNeeded()
   await accessible(ana, 'policies and the server’s settings')
   await ana.screenshot('rules-5-settings')
   await settings.getByRole('button', { name: /^Remove/ }).click()

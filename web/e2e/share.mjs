@@ -89,7 +89,7 @@ await story(async (keep) => {
 
   // An editor writes while the server is away; when it is back, her link is not good any more.
   await ana.page
-    .getByRole('button', { name: 'Make another link' })
+    .getByRole('button', { name: 'Create another link' })
     .or(ana.page.getByLabel('Name'))
     .first()
     .waitFor()
@@ -109,7 +109,7 @@ await story(async (keep) => {
   await cy.screenshot('share-5-kept-words')
   await cy.page.getByRole('button', { name: 'Copy my words' }).click()
   await cy.page.getByText('Copied.').waitFor()
-  await cy.page.getByRole('button', { name: 'Throw away' }).click()
+  await cy.page.getByRole('button', { name: 'Discard' }).click()
   same('words that are left', await cy.page.getByText('Written at sea.').count(), 0)
   holds(
     'nothing of it arrived',
@@ -148,7 +148,7 @@ await story(async (keep) => {
 
 /** Makes the link that the form describes, and reads it. */
 async function makeLink(writer) {
-  await writer.page.getByRole('button', { name: 'Make a link' }).click()
+  await writer.page.getByRole('button', { name: 'Create link' }).click()
   const link = await writer.page.getByLabel(/^Link for/).inputValue()
   holds(`a link: ${link}`, /^http.*#token=/.test(link))
   return link

@@ -29,7 +29,7 @@ await story(async (keep) => {
   provider.saysItIs('Gus', ['press'])
   const gus = await visitor(chromium, address, 'Gus')
   await signIn(gus)
-  await gus.page.getByText('You are known, but may not come in here.').waitFor()
+  await gus.page.getByText('You’re signed in but have no access here.').waitFor()
 
   // The owner shares the document with him, by keyboard alone.
   await ana.page.getByRole('button', { name: 'Share' }).click()

@@ -167,8 +167,8 @@ async function original(ana) {
   await accessible(ana, 'the original')
   await ana.screenshot('states-3-original')
   await choice.selectOption({ label: 'Markup' })
-  await page.getByRole('button', { name: 'Accept all 3 corrections…' }).click()
-  await page.getByRole('region', { name: 'Corrections' }).waitFor()
+  await page.getByRole('button', { name: 'Accept all 3…' }).click()
+  await page.getByRole('region', { name: 'All changes: 3' }).waitFor()
   await accessible(ana, 'the list of corrections')
   await ana.screenshot('states-4-corrections')
   await page.keyboard.press('Escape')
@@ -178,7 +178,7 @@ async function original(ana) {
 async function paragraph(ana) {
   const { page } = ana
   await ana.choose(2)
-  await page.getByRole('button', { name: 'Whole paragraph: 2…' }).click()
+  await page.getByRole('button', { name: 'Decide this paragraph (2)…' }).click()
   const list = page.getByRole('region', { name: 'Changes of this paragraph' })
   same('listed', await list.locator('li').count(), 2)
   await list.getByRole('button', { name: 'Accept 2 changes' }).click()

@@ -81,7 +81,7 @@ async function imported(ana) {
   const chooser = page.getByLabel('Files to import')
   const file = (name, mimeType, buffer) => ({ name, mimeType, buffer: Buffer.from(buffer) })
   await chooser.setInputFiles(file('letter.txt', 'text/plain', 'PK\u0003\u0000'))
-  await page.getByText('letter.txt holds no text.').waitFor()
+  await page.getByText('Can’t read letter.txt. Save it as UTF-8.').waitFor()
   await chooser.setInputFiles([
     file('one.md', 'text/markdown', '# The first\n\nIt was cold.'),
     file('two.txt', 'text/plain', 'It was warm.'),
@@ -178,12 +178,12 @@ async function failing(ana) {
 /** The list says what waits; another document knows nothing of this one's conversation. */
 async function waiting(ana) {
   await ana.page.getByRole('link', { name: 'All documents' }).click()
-  await ana.page.locator('.waiting-count', { hasText: '1 change waits' }).waitFor()
+  await ana.page.locator('.waiting-count', { hasText: '1 to review' }).waitFor()
   same('the tab', await ana.page.title(), '(1) Copydesk')
   await accessible(ana, 'the list of documents')
   await ana.screenshot('writing-4-list')
   await ana.page.getByRole('button', { name: 'Delete Untitled' }).click()
-  await ana.page.getByText('bring it back for 30 days. 1 change waits for review now.').waitFor()
+  await ana.page.getByText('restore it for 30 days. 1 to review now.').waitFor()
   await ana.page.getByRole('button', { name: 'Keep it' }).click()
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content:focus').waitFor()

@@ -43,7 +43,7 @@ const TABLE: readonly (readonly [RegExp, RegExp])[] = [
   ],
   [
     /everything waiting for review go with it/,
-    /goes away for everyone, and all pending changes are cancelled\. An owner can bring it back for 30 days\./,
+    /Everyone loses it, and its pending changes are cancelled\. An owner can restore it for 30 days\./,
   ],
   [/<summary>rules<|> rules</, /'Rules'|>Rules</],
   [/> Opens </, /> Access to </],
@@ -54,6 +54,32 @@ const TABLE: readonly (readonly [RegExp, RegExp])[] = [
   [/Go on as who you are/, /Continue without this link/],
   [/Load it anew/, /Reload the page/],
   [/is called like that/, /No title matches\./],
+  [/AI for \$/, /AI, asked by/],
+  [/wait for you/, /to review`/],
+  [/Whole paragraph: |All like this: /, /Decide this paragraph \(|Decide all \$\{/],
+  [/Accept the one/, /Accept 1 correction…/],
+  [/Reason or note/, /> Add a reason/],
+  [/in one place only/, /Nothing to split\./],
+  [/Your edit is kept/, /Edit saved\. Accept to use it\./],
+  [/'Taken back\.'/, /'Undone\.'/],
+  [/\(nothing\)/, /Deleted/],
+  [/Whom the link is for|Make a link/, /Create link/],
+  [/never here|last here/, /not opened yet/],
+  [/not decide about changes in it/, /Viewers can’t accept or reject\./],
+  [/Throw away/, /Discard/],
+  [/Reviewing waits until/, /You can review when you’re back online/],
+  [/is back when you are online/, /The AI needs a connection\./],
+  [/> Remove for good|Remove all for good/, /Delete forever/],
+  [/At first'|'Wrote'/, /First version/],
+  [/Differences to now/, /Compare with now/],
+  [/Two people decide|\} approved by one/, /Two approvals/],
+  [/There are no rules/, /No rules: every change needs a decision\./],
+  [/told no at once/, /Blocked: never proposed, even with approvals off\./],
+  [/without one of their own/, /Default limit per person/],
+  [/You are known/, /You’re signed in but have no access here\./],
+  [/Ask people first/, /Require approval</],
+  [/Move a list item|This sheet|Leave the text/, /Go to the review bar/],
+  [/holds no text\. /, /Save it as UTF-8\./],
   [/remembers it for new tabs/, /This browser stays signed in\./],
 ]
 
@@ -72,12 +98,9 @@ it('shows an archive where changes are kept, and a bin only where something is d
   expect(bins).toEqual(['./app/documents/Library.tsx'])
 })
 
-it.each([
-  'Move a list item in',
-  'Move a list item out',
-  'Paste without formatting',
-  'Undo',
-  'Redo',
-])('lists “%s” among the keyboard shortcuts, as the documentation says', (action) => {
-  expect(sources['./app/Shortcuts.tsx']).toContain(`does="${action}"`)
-})
+it.each(['Indent', 'Outdent', 'Paste without formatting', 'Undo', 'Redo'])(
+  'lists “%s” among the keyboard shortcuts, as the documentation says',
+  (action) => {
+    expect(sources['./app/Shortcuts.tsx']).toContain(`does="${action}"`)
+  },
+)

@@ -118,7 +118,7 @@ function TokenFacts({
     roleName(role),
     place,
     until(expiresAt, Date.now()),
-    lastUsedAt === null ? 'never here' : `last here ${timeAgo(lastUsedAt, Date.now())}`,
+    lastUsedAt === null ? 'not opened yet' : `last seen ${timeAgo(lastUsedAt, Date.now())}`,
   ]
   const revoke = async () => {
     if (!(await attempt(() => revokeToken(id)))) return

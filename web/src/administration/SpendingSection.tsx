@@ -51,7 +51,7 @@ export function SpendingSection({ spending, documents, onSet }: Props) {
           />
         </li>
         <li>
-          <span>Limit of each person without one of their own</span>
+          <span>Default limit per person</span>
           <LimitButton
             whose="each person"
             subject={{ for: 'everyone' }}

@@ -13,8 +13,8 @@ export function WorkSection({ work, onChange }: { work: WorkInProgress; onChange
       <h2 id="server-work">Work in progress</h2>
       <p className="quiet" role="status">
         {openRequests === 0
-          ? 'No request waits for people.'
-          : `${plural(openRequests, 'request')} ${openRequests === 1 ? 'waits' : 'wait'} for people.`}
+          ? 'No request needs a decision.'
+          : `${plural(openRequests, 'request')} ${openRequests === 1 ? 'needs' : 'need'} a decision.`}
         {runs.length === 0 && ' No run is in progress.'}
       </p>
       <ul className="server-list" aria-label="Runs in progress">

@@ -66,7 +66,7 @@ function Notifying() {
         <span>
           {refused
             ? 'Your browser does not allow notifications from this page.'
-            : 'While a tab of Copydesk is open and you look at something else.'}
+            : 'Works while a Copydesk tab is open in the background.'}
         </span>
       </span>
     </label>

@@ -6,10 +6,10 @@ export function ConnectionBar() {
   const link = useSession((session) => session.link)
   const { phase, saved } = useDocumentParts('phase', 'saved')
   if (link === 'online' || phase !== 'open') return null
-  const words =
-    saved === 'offline'
-      ? 'You are offline. Your words are kept on this device and go out when you return.'
-      : 'You are offline. Keep writing: your words are kept on this device and go out when you return.'
+  const where = navigator.onLine ? 'Copydesk isn’t answering.' : 'You are offline.'
+  const then = navigator.onLine ? 'when it answers again' : 'when you return'
+  const kept = `our words are kept on this device and go out ${then}.`
+  const words = saved === 'offline' ? `${where} Y${kept}` : `${where} Keep writing: y${kept}`
   return (
     <div className="netbar" role="status">
       {words}

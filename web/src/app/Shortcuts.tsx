@@ -24,8 +24,8 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Bold" chord={[MOD, 'B']} />
           <Keys does="Italic" chord={[MOD, 'I']} />
           <Keys does="Link" chord={[MOD, SHIFT, 'K']} />
-          <Keys does="Move a list item in" chord={['Tab']} />
-          <Keys does="Move a list item out" chord={[SHIFT, 'Tab']} />
+          <Keys does="Indent" chord={['Tab']} />
+          <Keys does="Outdent" chord={[SHIFT, 'Tab']} />
           <Keys does="Paste without formatting" chord={[MOD, SHIFT, 'V']} />
           <Keys does="Ask for an edit" chord={[MOD, 'K']} />
           <Keys does="Find and replace" chord={[MOD, 'F']} />
@@ -34,8 +34,8 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Freeze or unfreeze" chord={[MOD, SHIFT, 'L']} />
           <h3>View</h3>
           <Keys does="Focus mode" chord={[MOD, SHIFT, 'F']} />
-          <Keys does="Leave the text" chord={['Esc']} />
-          <Keys does="This sheet" chord={['?']} />
+          <Keys does="Go to the review bar" chord={['Esc']} />
+          <Keys does="Shortcuts" chord={['?']} />
         </div>
       </div>
       <p style={{ marginTop: 14, color: 'var(--ink-2)' }}>

@@ -47,7 +47,7 @@ export function UnsentText() {
           Copy my words
         </button>
         <button type="button" className="button is-danger" onClick={throwAway}>
-          Throw away
+          Discard
         </button>
       </div>
     </section>

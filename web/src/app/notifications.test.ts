@@ -18,15 +18,15 @@ const request = (hunks: number, decides = true) =>
 
 it('says how much waits, and what for', () => {
   expect(request(16)).toEqual({
-    title: '16 changes wait for you',
-    body: 'AI for Ana: Fix the grammar',
+    title: '16 to review',
+    body: 'AI, asked by Ana: Fix the grammar',
   })
-  expect(request(1).title).toBe('1 change waits for you')
-  expect(request(0).title).toBe('A request waits for you')
+  expect(request(1).title).toBe('1 to review')
+  expect(request(0).title).toBe('1 request to review')
 })
 
 it('tells nobody who may not decide it that it waits for them', () => {
-  expect(request(16, false).title).toBe('16 changes wait for others to decide')
+  expect(request(16, false).title).toBe('16 changes for others to decide')
 })
 
 it('tells a tab that shows the list what has come to wait for who reads it', () => {
@@ -35,7 +35,7 @@ it('tells a tab that shows the list what has come to wait for who reads it', () 
   const before = [line('a', 2), line('b', 0), line('c', 3)]
   const now = [line('a', 2), line('b', 0, 5), line('c', 4, 6), line('d', 1)]
   expect(moreWaiting(before, now)).toEqual([
-    { title: '4 of 6 changes wait for you', body: 'Of c', tag: 'c' },
-    { title: '1 change waits for you', body: 'Of d', tag: 'd' },
+    { title: '4 of 6 to review', body: 'Of c', tag: 'c' },
+    { title: '1 to review', body: 'Of d', tag: 'd' },
   ])
 })

@@ -43,9 +43,13 @@ export function wordsFor(
   decides: boolean,
 ): Words {
   const count = request.hunks.length
-  const what =
-    count > 0 ? `${plural(count, 'change')} ${count === 1 ? 'waits' : 'wait'}` : 'A request waits'
-  const title = decides ? `${what} for you` : `${what} for others to decide`
+  const title = decides
+    ? count > 0
+      ? `${count} to review`
+      : '1 request to review'
+    : count > 0
+      ? `${plural(count, 'change')} for others to decide`
+      : '1 request for others to decide'
   return { title, body: [proposedBy(request), request.prompt].filter(Boolean).join(': ') }
 }
 

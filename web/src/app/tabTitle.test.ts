@@ -21,12 +21,12 @@ it('says how many of them wait for who reads it', () => {
   expect(
     [all(1), all(7), some, { mine: 1, all: 7 }, none, { mine: 0, all: 1 }].map(waitingWords),
   ).toEqual([
-    '1 change waits for you',
-    '7 changes wait for you',
-    '3 of 7 changes wait for you',
-    '1 of 7 changes waits for you',
-    '7 changes wait for others',
-    '1 change waits for others',
+    '1 to review',
+    '7 to review',
+    '3 of 7 to review',
+    '1 of 7 to review',
+    '7 for others to review',
+    '1 for others to review',
   ])
   expect([some, none, all(0)].map(tabIcon)).toEqual([
     '/favicon-waiting.svg',

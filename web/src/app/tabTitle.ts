@@ -1,6 +1,5 @@
 /** The name of the tab and its icon: they say how many changes wait, and for whom. */
 import { useEffect } from 'react'
-import { plural } from '../ui/timeFormat.ts'
 
 export interface Waiting {
   /** Those that we may decide, and have not approved yet. */
@@ -16,11 +15,9 @@ export const tabTitle = (name: string, waiting: Waiting): string => {
   return waiting.all > 0 ? `(${count(waiting)}) ${whole}` : whole
 }
 
-/** "7 changes wait for you", "3 of 7 changes wait for you", "7 changes wait for others". */
+/** "7 to review", "3 of 7 to review", "7 for others to review". */
 export function waitingWords({ mine, all }: Waiting): string {
-  if (mine === 0) return `${plural(all, 'change')} ${all === 1 ? 'waits' : 'wait'} for others`
-  const what = mine === all ? plural(all, 'change') : `${mine} of ${plural(all, 'change')}`
-  return `${what} ${mine === 1 ? 'waits' : 'wait'} for you`
+  return mine === 0 ? `${all} for others to review` : `${count({ mine, all })} to review`
 }
 
 /** The icon of the tab: full while something waits for us, pale while it waits for others. */

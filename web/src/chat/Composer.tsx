@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { activeDocument } from '../editor/sync/activeDocument.ts'
-import { useSession } from '../session/store.ts'
+import { isCorrector, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { ask, cancelRun } from './ask.ts'
@@ -12,7 +12,7 @@ import { isTooLong, sizeWarning } from './composer/sizeWarning.ts'
 import { modelLabel } from './usage.ts'
 import { useActiveRun } from './activeRun.ts'
 
-const OFFLINE = 'The AI is back when you are online.'
+const OFFLINE = 'The AI needs a connection.'
 
 export function Composer() {
   const { selection, selectedWords, role } = useDocumentParts('selection', 'selectedWords', 'role')
@@ -20,6 +20,7 @@ export function Composer() {
   useDocument((state) => state.revision)
   const online = useSession((session) => session.link === 'online')
   const first = useSession((session) => session.me?.models[0])
+  const corrects = useSession(({ me }) => isCorrector(me))
   const chosen = useModel((model) => model.chosen)
   const running = useActiveRun()
   const [text, setText] = useState('')
@@ -56,7 +57,7 @@ export function Composer() {
         id="composer"
         rows={2}
         value={text}
-        placeholder={online ? 'Ask for an edit…' : OFFLINE}
+        placeholder={!online ? OFFLINE : corrects ? 'Ask for a correction…' : 'Ask for an edit…'}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -102,13 +103,19 @@ export function Composer() {
   )
 }
 
-/** Who answers; not there when there is nothing to choose. */
+/** Who answers: a choice where there are several. */
 function ModelChoice() {
   const models = useSession((session) => session.me?.models) ?? []
   const local = useSession((session) => session.me?.local_models) ?? []
   const access = useDocument((state) => state.settings?.modelAccess)
   const chosen = useModel((model) => model.chosen)
-  if (models.length < 2) return null
+  if (models.length === 0) return null
+  if (models.length === 1)
+    return (
+      <span className="model-name" title="Who answers">
+        {modelLabel(models[0]!, models)}
+      </span>
+    )
   const value = chosen !== null && models.includes(chosen) ? chosen : models[0]
   return (
     <select

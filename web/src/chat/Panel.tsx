@@ -9,7 +9,7 @@ import { ReviewSettings } from '../review/ReviewSettings.tsx'
 import { usePanel } from '../review/state/panel.ts'
 import { isWaiting, useReview } from '../review/state/store.ts'
 import { Rules } from '../rules/Rules.tsx'
-import { useCapability, useSession, wire } from '../session/store.ts'
+import { isCorrector, useCapability, useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
@@ -181,8 +181,7 @@ function Calm() {
   const empty = useDocument((state) => state.words === 0)
   const mayAsk = useDocument((state) => canWrite(state.role))
   const online = useSession((session) => session.link === 'online')
-  // The copy editor that needs no model can correct, but not invent.
-  const corrector = useSession((session) => session.me?.models[0]?.startsWith('harper') ?? false)
+  const corrector = useSession(({ me }) => isCorrector(me))
   const starters = !empty
     ? ['Fix the grammar', 'Check the spelling']
     : corrector

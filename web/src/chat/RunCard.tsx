@@ -39,8 +39,9 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
     requests.some(isWaiting) ||
     run.entries.some((entry) => entry.kind === 'tool' && entry.waits && entry.result === null)
   const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
-  const kind = name === undefined ? 'Answer' : toolName(name)
-  const who = run.claimedBy ?? `AI for ${run.author || 'somebody'}`
+  const kind =
+    name === undefined ? 'Answer' : areCorrections(requests) ? 'Corrections' : toolName(name)
+  const who = run.claimedBy ?? `AI, asked by ${run.author || 'somebody'}`
   return (
     <article
       className={`card ${requests.length === 0 ? 'is-answer' : ''}`}
@@ -90,6 +91,12 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
     </article>
   )
 }, isSame)
+
+/** Whether all that was proposed are corrections of a word or two. */
+const areCorrections = (requests: readonly ToolApprovalRequest[]): boolean => {
+  const hunks = requests.flatMap((request) => request.hunks)
+  return hunks.length > 0 && hunks.every(({ kind }) => kind === 'correction')
+}
 
 /** The way back to where this question was answered. */
 function Continue({ run }: { run: ConversationRun }) {

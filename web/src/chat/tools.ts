@@ -9,6 +9,10 @@ const TOOLS: Record<string, string> = {
   ExitPlanMode: 'Plan',
   create_new_document: 'New document',
   suggestion: 'Tracked changes',
+  MultiEdit: 'Several edits',
+  Bash: 'Run a command',
+  Glob: 'Find files',
+  Grep: 'Search in files',
 }
 
 /** Tools that change the open document, as people choose them. */

@@ -58,8 +58,9 @@ export function RecoveredText() {
   return (
     <div className="recovered" role="alert">
       <span>
-        {plural(places, 'change')} you made {places === 1 ? 'is' : 'are'} not in the text, and kept
-        for you.
+        {recovered.every((edit) => wordsOf(edit) !== '')
+          ? `We kept ${places === 1 ? 'a passage' : plural(places, 'passage')} you wrote offline.`
+          : `We kept ${places === 1 ? 'a change' : plural(places, 'change')} you made offline.`}
       </span>
       <button type="button" className="button" onClick={() => setOpen(true)}>
         Show my words
@@ -116,7 +117,7 @@ function Offer({ edit }: { edit: UnsentEdit }) {
           </button>
         )}
         <button type="button" className="button is-danger" onClick={() => forget(edit.id)}>
-          Throw away
+          Discard
         </button>
       </div>
     </div>

@@ -12,6 +12,7 @@ import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
 import { useDrafts } from '../review/drafts/drafts.ts'
 import { usePanel } from '../review/state/panel.ts'
+import { isCorrector, useSession } from '../session/store.ts'
 import { indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
@@ -67,7 +68,11 @@ export function editorState({
         autocapitalize: 'sentences',
         ...(!writable && { 'aria-readonly': 'true', tabindex: '0' }),
       }),
-      placeholder('Start writing, or ask for a first draft…'),
+      placeholder(
+        isCorrector(useSession.getState().me)
+          ? 'Start writing…'
+          : 'Start writing, or ask for a first draft…',
+      ),
       Prec.highest(heldChords),
       Prec.high(keymap.of(reviewKeys)),
       keymap.of([

@@ -75,7 +75,8 @@ function Line({ id, step, isNow, isChosen, onChoose }: LineProps) {
 }
 
 /** The time at which a step ended. */
-const timeOf = ({ at }: Step): string => (at === undefined ? 'At first' : moment(at, Date.now()))
+const timeOf = ({ at }: Step): string =>
+  at === undefined ? 'First version' : moment(at, Date.now())
 
 /** "+29 −25 words", once it is known. */
 function useChanged(id: string, step: Step): string {
@@ -114,7 +115,7 @@ function Version({ id, step, isNow }: { id: string; step: Step; isNow: boolean }
           disabled={isNow}
           onClick={() => setAgainst('now')}
         >
-          Differences to now
+          Compare with now
         </button>
         <button
           type="button"
@@ -125,7 +126,7 @@ function Version({ id, step, isNow }: { id: string; step: Step; isNow: boolean }
           What this step changed
         </button>
         <span className="version-key">
-          <del>gone</del> <ins>new</ins>
+          <del>removed</del> <ins>added</ins>
         </span>
       </div>
       <div

@@ -74,7 +74,7 @@ export function namesIn({ authors }: Step): string {
 export function titleOf({ act }: Step): string {
   switch (act) {
     case 'typed':
-      return 'Wrote'
+      return 'Edited'
     case 'accepted':
       return 'Accepted AI changes'
     case 'taken_back':

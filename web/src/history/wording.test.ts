@@ -23,7 +23,7 @@ const clock = new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-
 test('a span says who wrote it, for whom, and who let it in', () => {
   expect(credit(span(0, 1), now)).toBe(`Ana · ${clock}`)
   const ai = span(0, 1, { kind: 'ai', approver: bo, request: 'req_0123abcd' })
-  expect(credit(ai, now)).toBe(`AI for Ana · accepted by Bo · ${clock} · request …abcd`)
+  expect(credit(ai, now)).toBe(`AI, asked by Ana · accepted by Bo · ${clock} · request …abcd`)
   const rule: RuleCredit = {
     id: 'rul_1',
     by: bo,
@@ -35,7 +35,7 @@ test('a span says who wrote it, for whom, and who let it in', () => {
   )
   expect(credit({ ...ai, edited: true }, now)).toContain('edited and accepted by Bo')
   expect(credit(span(0, 1, { kind: 'ai' }), now)).toBe(
-    `AI for Ana · applied without asking · ${clock}`,
+    `AI, asked by Ana · applied without asking · ${clock}`,
   )
   expect(credit(span(0, 1, { kind: 'beginning' }), now)).toContain('Original text by Ana')
 })

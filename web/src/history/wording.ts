@@ -70,7 +70,7 @@ function nameOf({ kind, author, claimedAuthor, edited }: ProvenanceSpan): string
 }
 
 /**
- * "AI for Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and whose.
+ * "AI, asked by Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and whose.
  */
 export function credit(span: ProvenanceSpan, now: number): string {
   const when = moment(span.at, now)
@@ -82,7 +82,7 @@ export function credit(span: ProvenanceSpan, now: number): string {
     case 'ai':
     case 'import':
       return [
-        span.kind === 'ai' ? `AI for ${span.author.name}` : nameOf(span),
+        span.kind === 'ai' ? `AI, asked by ${span.author.name}` : nameOf(span),
         approval(span),
         when,
         ...(span.request ? [`request …${span.request.slice(-4)}`] : []),

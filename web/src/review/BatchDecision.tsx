@@ -105,7 +105,7 @@ function Choices({ waiting, ready, accept, open }: ChoicesProps) {
   return (
     <>
       <p>
-        {plural(waiting.length, 'suggestion')} wait for you. {votedCount(votedOf(waiting))}
+        {plural(waiting.length, 'suggestion')} to review. {votedCount(votedOf(waiting))}
       </p>
       <div className="hunk-actions">
         {ready.length > 0 && (

@@ -55,7 +55,7 @@ export function OrphanedDraftList({ store: useThese = useDrafts, onPutIn }: Prop
                 Copy
               </button>
               <button type="button" className="button is-danger" onClick={() => throwAway(orphan)}>
-                Throw away
+                Discard
               </button>
             </div>
           </div>

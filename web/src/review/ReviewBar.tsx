@@ -147,7 +147,7 @@ function Decisions({ view, hunk, number }: DecisionsProps) {
   const types = mayType(useReviewer())
   // A button that is switched off loses the focus, and a decision takes but a moment: pressed again
   // meanwhile it does nothing.
-  const why = offline ? 'Reviewing waits until you are back online' : undefined
+  const why = offline ? 'You can review when you’re back online' : undefined
   const common = {
     type: 'button',
     disabled: offline,

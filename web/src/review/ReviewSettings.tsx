@@ -80,10 +80,8 @@ function Settings({ onJump }: { onJump: () => void }) {
             }
           />
           <span>
-            <b>Ask people first</b>
-            <span>
-              Off: what the AI proposes is applied at once. It is logged, shown, and can be undone.
-            </span>
+            <b>Require approval</b>
+            <span>If off, AI edits apply at once. They are logged, shown, and can be undone.</span>
           </span>
         </label>
         <label className="setting-row">

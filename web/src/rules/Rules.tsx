@@ -34,7 +34,7 @@ export function Rules() {
       {open && (
         <Dialog title="Rules" onClose={() => setOpen(false)}>
           {rules.length === 0 ? (
-            <p className="rule-note">There are no rules. Every change waits for somebody.</p>
+            <p className="rule-note">No rules: every change needs a decision.</p>
           ) : (
             <>
               <p className="rule-note">

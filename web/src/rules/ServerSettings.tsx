@@ -23,10 +23,9 @@ export function ServerSettings() {
           onChange={(event) => set({ approvals: event.currentTarget.checked ? 'on' : 'off' })}
         />
         <span>
-          <b>People are asked, everywhere</b>
+          <b>Require approval everywhere</b>
           <span>
-            Off: what the AI proposes in any document, and at the desk, is applied at once.
-            Everybody is told.
+            If off, AI edits apply at once in every document, and at the desk. Everybody is told.
           </span>
         </span>
       </label>

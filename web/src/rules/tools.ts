@@ -19,12 +19,12 @@ export const RULED_IN_DOCUMENTS: readonly RuledTool[] = DOCUMENT_TOOLS.map((tool
 export const RULED_IN_INBOX: readonly RuledTool[] = [
   { tool: 'Write', name: 'Write a file', files: true, allows: true },
   { tool: 'Edit', name: 'Edit a file', files: true, allows: true },
-  { tool: 'MultiEdit', name: 'MultiEdit: several places of a file', files: true, allows: true },
+  { tool: 'MultiEdit', name: 'Several edits of a file', files: true, allows: true },
   { tool: 'create_new_document', name: 'New document', files: false, allows: true },
-  { tool: 'Bash', name: 'Bash: commands', files: false, allows: false },
+  { tool: 'Bash', name: 'Run a command', files: false, allows: false },
   { tool: 'Read', name: 'Read a file', files: true, allows: false },
-  { tool: 'Glob', name: 'Glob: find files', files: true, allows: false },
-  { tool: 'Grep', name: 'Grep: search in files', files: true, allows: false },
+  { tool: 'Glob', name: 'Find files', files: true, allows: false },
+  { tool: 'Grep', name: 'Search in files', files: true, allows: false },
 ]
 
 /** What a rule with this effect can be about. */

@@ -183,20 +183,24 @@ describe('what a rule allows', () => {
 
   it('says that who denies edits denies several at once', () => {
     const choice = { effect: 'deny', tool: 'Edit', path: '', size: '', author: '' } as const
-    expect(meaning(choice, RULED_IN_INBOX)).toContain('MultiEdit')
-    expect(meaning({ ...choice, effect: 'allow' }, RULED_IN_INBOX)).not.toContain('MultiEdit')
+    expect(meaning(choice, RULED_IN_INBOX)).toContain('Several edits')
+    expect(meaning({ ...choice, effect: 'allow' }, RULED_IN_INBOX)).not.toContain('Several edits')
   })
 
   it('says what a path cannot speak of', () => {
     const choice = { effect: 'deny', tool: '', path: 'private/**', size: '', author: '' } as const
     expect(meaning(choice, RULED_IN_INBOX)).toMatch(
-      /told no at once.*Searches leave such files out.*Bash/,
+      /Blocked.*Searches leave such files out.*commands/,
     )
-    expect(meaning({ ...choice, tool: 'Write' }, RULED_IN_INBOX)).not.toMatch(/Searches|Bash/)
+    expect(meaning({ ...choice, tool: 'Write' }, RULED_IN_INBOX)).not.toMatch(
+      /Searches|running commands/,
+    )
     expect(meaning({ ...choice, effect: 'ask', tool: 'Read' }, RULED_IN_INBOX)).toContain(
       'no words of such files',
     )
-    expect(meaning({ ...choice, path: '' }, RULED_IN_INBOX)).not.toMatch(/Searches|Bash/)
+    expect(meaning({ ...choice, path: '' }, RULED_IN_INBOX)).not.toMatch(
+      /Searches|running commands/,
+    )
   })
 
   it('allows only what asks and is no command', () => {

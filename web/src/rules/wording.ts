@@ -128,22 +128,22 @@ export function flawOf({ effect, tool, size }: Choice): string | null {
 }
 
 const MEANING: Record<Choice['effect'], string> = {
-  deny: 'Not even proposed: the AI is told no at once, also where approvals are off.',
-  ask: 'People are asked every time, whatever other rules allow, also where approvals are off.',
+  deny: 'Blocked: never proposed, even with approvals off.',
+  ask: 'Always asks, even where another rule allows it or approvals are off.',
   allow:
     'Done at once, in your name. Commands and what has a warning are asked about all the same.',
 }
 
 /** What the rule will mean; among `tools` are some that no path can speak of. */
 export function meaning({ effect, tool, path }: Choice, tools: readonly RuledTool[]): string {
-  const said = `${MEANING[effect]}${tool === 'Edit' && effect !== 'allow' ? ' MultiEdit is meant too.' : ''}`
+  const said = `${MEANING[effect]}${tool === 'Edit' && effect !== 'allow' ? ' Several edits of a file are meant too.' : ''}`
   if (path.trim() === '' || effect === 'allow') return said
   const hidden =
     effect === 'deny' ? 'Searches leave such files out.' : 'Searches show no words of such files.'
   const searched = ['', 'Read', 'Grep', ...(effect === 'deny' ? ['Glob'] : [])].includes(tool)
   const nameless =
     tool === '' && tools.some(({ files }) => !files)
-      ? ' Commands name no file: a rule about Bash is for those.'
+      ? ' Commands name no file: a rule about running commands is for those.'
       : ''
   return `${said}${searched ? ` ${hidden}` : ''}${nameless}`
 }

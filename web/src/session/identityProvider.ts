@@ -37,7 +37,7 @@ export function signInFailureWords(reason: string): string {
     case 'unavailable':
       return 'Your identity provider does not answer. Try again in a moment.'
     case 'not_admitted':
-      return 'You are known, but may not come in here. Ask an owner.'
+      return 'You’re signed in but have no access here. Ask an owner.'
     case 'busy':
       return 'Too many people are signing in, or are signed in. Try again in a moment.'
     default:

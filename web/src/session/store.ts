@@ -216,6 +216,10 @@ export function isNameless(me: SessionRegistered | null): boolean {
   return me?.role === 'owner' && me.user.name === 'Owner' && me.capabilities.includes('tokens')
 }
 
+/** Whether the copy editor that needs no model answers: it can correct, but not invent. */
+export const isCorrector = (me: SessionRegistered | null): boolean =>
+  me?.models[0]?.startsWith('harper') ?? false
+
 /** New tabs open as this person, too. */
 export function stay(): void {
   setBrowserIdentity(places, identity)

@@ -28,6 +28,6 @@ test('what was lost and what waits is said, and silence means nothing', () => {
 
 test('a change is said to be of whoever the file names, else of the AI', () => {
   const author = { id: 'ana', name: 'Ana' }
-  expect(proposedBy({ author })).toBe('AI for Ana')
+  expect(proposedBy({ author })).toBe('AI, asked by Ana')
   expect(proposedBy({ author, claimedAuthor: { name: 'Bo' } })).toBe('Bo in Word')
 })

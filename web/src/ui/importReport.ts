@@ -41,6 +41,6 @@ type Authored = Pick<ToolApprovalRequest, 'author' | 'claimedAuthor'>
 const authorName = ({ author, claimedAuthor }: Authored): string =>
   claimedAuthor?.name ?? author.name
 
-/** Whose changes a request holds: "AI for Ana", or "Bo in Word" of an imported file. */
+/** Whose changes a request holds: "AI, asked by Ana", or "Bo in Word" of an imported file. */
 export const proposedBy = (request: Authored): string =>
-  request.claimedAuthor ? `${request.claimedAuthor.name} in Word` : `AI for ${request.author.name}`
+  request.claimedAuthor ? `${request.claimedAuthor.name} in Word` : `AI, asked by ${request.author.name}`

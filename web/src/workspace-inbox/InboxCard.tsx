@@ -48,8 +48,8 @@ export function InboxCard({ request, active = false }: Props) {
         )}
       </div>
       <p className="inbox-asked" id={about}>
-        {request.author.name}, {timeAgo(request.created_at, Date.now())}:{' '}
-        {showInvisible(request.prompt)}
+        Asked by {request.author.name}, {timeAgo(request.created_at, Date.now())}: “
+        {showInvisible(request.prompt)}”
       </p>
       <AftermathNotes request={request} scope={scope} />
       {!waiting && <AutomaticDecision verb="Approved" request={request} />}

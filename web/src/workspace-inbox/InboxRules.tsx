@@ -18,7 +18,7 @@ export function InboxRules() {
       <summary>{rules.length === 0 ? 'Rules' : `Rules (${rules.length})`}</summary>
       <p className="rule-note">
         {rules.length === 0
-          ? 'There are no rules here. Reading is answered at once; files to write, new documents and commands wait for somebody.'
+          ? 'No rules here: reading is answered at once; files to write, new documents and commands need a decision.'
           : 'About files, new documents and commands. The strictest counts: what an owner denied is not even proposed. “Always ask” overrides “Allow”. What is to change in a file that people have open as a document follows the rules there.'}
       </p>
       {failed && (

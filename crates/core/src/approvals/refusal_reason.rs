@@ -81,7 +81,7 @@ refusal_reasons! {
     /// (`Display`) and told to programs by its name in snake case ([`Serialize`]).
     NotAllowedReason {
         CommandNeedsOwner = "only an owner may approve commands",
-        NotEligible = "you may not decide this request",
+        NotEligible = "your role or the policy of this request does not let you accept or reject it",
         OwnWordsNeedWrite = "changing the text needs permission to write; accept, reject or answer instead",
         OwnSuggestionNeedsWrite = "accepting your own suggestion needs permission to write",
         ReopenNeedsAsk = "only someone who may make this request can propose it again",

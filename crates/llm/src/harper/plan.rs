@@ -132,10 +132,10 @@ impl ProofreadTask {
         if corrections.is_empty() {
             return EditPlan::Say(self.nothing_found());
         }
-        let found = wording::places(corrections.len());
+        let found = wording::found(&corrections, matches!(self.target, EditTarget::Selection(_)));
         let also = self.beyond.as_deref().map(wording::beyond).unwrap_or_default();
         EditPlan::Edit {
-            opening: format!("I read {} and found {found} to correct.{also}", self.name),
+            opening: format!("{found}{also}"),
             target: self.target,
             new_text: apply(&self.part, self.first, &corrections),
             explanation: wording::corrected(&corrections),

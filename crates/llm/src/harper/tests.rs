@@ -48,13 +48,13 @@ async fn the_sample_document_gets_all_its_corrections_and_no_others() {
     assert!(apart, "far enough apart to be changes of their own");
 
     let recorded = asked("Fix the grammar", &ledger).await;
-    assert_eq!(recorded.text(), "I read the document and found 16 places to correct.");
+    assert_eq!(recorded.text(), "16 corrections: 6 spelling, 7 grammar, 3 other.");
     assert_eq!(recorded.streamed_text(), recorded.text());
     let (name, input) = recorded.call();
     assert_eq!(name, "update_full_document");
     assert_eq!(input["new_content"], fixture("the-keepers-ledger.corrected.md"));
-    let explanation = "Corrections: 6 spelling (“beleived” → “believed”, …); 7 grammar (“went” → “gone”, …); \
-        2 word choice (“could of” → “could have”, …); 1 repeated word (“the the” → “the”).";
+    let explanation = "Corrections such as “beleived” → “believed” (spelling), “went” → “gone” (grammar), \
+        “could of” → “could have” (word choice), “the the” → “the” (repeated word).";
     assert_eq!(input["explanation"], explanation);
 }
 
@@ -71,7 +71,7 @@ async fn only_the_selection_is_corrected_when_there_is_one() {
     assert_eq!(name, "update_selection");
     assert_eq!(input["selection_range"], json!({"start": 13, "end": 33}));
     assert_eq!(input["new_text"], "The fog believed it.");
-    assert_eq!(recorded.text(), "I read the selection and found 2 places to correct.");
+    assert_eq!(recorded.text(), "2 corrections in the selection: 2 spelling.");
 }
 
 #[tokio::test]
@@ -308,7 +308,7 @@ async fn without_the_tools_it_only_talks() {
     let mut request = in_document(asks("fix the grammar"), "They was late.");
     request.tools.clear();
     let text = collect_answer(&HarperModel::default(), request).await.text();
-    assert!(text.starts_with("I may not change the text here. Corrections: 1 "), "{text}");
+    assert!(text.starts_with("I may not change the text here. Correction: “"), "{text}");
 }
 
 #[tokio::test]

@@ -32,23 +32,33 @@ pub(super) fn proposed(explanation: &str, is_selection: bool) -> String {
     )
 }
 
-/// Number of examples for each kind.
-const EXAMPLES: usize = 1;
-
-/// Builds "Corrections: 2 spelling (“teh” → “the”, …); 1 grammar (…)." The sentence before it has
-/// the number of places.
-pub(super) fn corrected(corrections: &[TextCorrection]) -> String {
-    let of_kind = |kind: CorrectionKind| corrections.iter().filter(move |one| one.kind == kind);
-    let counts = CorrectionKind::ALL.into_iter().filter(|kind| of_kind(*kind).next().is_some());
-    let counts: Vec<_> = counts
-        .map(|kind| {
-            let examples: Vec<_> = of_kind(kind).take(EXAMPLES).map(example).collect();
-            let count = of_kind(kind).count();
-            let more = if count > EXAMPLES { ", …" } else { "" };
-            format!("{count} {} ({}{more})", kind_name(kind), examples.join(", "))
-        })
+/// Builds "16 corrections: 6 spelling, 7 grammar, 3 other."
+pub(super) fn found(corrections: &[TextCorrection], is_selection: bool) -> String {
+    let count_of = |kind| corrections.iter().filter(|one| one.kind == kind).count();
+    let (spelling, grammar) = (count_of(CorrectionKind::Spelling), count_of(CorrectionKind::Grammar));
+    let other = corrections.len() - spelling - grammar;
+    let kinds: Vec<_> = [(spelling, "spelling"), (grammar, "grammar"), (other, "other")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
         .collect();
-    format!("Corrections: {}.", counts.join("; "))
+    let count = corrections.len();
+    let noun = if count == 1 { "correction" } else { "corrections" };
+    let place = if is_selection { " in the selection" } else { "" };
+    format!("{count} {noun}{place}: {}.", kinds.join(", "))
+}
+
+/// Builds "Corrections such as “teh” → “the” (spelling), “was” → “were” (grammar)." with one
+/// example for each kind. The sentence before it has the numbers.
+pub(super) fn corrected(corrections: &[TextCorrection]) -> String {
+    let first_of = |kind| corrections.iter().find(|one| one.kind == kind);
+    let examples: Vec<_> = CorrectionKind::ALL
+        .into_iter()
+        .filter_map(first_of)
+        .map(|one| format!("{} ({})", example(one), kind_name(one.kind)))
+        .collect();
+    let what = if corrections.len() == 1 { "Correction:" } else { "Corrections such as" };
+    format!("{what} {}.", examples.join(", "))
 }
 
 fn example(one: &TextCorrection) -> String {

@@ -1,4 +1,4 @@
-/** Deleted documents: each can be brought back for some weeks, or removed for good. */
+/** Deleted documents: each can be restored for some weeks, or deleted forever. */
 import { useEffect, useState } from 'react'
 import { wire } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -35,7 +35,7 @@ export function DeletedDocuments({ onClose }: { onClose: () => void }) {
         <>
           {documents !== null && documents.length > 0 && (
             <button type="button" className="button is-danger" onClick={() => setDoomed('all')}>
-              Remove all for good…
+              Empty…
             </button>
           )}
           <button type="button" className="button" onClick={onClose}>
@@ -50,8 +50,8 @@ export function DeletedDocuments({ onClose }: { onClose: () => void }) {
         </p>
       )}
       <p>
-        A deleted document can be brought back for 30 days, with its history. Changes that waited
-        for review were cancelled.
+        A deleted document can be restored for 30 days, with its history. Changes that waited for
+        review were cancelled.
       </p>
       {documents?.length === 0 && <p className="quiet">Nothing was deleted in that time.</p>}
       <ul className="deleted" aria-label="Deleted documents">
@@ -67,18 +67,18 @@ export function DeletedDocuments({ onClose }: { onClose: () => void }) {
             <button
               type="button"
               className="button"
-              aria-label={`Bring back ${document.title}`}
+              aria-label={`Restore ${document.title}`}
               onClick={() => void recover(document)}
             >
-              Bring back
+              Restore
             </button>
             <button
               type="button"
               className="button is-quiet"
-              aria-label={`Remove ${document.title} for good`}
+              aria-label={`Delete ${document.title} forever`}
               onClick={() => setDoomed(document)}
             >
-              Remove…
+              Delete forever…
             </button>
           </li>
         ))}
@@ -97,7 +97,7 @@ function Purge({ what, onClose, onPurge }: PurgeProps) {
   const foot = (
     <>
       <button type="button" className="button is-danger" onClick={onPurge}>
-        Remove for good
+        Delete forever
       </button>
       <button type="button" className="button" onClick={onClose}>
         Keep
@@ -105,8 +105,8 @@ function Purge({ what, onClose, onPurge }: PurgeProps) {
     </>
   )
   return (
-    <Dialog title={`Remove ${what} for good?`} onClose={onClose} foot={foot}>
-      <p>Nobody can bring it back after that. The server’s database keeps its log.</p>
+    <Dialog title={`Delete ${what} forever?`} onClose={onClose} foot={foot}>
+      <p>Nobody can restore it after that. The server’s database keeps its log.</p>
     </Dialog>
   )
 }

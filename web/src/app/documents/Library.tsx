@@ -275,9 +275,8 @@ function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: () => vo
       <p>
         {line.path
           ? `This deletes its history and all pending changes for everyone. The file ${line.path} stays. It can’t be undone.`
-          : 'It goes away for everyone, and all pending changes are cancelled. An owner can bring it back for 30 days.'}
-        {line.waiting > 0 &&
-          ` ${plural(line.waiting, 'change')} ${line.waiting === 1 ? 'waits' : 'wait'} for review now.`}
+          : 'Everyone loses it, and its pending changes are cancelled. An owner can restore it for 30 days.'}
+        {line.waiting > 0 && ` ${line.waiting} to review now.`}
       </p>
     </Dialog>
   )

@@ -123,7 +123,7 @@ function MakeLink({
           required
           autoFocus
           autoComplete="off"
-          placeholder="Whom the link is for"
+          placeholder="Who is it for?"
           onInput={(event) => setName(event.currentTarget.value)}
         />
       </label>
@@ -174,7 +174,7 @@ function MakeLink({
         {all ? ', in all documents' : ''}.
       </p>
       <button type="submit" className="button is-primary" disabled={busy || name.trim() === ''}>
-        Make a link
+        Create link
       </button>
     </form>
   )
@@ -209,7 +209,7 @@ function NewLink({ made, onAnother }: { made: Made; onAnother: () => void }) {
         </p>
       )}
       <button type="button" className="button" onClick={onAnother}>
-        Make another link
+        Create another link
       </button>
     </div>
   )

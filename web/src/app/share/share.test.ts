@@ -59,7 +59,7 @@ it('lists who can come in now, and to a document who can open it', () => {
 
 it('says when a link ends, and the hour where that is soon', () => {
   const now = Date.parse('2026-11-20T12:00:00Z')
-  expect(until(null, now)).toBe('no end')
+  expect(until(null, now)).toBe('never expires')
   expect(until('2026-12-20T12:00:00Z', now)).toContain('2026')
   expect(until('2026-11-21T12:00:00Z', now)).toMatch(/\d\d:\d\d/)
 })
@@ -108,6 +108,6 @@ it('says of who is connected that they are here now', () => {
   const before = { lastUsedAt: '2026-11-27T10:00:00Z' }
   expect(lastHere(line('Bo', before), here, now)).toBe('here now')
   expect(lastHere(line('Ana', { ...before, current: true }), here, now)).toBe('here now')
-  expect(lastHere(line('Cy', before), here, now)).toBe('last here 11 min ago')
-  expect(lastHere(line('Di', {}), here, now)).toBe('never here')
+  expect(lastHere(line('Cy', before), here, now)).toBe('last seen 11 min ago')
+  expect(lastHere(line('Di', {}), here, now)).toBe('not opened yet')
 })

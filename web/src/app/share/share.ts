@@ -71,7 +71,7 @@ export function lastHere(
   now: number,
 ): string {
   if (current || here.has(user)) return 'here now'
-  return lastUsedAt == null ? 'never here' : `last here ${timeAgo(lastUsedAt, now)}`
+  return lastUsedAt == null ? 'not opened yet' : `last seen ${timeAgo(lastUsedAt, now)}`
 }
 
 /** Whether an address leads nowhere from another computer. */
@@ -89,9 +89,9 @@ export function whoHasAccess(lines: readonly TokenLine[], documentId: string | n
   return lines.filter((line) => line.status === 'active' && reaches(line))
 }
 
-/** "until 27 Nov", "no end". */
+/** "until 27 Nov", "never expires". */
 export function until(at: string | null | undefined, now: number): string {
-  if (at == null) return 'no end'
+  if (at == null) return 'never expires'
   const date = new Date(at)
   const soon = date.getTime() - now < 36 * 60 * 60_000
   return `until ${soon ? date.toLocaleString([], { weekday: 'short', hour: 'numeric', minute: '2-digit' }) : date.toLocaleDateString([], { day: 'numeric', month: 'short', year: 'numeric' })}`

@@ -111,7 +111,7 @@ export function Conflict({ hunk: shown, number, busy, types, children }: Props) 
 function Differs({ base, text }: { base: string; text: string }) {
   return (
     <dd dir="auto">
-      {text === '' && '(nothing) '}
+      {text === '' && base !== '' && 'Deleted '}
       {wordDiff(base, text).map((piece, index) => {
         if (piece.kind === 'same') return piece.text
         return piece.kind === 'gone' ? (

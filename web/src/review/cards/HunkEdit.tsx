@@ -41,8 +41,7 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
   /** The words are there when one comes back. */
   const leaveIt = () => {
     typeAround(hunk, sentence, divide(sentence, whole))
-    if (text !== proposed)
-      toast('Your edit is kept. Accepting the change puts it in.', { about: EDIT })
+    if (text !== proposed) toast('Edit saved. Accept to use it.', { about: EDIT })
     close()
   }
   const send = () => {

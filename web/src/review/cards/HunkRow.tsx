@@ -151,11 +151,11 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'mayDecide'>) {
         type="button"
         className="button is-quiet"
         disabled={busy || offline}
-        aria-label={`Reason or note for change ${number} of ${total}`}
+        aria-label={`Add a reason for change ${number} of ${total}`}
         title="With a reason or a note"
         onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}
       >
-        <Icon name="speech" size={14} /> Reason or note
+        <Icon name="speech" size={14} /> Add a reason
       </button>
       {split}
       <Compare hunk={hunk} number={number} />
@@ -266,8 +266,11 @@ function Together({ hunk }: { hunk: Hunk }) {
   const same = alike(hunks, hunk)
   const near = inParagraph(hunks, hunk, state.doc)
   const ways = [
-    { words: `All like this: ${same.length}…`, found: list('Changes like this one', same) },
-    { words: `Whole paragraph: ${near.length}…`, found: list('Changes of this paragraph', near) },
+    { words: `Decide all ${same.length} alike…`, found: list('Changes like this one', same) },
+    {
+      words: `Decide this paragraph (${near.length})…`,
+      found: list('Changes of this paragraph', near),
+    },
   ].filter(({ found }) => found.ids.length > 1)
   return ways.map(({ words, found }) => (
     <button

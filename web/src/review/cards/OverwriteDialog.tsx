@@ -26,11 +26,11 @@ export function OverwriteDialog() {
         <dl key={id} className="sides">
           <div>
             <dt>There now</dt>
-            <dd dir="auto">{stands || '(nothing)'}</dd>
+            <dd dir="auto">{stands || 'Deleted'}</dd>
           </div>
           <div>
             <dt>After the undo</dt>
-            <dd dir="auto">{restores || '(nothing)'}</dd>
+            <dd dir="auto">{restores || 'Deleted'}</dd>
           </div>
         </dl>
       ))}

@@ -263,7 +263,7 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
       >
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
-      <Corrections hunks={corrections(hunks, request)} others={hunks.length > 1} />
+      <Corrections hunks={corrections(hunks, request)} of={ready.length} />
       {ready.length > 0 && (
         <details className="more-decisions">
           <summary>More</summary>
@@ -289,14 +289,12 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
   )
 }
 
-/** Those that put a word or two right, all at once. */
-function Corrections({ hunks: found, others }: { hunks: readonly Hunk[]; others: boolean }) {
-  if (found.length === 0 || !others) return null
+/** Those that put a word or two right, all at once, where they are not all that can be accepted. */
+function Corrections({ hunks: found, of }: { hunks: readonly Hunk[]; of: number }) {
+  if (found.length === 0 || found.length === of) return null
   return (
     <button type="button" className="button" onClick={() => list('Corrections', found)}>
-      {found.length === 1
-        ? 'Accept the one correction…'
-        : `Accept all ${found.length} corrections…`}
+      {found.length === 1 ? 'Accept 1 correction…' : `Accept all ${found.length} corrections…`}
     </button>
   )
 }

@@ -37,7 +37,7 @@ it('draws a row anew that was approved or edited, or whose words changed', () =>
   const edited = { ...nobody, edits: { a: 'kept' } }
   expect(hunkSummaries(hunks, doc, edited, before)[0]).toMatchObject({
     isEdited: true,
-    label: 'Remove: lamp. Insert: kept. Your edit is kept.',
+    label: 'Remove: lamp. Insert: kept. Edit saved.',
   })
   const changed = [{ ...hunks[0]!, status: 'conflict' as const }]
   expect(hunkSummaries(changed, doc, nobody, before)[0]?.isConflict).toBe(true)

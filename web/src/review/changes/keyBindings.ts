@@ -125,7 +125,7 @@ const NO_SAY = 'no say'
 /** Why who presses may not decide the active change, in words; `null`: they may. */
 function whyNot(view: EditorView): string | null {
   const { role } = useDocument.getState()
-  if (!canDecide(role)) return 'You can read this text, but not decide about changes in it.'
+  if (!canDecide(role)) return 'Viewers can’t accept or reject.'
   const hunk = activeHunk(view.state)
   const request = hunk && useReview.getState().requests[hunk.request_id]
   const id = useSession.getState().me?.user.id

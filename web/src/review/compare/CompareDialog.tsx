@@ -89,22 +89,29 @@ function ParagraphPair({ pair: { original, proposed, changed } }: { pair: Pair }
   return (
     <tr role="row" className={changed ? 'is-changed' : undefined}>
       <td role="cell" dir="auto">
-        <Words label="Original" pieces={original} />
+        <Words label="Original" pieces={original} none="Not there yet" />
       </td>
       <td role="cell" dir="auto">
-        <Words label="Proposed" pieces={proposed} />
+        <Words label="Proposed" pieces={proposed} none="Deleted" />
       </td>
     </tr>
   )
 }
 
-function Words({ label, pieces }: { label: string; pieces: readonly ComparedText[] }) {
+interface WordsProps {
+  label: string
+  pieces: readonly ComparedText[]
+  /** What is said where there are no words. */
+  none: string
+}
+
+function Words({ label, pieces, none }: WordsProps) {
   return (
     <>
       <span className="compare-side" aria-hidden="true">
         {label}
       </span>
-      {pieces.length === 0 && <span className="compare-none">(nothing)</span>}
+      {pieces.length === 0 && <span className="compare-none">{none}</span>}
       {pieces.map(({ kind, text }, index) => {
         if (kind === 'same') return text
         const marked = text.replaceAll('\n', '¶\n')

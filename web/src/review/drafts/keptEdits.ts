@@ -4,7 +4,7 @@ import type { Hunk } from '../../wire/generated.ts'
 import { usePanel } from '../state/panel.ts'
 import { type Drafts, keptEdits, useDrafts } from './drafts.ts'
 
-export const EDIT_IS_KEPT = 'Your edit is kept'
+export const EDIT_IS_KEPT = 'Edit saved'
 
 /** Whether an edit of a change is kept; follows it. */
 export function useHasKeptEdit(hunk: Hunk | undefined): boolean {

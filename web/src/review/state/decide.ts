@@ -189,7 +189,7 @@ const SPLIT = 'split'
 const whyWhole = (hunk: Hunk): string =>
   isMoved(hunk) && hunk.parts.length > 1
     ? 'Words that move are one change; it can’t be split.'
-    : 'This change is in one place only; there is nothing to split.'
+    : 'Nothing to split.'
 
 /**
  * To the first part, and says that there are several now; who went elsewhere meanwhile is only

@@ -291,7 +291,7 @@ function decidedHunk(details: unknown): string | undefined {
 function showAgain(ids: readonly string[]): void {
   const view = activeDocument()?.view
   const hunk = view && hunksOf(view.state).find(({ id }) => ids.includes(id))
-  if (hunk) activate(view, hunk, { after: 'Taken back.' })
+  if (hunk) activate(view, hunk, { after: 'Undone.' })
 }
 
 /**

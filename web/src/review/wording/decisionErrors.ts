@@ -13,7 +13,7 @@ const WORDS: Record<string, string> = {
   not_found: 'That suggestion is no longer there.',
   expired: 'That suggestion has expired. Propose it again to get it on today’s text.',
   conflicted: 'The text there changed again. Look once more.',
-  offline: 'Reviewing waits until you are back online.',
+  offline: 'You can review when you’re back online.',
   timeout: 'The server did not answer. Your decision may not have arrived.',
 }
 

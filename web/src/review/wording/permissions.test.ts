@@ -65,12 +65,12 @@ it('says whose yes is needed and how many there are', () => {
   expect(consentOf({ policies: ['any'], approvals: { have: 0, need: 1 } })).toEqual([])
   expect(
     consentOf({ policies: ['not_requester', 'two'], approvals: { have: 1, need: 2 } }),
-  ).toEqual(['Somebody else decides', 'Two people decide', '1 of 2 approvals'])
+  ).toEqual(['Somebody else decides', 'Two approvals', '1 of 2 approvals'])
 })
 
 it('counts the approvals of several changes as their rows do', () => {
   const two = { policies: ['two' as const], approvals: { have: 0, need: 2 } }
-  expect(consentOf(two, { voted: 1, open: 7 })[1]).toBe('1 of 7 approved by one')
+  expect(consentOf(two, { voted: 1, open: 7 })[1]).toBe('1 of 7 has one')
   expect(consentOf(two, { voted: 0, open: 7 })[1]).toBe('0 of 2 approvals')
   const all = { ...two, approvals: { have: 1, need: 2 } }
   expect(consentOf(all, { voted: 7, open: 7 })[1]).toBe('1 of 2 approvals')

@@ -55,7 +55,7 @@ interface Votes {
 
 const WHO_DECIDES: Record<string, string> = {
   not_requester: 'Somebody else decides',
-  two: 'Two people decide',
+  two: 'Two approvals',
   owner: 'An owner decides',
 }
 
@@ -77,7 +77,8 @@ export function consentOf(
  * Of several changes each has approvals of its own: a count for all of them would belie the rows.
  */
 function countOf({ have, need }: Approvals, { voted, open }: Votes): string {
-  if (open > 1 && voted > 0 && have === 0) return `${voted} of ${open} approved by one`
+  if (open > 1 && voted > 0 && have === 0)
+    return `${voted} of ${open} ${voted === 1 ? 'has' : 'have'} one`
   return `${have} of ${need} approvals`
 }
 

@@ -31,10 +31,10 @@ test('who approved is named, and how many are still needed', () => {
 })
 
 test('while nobody approved it, it says for whom it waits', () => {
-  expect(votesWords([], two, 'bo')).toBe('Waits for two people.')
-  expect(votesWords([], needs(2, 'two', 'owner'), 'bo')).toBe('Waits for two owners.')
-  expect(votesWords([], needs(1, 'owner'), 'bo', false)).toBe('Waits for an owner.')
-  expect(votesWords([], needs(1, 'not_requester'), 'bo', false)).toBe('Waits for somebody else.')
+  expect(votesWords([], two, 'bo')).toBe('Needs two approvals.')
+  expect(votesWords([], needs(2, 'two', 'owner'), 'bo')).toBe('Needs two owners’ approvals.')
+  expect(votesWords([], needs(1, 'owner'), 'bo', false)).toBe('Needs an owner.')
+  expect(votesWords([], needs(1, 'not_requester'), 'bo', false)).toBe('Needs somebody else.')
   // Who decides alone waits for nobody.
   expect(votesWords([], needs(1, 'owner'), 'bo', true)).toBe('')
   expect(votesWords([], needs(1, 'any'), 'bo')).toBe('')

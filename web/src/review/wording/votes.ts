@@ -7,9 +7,15 @@ type Needed = Pick<ToolApprovalRequest, 'policies' | 'approvals'>
 const NUMBERS: Record<number, string> = { 1: 'one', 2: 'two', 3: 'three' }
 
 /** "one more person", "two more owners". */
-function people(count: number, { policies }: Needed, more: 'more ' | ''): string {
+function people(count: number, { policies }: Needed): string {
   const [one, many] = policies.includes('owner') ? ['owner', 'owners'] : ['person', 'people']
-  return `${NUMBERS[count] ?? count} ${more}${count === 1 ? one : many}`
+  return `${NUMBERS[count] ?? count} more ${count === 1 ? one : many}`
+}
+
+/** "two approvals", "two owners’ approvals". */
+function approvalsOf(count: number, { policies }: Needed): string {
+  const whose = policies.includes('owner') ? ' owners’' : ''
+  return `${NUMBERS[count] ?? count}${whose} approvals`
 }
 
 /** "Ana, you and Bo". */
@@ -33,7 +39,7 @@ export function approvedBy(votes: readonly HunkVote[], me: string | undefined): 
 }
 
 /**
- * "Approved by Ana, one more person needed."; "Waits for an owner." where we cannot decide; nothing
+ * "Approved by Ana, one more person needed."; "Needs an owner." where we cannot decide; nothing
  * where anybody decides alone.
  */
 export function votesWords(
@@ -49,7 +55,7 @@ export function votesWords(
     .map((group) => {
       const words = group[0]?.text
       const names = listed(namesOf(group, me))
-      const more = `${people(Math.max(need - group.length, 1), needed, 'more ')} needed.`
+      const more = `${people(Math.max(need - group.length, 1), needed)} needed.`
       return words === undefined
         ? `Approved by ${names}, ${more}`
         : `Approved by ${names} with the words “${words}”, ${more}`
@@ -59,10 +65,10 @@ export function votesWords(
 
 function waitsFor(needed: Needed, decides: boolean): string {
   const { policies, approvals } = needed
-  if (approvals.need > 1) return `Waits for ${people(approvals.need, needed, '')}.`
+  if (approvals.need > 1) return `Needs ${approvalsOf(approvals.need, needed)}.`
   if (decides) return ''
-  if (policies.includes('owner')) return 'Waits for an owner.'
-  return policies.includes('not_requester') ? 'Waits for somebody else.' : ''
+  if (policies.includes('owner')) return 'Needs an owner.'
+  return policies.includes('not_requester') ? 'Needs somebody else.' : ''
 }
 
 /** "2 of 7 changes have an approval and wait for more."; nothing while nobody approved any. */

@@ -20,10 +20,10 @@ it('names a card so that it is told from the others by ear', () => {
   expect(scopeOf(card('Write', 'src/a.txt'))).toBe('Write src/a.txt')
   expect(scopeOf(card('ExitPlanMode'))).toBe('Plan')
   expect(scopeOf(card('Bash', null, { command: 'echo a;\n  rm b' }, 'command'))).toBe(
-    'Bash: echo a; rm b',
+    'command: echo a; rm b',
   )
   expect(scopeOf(card('Bash', null, { command: 'x'.repeat(80) }, 'command'))).toBe(
-    `Bash: ${'x'.repeat(60)}…`,
+    `command: ${'x'.repeat(60)}…`,
   )
   expect(scopeOf(card('str_replace_based_edit_tool', 'Notes', { command: 'view' }))).toMatch(
     / Notes$/,

@@ -9,7 +9,7 @@ import type { FileNow } from './store.ts'
 const LONGEST = 60
 
 /**
- * "Write src/a.txt", "Bash: echo done": what tells a card from the others, for who cannot see them
+ * "Write src/a.txt", "command: echo done": what tells a card from the others, for who cannot see them
  * side by side.
  */
 export function scopeOf({
@@ -22,7 +22,7 @@ export function scopeOf({
   const { command } = (preview_data ?? {}) as { command?: unknown }
   // Other tools may have an input of that name too.
   if (preview_type === 'command' && typeof command === 'string')
-    return `${name}: ${showInvisible(cut(command.replace(/\s+/g, ' ').trim()))}`
+    return `${tool_name === 'Bash' ? 'command' : name}: ${showInvisible(cut(command.replace(/\s+/g, ' ').trim()))}`
   return file_path === null ? name : `${name} ${showInvisible(file_path)}`
 }
 
