@@ -196,7 +196,7 @@ async function moved(ana) {
   await ana.ask('Move it')
   await waits(ana, 'one change', 1)
   await ana.choose(1)
-  await page.getByText(/^Moved: \d+ words$/).waitFor()
+  await page.getByText(/^Moved from (below ↓|above ↑): \d+ words$/).waitFor()
   same('it cannot be split', await page.getByRole('button', { name: /^Split/ }).count(), 0)
   await accessible(ana, 'words that move')
   await ana.screenshot('states-5-moved')

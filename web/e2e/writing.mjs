@@ -30,14 +30,19 @@ await story(async (keep) => {
   same('errors in the pages', ana.errors, [])
 })
 
-/** The owner is asked for a name once, and has it everywhere. */
+/** The owner is asked for a name before others come, and has it everywhere. */
 async function named(chromium, server) {
   const context = await chromium.newContext({ viewport: { width: 1440, height: 900 } })
   const ana = new Writer(await context.newPage(), 'Ana')
   ana.page.on('pageerror', (error) => ana.errors.push(error.stack))
   await ana.page.goto(`${server.url}/#token=${TOKEN}`)
-  await ana.page.getByRole('heading', { name: 'What is your name?' }).waitFor()
   await ana.page.getByText('review every AI edit before it lands').waitFor()
+  await ana.page.getByText('Sample — try Fix the grammar').waitFor()
+  await accessible(ana, 'the list at first')
+  await ana.screenshot('writing-0-list')
+  // Once somebody else is let in.
+  await ana.page.getByRole('button', { name: 'Share' }).click()
+  await ana.page.getByRole('heading', { name: 'What is your name?' }).waitFor()
   await accessible(ana, 'the question for a name')
   await ana.screenshot('writing-1-name')
   await ana.page.getByRole('textbox', { name: 'Your name' }).fill('Ana')

@@ -6,10 +6,11 @@ export function ConnectionBar() {
   const link = useSession((session) => session.link)
   const { phase, saved } = useDocumentParts('phase', 'saved')
   if (link === 'online' || phase !== 'open') return null
-  const where = navigator.onLine ? 'Copydesk isn’t answering.' : 'You are offline.'
-  const then = navigator.onLine ? 'when it answers again' : 'when you return'
-  const kept = `our words are kept on this device and go out ${then}.`
-  const words = saved === 'offline' ? `${where} Y${kept}` : `${where} Keep writing: y${kept}`
+  const [why, until] = navigator.onLine
+    ? ['Copydesk isn’t answering.', 'when it answers again']
+    : ['You are offline.', 'when you return']
+  const kept = `words are kept on this device and go out ${until}.`
+  const words = `${why} ${saved === 'offline' ? 'Your' : 'Keep writing: your'} ${kept}`
   return (
     <div className="netbar" role="status">
       {words}

@@ -6,7 +6,7 @@ import { toast } from '../ui/toasts.ts'
 /** That the question was put aside, in this browser. */
 const ASKED = 'copydesk:name-asked'
 
-/** On the first visit, until it is answered or put aside. */
+/** Before somebody else is let in, until it is answered or put aside. */
 export function NameQuestion() {
   const nameless = useSession(({ me }) => isNameless(me))
   const [aside, setAside] = useState(() => localStorage.getItem(ASKED) !== null)
@@ -17,7 +17,7 @@ export function NameQuestion() {
   }
   return (
     <section className="name-question" aria-labelledby="name-question">
-      <h2 id="name-question">What is your name?</h2>
+      <h3 id="name-question">What is your name?</h3>
       <p>Others see it beside what you write and decide. You can change it later under You.</p>
       <NameForm initial="" onLater={later} />
     </section>

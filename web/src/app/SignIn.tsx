@@ -9,6 +9,7 @@ import {
   signInFailure,
   useSession,
 } from '../session/store.ts'
+import { Icon } from '../ui/icons.tsx'
 import { useToasts } from '../ui/toasts.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
 import { UnsentText } from './UnsentText.tsx'
@@ -24,6 +25,9 @@ export function SignIn() {
   }, [])
   return (
     <main className="fault">
+      <p className="product">
+        <Icon name="book" size={20} /> <b>Copydesk</b>
+      </p>
       <h1>{title}</h1>
       <p role={alert ? 'alert' : undefined}>{words}</p>
       {signInFailure !== undefined && <p role="alert">{signInFailureWords(signInFailure)}</p>}

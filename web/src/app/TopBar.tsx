@@ -40,6 +40,7 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
     'words',
     'selectedWords',
   )
+  const toReview = useDocument(({ hunks }) => hunks.length)
   const [dialog, setDialog] = useState<'history' | 'export' | 'account' | null>(null)
   const items = useMenu({ focused, onFocus, onShortcuts, onDialog: setDialog })
   const close = () => setDialog(null)
@@ -72,11 +73,12 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
         <button
           type="button"
           className="button is-quiet sheet-open"
-          aria-label="Ask and review"
+          aria-label={toReview > 0 ? `Ask and review: ${toReview} to review` : 'Ask and review'}
           title="Ask and review"
           onClick={() => usePanel.setState({ open: true })}
         >
-          <Icon name="spark" size={18} /> <span>Review</span>
+          <Icon name="spark" size={18} /> <span>{toReview > 0 ? 'Review' : 'Ask'}</span>
+          {toReview > 0 && <b className="inbox-count">{toReview}</b>}
         </button>
       )}
       <Menu label="Menu" items={items} />

@@ -112,8 +112,8 @@ function ModelChoice() {
   if (models.length === 0) return null
   if (models.length === 1)
     return (
-      <span className="model-name" title="Who answers">
-        {modelLabel(models[0]!, models)}
+      <span className="model-name" title={`${modelLabel(models[0]!, models)} answers`}>
+        {models[0] === 'harper' ? 'Harper' : modelLabel(models[0]!, models)}
       </span>
     )
   const value = chosen !== null && models.includes(chosen) ? chosen : models[0]

@@ -41,17 +41,24 @@ export function Panel() {
   useConversation(id)
   const isBin = view === 'bin'
   return (
-    <aside className={`panel ${open ? 'is-open' : ''}`} aria-label="Suggestions">
+    <aside
+      className={`panel ${open ? 'is-open' : ''}`}
+      aria-label="Suggestions"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && isBin) usePanel.setState({ view: 'suggestions' })
+      }}
+    >
       <div className="panel-head">
         <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>
         <button
           type="button"
           className="button is-quiet"
-          title={isBin ? 'Back to the suggestions' : 'Rejected and expired changes are kept here'}
-          aria-pressed={isBin}
+          title={
+            isBin ? 'Back to the suggestions (Esc)' : 'Rejected and expired changes are kept here'
+          }
           onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}
         >
-          <Icon name="archive" size={14} /> Bin
+          <Icon name={isBin ? 'cross' : 'archive'} size={14} /> {isBin ? 'Close bin' : 'Bin'}
         </button>
         {!isBin && <NewConversation />}
         <ReviewSettings />
@@ -111,7 +118,7 @@ function NewConversation() {
       disabled={!online || !said}
       onClick={() => void clearConversation()}
     >
-      <Icon name="plus" size={13} /> New
+      <Icon name="plus" size={14} />
     </button>
   )
 }

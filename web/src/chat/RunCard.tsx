@@ -4,6 +4,7 @@ import { RequestOutcome } from '../review/cards/RequestOutcome.tsx'
 import { ProposalCard } from '../review/cards/ProposalCard.tsx'
 import { isPlan, PlanCard, PlanOutcome } from '../review/cards/PlanCard.tsx'
 import { StreamingProposal } from '../review/cards/StreamingProposal.tsx'
+import { isProofread } from '../review/changes/similar.ts'
 import { isWaiting, useReview } from '../review/state/store.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -92,11 +93,9 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
   )
 }, isSame)
 
-/** Whether all that was proposed are corrections of a word or two. */
-const areCorrections = (requests: readonly ToolApprovalRequest[]): boolean => {
-  const hunks = requests.flatMap((request) => request.hunks)
-  return hunks.length > 0 && hunks.every(({ kind }) => kind === 'correction')
-}
+/** Whether all that was proposed are corrections. */
+const areCorrections = (requests: readonly ToolApprovalRequest[]): boolean =>
+  requests.length > 0 && requests.every((request) => isProofread(request.hunks, request))
 
 /** The way back to where this question was answered. */
 function Continue({ run }: { run: ConversationRun }) {

@@ -18,34 +18,36 @@ export function History({ id, onClose }: { id: string; onClose: () => void }) {
     <Dialog
       title="Version history"
       onClose={onClose}
-      className="history"
+      className={step ? 'history' : ''}
       foot={step && <Foot id={id} step={step} isNow={step.to === newest} onClose={onClose} />}
     >
       {problem && <p className="warn-note">{problem}</p>}
       {!problem && steps.length === 0 && <p>Nothing has changed since the document was created.</p>}
-      <div className="history-body">
-        <ol className="steps" aria-label="Versions">
-          {steps.map((one) => (
-            <li key={one.to}>
-              <Line
-                id={id}
-                step={one}
-                isNow={one.to === newest}
-                isChosen={one === step}
-                onChoose={() => setChosen(one.to)}
-              />
-            </li>
-          ))}
-          {isMore && (
-            <li>
-              <button type="button" className="button" onClick={readMore}>
-                Earlier versions
-              </button>
-            </li>
-          )}
-        </ol>
-        {step && <Version id={id} step={step} isNow={step.to === newest} />}
-      </div>
+      {step && (
+        <div className="history-body">
+          <ol className="steps" aria-label="Versions">
+            {steps.map((one) => (
+              <li key={one.to}>
+                <Line
+                  id={id}
+                  step={one}
+                  isNow={one.to === newest}
+                  isChosen={one === step}
+                  onChoose={() => setChosen(one.to)}
+                />
+              </li>
+            ))}
+            {isMore && (
+              <li>
+                <button type="button" className="button" onClick={readMore}>
+                  Earlier versions
+                </button>
+              </li>
+            )}
+          </ol>
+          <Version id={id} step={step} isNow={step.to === newest} />
+        </div>
+      )}
     </Dialog>
   )
 }

@@ -28,20 +28,22 @@ export function BinPages({ bin, id, filters, live, list, empty }: Props) {
   const choose = (wanted: Filter) => id !== null && void loadBin(id, wanted, bin)
   return (
     <>
-      <div className="chips bin-filter" role="group" aria-label="Show">
-        {filters.map(([name, words]) => (
-          <button
-            type="button"
-            key={name}
-            className="chip"
-            aria-pressed={name === filter}
-            disabled={!online}
-            onClick={() => choose(name)}
-          >
-            {words}
-          </button>
-        ))}
-      </div>
+      {(requests.length > 0 || filter !== 'all') && (
+        <div className="chips bin-filter" role="group" aria-label="Show">
+          {filters.map(([name, words]) => (
+            <button
+              type="button"
+              key={name}
+              className="chip"
+              aria-pressed={name === filter}
+              disabled={!online}
+              onClick={() => choose(name)}
+            >
+              {words}
+            </button>
+          ))}
+        </div>
+      )}
       {requests.length > 0 && list(requests)}
       {requests.length === 0 && state === 'ready' && empty(filter)}
       {state === 'loading' && (

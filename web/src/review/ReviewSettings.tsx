@@ -21,13 +21,13 @@ export function ReviewSettings() {
     <>
       <button
         type="button"
-        className="icon-button"
+        className="button is-quiet"
         aria-label="Review settings"
         title="Review settings: who decides, time limit, frozen passages"
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
-        <Icon name="sliders" />
+        <Icon name="sliders" size={14} /> Settings
       </button>
       {open && (
         <Dialog title="Review settings" onClose={() => setOpen(false)}>

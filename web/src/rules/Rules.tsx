@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useDocumentParts } from '../editor/store.ts'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
 import { RuleForm } from './RuleForm.tsx'
 import { RuleList } from './RuleList.tsx'
 import { useRules, useRulesOf } from './store.ts'
@@ -28,7 +29,7 @@ export function Rules() {
           title="What is accepted without asking, always asked about, or denied"
           onClick={() => setOpen(true)}
         >
-          {rules.length === 0 ? 'Rules' : `Rules (${rules.length})`}
+          <Icon name="rules" size={14} /> {rules.length === 0 ? 'Rules' : `Rules (${rules.length})`}
         </button>
       )}
       {open && (

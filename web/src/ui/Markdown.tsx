@@ -12,6 +12,14 @@ export function Markdown({ text }: { text: string }) {
 /** Each is set in the direction of its own words. */
 const BLOCKS: ReadonlySet<string> = new Set(['p', 'li', 'blockquote', 'h3', 'h4', 'h5', 'h6'])
 
+/** An entry of a list that begins with a box. */
+function isTask(shown: MarkdownNode): boolean {
+  if (!('inside' in shown) || shown.kind === 'link') return false
+  const [first] = shown.inside
+  if (shown.kind === 'li') return first !== undefined && isTask(first)
+  return shown.kind === 'p' && first?.kind === 'text' && /^[☐☑]/.test(first.text)
+}
+
 function draw(shown: MarkdownNode, key: number) {
   switch (shown.kind) {
     case 'text':
@@ -21,7 +29,7 @@ function draw(shown: MarkdownNode, key: number) {
     case 'pre':
       return (
         <pre key={key} dir="auto">
-          {showInvisible(shown.text)}
+          {showInvisible(shown.text.replace(/\n$/, ''))}
         </pre>
       )
     case 'rule':
@@ -37,7 +45,11 @@ function draw(shown: MarkdownNode, key: number) {
     default: {
       const Tag = shown.kind
       return (
-        <Tag key={key} {...(BLOCKS.has(Tag) && { dir: 'auto' })}>
+        <Tag
+          key={key}
+          {...(BLOCKS.has(Tag) && { dir: 'auto' })}
+          {...(isTask(shown) && { className: 'is-task' })}
+        >
           {shown.inside.map(draw)}
         </Tag>
       )

@@ -38,7 +38,7 @@ export function ImportFiles() {
         title="Word documents, web pages, Markdown and plain text of your computer, as new documents"
         onClick={() => chooser.current?.click()}
       >
-        <Icon name="download" size={14} /> Import
+        <Icon name="upload" size={14} /> Import
       </button>
       <input
         ref={chooser}

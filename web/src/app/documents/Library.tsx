@@ -14,13 +14,13 @@ import {
   createDocument,
   deleteDocument,
   focusWhenOpen,
+  isUntouchedSample,
   loadLibrary,
   renameDocument,
   search,
   useLibrary,
 } from './library.ts'
 import { AccountButton } from '../AccountButton.tsx'
-import { NameQuestion } from '../NameForm.tsx'
 import { ImportFiles } from './ImportFiles.tsx'
 import { OpenFile } from './OpenFile.tsx'
 import { tooLong } from './title.ts'
@@ -60,7 +60,7 @@ function ServerLink() {
       href={SERVER_PATH}
       onClick={(event) => follow(event, SERVER_PATH)}
     >
-      <Icon name="sliders" size={15} /> Server
+      <Icon name="server" size={15} /> Server
     </a>
   )
 }
@@ -121,7 +121,6 @@ export function Library() {
             )}
           </div>
         </div>
-        <NameQuestion />
         {link === 'offline' && (
           <p className="warn-note" role="status">
             The server cannot be reached. This list will come back with it.
@@ -204,7 +203,15 @@ function Line({
       <a href={path} onClick={(event) => follow(event, path)}>
         <span dir="auto">{line.title || 'Untitled'}</span>
         <span>
-          {line.path && 'File · '}Changed {timeAgo(line.updatedAt, Date.now())}
+          {isUntouchedSample(line) ? (
+            <>
+              Sample — try <b>Fix the grammar</b>
+            </>
+          ) : (
+            <>
+              {line.path && 'File · '}Changed {timeAgo(line.updatedAt, Date.now())}
+            </>
+          )}
         </span>
         {line.waiting > 0 && (
           <span className={`waiting-count ${line.waitingForYou > 0 ? '' : 'is-calm'}`}>

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
 import type { DocumentLine } from '../../wire/generated.ts'
 
@@ -5,8 +6,15 @@ vi.mock('../../session/store.ts', () => ({
   hasCapability: () => true,
   wire: { call: () => Promise.resolve({ documents: [] }) },
 }))
-const { deleteDocument, focusWhenOpen, recoverDocument, search, takesFocus } =
-  await import('./library.ts')
+const {
+  deleteDocument,
+  focusWhenOpen,
+  isUntouchedSample,
+  recoverDocument,
+  SAMPLE_TITLE,
+  search,
+  takesFocus,
+} = await import('./library.ts')
 const { useToasts } = await import('../../ui/toasts.ts')
 
 const line = (title: string, path?: string) => ({ title, ...(path && { path }) }) as DocumentLine
@@ -39,4 +47,12 @@ it('says of a document that was brought back that it is there, and no more that 
   await deleteDocument(two)
   await recoverDocument(one)
   expect(toasts()).toEqual(['“Axe” is deleted.', '“Notes” is back in the list.'])
+})
+
+it('knows the sample, as the server calls it, until it is changed', () => {
+  const server = readFileSync(new URL('../../../../src/server.rs', import.meta.url), 'utf8')
+  expect(server).toContain(`SAMPLE_TITLE: &str = "${SAMPLE_TITLE}"`)
+  expect(isUntouchedSample({ ...line(SAMPLE_TITLE), version: 0 })).toBe(true)
+  expect(isUntouchedSample({ ...line(SAMPLE_TITLE), version: 1 })).toBe(false)
+  expect(isUntouchedSample({ ...line('Notes'), version: 0 })).toBe(false)
 })

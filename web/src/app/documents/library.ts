@@ -97,3 +97,10 @@ async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
     return undefined
   }
 }
+
+/** The title that the server gives to the document of its first start. */
+export const SAMPLE_TITLE = 'The Keeper’s Ledger'
+
+/** Whether a document is the sample, as the server made it. */
+export const isUntouchedSample = ({ title, version }: DocumentLine): boolean =>
+  title === SAMPLE_TITLE && version === 0

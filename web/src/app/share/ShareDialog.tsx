@@ -5,6 +5,7 @@ import { copyText } from '../../ui/clipboard.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { toast } from '../../ui/toasts.ts'
 import type { Role, TokenLine } from '../../wire/generated.ts'
+import { NameQuestion } from '../NameForm.tsx'
 import { SharedWith } from './SharedWith.tsx'
 import {
   attempt,
@@ -49,6 +50,7 @@ export function ShareDialog({
   }
   return (
     <Dialog title="Share" onClose={onClose}>
+      <NameQuestion />
       {made ? (
         <NewLink made={made} onAnother={() => setMade(null)} />
       ) : (

@@ -159,8 +159,8 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'mayDecide'>) {
       </button>
       {split}
       <Compare hunk={hunk} number={number} />
-      <Together hunk={hunk} />
       <Size hunk={hunk} />
+      <Together hunk={hunk} />
     </div>
   )
 }
@@ -272,22 +272,35 @@ function Together({ hunk }: { hunk: Hunk }) {
       found: list('Changes of this paragraph', near),
     },
   ].filter(({ found }) => found.ids.length > 1)
-  return ways.map(({ words, found }) => (
-    <button
-      type="button"
-      key={words}
-      className="button is-quiet"
-      onClick={() => usePanel.setState({ together: found })}
-    >
-      {words}
-    </button>
-  ))
+  if (ways.length === 0) return null
+  return (
+    <span className="decide-together">
+      {ways.map(({ words, found }) => (
+        <button
+          type="button"
+          key={words}
+          className="button is-quiet"
+          onClick={() => usePanel.setState({ together: found })}
+        >
+          {words}
+        </button>
+      ))}
+    </span>
+  )
+}
+
+/** "Moved from below ↓: 12 words". */
+function movedWords({ parts }: Hunk, words: number): string {
+  const gone = parts.find(({ insert }) => insert === '')
+  const put = parts.find(({ insert }) => insert !== '')
+  const isBelow = gone !== undefined && put !== undefined && gone.from > put.from
+  return `Moved from ${isBelow ? 'below ↓' : 'above ↑'}: ${words} words`
 }
 
 /** How many words come and go. */
 function Size({ hunk }: { hunk: Hunk }) {
   const { plus, minus } = wordChange(hunk)
-  if (isMoved(hunk)) return <span className="count">Moved: {plus} words</span>
+  if (isMoved(hunk)) return <span className="count">{movedWords(hunk, plus)}</span>
   return (
     <span className="count" aria-hidden="true">
       {plus > 0 && `+${plus}`} {minus > 0 && `−${minus}`}

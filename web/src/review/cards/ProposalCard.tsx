@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import { canDecide, useDocument, useDocumentParts } from '../../editor/store.ts'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { RememberOffer } from '../../rules/RememberOffer.tsx'
+import { canRemember } from '../../rules/wording.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
@@ -19,7 +20,7 @@ import { HunkBody, HunkRow, writeNumbers } from './HunkRow.tsx'
 import { usePanel } from '../state/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
-import { corrections } from '../changes/similar.ts'
+import { corrections, isProofread } from '../changes/similar.ts'
 import { hunksOf } from '../changes/reviewField.ts'
 import { wordChange } from '../changes/snippet.ts'
 import { onlookers, reasonCannotDecide, useReviewer } from '../wording/permissions.ts'
@@ -199,9 +200,11 @@ const noteFor = (request: ToolApprovalRequest): string => `note:${request.reques
 function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly Hunk[] }) {
   const reasoning = usePanel((panel) => panel.reasoning)
   const offline = useSession((session) => session.link !== 'online')
+  const hasRules = useCapability('rules')
   const open = hunks.length
   const ready = hunks.filter((hunk) => hunk.status === 'pending')
   const only = ready.length === 1 ? ready[0] : undefined
+  const remembers = hasRules && ready.length === open && canRemember(request)
   const isEdited = useHasKeptEdit(only)
   const accept = !only
     ? `Accept all ${ready.length}`
@@ -240,6 +243,17 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
       />
     )
   }
+  const note = (
+    <button
+      type="button"
+      className="button is-quiet"
+      disabled={offline}
+      aria-label={`${accept} with a note`}
+      onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
+    >
+      <Icon name="speech" size={14} /> Accept with a note
+    </button>
+  )
   return (
     <>
       {ready.length > 0 && (
@@ -263,26 +277,19 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
       >
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
-      <Corrections hunks={corrections(hunks, request)} of={ready.length} />
-      {ready.length > 0 && (
+      {!isProofread(request.hunks, request) && (
+        <Corrections hunks={corrections(hunks, request)} of={ready.length} />
+      )}
+      {ready.length > 0 && !remembers && note}
+      {ready.length > 0 && remembers && (
         <details className="more-decisions">
           <summary>More</summary>
-          <button
-            type="button"
-            className="button is-quiet"
-            disabled={offline}
-            aria-label={`${accept} with a note`}
-            onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
-          >
-            <Icon name="speech" size={14} /> Accept with a note
-          </button>
-          {ready.length === open && (
-            <RememberOffer
-              request={request}
-              accept={accept}
-              send={(wish) => acceptAll(request, '', wish)}
-            />
-          )}
+          {note}
+          <RememberOffer
+            request={request}
+            accept={accept}
+            send={(wish) => acceptAll(request, '', wish)}
+          />
         </details>
       )}
     </>

@@ -5,6 +5,7 @@
 import type { Text } from '@codemirror/state'
 import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
 import { hunkFrom, hunkTo } from './hunk.ts'
+import { wordChange } from './snippet.ts'
 
 const canBeAccepted = (hunk: Hunk): boolean => hunk.status === 'pending'
 
@@ -19,6 +20,25 @@ export const corrections = (
   tool_name === 'find_and_replace'
     ? []
     : hunks.filter((hunk) => canBeAccepted(hunk) && hunk.kind === 'correction')
+
+/** Words that come or go at most in a place that was put right. */
+const FEW_WORDS = 2
+
+/** Whether all that is proposed are corrections: words that become similar ones, and few others. */
+export function isProofread(
+  hunks: readonly Hunk[],
+  { tool_name }: Pick<ToolApprovalRequest, 'tool_name'>,
+): boolean {
+  const isSmall = (hunk: Hunk) => {
+    const { plus, minus } = wordChange(hunk)
+    return hunk.kind !== 'moved' && plus <= FEW_WORDS && minus <= FEW_WORDS
+  }
+  return (
+    tool_name !== 'find_and_replace' &&
+    hunks.some(({ kind }) => kind === 'correction') &&
+    hunks.every(isSmall)
+  )
+}
 
 /** Those that put the same words in the place of the same words, itself among them. */
 export function alike(hunks: readonly Hunk[], hunk: Hunk): Hunk[] {

@@ -8,16 +8,12 @@ it('shows what could deceive the eye', () => {
   expect(showInvisible('a\r\u200bb')).toBe('a⟨U+000D⟩⟨U+200B⟩b')
 })
 
-it('knows the lines of a diff, also those that look like its head', () => {
+it('says the lines of a diff and their places, without its head', () => {
   const lines = ['--- a/x', '+++ b/x', '@@ -1,2 +1,2 @@', '--- gone', '+++ new', ' same']
-  expect(diffLines(lines).map(({ kind }) => kind)).toEqual([
-    'head',
-    'head',
-    'place',
-    'gone',
-    'new',
-    'same',
-  ])
+  expect(diffLines(lines).map(({ kind }) => kind)).toEqual(['place', 'gone', 'new', 'same'])
+  expect(diffLines(lines)[0]?.text).toBe('Line 1')
+  expect(diffLines(['', '', '@@ -0,0 +1,4 @@'])[0]?.text).toBe('Line 1')
+  expect(diffLines(['', '', '@@ -41,2 +44,3 @@ fn'])[0]?.text).toBe('Line 41')
 })
 
 it('takes an input apart and puts it together again', () => {

@@ -11,19 +11,27 @@ export function showInvisible(text: string): string {
   )
 }
 
-export type LineKind = 'head' | 'place' | 'new' | 'gone' | 'same'
+export type LineKind = 'place' | 'new' | 'gone' | 'same'
 export interface DiffLine {
   kind: LineKind
   text: string
 }
 
-/** Lines of a unified diff; the first two name the file. */
+/**
+ * Lines of a unified diff, as people read it: its first two lines, which name the file, are left
+ * out, and its places are said by their line in the file as it is now.
+ */
 export function diffLines(lines: readonly string[]): DiffLine[] {
-  return lines.map((line, index) => ({ kind: kindOf(line, index), text: showInvisible(line) }))
+  return lines.slice(2).map((line) => {
+    const kind = kindOf(line)
+    return { kind, text: kind === 'place' ? placeOf(line) : showInvisible(line) }
+  })
 }
 
-function kindOf(line: string, index: number): LineKind {
-  if (index < 2) return 'head'
+/** "@@ -4,2 +4,3 @@" as "Line 4"; a new file begins at 1. */
+const placeOf = (line: string): string => `Line ${/^@@ -([1-9]\d*)/.exec(line)?.[1] ?? '1'}`
+
+function kindOf(line: string): LineKind {
   if (line.startsWith('@@')) return 'place'
   return line.startsWith('+') ? 'new' : line.startsWith('-') ? 'gone' : 'same'
 }
