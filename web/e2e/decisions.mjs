@@ -271,7 +271,7 @@ async function oneAgain(ana, bo) {
 /** Applied at once, said on the page, and undone from the card, also after a reload. */
 async function withoutApprovals(ana, bo) {
   await ana.page.getByRole('button', { name: 'Review settings' }).click()
-  await ana.page.getByLabel('Require approval').click()
+  await ana.page.getByRole('checkbox', { name: /^Require approval If/ }).click()
   await bo.page.getByText('Approvals are off.').waitFor()
   await ana.page.keyboard.press('Escape')
   const before = await ana.text()

@@ -94,7 +94,7 @@ await story(async (keep) => {
   await ana.screenshot('inbox-2-command')
   same(
     'the command',
-    await page.getByLabel('Command').first().textContent(),
+    await page.getByLabel('Command', { exact: true }).first().textContent(),
     'echo done > made.txt; rm -rf docs',
   )
   await page
