@@ -39,7 +39,7 @@ const closed = async (writer, dialog) => {
 
 await story(async (keep) => {
   const model = scripted([
-    { user: '(?i)slowly', text: CORRECTED, chunk_chars: 6, delay_ms: 40 },
+    { user: '(?i)slowly', text: CORRECTED, chunk_chars: 6, delay_ms: 200 },
     { user: '(?i)correct', text: CORRECTED },
     { user: '(?i)move', text: MOVED },
     { user: '(?i)grammar', text: CORRECTED, error: { status: 401, type: 'authentication_error' } },
