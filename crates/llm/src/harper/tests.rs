@@ -313,7 +313,7 @@ async fn without_the_tools_it_only_talks() {
 
 #[tokio::test]
 async fn text_and_input_arrive_in_small_pieces() {
-    let recorded = asked("fix the grammar", "They was late.").await;
+    let recorded = asked("fix the grammar", "They was late. Teh fog had come before them.").await;
     let small = recorded.deltas.iter().all(|delta| match delta {
         AnswerDelta::Text(piece) => piece.chars().count() <= 24,
         AnswerDelta::ToolInput { partial_json, .. } => partial_json.chars().count() <= 24,

@@ -35,17 +35,19 @@ pub(super) fn proposed(explanation: &str, is_selection: bool) -> String {
 /// Builds "16 corrections: 6 spelling, 7 grammar, 3 other."
 pub(super) fn found(corrections: &[TextCorrection], is_selection: bool) -> String {
     let count_of = |kind| corrections.iter().filter(|one| one.kind == kind).count();
-    let (spelling, grammar) = (count_of(CorrectionKind::Spelling), count_of(CorrectionKind::Grammar));
+    let (spelling, grammar) =
+        (count_of(CorrectionKind::Spelling), count_of(CorrectionKind::Grammar));
     let other = corrections.len() - spelling - grammar;
     let kinds: Vec<_> = [(spelling, "spelling"), (grammar, "grammar"), (other, "other")]
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, name)| format!("{count} {name}"))
         .collect();
-    let count = corrections.len();
-    let noun = if count == 1 { "correction" } else { "corrections" };
     let place = if is_selection { " in the selection" } else { "" };
-    format!("{count} {noun}{place}: {}.", kinds.join(", "))
+    match corrections.len() {
+        1 => format!("1 correction{place}: {}.", kinds.concat().trim_start_matches("1 ")),
+        count => format!("{count} corrections{place}: {}.", kinds.join(", ")),
+    }
 }
 
 /// Builds "Corrections such as “teh” → “the” (spelling), “was” → “were” (grammar)." with one
