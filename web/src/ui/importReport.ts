@@ -43,4 +43,6 @@ const authorName = ({ author, claimedAuthor }: Authored): string =>
 
 /** Whose changes a request holds: "AI, asked by Ana", or "Bo in Word" of an imported file. */
 export const proposedBy = (request: Authored): string =>
-  request.claimedAuthor ? `${request.claimedAuthor.name} in Word` : `AI, asked by ${request.author.name}`
+  request.claimedAuthor
+    ? `${request.claimedAuthor.name} in Word`
+    : `AI, asked by ${request.author.name}`
