@@ -10,6 +10,7 @@ mod edits;
 mod grammar_checker;
 mod grammar_worker;
 mod intent;
+mod left_alone;
 mod plan;
 mod proofread;
 mod quoted;

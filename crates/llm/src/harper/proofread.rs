@@ -6,9 +6,13 @@ use harper_core::spell::FstDictionary;
 use harper_core::{Dialect, DialectFlags, Document, Token, TokenStringExt};
 use serde::{Deserialize, Serialize};
 
+use super::left_alone::LeftAlone;
 use super::quoted::QuotedRanges;
 use super::rules::{self, CorrectionKind, HitContext};
 use super::spelling::SpellChecker;
+
+/// Name of the spelling rule, which is Copydesk's own.
+const SPELLING: &str = "Spelling";
 
 /// One range of a text, and the text that should be there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,11 @@ pub struct TextCorrection {
 /// Returns the [`TextCorrection`]s of a Markdown text, in order and without overlap. The first call
 /// reads the dictionary, and every call takes time: call it on a blocking thread.
 pub fn proofread(text: &str) -> Vec<TextCorrection> {
+    found_by_rule(text).into_iter().map(|(_, correction)| correction).collect()
+}
+
+/// Returns the corrections of [`proofread`], each with the name of the rule that found it.
+pub(super) fn found_by_rule(text: &str) -> Vec<(String, TextCorrection)> {
     let dictionary = FstDictionary::curated();
     let document = Document::new(text, &Markdown::default(), &dictionary);
     let dialect = dialect(&document);
@@ -41,8 +50,14 @@ pub fn proofread(text: &str) -> Vec<TextCorrection> {
         group.config.set_rule_enabled(rule, false);
     }
     for (rule, lints) in group.organized_lints(&document) {
-        found.extend(lints.iter().filter_map(|lint| broken(&rule, lint, &document, &quoted)));
+        let corrections = lints.iter().filter_map(|lint| broken(&rule, lint, &document, &quoted));
+        found.extend(corrections.map(|correction| (rule.clone(), correction)));
     }
+    let left_alone = LeftAlone::in_text(document.get_source(), &quoted);
+    found.retain(|(_, one)| {
+        let is_name = one.kind == CorrectionKind::Spelling && left_alone.is_name(one.from);
+        !is_name && !left_alone.covers(one.from, one.to)
+    });
     disjoint(found)
 }
 
@@ -56,13 +71,14 @@ fn dialect(document: &Document) -> Dialect {
     }
 }
 
-fn misspelled(document: &Document, speller: &SpellChecker) -> Vec<TextCorrection> {
+fn misspelled(document: &Document, speller: &SpellChecker) -> Vec<(String, TextCorrection)> {
     let source = document.get_source();
     let correct = |token: &Token| {
         let wrong = token.span.get_content_string(source);
         let right = speller.correct(&wrong)?;
         let (from, to) = (token.span.start, token.span.end);
-        Some(TextCorrection { from, to, wrong, right, kind: CorrectionKind::Spelling, rank: 0 })
+        let kind = CorrectionKind::Spelling;
+        Some((SPELLING.into(), TextCorrection { from, to, wrong, right, kind, rank: 0 }))
     };
     document.iter_words().filter_map(correct).collect()
 }
@@ -96,14 +112,14 @@ fn broken(
 }
 
 /// Removes overlaps: keeps the correction with the lowest rank, and of equal ranks the longest.
-fn disjoint(mut found: Vec<TextCorrection>) -> Vec<TextCorrection> {
-    found.sort_by_key(|one| (one.rank, usize::MAX - (one.to - one.from), one.from));
-    let mut taken: Vec<TextCorrection> = Vec::new();
-    for one in found {
-        if taken.iter().all(|other| one.to < other.from || other.to < one.from) {
-            taken.push(one);
+fn disjoint(mut found: Vec<(String, TextCorrection)>) -> Vec<(String, TextCorrection)> {
+    found.sort_by_key(|(_, one)| (one.rank, usize::MAX - (one.to - one.from), one.from));
+    let mut taken: Vec<(String, TextCorrection)> = Vec::new();
+    for (rule, one) in found {
+        if taken.iter().all(|(_, other)| one.to < other.from || other.to < one.from) {
+            taken.push((rule, one));
         }
     }
-    taken.sort_by_key(|one| one.from);
+    taken.sort_by_key(|(_, one)| one.from);
     taken
 }

@@ -26,6 +26,11 @@ impl QuotedRanges {
         Self(ranges)
     }
 
+    /// Returns the quoted ranges, in order.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.0.iter()
+    }
+
     /// Returns `true` if any part of `from..to` is quoted.
     pub(super) fn touches(&self, from: usize, to: usize) -> bool {
         self.0.iter().any(|range| from < range.end && range.start < to)
