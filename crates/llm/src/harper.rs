@@ -218,4 +218,6 @@ fn closing(request: &ModelRequest, outcomes: &[ToolResultView]) -> Vec<ContentBl
 }
 
 #[cfg(test)]
+mod prose_tests;
+#[cfg(test)]
 mod tests;

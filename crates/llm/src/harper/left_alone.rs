@@ -48,7 +48,9 @@ impl<'a> LeftAlone<'a> {
             before.clone().next().is_some_and(|c| c.is_alphanumeric() || ",;".contains(*c));
         let line: Vec<&char> = self.text[..from].iter().rev().take_while(|c| **c != '\n').collect();
         let heading = line.iter().rev().find(|c| ***c != ' ').is_some_and(|c| **c == '#');
-        self.text[from].is_uppercase() && in_sentence && !heading
+        let word = self.text[from].is_uppercase()
+            && self.text.get(from + 1).is_some_and(|letter| letter.is_alphabetic());
+        word && in_sentence && !heading
     }
 
     /// Returns the runs without white space that `from..to` touches.

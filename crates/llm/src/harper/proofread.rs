@@ -54,10 +54,7 @@ pub(super) fn found_by_rule(text: &str) -> Vec<(String, TextCorrection)> {
         found.extend(corrections.map(|correction| (rule.clone(), correction)));
     }
     let left_alone = LeftAlone::in_text(document.get_source(), &quoted);
-    found.retain(|(_, one)| {
-        let is_name = one.kind == CorrectionKind::Spelling && left_alone.is_name(one.from);
-        !is_name && !left_alone.covers(one.from, one.to)
-    });
+    found.retain(|(_, one)| !left_alone.is_name(one.from) && !left_alone.covers(one.from, one.to));
     disjoint(found)
 }
 

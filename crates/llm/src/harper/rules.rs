@@ -106,9 +106,11 @@ pub(super) fn refine(rule: &str, place: &HitContext, wrong: &str, right: String)
         "AnA" => Some(right.replace("AN", "An")),
         "RepeatedWords" => is_slip(wrong).then_some(right),
         "SentenceCapitalization" => follows_full_stop(place.before).then_some(right),
+        "CapitalizePersonalPronouns" if !is_pronoun(place) => None,
+        "ToTwoToo" if right == "to" && !takes_infinitive(place) => None,
         "ToTwoToo" => (right == "to" || is_degree(place.after)).then_some(right),
         "PronounVerbAgreement" if AMBIGUOUS_VERBS.contains(&wrong) => None,
-        "PronounVerbAgreement" | "PronounInflectionBe" if is_one_of_two(place.before) => None,
+        "PronounVerbAgreement" | "PronounInflectionBe" if !begins_clause(place.before) => None,
         "NounVerbConfusion" if place.before.ends_with(&['o', ' ']) => None,
         _ => Some(in_case_of(wrong, right)),
     }
@@ -174,11 +176,72 @@ fn is_plain_article(right: &str, after: &[char]) -> bool {
     after.starts_with(&[' ']) && !word.is_empty() && !unclear
 }
 
-/// Returns `true` if the verb belongs to two subjects: "he and she do", "neither you nor he were".
-fn is_one_of_two(before: &[char]) -> bool {
-    let text: String = before.iter().rev().take(24).collect::<Vec<_>>().into_iter().rev().collect();
-    let mut words = text.split_whitespace().rev();
-    matches!(words.nth(1), Some("and" | "or" | "nor"))
+/// Returns the last words of `before` in small letters, the last one first. A word keeps the marks
+/// that touch it.
+fn last_words(before: &[char]) -> Vec<String> {
+    let text: String = before.iter().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect();
+    let line = text.rsplit("\n\n").next().unwrap_or_default();
+    line.split_whitespace().rev().map(str::to_lowercase).collect()
+}
+
+/// Returns `true` if `before` ends with a pronoun that begins its clause, so that it is the subject
+/// of the verb: not "the words of it are", "who want it are", "he and she do" or "neither you nor
+/// he were".
+fn begins_clause(before: &[char]) -> bool {
+    const PRONOUNS: &[&str] = &["i", "you", "he", "she", "it", "we", "they"];
+    const OPENERS: &[&str] = &[
+        "although",
+        "because",
+        "but",
+        "since",
+        "so",
+        "that",
+        "though",
+        "when",
+        "where",
+        "while",
+        "why",
+        "what",
+        "whenever",
+        "until",
+        "once",
+        "yet",
+        "yesterday",
+        "today",
+    ];
+    let words = last_words(before);
+    let Some(subject) = words.first() else { return false };
+    let subject = subject.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+    let opens = match words.get(1).map(String::as_str) {
+        None => true,
+        Some(word) => {
+            word.ends_with(['.', '!', '?', ',', ';', ':', '—', '”']) || OPENERS.contains(&word)
+        }
+    };
+    PRONOUNS.contains(&subject) && opens
+}
+
+/// Returns `true` if a small "i" stands alone, as a word of a sentence: not "(i)", "i.e.", "i = 1"
+/// or "for i in".
+fn is_pronoun(place: &HitContext) -> bool {
+    let before =
+        place.before.last().is_none_or(|letter| letter.is_whitespace() || "“‘".contains(*letter));
+    let after: String = place.after.iter().take(6).collect();
+    let contraction = after.starts_with(['\'', '’']);
+    let word = after.trim_start().split(|letter: char| !letter.is_alphabetic()).next();
+    let variable =
+        ["in", "is", "and", "or", "th", "to", "j", ""].contains(&word.unwrap_or_default());
+    before && (contraction || after.starts_with(' ') && !variable)
+}
+
+/// Returns `true` if "too" stands between a verb of wishing and another verb ("wants too leave").
+fn takes_infinitive(place: &HitContext) -> bool {
+    const WISHES: &[&str] = &[
+        "going", "hope", "hoped", "hopes", "like", "need", "needed", "needs", "ought", "tried",
+        "try", "used", "want", "wanted", "wants",
+    ];
+    let wishes = last_words(place.before).first().is_some_and(|word| WISHES.contains(&&**word));
+    wishes && !is_degree(place.after)
 }
 
 /// Returns `true` for words that are never meant twice in a row ("had had", "that that" and "her
@@ -199,8 +262,16 @@ fn follows_full_stop(before: &[char]) -> bool {
     let trimmed = before.len() - before.iter().rev().take_while(|c| **c == ' ').count();
     let [word @ .., '.'] = &before[..trimmed] else { return false };
     let letters = word.iter().rev().take_while(|c| c.is_lowercase()).count();
-    trimmed < before.len() && letters >= 4
+    let last: String = word[word.len() - letters..].iter().collect();
+    trimmed < before.len() && letters >= 4 && !ABBREVIATIONS.contains(&&*last)
 }
+
+/// Abbreviations of four letters and more, which a full stop does not make the end of a sentence.
+const ABBREVIATIONS: &[&str] = &[
+    "approx", "assoc", "chap", "circa", "corp", "dept", "govt", "incl", "lieut", "misc", "orig",
+    "paras", "prof", "prop", "publ", "resp", "sect", "secs", "sent", "spec", "subj", "temp",
+    "trans", "univ", "viz",
+];
 
 #[cfg(test)]
 mod tests {
@@ -256,8 +327,22 @@ mod tests {
             Some("doesn't".into())
         );
         assert_eq!(refined("PronounVerbAgreement", "He |lead| the way", "leads"), None);
-        assert_eq!(refined("PronounVerbAgreement", "he and she |do| know", "does"), None);
+        for other in ["he and she |do| know", "words of it |are| lost", "who want it |do| know"] {
+            assert_eq!(refined("PronounVerbAgreement", other, "does"), None, "{other}");
+            assert_eq!(refined("PronounInflectionBe", other, "is"), None, "{other}");
+        }
         assert_eq!(refined("NounVerbConfusion", "to |effect| a change", "affect"), None);
+    }
+
+    #[test]
+    fn a_small_i_is_a_pronoun_where_it_stands_in_a_sentence() {
+        let is_pronoun = |text| refined("CapitalizePersonalPronouns", text, "I").is_some();
+        assert!(is_pronoun("when |i| saw") && is_pronoun("think |i|’m late"));
+        for other in
+            ["(|i|) one", "|i|) one", "|i|.e. one", "for |i| in", "where |i| = 1", "|i|-th"]
+        {
+            assert!(!is_pronoun(other), "{other}");
+        }
     }
 
     #[test]
@@ -266,5 +351,7 @@ mod tests {
         assert!(refined("ToTwoToo", "it was |to| dark to see", "too").is_some());
         assert!(refined("ToTwoToo", "he came |to| late suppers", "too").is_none());
         assert!(refined("ToTwoToo", "I want |to| now", "too").is_none());
+        assert!(refined("ToTwoToo", "he wants |too| leave", "to").is_some());
+        assert!(refined("ToTwoToo", "they aren't |too| plain", "to").is_none());
     }
 }
