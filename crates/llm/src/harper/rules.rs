@@ -109,6 +109,7 @@ pub(super) fn refine(rule: &str, place: &HitContext, wrong: &str, right: String)
         "CapitalizePersonalPronouns" if !is_pronoun(place) => None,
         "ToTwoToo" if right == "to" && !takes_infinitive(place) => None,
         "ToTwoToo" => (right == "to" || is_degree(place.after)).then_some(right),
+        "OneOfTheSingular" if !follows_superlative(place.before) => None,
         "PronounVerbAgreement" if AMBIGUOUS_VERBS.contains(&wrong) => None,
         "PronounVerbAgreement" | "PronounInflectionBe" if !begins_clause(place.before) => None,
         "NounVerbConfusion" if place.before.ends_with(&['o', ' ']) => None,
@@ -219,6 +220,12 @@ fn begins_clause(before: &[char]) -> bool {
         }
     };
     PRONOUNS.contains(&subject) && opens
+}
+
+/// Returns `true` after "the best", "the oldest" and their like: "one of the address with the most"
+/// may lack a comma instead.
+fn follows_superlative(before: &[char]) -> bool {
+    last_words(before).first().is_some_and(|word| word.ends_with("est") || word == "worst")
 }
 
 /// Returns `true` if a small "i" stands alone, as a word of a sentence: not "(i)", "i.e.", "i = 1"
@@ -332,6 +339,13 @@ mod tests {
             assert_eq!(refined("PronounInflectionBe", other, "is"), None, "{other}");
         }
         assert_eq!(refined("NounVerbConfusion", "to |effect| a change", "affect"), None);
+    }
+
+    #[test]
+    fn one_of_many_is_said_of_superlatives() {
+        let refined = |text| refined("OneOfTheSingular", text, "boats");
+        assert!(refined("one of the best |boat|.").is_some());
+        assert!(refined("one of the |boat| with").is_none());
     }
 
     #[test]
