@@ -172,7 +172,11 @@ fn is_plain_article(right: &str, after: &[char]) -> bool {
     let word = word.to_lowercase();
     let unclear = match right.to_lowercase().as_str() {
         "a" => word.starts_with('h'),
-        _ => ["eu", "ew", "once", "one", "u"].iter().any(|start| word.starts_with(start)),
+        _ => {
+            let sounds = ["a", "e", "i", "o", "heir", "honest", "honor", "honour", "hour"];
+            !sounds.iter().any(|start| word.starts_with(start))
+                || ["eu", "ew", "once", "one"].iter().any(|start| word.starts_with(start))
+        }
     };
     after.starts_with(&[' ']) && !word.is_empty() && !unclear
 }
