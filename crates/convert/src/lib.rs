@@ -10,6 +10,7 @@
 //!
 //! Pure: bytes in, values out. Nothing outside of the given bytes is ever loaded.
 
+mod addresses;
 mod converted;
 mod encoding;
 mod file;

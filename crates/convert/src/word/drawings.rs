@@ -1,10 +1,10 @@
 //! Pictures, drawings and embedded objects. What is in the file is counted, the words of boxes stay.
 
 use super::error::WordError;
-use super::links::safe_url;
 use super::model::{Content, Look};
 use super::story::StoryReader;
 use super::xml::Element;
+use crate::addresses::safe_url;
 
 /// What a drawing is, as its elements say.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! Fields: the result of one is text, and a field that names an address is a link.
 
-use super::links::safe_url;
 use super::model::{Atom, Content, Look};
 use super::story::StoryReader;
 use super::symbols;
+use crate::addresses::safe_url;
 
 /// Field that has begun.
 #[derive(Debug, Default)]
