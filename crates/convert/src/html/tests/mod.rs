@@ -1,6 +1,10 @@
 //! Pages and clipboards of programs, and the Markdown that they become.
 
+mod hostile;
+mod lists;
 mod pages;
+mod structures;
+mod words;
 
 use super::from_html;
 
