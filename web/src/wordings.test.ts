@@ -79,7 +79,6 @@ const TABLE: readonly (readonly [RegExp, RegExp])[] = [
   [/You are known/, /You’re signed in but have no access here\./],
   [/Ask people first/, /Require approval</],
   [/Move a list item|This sheet|Leave the text/, /Go to the review bar/],
-  [/holds no text\. /, /Save it as UTF-8\./],
   [/remembers it for new tabs/, /This browser stays signed in\./],
 ]
 

@@ -255,12 +255,13 @@ mod tests {
         assert_eq!(run("ben", || 2).await, Ok(2));
     }
 
+    type LongJob = tokio::task::JoinHandle<Result<(), JobLost>>;
+
     /// Long jobs of `people`, each of which runs until the sender is dropped.
     fn long_jobs(
         people: &[&'static str],
         memory_bytes: usize,
-    ) -> (Vec<tokio::task::JoinHandle<Result<(), JobLost>>>, Arc<AtomicUsize>, mpsc::Sender<()>)
-    {
+    ) -> (Vec<LongJob>, Arc<AtomicUsize>, mpsc::Sender<()>) {
         let (release, held) = mpsc::channel::<()>();
         let held = Arc::new(Mutex::new(held));
         let started = Arc::new(AtomicUsize::new(0));

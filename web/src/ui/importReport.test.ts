@@ -22,7 +22,7 @@ test('what was lost and what waits is said, and silence means nothing', () => {
   expect(importWords(imported)).toBe(
     'Left out: 1 comment, 2 text boxes; what is left out stays in the file. ' +
       'Decided: 2 tables without a heading. ' +
-      '3 tracked changes by Bo wait for you. 1 tracked change by Cy waits for you.',
+      '3 tracked changes by Bo to review. 1 tracked change by Cy to review.',
   )
 })
 

@@ -24,13 +24,12 @@ export function reportWords({ leftOut, decided }: ImportReport, stays = ''): str
   return [...line('Left out', leftOut, stays), ...line('Decided', decided)].join(' ')
 }
 
-/** Also the tracked changes that wait: "3 tracked changes by Bo wait for you." */
+/** Also the tracked changes that wait: "3 tracked changes by Bo to review." */
 export function importWords({ report, requests }: ImportedDocument): string {
-  const waiting = requests.map((request) => {
-    const count = request.hunks.length
-    const wait = count === 1 ? 'waits' : 'wait'
-    return `${plural(count, 'tracked change')} by ${authorName(request)} ${wait} for you.`
-  })
+  const waiting = requests.map(
+    (request) =>
+      `${plural(request.hunks.length, 'tracked change')} by ${authorName(request)} to review.`,
+  )
   return [reportWords(report, '; what is left out stays in the file'), ...waiting]
     .filter((words) => words !== '')
     .join(' ')
