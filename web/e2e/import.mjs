@@ -22,7 +22,7 @@ await story(async (keep) => {
   await page.locator('.cm-content').waitFor()
   await page
     .locator('.toast')
-    .getByText(/tracked changes? by Bo waits? for you/)
+    .getByText(/tracked changes? by Bo to review/)
     .waitFor()
   await page.getByRole('heading', { name: 'Bo in Word' }).waitFor()
   await ana.screenshot('import-1-tracked-changes')
