@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
             let marks = Marks { code: false, ..context.marks };
             return flow.inline(Inline::NoteReference(label), marks);
         }
-        if self.is_left_out(id) || self.formula(id, context, flow) {
+        if self.formula(id, context, flow) || self.is_left_out(id) {
             return;
         }
         let style = Style::of(self.dom, id);

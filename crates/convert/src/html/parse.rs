@@ -52,6 +52,7 @@ pub fn parse(html: &str) -> Dom {
         open: Cell::new(0),
         tags: Cell::new(0),
         is_flooded: Cell::new(false),
+        is_after_blank: Cell::new(false),
         dropped: RefCell::default(),
     };
     let tokenizer = Tokenizer::new(limited, TokenizerOpts::default());
@@ -70,6 +71,8 @@ struct Limited {
     open: Cell<usize>,
     tags: Cell<usize>,
     is_flooded: Cell<bool>,
+    /// Whether a blank stands for the tags before.
+    is_after_blank: Cell<bool>,
     /// Tags that were left out and whose end tags are to come, by name.
     dropped: RefCell<HashMap<LocalName, usize>>,
 }
@@ -78,7 +81,10 @@ impl TokenSink for Limited {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
-        let Token::TagToken(tag) = &token else { return self.builder.process_token(token, line) };
+        let Token::TagToken(tag) = &token else {
+            self.is_after_blank.set(false);
+            return self.builder.process_token(token, line);
+        };
         self.tags.set(self.tags.get() + 1);
         self.close_flooding_marks(line);
         let is_left_out = match tag.kind {
@@ -88,7 +94,7 @@ impl TokenSink for Limited {
         if !is_left_out {
             return self.builder.process_token(token, line);
         }
-        if super::blocks::is_block_name(&tag.name) {
+        if super::blocks::is_block_name(&tag.name) && !self.is_after_blank.replace(true) {
             // Words of two blocks do not run together.
             return self.builder.process_token(Token::CharacterTokens(" ".into()), line);
         }

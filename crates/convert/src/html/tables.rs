@@ -25,6 +25,13 @@ struct PlacedCell {
     alignment: Option<Alignment>,
 }
 
+/// Columns and rows that a cell can span.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    columns: usize,
+    rows: usize,
+}
+
 impl Reader<'_> {
     /// Reads a table, or what is in the cells of one that only arranges things.
     pub fn table(&mut self, id: Id, context: Context, flow: &mut Flow) {
@@ -61,17 +68,14 @@ impl Reader<'_> {
             self.report.decide("first row as heading");
         }
         let mut placed: Vec<Vec<PlacedCell>> = Vec::new();
+        let widest = rows.iter().map(|row| row.cells.len()).max().unwrap_or_default();
+        let most_columns = (MOST_CELLS / rows.len()).min(MOST_COLUMNS).max(widest);
         // Rows that each column is still covered by a cell above.
         let mut covered: Vec<usize> = Vec::new();
-        let mut count = 0;
         for (number, row) in rows.iter().enumerate() {
             let is_bold = number == 0;
-            let rows_left = rows.len() - number;
-            placed.push(self.row(row, is_bold, rows_left, &mut covered, context));
-            count += placed.last().map_or(0, Vec::len);
-            if count > MOST_CELLS {
-                covered.clear();
-            }
+            let room = Room { columns: most_columns, rows: rows.len() - number };
+            placed.push(self.row(row, is_bold, room, &mut covered, context));
         }
         let columns = placed.iter().map(Vec::len).max().unwrap_or_default();
         let alignments = (0..columns).map(|column| alignment(&placed, column)).collect();
@@ -86,7 +90,7 @@ impl Reader<'_> {
         &mut self,
         row: &Row,
         is_first: bool,
-        rows_left: usize,
+        room: Room,
         covered: &mut Vec<usize>,
         context: Context,
     ) -> Vec<PlacedCell> {
@@ -104,11 +108,11 @@ impl Reader<'_> {
             skip(&mut placed, covered);
             let span =
                 |name| self.number(*cell, name).map_or(1, |it| usize::try_from(it).unwrap_or(1));
-            let room = MOST_COLUMNS.saturating_sub(placed.len()).max(1);
-            let width = span("colspan").clamp(1, room);
+            let most = room.columns.saturating_sub(placed.len()).max(1);
+            let width = span("colspan").clamp(1, most);
             let height = match span("rowspan") {
-                0 => rows_left,
-                height => height.min(rows_left),
+                0 => room.rows,
+                height => height.min(room.rows),
             };
             if width > 1 || height > 1 {
                 self.report.decide("merged cell");
