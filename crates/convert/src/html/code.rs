@@ -8,7 +8,7 @@ use super::flow::Flow;
 use super::style::{Style, White};
 
 /// Classes of columns that number the lines of code.
-const LINE_NUMBERS: [&str; 14] = [
+const LINE_NUMBERS: [&str; 15] = [
     "lineno",
     "linenos",
     "line-number",
@@ -22,6 +22,7 @@ const LINE_NUMBERS: [&str; 14] = [
     "line_number",
     "diff-line-num",
     "lnt",
+    "react-line-number",
     "ln",
 ];
 /// Beginnings of classes before the name of a language.
@@ -155,7 +156,6 @@ fn code_element(dom: &Dom, id: Id, into: &mut String) {
 
 fn is_line_number(dom: &Dom, id: Id) -> bool {
     dom.has_class(id, &LINE_NUMBERS)
-        || (dom.has_class(id, &["line-numbers-rows", "react-line-number"]))
 }
 
 /// Returns the language that an element, one in it or one around it names.

@@ -20,6 +20,8 @@ pub struct Node {
     pub parent: Option<Id>,
     /// Nodes in it.
     pub children: Vec<Id>,
+    /// Its index among the nodes beside it, once all is parsed.
+    pub at: usize,
     /// What it is.
     pub data: Data,
 }
@@ -45,8 +47,18 @@ pub enum Data {
 impl Dom {
     /// Adds a node that is in no other one yet.
     pub fn add(&mut self, data: Data) -> Id {
-        self.nodes.push(Node { parent: None, children: Vec::new(), data });
+        self.nodes.push(Node { parent: None, children: Vec::new(), at: 0, data });
         self.nodes.len() - 1
+    }
+
+    /// Notes of each node where it stands among those beside it.
+    pub fn settle(&mut self) {
+        for parent in 0..self.nodes.len() {
+            for at in 0..self.nodes[parent].children.len() {
+                let child = self.nodes[parent].children[at];
+                self.nodes[child].at = at;
+            }
+        }
     }
 
     /// Returns the nodes in a node.
@@ -134,7 +146,7 @@ impl Dom {
     /// Returns the element beside an element, `step` places on.
     pub fn sibling(&self, id: Id, step: isize) -> Option<Id> {
         let siblings = self.children(self.nodes[id].parent?);
-        let mut at = siblings.iter().position(|it| *it == id)?;
+        let mut at = self.nodes[id].at;
         loop {
             at = at.checked_add_signed(step)?;
             let beside = *siblings.get(at)?;

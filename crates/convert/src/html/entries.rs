@@ -120,10 +120,11 @@ impl Reader<'_> {
             self.dom.children(it).iter().find(|it| self.dom.name(**it) == "li") == Some(&id)
         });
         let start = parent.filter(|_| is_first).and_then(|it| self.number(it, "start"));
-        let number = start.unwrap_or_else(|| flow.leveled.next_number(level));
-        let number = self.number(id, "value").unwrap_or(number);
+        let number = is_ordered.then(|| {
+            let stated = self.number(id, "value").or(start);
+            stated.unwrap_or_else(|| flow.leveled.next_number(level))
+        });
         let entry = self.entry(id, inner);
-        let number = Some(number).filter(|_| is_ordered);
         flow.leveled.0.push(LeveledEntry { level, number, entry });
     }
 }

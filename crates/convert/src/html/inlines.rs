@@ -42,6 +42,13 @@ impl Reader<'_> {
                 self.children(id, context, flow);
                 flow.end_line(&self.links);
             }
+            "sup" | "sub" => {
+                let refers = self.dom.within(id).any(|it| self.found_notes.is_reference(it));
+                if !refers {
+                    self.report.decide("raised or lowered text");
+                }
+                self.children(id, context, flow);
+            }
             "ruby" => {
                 if self.dom.within(id).any(|it| self.dom.name(it) == "rt") {
                     self.report.leave_out("pronunciation", Some(&self.dom.words(id)));

@@ -102,6 +102,11 @@ impl Notes {
         self.elsewhere.contains(&id)
     }
 
+    /// Returns whether an element refers to a note.
+    pub fn is_reference(&self, id: Id) -> bool {
+        self.references.contains_key(&id)
+    }
+
     /// Returns the label of the note that an element refers to.
     pub fn refer(&mut self, id: Id) -> Option<String> {
         let note = *self.references.get(&id)?;

@@ -41,7 +41,9 @@ impl Sink {
 
     /// Returns the tree.
     pub fn into_dom(self) -> Dom {
-        self.dom.into_inner()
+        let mut dom = self.dom.into_inner();
+        dom.settle();
+        dom
     }
 
     fn handle(&self, id: Id) -> Handle {

@@ -7,6 +7,9 @@ test('only what has a structure is more than its plain text', () => {
   expect(isRich('<p>One.</p><p>Two.</p>', html)).toBe(true)
   expect(isRich('A <a title="x" href="https://a.example">link</a>', html)).toBe(true)
   expect(isRich('<span style="font-weight: 700">bold</span>', html)).toBe(true)
+  expect(isRich('<div>Harbour Road 5<br>Kessel</div>', html)).toBe(true)
+  expect(isRich('one<br class="Apple-interchange-newline">', html)).toBe(false)
+  expect(isRich('see <code>a_b</code>', html)).toBe(true)
   expect(isRich('<b>x</b>', [...html, 'vscode-editor-data'])).toBe(false)
   const listing = `<meta charset='utf-8'><div style="color: #000;font-family: Menlo, 'Courier New', monospace;white-space: pre;"><div><span style="font-weight: bold;">let</span> x</div></div>`
   expect(isRich(listing, html)).toBe(false)

@@ -2,7 +2,7 @@
 
 /** What makes a text more than plain. */
 const STRUCTURE =
-  /<(h[1-6]|[uo]l|table|blockquote|pre|strong|em|b|i|s|del|hr)\b|<a\s[^>]*href|<p\b[\s\S]*<p\b|font-weight:\s*(bold|[6-9]00)|font-style:\s*italic|mso-list/i
+  /<(h[1-6]|[uo]l|table|blockquote|pre|code|strong|em|b|i|s|del|hr|math)\b|<br(?! class="?Apple)\b|<a\s[^>]*href|<p\b[\s\S]*<p\b|font-weight:\s*(bold|[6-9]00)|font-style:\s*italic|mso-list/i
 
 /** Lines of a code editor: all of them in one block of monospaced words, whose blanks count. */
 const CODE =

@@ -115,6 +115,7 @@ fn footnotes_of_programs_are_notes() {
         "<p>a<sup id=\"fnref:1\"><a href=\"#fn:1\">1</a></sup> b</p><div class=footnotes><ol><li id=\"fn:1\">note <a href=\"#fnref:1\">↩</a></li></ol></div>",
     ] {
         assert_eq!(markdown(page), expected, "{page}");
+        assert!(super::super::from_html(page).report.is_empty(), "{page}");
     }
     check(&[("<p>a<sup><a href=\"#x\">1</a></sup></p><p id=x>b</p>", "a1\n\nb")]);
 }
@@ -124,4 +125,14 @@ fn comments_of_word_are_counted() {
     let page = "<p>a<span class=MsoCommentReference><a class=msocomanchor href=\"#_msocom_1\" name=\"_msoanchor_1\">[x1]</a></span> b</p><div style='mso-element:comment-list'><hr class=msocomoff><div style='mso-element:comment'><p>why</p></div></div>";
     assert_eq!(markdown(page), "a b");
     assert_eq!(left_out(page), [("comment".to_owned(), 1)]);
+}
+
+/// A page of 1 MB; prints its time, for a look at `--nocapture`.
+#[test]
+fn a_long_page_is_read_whole() {
+    let part = "<h2>a</h2><p>The <b>lamp</b> <a href=\"https://a.example/\">burned</a>.</p><ul><li><p>one</p></li></ul>";
+    let begun = std::time::Instant::now();
+    let read = markdown(&part.repeat(10_000));
+    println!("{} bytes in {:?}", part.len() * 10_000, begun.elapsed());
+    assert_eq!(read.matches("**lamp**").count(), 10_000);
 }
