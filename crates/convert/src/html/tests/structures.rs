@@ -127,12 +127,8 @@ fn comments_of_word_are_counted() {
     assert_eq!(left_out(page), [("comment".to_owned(), 1)]);
 }
 
-/// A page of 1 MB; prints its time, for a look at `--nocapture`.
 #[test]
 fn a_long_page_is_read_whole() {
-    let part = "<h2>a</h2><p>The <b>lamp</b> <a href=\"https://a.example/\">burned</a>.</p><ul><li><p>one</p></li></ul>";
-    let begun = std::time::Instant::now();
-    let read = markdown(&part.repeat(10_000));
-    println!("{} bytes in {:?}", part.len() * 10_000, begun.elapsed());
-    assert_eq!(read.matches("**lamp**").count(), 10_000);
+    let part = "<h2>a</h2><p>The <b>lamp</b>.</p><ul><li><p>one</p></li></ul>";
+    assert_eq!(markdown(&part.repeat(2_000)).matches("**lamp**").count(), 2_000);
 }
