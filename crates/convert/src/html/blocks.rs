@@ -88,6 +88,8 @@ pub struct Reader<'a> {
     /// Address of the page, if it says one.
     pub base: Option<String>,
     pub found_notes: Notes,
+    /// Whether tasks may be words, as Notion writes them.
+    pub is_of_notion: bool,
     depth: usize,
 }
 
@@ -104,6 +106,7 @@ impl<'a> Reader<'a> {
             links: Vec::new(),
             base: super::links::base(dom),
             found_notes: Notes::find(dom),
+            is_of_notion: super::entries::is_of_notion(dom),
             depth: 0,
         }
     }

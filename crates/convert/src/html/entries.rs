@@ -3,7 +3,7 @@
 use crate::tree::{Block, Entry, Inline};
 
 use super::blocks::{Context, Reader};
-use super::dom::{Data, Id};
+use super::dom::{Data, Dom, Id};
 use super::flow::Flow;
 use super::leveled::LeveledEntry;
 
@@ -14,7 +14,7 @@ impl Reader<'_> {
         context.is_task = done.is_some();
         context.is_entry = true;
         let mut blocks = self.blocks_of(id, context);
-        if done.is_none() && self.is_of_notion() {
+        if done.is_none() && self.is_of_notion {
             done = take_brackets(&mut blocks);
         }
         Entry { done, blocks }
@@ -69,13 +69,6 @@ impl Reader<'_> {
             }
         }
         None
-    }
-
-    fn is_of_notion(&self) -> bool {
-        let first = self.dom.within(0).take(40);
-        first.into_iter().any(
-            |it| matches!(&self.dom.nodes[it].data, Data::Comment(words) if words.contains("notionvc")),
-        )
     }
 
     /// Returns whether the levels of entries are in their attributes and not in lists.
@@ -140,4 +133,11 @@ fn take_brackets(blocks: &mut [Block]) -> Option<bool> {
     };
     *words = words[3..].trim_start().to_owned();
     Some(done)
+}
+
+/// Returns whether Notion put a page on the clipboard. It writes tasks as words.
+pub fn is_of_notion(dom: &Dom) -> bool {
+    let mut first = dom.within(0).take(40);
+    first
+        .any(|it| matches!(&dom.nodes[it].data, Data::Comment(words) if words.contains("notionvc")))
 }
