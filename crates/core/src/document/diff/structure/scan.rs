@@ -151,6 +151,9 @@ impl StructureScan<'_> {
                 let end = line_end(self.text, range.start);
                 let marks = lead(&self.text[range.start..end], BlockKind::Entry);
                 let text = (range.start + marks).max(marker_end(self.text, &range))..end;
+                // The line end behind it may go with what follows.
+                let length = self.text[range.clone()].trim_end().len();
+                let range = range.start..range.start + length;
                 self.found.entries.push(EntryTree { text, range });
             }
             ElementKind::Table => {
