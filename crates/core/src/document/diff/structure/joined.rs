@@ -276,7 +276,9 @@ impl Binding<'_> {
                 let keeps = |other: &Table| {
                     table.keeps_columns(other) && self.keeps_together(side, table, other)
                 };
-                let is_kept = !self.is_only_on(side, table.rule)
+                // Its first two lines make it a table.
+                let is_kept = !self.is_only_on(side, table.range.start)
+                    && !self.is_only_on(side, table.rule)
                     && counterparts[0].is_some_and(|it| keeps(&others[it]));
                 if is_one && is_kept {
                     continue;
