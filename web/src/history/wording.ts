@@ -70,7 +70,8 @@ function nameOf({ kind, author, claimedAuthor, edited }: ProvenanceSpan): string
 }
 
 /**
- * "AI, asked by Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and whose.
+ * "AI, asked by Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and
+ * whose.
  */
 export function credit(span: ProvenanceSpan, now: number): string {
   const when = moment(span.at, now)

@@ -4,7 +4,9 @@ import { credentials } from '../session/store.ts'
 /** Why the server did not do it, in words. */
 export class Refused extends Error {}
 
-/** Posts a body as it is, and returns the answer. Throws {@link Refused}, also without an answer. */
+/**
+ * Posts a body as it is, and returns the answer. Throws {@link Refused}, also without an answer.
+ */
 export async function post<Answer>(
   path: string,
   body: BodyInit,

@@ -18,7 +18,7 @@ pub struct Marks {
 
 /// Piece of a line with its marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct MarkedRun {
     pub marks: Marks,
     pub content: Inline,
 }
@@ -27,7 +27,7 @@ pub struct Run {
 #[derive(Debug, Default)]
 pub struct Flow {
     pub blocks: Vec<Block>,
-    pub line: Vec<Run>,
+    pub line: Vec<MarkedRun>,
     /// Entries of a list whose levels are numbers, not elements.
     pub leveled: Leveled,
     /// Whether the line ends with a blank, so that the next one is not seen.
@@ -87,18 +87,18 @@ impl Flow {
             known.push_str(&words);
             return;
         }
-        self.line.push(Run { marks, content: Inline::Text(words) });
+        self.line.push(MarkedRun { marks, content: Inline::Text(words) });
     }
 
     /// Adds something that is no text.
     pub fn inline(&mut self, content: Inline, marks: Marks) {
         self.ends_blank = false;
-        self.line.push(Run { marks, content });
+        self.line.push(MarkedRun { marks, content });
     }
 
     /// Adds a line break.
     pub fn line_break(&mut self, marks: Marks) {
-        self.line.push(Run { marks, content: Inline::Break });
+        self.line.push(MarkedRun { marks, content: Inline::Break });
         self.ends_blank = true;
     }
 
@@ -134,10 +134,10 @@ impl Flow {
 }
 
 /// Divides a line where two or more breaks follow each other. Breaks and blanks at the ends go.
-fn paragraphs(line: Vec<Run>) -> Vec<Vec<Run>> {
-    let mut made: Vec<Vec<Run>> = Vec::new();
-    let mut part: Vec<Run> = Vec::new();
-    let mut breaks: Vec<Run> = Vec::new();
+fn paragraphs(line: Vec<MarkedRun>) -> Vec<Vec<MarkedRun>> {
+    let mut made: Vec<Vec<MarkedRun>> = Vec::new();
+    let mut part: Vec<MarkedRun> = Vec::new();
+    let mut breaks: Vec<MarkedRun> = Vec::new();
     for run in line {
         let is_break = run.content == Inline::Break;
         if is_break || (!breaks.is_empty() && is_blank(&run)) {
@@ -159,7 +159,7 @@ fn paragraphs(line: Vec<Run>) -> Vec<Vec<Run>> {
 }
 
 /// Returns whether nothing of a run is seen.
-pub fn is_blank(run: &Run) -> bool {
+pub fn is_blank(run: &MarkedRun) -> bool {
     match &run.content {
         Inline::Text(text) => text.chars().all(is_unseen),
         Inline::Break => true,
@@ -173,7 +173,7 @@ pub fn is_unseen(sign: char) -> bool {
 }
 
 /// Returns a line as a tree. Neighbours with equal marks are the writer's business.
-pub fn inlines(line: &[Run], links: &[Target]) -> Vec<Inline> {
+pub fn inlines(line: &[MarkedRun], links: &[Target]) -> Vec<Inline> {
     let mut made = Vec::new();
     for part in line.chunk_by(|one, other| one.marks.link == other.marks.link) {
         let content = part.chunk_by(|one, other| {
@@ -191,11 +191,11 @@ pub fn inlines(line: &[Run], links: &[Target]) -> Vec<Inline> {
     made
 }
 
-fn is_text(run: &Run) -> bool {
+fn is_text(run: &MarkedRun) -> bool {
     matches!(run.content, Inline::Text(_))
 }
 
-fn marked(runs: &[Run]) -> Inline {
+fn marked(runs: &[MarkedRun]) -> Inline {
     let Some(first) = runs.first() else { return Inline::Text(String::new()) };
     let marks = first.marks;
     let mut inline = match &first.content {

@@ -48,7 +48,7 @@ pub struct UnreadPair {
 
 /// Delimiters of one sign side by side, which are read as one.
 #[derive(Debug)]
-struct Run {
+struct DelimiterRun {
     sign: u8,
     at: usize,
     length: usize,
@@ -101,8 +101,8 @@ pub fn unread_pairs(line: &Line, delimiters: &[Delimiter], pairs: &[Pair]) -> Ve
     unread.into_values().collect()
 }
 
-fn runs_of(line: &Line, delimiters: &[Delimiter], reader: Reader) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs_of(line: &Line, delimiters: &[Delimiter], reader: Reader) -> Vec<DelimiterRun> {
+    let mut runs: Vec<DelimiterRun> = Vec::new();
     for delimiter in delimiters {
         let sign = delimiter.mark.sign();
         let byte = sign.as_bytes().first().copied().unwrap_or_default();
@@ -110,7 +110,7 @@ fn runs_of(line: &Line, delimiters: &[Delimiter], reader: Reader) -> Vec<Run> {
             Some(run) if run.sign == byte && run.at + run.length == delimiter.at => {
                 run.length += sign.len();
             }
-            _ => runs.push(Run {
+            _ => runs.push(DelimiterRun {
                 sign: byte,
                 at: delimiter.at,
                 length: sign.len(),
@@ -134,7 +134,7 @@ fn runs_of(line: &Line, delimiters: &[Delimiter], reader: Reader) -> Vec<Run> {
 
 /// Pairs the runs as a reader does. Returns, for each opening sign by its first byte, the closing
 /// sign and the length.
-fn read_back(runs: &mut [Run], pairs: &[Pair]) -> HashMap<usize, (usize, usize)> {
+fn read_back(runs: &mut [DelimiterRun], pairs: &[Pair]) -> HashMap<usize, (usize, usize)> {
     let mut read = HashMap::new();
     let mut openers: Vec<usize> = Vec::new();
     let mut walls = link_walls(pairs).into_iter().peekable();
@@ -186,7 +186,7 @@ fn link_walls(pairs: &[Pair]) -> Vec<(usize, bool)> {
 }
 
 /// Returns whether the two can be the edges of one mark.
-fn fit(opener: &Run, closer: &Run) -> bool {
+fn fit(opener: &DelimiterRun, closer: &DelimiterRun) -> bool {
     if opener.sign != closer.sign {
         return false;
     }

@@ -8,7 +8,7 @@ use super::lists::BlockBuilder;
 use super::model::{Atom, CODE, Content, Look, MONOSPACED, Paragraph, StoryBlock, Tracked};
 use super::numbering::{Label, ListCounter, ListPlace, Numbering};
 use super::story::LinkTarget;
-use super::styles::{Role, Styles};
+use super::styles::{ParagraphRole, Styles};
 
 /// Makes blocks of paragraphs and tables.
 pub(super) struct Assembler<'a> {
@@ -88,7 +88,7 @@ impl<'a> Assembler<'a> {
         let StoryBlock::Paragraph(paragraph) = block else { return false };
         let mut paragraph = paragraph.clone();
         self.settle(&mut paragraph);
-        is_only_code(&paragraph) && self.styles.role(&paragraph.properties) == Role::Body
+        is_only_code(&paragraph) && self.styles.role(&paragraph.properties) == ParagraphRole::Body
     }
 
     fn paragraph(
@@ -101,20 +101,21 @@ impl<'a> Assembler<'a> {
         let properties = self.styles.complete(&paragraph.properties);
         let mut role = self.styles.role(&paragraph.properties);
         let place = self.counter.place(&paragraph.properties);
-        if role == Role::Body && is_listing && place.is_none() {
-            role = Role::Code;
+        if role == ParagraphRole::Body && is_listing && place.is_none() {
+            role = ParagraphRole::Code;
         }
         let mut atoms = std::mem::take(&mut self.edges);
         let has_rule = paragraph.atoms.iter().any(|atom| atom.content == Content::Rule);
         atoms.extend(paragraph.atoms);
-        if role == Role::Code {
+        if role == ParagraphRole::Code {
             Self::code(builder, &atoms, properties.indent, before);
             return Before::Code;
         }
         let is_empty = !atoms.iter().any(is_seen);
-        let is_rule = has_rule || role == Role::Rule || properties.has_line_below == Some(true);
+        let is_rule =
+            has_rule || role == ParagraphRole::Rule || properties.has_line_below == Some(true);
         let place = place.filter(|place| !(is_empty && place.label == Label::Nothing));
-        if is_empty && (is_rule || place.is_none() || matches!(role, Role::Heading(_))) {
+        if is_empty && (is_rule || place.is_none() || matches!(role, ParagraphRole::Heading(_))) {
             if is_rule {
                 builder.leave_lists();
                 builder.target().push(Block::Rule);
@@ -122,11 +123,11 @@ impl<'a> Assembler<'a> {
             self.edges = atoms;
             return if is_rule { Before::Other } else { before };
         }
-        if let Role::Heading(level) = role {
+        if let ParagraphRole::Heading(level) = role {
             self.heading(builder, level, place, &atoms);
             return Before::Other;
         }
-        if role == Role::Quote && place.is_none() {
+        if role == ParagraphRole::Quote && place.is_none() {
             let content = inlines(&atoms, self.links);
             builder.leave_lists();
             let target = builder.target();

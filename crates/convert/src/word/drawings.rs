@@ -1,4 +1,5 @@
-//! Pictures, drawings and embedded objects. What is in the file is counted, the words of boxes stay.
+//! Pictures, drawings and embedded objects. What is in the file is counted, the words of boxes
+//! stay.
 
 use super::error::WordError;
 use super::model::{Content, Look};

@@ -2,20 +2,20 @@
 
 use super::model::{Atom, BOLD, CODE, ITALIC, Look, MONOSPACED, STRUCK};
 use super::properties::RunProperties;
-use super::styles::{ResolvedStyle, Role, Styles};
+use super::styles::{ParagraphRole, ResolvedStyle, Styles};
 
 /// Returns the look of characters in a paragraph of this style and role.
 pub(super) fn look(
     run: &RunProperties,
     paragraph: &ResolvedStyle,
-    role: Role,
+    role: ParagraphRole,
     styles: &Styles,
 ) -> Look {
     let style = run.style.as_deref().and_then(|id| styles.of_characters(id));
     let style_run = style.map(|style| &style.run);
     let mut marks = 0;
     // The look of a heading or a quotation belongs to it, and its words need no marks for it.
-    let from_paragraph = |stated: Option<bool>| role == Role::Body && stated == Some(true);
+    let from_paragraph = |stated: Option<bool>| role == ParagraphRole::Body && stated == Some(true);
     let toggle = |direct: Option<bool>, own: Option<bool>, around: Option<bool>| {
         // Two styles that both say bold cancel each other.
         direct.unwrap_or(own.unwrap_or(false) != from_paragraph(around))
@@ -34,11 +34,11 @@ pub(super) fn look(
     let is_monospaced = run
         .monospaced
         .or(style_run.and_then(|it| it.monospaced))
-        .or(paragraph.run.monospaced.filter(|_| role == Role::Body))
+        .or(paragraph.run.monospaced.filter(|_| role == ParagraphRole::Body))
         .unwrap_or_default();
     if is_code_style {
         marks |= CODE;
-    } else if is_monospaced && role != Role::Code {
+    } else if is_monospaced && role != ParagraphRole::Code {
         marks |= MONOSPACED;
     }
     Look { marks, link: None }

@@ -11,7 +11,7 @@ const LONGEST_CHAIN: usize = 32;
 
 /// What paragraphs of a style are in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ParagraphRole {
     #[default]
     Body,
     /// Heading of level 1 to 9.
@@ -25,7 +25,7 @@ pub(super) enum Role {
 /// Style with all that it inherits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResolvedStyle {
-    pub role: Role,
+    pub role: ParagraphRole,
     /// Whether its characters are code, by its name.
     pub is_code: bool,
     pub paragraph: ParagraphProperties,
@@ -102,10 +102,10 @@ impl Styles {
     }
 
     /// Returns what a paragraph is.
-    pub fn role(&self, properties: &ParagraphProperties) -> Role {
+    pub fn role(&self, properties: &ParagraphProperties) -> ParagraphRole {
         let role = self.of_paragraph(properties.style.as_deref()).role;
         match properties.outline {
-            Some(level @ 0..9) if role == Role::Body => Role::Heading(level + 1),
+            Some(level @ 0..9) if role == ParagraphRole::Body => ParagraphRole::Heading(level + 1),
             _ => role,
         }
     }
@@ -180,8 +180,8 @@ fn resolve(
         resolved.run = resolved.run.over(&style.run);
         resolved.is_code |= is_code_name(&style.name);
         role = role.or_else(|| role_by_name(&style.name)).or(match style.paragraph.outline {
-            Some(level @ 0..9) => Some(Role::Heading(level + 1)),
-            Some(_) => Some(Role::Body),
+            Some(level @ 0..9) => Some(ParagraphRole::Heading(level + 1)),
+            Some(_) => Some(ParagraphRole::Body),
             None => None,
         });
         next = style.based_on.as_deref();
@@ -195,23 +195,25 @@ fn resolve(
 
 /// Returns what a style is for, by its name in lower case. Word keeps the English names of its own
 /// styles in files of all languages.
-fn role_by_name(name: &str) -> Option<Role> {
+fn role_by_name(name: &str) -> Option<ParagraphRole> {
     if let Some(level) = name.strip_prefix("heading ") {
         return level
             .trim()
             .parse()
             .ok()
             .filter(|level| (1..=9).contains(level))
-            .map(Role::Heading);
+            .map(ParagraphRole::Heading);
     }
     match name {
-        "title" => Some(Role::Heading(1)),
+        "title" => Some(ParagraphRole::Heading(1)),
         "quote" | "intense quote" | "quotations" | "block text" | "block quote" | "blockquote" => {
-            Some(Role::Quote)
+            Some(ParagraphRole::Quote)
         }
         "code" | "code block" | "codeblock" | "html preformatted" | "macro text" | "listing"
-        | "preformatted" | "preformatted text" | "source code" | "verbatim" => Some(Role::Code),
-        "horizontal line" | "horizontal rule" => Some(Role::Rule),
+        | "preformatted" | "preformatted text" | "source code" | "verbatim" => {
+            Some(ParagraphRole::Code)
+        }
+        "horizontal line" | "horizontal rule" => Some(ParagraphRole::Rule),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::assemble::Assembler;
 use super::model::{Atom, BOLD, Content, StoryBlock, StoryCell, StoryRow, StoryTable};
 use super::numbering::Label;
 use super::story_tables::MOST_COLUMNS;
-use super::styles::Role;
+use super::styles::ParagraphRole;
 
 /// Cell with its place.
 struct PlacedCell {
@@ -86,7 +86,7 @@ impl Assembler<'_> {
                             atom.look.marks &= !BOLD;
                         }
                     }
-                    if self.styles.role(&paragraph.properties) == Role::Code {
+                    if self.styles.role(&paragraph.properties) == ParagraphRole::Code {
                         super::looks::mark_as_code(&mut atoms);
                     }
                     let place = self.counter.place(&paragraph.properties);

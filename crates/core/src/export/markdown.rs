@@ -98,8 +98,8 @@ impl CommentFilter {
         self.last_end = block.rfind("-->").map(|end| range.start + end);
     }
 
-    /// Returns the ranges of `html` outside of comments; `at` is its place in the source. What looks
-    /// like the beginning of a comment and never ends is none, so that no words are lost.
+    /// Returns the ranges of `html` outside of comments; `at` is its place in the source. What
+    /// looks like the beginning of a comment and never ends is none, so that no words are lost.
     pub fn visible(&mut self, html: &str, at: usize) -> Vec<Range<usize>> {
         let (mut ranges, mut done) = (Vec::new(), 0);
         while done < html.len() {

@@ -27,13 +27,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
     let ProposedAction { prompt, base_version, scope: _, explanation, preview, touched: _, source } =
         action;
     let approvals::Preview {
-        kind,
-        data,
-        file_path,
-        original_content,
-        new_content,
-        diff_lines,
-        warnings,
+        kind, data, file_path, original_content, new_content, diff_lines, ..
     } = preview;
     let feedback = feedback(request);
     server::ToolApprovalRequest {
@@ -62,7 +56,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         created_at: time(request.clock.created_ms),
         expires_at: request.clock.ends_ms().map(time),
         paused: request.clock.paused_ms.is_some(),
-        warnings: warnings.iter().map(warning).collect(),
+        warnings: preview.warnings.iter().map(warning).collect(),
         allowed_decisions: allowed_decisions(request),
         preview_hash: request.preview_hash(),
         policy: request.requires().strictest().into(),
@@ -71,7 +65,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         approvals: approvals(request),
         // What needs a second look is never approved by one stray key.
         default_to_no: *kind == PreviewKind::Command
-            || (request.hunks.is_empty() && !warnings.is_empty()),
+            || (request.hunks.is_empty() && !preview.warnings.is_empty()),
         source: (*source).into(),
         by: request.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),

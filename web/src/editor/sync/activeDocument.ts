@@ -16,7 +16,9 @@ export interface ActiveDocument {
    * loaded.
    */
   readonly confirmed: ConfirmedDocument | null
-  /** Updates from a version on, up to the text that is shown; `null`: they are not known any more. */
+  /**
+   * Updates from a version on, up to the text that is shown; `null`: they are not known any more.
+   */
   updatesSince(version: number): Promise<readonly LaterUpdate[] | null>
   /** What was typed over the server's text and has not arrived. */
   unconfirmed(): readonly ChangeSet[]

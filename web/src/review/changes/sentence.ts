@@ -75,7 +75,9 @@ export function divide({ before, middle, after }: Sentence, edited: string): Sen
   }
 }
 
-/** Where a place of the old sentence is in the new one; what is put in at an edge is the middle's. */
+/**
+ * Where a place of the old sentence is in the new one; what is put in at an edge is the middle's.
+ */
 function placeAfter(pieces: readonly DiffPiece[], at: number, edge: 'start' | 'end'): number {
   let [old, now] = [0, 0]
   for (const [index, { kind, text }] of pieces.entries()) {

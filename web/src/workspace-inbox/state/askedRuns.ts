@@ -1,4 +1,6 @@
-/** What was asked for at the desk and is not done: at work, waiting for a decision, or queued. Pure. */
+/**
+ * What was asked for at the desk and is not done: at work, waiting for a decision, or queued. Pure.
+ */
 import type { AgentEvent } from '../../wire/generated.ts'
 
 export interface AskedRun {

@@ -9,7 +9,8 @@ import type { FileNow } from './store.ts'
 const LONGEST = 60
 
 /**
- * "Write src/a.txt", "command: echo done": what tells a card from the others, for who cannot see them
+ * "Write src/a.txt", "command: echo done": what tells a card from the others, for who cannot see
+ * them
  * side by side.
  */
 export function scopeOf({

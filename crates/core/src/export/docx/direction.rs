@@ -1,8 +1,8 @@
 //! Direction of words: from left to right, or from right to left as in Hebrew and Arabic.
 //!
-//! The direction of a paragraph is that of its first letter. Signs and blanks between letters of one
-//! direction have theirs, others that of the paragraph (a part of Unicode's annex 9 that is enough
-//! for runs of a Word document).
+//! The direction of a paragraph is that of its first letter. Signs and blanks between letters of
+//! one direction have theirs, others that of the paragraph (a part of Unicode's annex 9 that is
+//! enough for runs of a Word document).
 
 use super::flow::FlowItem;
 use super::steps::TrackedStep;

@@ -170,8 +170,8 @@ impl FlowNames {
         self.notes.get(&note_key(label)).copied()
     }
 
-    /// Returns the number of the language of a block of code, from the words after its fence; `None`
-    /// if it has none, or one that can be no name.
+    /// Returns the number of the language of a block of code, from the words after its fence;
+    /// `None` if it has none, or one that can be no name.
     pub fn language(&mut self, info: &str) -> Option<u8> {
         let name = info.split_whitespace().next()?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_+-#.".contains(c);

@@ -3,11 +3,11 @@
 //!
 //! The present text and the proposed text are both read as Markdown ([`reader`]), each into a
 //! sequence of characters and ends of paragraphs ([`flow`]). Both are compared ([`track`]): items
-//! that both have at one place stay, and the rest is deleted or inserted. So rejecting everything gives
-//! exactly the present document and accepting everything exactly the proposed one, also where a
-//! change turns a paragraph into a heading or makes a word bold. On the way to the writer ([`body`])
-//! rows of tables are made whole ([`table`]). Each paragraph is packed when it ends, so that an
-//! export takes little more memory than its text and the parser's tree of it.
+//! that both have at one place stay, and the rest is deleted or inserted. So rejecting everything
+//! gives exactly the present document and accepting everything exactly the proposed one, also where
+//! a change turns a paragraph into a heading or makes a word bold. On the way to the writer
+//! ([`body`]) rows of tables are made whole ([`table`]). Each paragraph is packed when it ends, so
+//! that an export takes little more memory than its text and the parser's tree of it.
 
 mod body;
 mod direction;

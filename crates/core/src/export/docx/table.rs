@@ -1,8 +1,8 @@
 //! Tables of the tracked document. Word tracks a row as a whole and cannot insert or delete single
 //! cells, so each row stays, is inserted or is deleted as one.
 //!
-//! Where only characters have changed, the merged steps are kept. Elsewhere the rows between two rows
-//! without changes are compared, those of one document with those of the other.
+//! Where only characters have changed, the merged steps are kept. Elsewhere the rows between two
+//! rows without changes are compared, those of one document with those of the other.
 
 use super::super::ExportError;
 use super::flow::{FlowItem, TableCell};
