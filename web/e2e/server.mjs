@@ -18,9 +18,12 @@ import {
   written,
 } from './support.mjs'
 
-/** A model with a price: an answer costs $1.25. What is asked slowly is answered never. */
+/**
+ * A model with a price: an answer costs $1.25, whatever was asked. What is asked slowly is answered
+ * never.
+ */
 const USAGE = { input_tokens: 1_000, output_tokens: 250 }
-const PRICE = '{ input = 1_000, cached = 0, written = 0, output = 1_000 }'
+const PRICE = '{ input = 0, cached = 0, written = 0, output = 5_000 }'
 
 await story(async (keep) => {
   const provider = keep(await startProvider())
@@ -85,7 +88,8 @@ await story(async (keep) => {
   await bo.page.getByText('Your spending limit ($0.50 a month) is reached').waitFor()
   same('calls of the model', provider.answered(), 2)
   await ana.page.reload()
-  await ana.page.getByText('$1.25 of $0.50 this month · 1 call').waitFor()
+  // The stopped run is a call too: the model had been asked.
+  await ana.page.getByText('$1.25 of $0.50 this month · 2 calls').waitFor()
 
   // Of a document that nothing was spent on yet, and of the whole server.
   await ana.page.getByRole('button', { name: 'Set a limit for the whole server' }).click()
