@@ -203,6 +203,12 @@ fn line_kind(line: &str) -> Option<BlockKind> {
     is_entry.then_some(BlockKind::Entry)
 }
 
+/// Returns `true` if the first line of a text is a block of its own, or a fence.
+pub(super) fn begins_block(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    line_kind(line).is_some() || fence_marker(line).is_some()
+}
+
 /// Returns `true` for a line that is one HTML tag, or that begins or ends a comment.
 fn is_tag(line: &str) -> bool {
     // An address in angle brackets is text.

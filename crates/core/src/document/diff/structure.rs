@@ -9,6 +9,7 @@ mod html;
 mod joined;
 mod quotes;
 mod scan;
+mod seams;
 mod table;
 mod touched;
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::scan::structures;
+use super::seams::seams;
 use super::touched::{ChangedPlace, ChangedPlaces, Side};
 use super::{EntryTree, MarkPair, Structures, Table};
 use crate::document::diff::draft::{DraftPart, HunkDraft, HunkKind};
@@ -23,11 +24,12 @@ pub(in crate::document::diff) fn joined(
     let old = in_context(place, place.old);
     let places = ChangedPlaces::of(&old, place.before.len(), &hunks);
     let mut groups = HunkGroups::of(hunks.len());
-    Binding { places: &places, groups: &mut groups }.bind(
-        &structures(&old),
-        &structures(&in_context(place, new)),
-        &hunks,
-    );
+    let new = in_context(place, new);
+    for (left, right) in seams(&old, &new, &places.all) {
+        groups.join(left, right);
+    }
+    let binding = Binding { places: &places, groups: &mut groups };
+    binding.bind(&structures(&old), &structures(&new), &hunks);
     if groups.are_single() {
         return hunks;
     }
