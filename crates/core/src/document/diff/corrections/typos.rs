@@ -148,7 +148,6 @@ mod tests {
         ("nähmlich", "nämlich"),
         ("Rythmus", "Rhythmus"),
         ("Fahrad", "Fahrrad"),
-        ("langue", "langue"),
         ("dévelloper", "développer"),
         ("publically", "publicly"),
         ("suprise", "surprise"),
@@ -224,12 +223,12 @@ mod tests {
 
     #[test]
     fn slips_are_told_from_other_words() {
-        let slips: Vec<_> = SLIPS.iter().filter(|(a, b)| a != b).collect();
-        let missed: Vec<_> = slips.iter().filter(|(a, b)| !is_typo(a, b)).collect();
+    
+        let missed: Vec<_> = SLIPS.iter().filter(|(a, b)| !is_typo(a, b)).collect();
         let wrong: Vec<_> = OTHER_WORDS.iter().filter(|(a, b)| is_typo(a, b)).collect();
-        let right = (slips.len() - missed.len()) as f64;
+        let right = (SLIPS.len() - missed.len()) as f64;
         let precision = right / (right + wrong.len() as f64);
-        let recall = right / slips.len() as f64;
+        let recall = right / SLIPS.len() as f64;
         println!(
             "precision {precision:.3}, wrong: {wrong:?}; recall {recall:.3}, missed: {missed:?}"
         );
