@@ -203,18 +203,23 @@ fn line_kind(line: &str) -> Option<BlockKind> {
     is_entry.then_some(BlockKind::Entry)
 }
 
+/// Most bytes of a line that are read to find out what it begins.
+const MOST_READ: usize = 200;
+
 /// Returns `true` if the first line of a text is a block of its own, or a fence.
 pub(super) fn begins_block(text: &str) -> bool {
-    let line = text.lines().next().unwrap_or_default();
+    let line = text[..text.floor_char_boundary(MOST_READ)].lines().next().unwrap_or_default();
     line_kind(line).is_some() || fence_marker(line).is_some()
 }
 
 /// Returns `true` for a line that is one HTML tag, or that begins or ends a comment.
 fn is_tag(line: &str) -> bool {
+    if !line.starts_with('<') {
+        return line == "-->";
+    }
     // An address in angle brackets is text.
     let is_address = line.contains(['@', ':']) && !line.contains('=');
-    let is_one = line.starts_with('<') && line.find('>') == Some(line.len() - 1);
-    line == "<!--" || line == "-->" || is_one && !is_address
+    line == "<!--" || line.find('>') == Some(line.len() - 1) && !is_address
 }
 
 fn is_rule(line: &str) -> bool {

@@ -4,7 +4,7 @@
 //! (`split_paragraphs`); then they become one hunk. It stands in the list where the words are put
 //! in, so that the changes that put words in at one place keep their order.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::align::likeness;
 use super::blocks::{BlockKind, blocks};
@@ -22,6 +22,9 @@ const FEWEST_IN_ENTRY: usize = 3;
 
 /// Most comparisons of two halves, so that the cost of a rewrite of a long text stays bounded.
 const MOST_COMPARED: usize = 200_000;
+
+/// Most additions of the same words that are looked at for one removal.
+const MOST_EQUAL: usize = 16;
 
 /// Most additions that are compared word by word with one removal.
 const MOST_CANDIDATES: usize = 3;
@@ -188,15 +191,20 @@ impl<'a> MoveSearch<'a> {
             return Vec::new();
         }
         let mut pairs = Vec::new();
-        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
         for (index, half) in &self.added {
-            places.entry(half.text.trim()).or_default().push(*index);
+            places.entry(half.text.trim()).or_default().push_back(*index);
         }
         for gone in 0..self.hunks.len() {
             let Some(half) = self.long(gone) else { continue };
-            let equal = places.get(half.text.trim()).into_iter().flatten();
-            let mut free =
-                equal.filter(|come| self.added.get(come).is_some_and(|it| it.can_equal(half)));
+            let Some(equal) = places.get_mut(half.text.trim()) else { continue };
+            while equal.front().is_some_and(|come| !self.added.contains_key(come)) {
+                equal.pop_front();
+            }
+            let mut free = equal
+                .iter()
+                .take(MOST_EQUAL)
+                .filter(|come| self.added.get(come).is_some_and(|it| it.can_equal(half)));
             if let Some(&come) = free.find(|come| self.is_apart(gone, **come)) {
                 pairs.push(self.run(gone, come));
             }

@@ -223,7 +223,6 @@ mod tests {
 
     #[test]
     fn slips_are_told_from_other_words() {
-    
         let missed: Vec<_> = SLIPS.iter().filter(|(a, b)| !is_typo(a, b)).collect();
         let wrong: Vec<_> = OTHER_WORDS.iter().filter(|(a, b)| is_typo(a, b)).collect();
         let right = (SLIPS.len() - missed.len()) as f64;

@@ -37,9 +37,8 @@ pub(in crate::document::diff) fn joined(
     merged(hunks, &places, &mut groups)
 }
 
-/// Returns the parts of one change of `old`, in order, in runs that can be decided apart: a structure
-/// is never
-/// in two of them.
+/// Returns the parts of one change of `old`, in order, in runs that can be decided apart: a
+/// structure is never in two of them.
 pub fn part_groups(old: &str, parts: &[DraftPart]) -> Vec<Range<usize>> {
     let hunks: Vec<HunkDraft> = parts.iter().map(|it| vec![it.clone()].into()).collect();
     let mut groups = HunkGroups::of(hunks.len());
