@@ -126,6 +126,7 @@ fn request(count: usize, text: &Text) -> ApprovalRequest {
         document: None,
         requester: Person { user: "ann".into(), name: "Ann".into() },
         requester_former: Vec::new(),
+        claimed_author: None,
         policy: DecisionPolicy::Any.into(),
         again_of: None,
     };

@@ -45,13 +45,14 @@ fn every_sample_is_like_itself() {
     }
 }
 
+/// Reads a sample from text, as the server does: raw values cannot be read from anything else.
+fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_json::Error> {
+    serde_json::from_str::<T>(&sample.to_string()).map(drop)
+}
+
 #[test]
 fn the_servers_types_read_every_clients_sample() {
     use copydesk::protocol::{administration::*, client::*, files::*, rules::*, sharing::*};
-    fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_json::Error> {
-        // From text, as the server does: raw values cannot be read from anything else.
-        serde_json::from_str::<T>(&sample.to_string()).map(drop)
-    }
     for shape in wire::shapes().iter().filter(|it| it.name.starts_with("client/")) {
         let read = match shape.event() {
             "settings:get" | "token:list" | "trash:list" | "server:work" | "server:storage" => {

@@ -297,7 +297,7 @@ fn a_program_that_hangs_up_pays_by_length_where_nothing_was_counted_yet() {
 fn provider_that_says_nothing() -> (String, mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
-    let (arrives, arrived) = mpsc::channel();
+    let (seen, arrived) = mpsc::channel();
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         for stream in listener.incoming().map_while(Result::ok) {
@@ -314,7 +314,7 @@ fn provider_that_says_nothing() -> (String, mpsc::Receiver<()>) {
                 stream.write_all(b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n").ok();
                 continue;
             }
-            arrives.send(()).ok();
+            seen.send(()).ok();
             kept.push(stream);
         }
     });

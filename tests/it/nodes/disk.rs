@@ -212,7 +212,7 @@ fn is_read(copydesk: &TestServer, reader: &str, document: &str, text: &str) {
     let (host, token) = (copydesk.address(), format!("Bearer {reader}"));
     let exported = ask(host, &export, &[("Host", host), ("Authorization", &token)]);
     assert_eq!((exported.status, exported.body.as_str()), (200, text));
-    let vera = Person::arrive(&copydesk.url(), reader, "Vera");
+    let vera = Person::arrive(copydesk.url(), reader, "Vera");
     vera.opens(document);
     assert_eq!(vera.text(), text);
     let listed = viewer.gets("documents").ok();

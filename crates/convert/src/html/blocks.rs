@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
         context.marks.strong = false;
         for block in self.blocks_of(id, context) {
             flow.push(match block {
-                Block::Paragraph(content) => Block::Heading { level, content },
+                Block::Paragraph(words) => Block::Heading { level, content: words },
                 other => other,
             });
         }

@@ -109,14 +109,11 @@ fn has_lines(dom: &Dom, id: Id, white: White) -> bool {
 fn code_text(dom: &Dom, id: Id, into: &mut String) {
     for child in dom.children(id) {
         match &dom.nodes[*child].data {
-            Data::Text(text) => {
-                // Blanks between the rows of a table are not seen.
-                if !(matches!(dom.name(id), "table" | "tbody" | "thead" | "tr")
-                    && text.trim().is_empty())
-                {
-                    into.push_str(text);
-                }
-            }
+            // Blanks between the rows of a table are not seen.
+            Data::Text(text)
+                if text.trim().is_empty()
+                    && matches!(dom.name(id), "table" | "tbody" | "thead" | "tr") => {}
+            Data::Text(text) => into.push_str(text),
             Data::Element { .. } => code_element(dom, *child, into),
             _ => {}
         }

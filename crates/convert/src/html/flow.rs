@@ -6,6 +6,7 @@ use super::leveled::Leveled;
 use super::style::White;
 
 /// Marks that words carry.
+#[expect(clippy::struct_excessive_bools, reason = "each mark is there or not, whatever others are")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     pub strong: bool,

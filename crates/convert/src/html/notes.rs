@@ -63,8 +63,8 @@ impl Notes {
             return;
         }
         let around = || std::iter::once(link).chain(dom.ancestors(link).take(2));
-        let names = around().flat_map(|it| [dom.value(it, "id"), dom.value(it, "name")]);
-        let back: Vec<Id> = names
+        let anchors = around().flat_map(|it| [dom.value(it, "id"), dom.value(it, "name")]);
+        let back: Vec<Id> = anchors
             .filter(|name| !name.is_empty())
             .filter_map(|name| backs.get(name))
             .flatten()

@@ -181,7 +181,6 @@ fn without_long_tags(html: &str) -> String {
         let is_cut = is_tag && attributes > MOST_ATTRIBUTES;
         match (is_tag, quote, sign) {
             (true, Some(open), sign) if sign == open => quote = None,
-            (true, Some(_), _) => {}
             (true, None, '"' | '\'') if before == '=' => quote = Some(sign),
             (true, None, '>') => (is_tag, attributes) = (false, 0),
             (true, None, sign) if sign.is_ascii_whitespace() || sign == '/' => attributes += 1,

@@ -26,15 +26,13 @@ impl Reader<'_> {
         }
         let places = ["src", "data-src", "data-original"];
         let mut sources = places.iter().filter_map(|place| self.dom.attribute(id, place));
-        match sources.find_map(|source| self.address(source.trim()).filter(|url| is_web(url))) {
-            Some(url) => {
-                let title = self.dom.value(id, "title").trim().to_owned();
-                flow.inline(Inline::Picture { url, title, description }, context.marks);
-            }
-            None => {
-                self.report.leave_out("picture", Some(&description));
-                flow.text(&description, context.marks, White::Collapsed);
-            }
+        let of_web = |source: &str| self.address(source.trim()).filter(|url| is_web(url));
+        if let Some(url) = sources.find_map(of_web) {
+            let title = self.dom.value(id, "title").trim().to_owned();
+            flow.inline(Inline::Picture { url, title, description }, context.marks);
+        } else {
+            self.report.leave_out("picture", Some(&description));
+            flow.text(&description, context.marks, White::Collapsed);
         }
     }
 

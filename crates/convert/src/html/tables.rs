@@ -62,7 +62,7 @@ impl Reader<'_> {
 
     fn grid(&mut self, rows: &[Row], context: Context) -> Option<Table> {
         let first = rows.first()?;
-        let words = first.cells.iter().map(|it| self.is_bold(*it)).filter_map(|it| it);
+        let words = first.cells.iter().filter_map(|it| self.is_bold(*it));
         let is_bold = words.clone().next().is_some() && words.into_iter().all(|it| it);
         if !first.is_heading && !is_bold {
             self.report.decide("first row as heading");
@@ -117,9 +117,9 @@ impl Reader<'_> {
             if width > 1 || height > 1 {
                 self.report.decide("merged cell");
             }
-            let content = self.cell(*cell, inner);
+            let words = self.cell(*cell, inner);
             let at = placed.len();
-            placed.push(PlacedCell { content, alignment: alignment_of(self.dom, *cell) });
+            placed.push(PlacedCell { content: words, alignment: alignment_of(self.dom, *cell) });
             placed.resize(at + width, PlacedCell::default());
             if height > 1 {
                 covered.resize(covered.len().max(at + width), 0);

@@ -123,7 +123,7 @@ fn front_matter(text: &[char]) -> Option<Range<usize>> {
         let line: String = line.iter().collect();
         match &fence {
             None if matches!(line.trim_end(), "---" | "+++") => {
-                fence = Some(line.trim_end().into())
+                fence = Some(line.trim_end().into());
             }
             None => return None,
             Some(fence) if line.trim_end() == fence => return Some(0..end),

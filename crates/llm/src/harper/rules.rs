@@ -170,13 +170,12 @@ fn is_degree(after: &[char]) -> bool {
 fn is_plain_article(right: &str, after: &[char]) -> bool {
     let word: String = after.iter().skip(1).take_while(|c| c.is_alphanumeric()).collect();
     let word = word.to_lowercase();
-    let unclear = match right.to_lowercase().as_str() {
-        "a" => word.starts_with('h'),
-        _ => {
-            let sounds = ["a", "e", "i", "o", "heir", "honest", "honor", "honour", "hour"];
-            !sounds.iter().any(|start| word.starts_with(start))
-                || ["eu", "ew", "once", "one"].iter().any(|start| word.starts_with(start))
-        }
+    let unclear = if right.eq_ignore_ascii_case("a") {
+        word.starts_with('h')
+    } else {
+        let sounds = ["a", "e", "i", "o", "heir", "honest", "honor", "honour", "hour"];
+        !sounds.iter().any(|start| word.starts_with(start))
+            || ["eu", "ew", "once", "one"].iter().any(|start| word.starts_with(start))
     };
     after.starts_with(&[' ']) && !word.is_empty() && !unclear
 }
