@@ -32,6 +32,7 @@ await story(async (keep) => {
     .click()
   await page.getByRole('link', { name: 'All documents' }).click()
   await take('notes.md', Buffer.from('\ufeff# Öl\n\n* oil\n', 'utf16le'))
+  await page.locator('.cm-content').waitFor()
   await reads(ana, 'a text in UTF-16', '# Öl\n\n* oil\n')
   await page.getByRole('link', { name: 'All documents' }).click()
   await take('russian.txt', Buffer.from([0xcc, 0xe0, 0xff, 0xea, 0x20, 0xe3, 0xee, 0xf0]))

@@ -80,7 +80,7 @@ impl Flow {
     }
 
     fn words(&mut self, words: &str, marks: Marks) {
-        let words = if marks.code { words.replace('\u{a0}', " ") } else { words.to_owned() };
+        let words = if marks.code { words.replace('\u{a0}', " ") } else { plain_blanks(words) };
         if let Some(last) = self.line.last_mut()
             && last.marks == marks
             && let Inline::Text(known) = &mut last.content
@@ -132,6 +132,24 @@ impl Flow {
         self.end_leveled();
         self.blocks
     }
+}
+
+/// Returns words whose no-break blanks are plain ones, but for those that typography asks for:
+/// before `;:!?»%€`, behind `«`, and behind a number. Editors and word processors put one wherever
+/// somebody typed two blanks or a mark ends.
+fn plain_blanks(words: &str) -> String {
+    let mut before = None;
+    let mut signs = words.chars().peekable();
+    let mut plain = String::with_capacity(words.len());
+    while let Some(sign) = signs.next() {
+        let next = signs.peek().copied();
+        let is_meant = before == Some('«')
+            || next.is_some_and(|next| ";:!?»%€".contains(next))
+            || (before.is_some_and(char::is_numeric) && next.is_some_and(char::is_alphanumeric));
+        plain.push(if sign == '\u{a0}' && !is_meant { ' ' } else { sign });
+        before = Some(sign);
+    }
+    plain
 }
 
 /// Divides a line where two or more breaks follow each other. Breaks and blanks at the ends go.

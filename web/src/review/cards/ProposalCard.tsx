@@ -248,10 +248,9 @@ function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly
       type="button"
       className="button is-quiet"
       disabled={offline}
-      aria-label={`${accept} with a note`}
       onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
     >
-      <Icon name="speech" size={14} /> Accept with a note
+      <Icon name="speech" size={14} /> {accept} with a note
     </button>
   )
   return (

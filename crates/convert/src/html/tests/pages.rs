@@ -45,7 +45,7 @@ fn word_has_lists_that_are_paragraphs_and_a_title() {
     };
     let doc = format!(
         "<html xmlns:o=\"urn:schemas-microsoft-com:office:office\"><body><p class=MsoTitle>The Ledger</p>
-    <h1>Night</h1><p class=MsoNormal><b>He</b> wrote.</p><p class=MsoNormal><o:p>&nbsp;</o:p></p>
+    <h1>Night</h1><p class=MsoNormal><b>He</b>&nbsp;wrote.</p><p class=MsoNormal><o:p>&nbsp;</o:p></p>
     {}{}{}<p class=MsoNormal>Then:</p>{}{}</body></html>",
         item("·", "oil", 1),
         item("o", "long", 2),

@@ -54,7 +54,11 @@ fn blanks_are_as_browsers_show_them() {
     check(&[
         ("<p>a\n  b\t c</p>", "a b c"),
         ("<p>a <b> b</b></p>", "a **b**"),
-        ("<p>a&nbsp;b</p><p>&nbsp;</p><p></p>", "a\u{a0}b"),
+        ("<p>a&nbsp;b</p><p>&nbsp;</p><p></p>", "a b"),
+        (
+            "<p>Qui&nbsp;? «&nbsp;Moi&nbsp;», 5&nbsp;km</p>",
+            "Qui\u{a0}? «\u{a0}Moi\u{a0}», 5\u{a0}km",
+        ),
         ("<div>a</div>b<p>c</p>d", "a\n\nb\n\nc\n\nd"),
         ("<p style=\"white-space:pre-wrap\">a\nb</p>", "a\\\nb"),
         ("<p style=\"white-space:pre-line\">a  x\n\nb</p>", "a x\n\nb"),
