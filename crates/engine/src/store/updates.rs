@@ -30,7 +30,7 @@ const PENDING: &str = "FROM pending_updates, json_each(pending_updates.body) AS 
 /// Row of the table: document, version, client, changes, author, time in ms, origin.
 type UpdateRow<'a> = (&'a DocumentId, Version, &'a str, &'a str, &'a str, u64, Option<&'a str>);
 
-/// Updates of one document; see [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates).
+/// Updates of one document; see [`StoreOp::AppendUpdates`].
 #[derive(Clone, Copy)]
 pub(super) struct LogAppend<'a> {
     pub(super) document: &'a DocumentId,
