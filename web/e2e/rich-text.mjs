@@ -195,7 +195,7 @@ async function deleted(ana) {
   const line = page.getByRole('link', { name: /^The letter/ })
   const remove = async () => {
     await page.getByRole('button', { name: 'Delete The letter' }).click()
-    await page.getByText('An owner can bring it back for 30 days.').waitFor()
+    await page.getByText('An owner can restore it for 30 days.').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await line.waitFor({ state: 'detached' })
   }
@@ -216,7 +216,7 @@ async function deleted(ana) {
   await page.getByRole('link', { name: 'All documents' }).click()
   await remove()
   await page.getByRole('button', { name: 'Deleted documents' }).click()
-  await page.getByRole('button', { name: 'Delete The letter forever' }).click()
+  await page.getByRole('button', { name: 'Delete forever The letter' }).click()
   await accessible(ana, 'the question before it is removed for good')
   await page.getByRole('button', { name: 'Delete forever', exact: true }).click()
   await page.getByText('Nothing was deleted in that time.').waitFor()

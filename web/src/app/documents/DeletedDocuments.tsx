@@ -75,7 +75,7 @@ export function DeletedDocuments({ onClose }: { onClose: () => void }) {
             <button
               type="button"
               className="button is-quiet"
-              aria-label={`Delete ${document.title} forever`}
+              aria-label={`Delete forever ${document.title}`}
               onClick={() => setDoomed(document)}
             >
               Delete forever…
