@@ -844,6 +844,19 @@ fn nobody_elses_code_is_in_the_tree() {
 }
 
 #[test]
+fn the_editor_knows_the_sample_by_the_servers_title() {
+    let quoted = |path: &str, before: &str, end: char| -> String {
+        let text = fs::read_to_string(root().join(path)).expect("a source");
+        let (_, after) = text.split_once(before).expect("the constant");
+        after.split(end).next().expect("a title").to_owned()
+    };
+    assert_eq!(
+        quoted("web/src/app/documents/library.ts", "SAMPLE_TITLE = '", '\''),
+        quoted("src/server.rs", "SAMPLE_TITLE: &str = \"", '"'),
+    );
+}
+
+#[test]
 fn comments_are_neither_rare_nor_in_the_way() {
     let (mut comments, mut lines) = (0, 0);
     for file in sources() {
