@@ -18,11 +18,12 @@
 mod support;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use copydesk::client::ServerClient;
 use copydesk::client::mcp::{StdioBridge, tool_call};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -436,7 +437,7 @@ impl Proposals {
             if waiting >= expected {
                 return;
             }
-            let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+            let refused = self.refused.lock();
             assert!(refused.is_empty(), "a proposal was refused: {}", refused[0]);
             drop(refused);
             if waiting > most {
@@ -456,7 +457,7 @@ impl Proposals {
             tokio::spawn(async move {
                 while let Some(answer) = answers.recv().await {
                     if answer.contains("isError\":true") || answer.contains("\"error\":") {
-                        refused.lock().unwrap_or_else(PoisonError::into_inner).push(answer);
+                        refused.lock().push(answer);
                     }
                 }
             });

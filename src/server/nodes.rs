@@ -2,7 +2,7 @@
 //! what is done when they tell something, or are gone.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
@@ -87,13 +88,13 @@ async fn connect(
     handshake: Value,
     removed: impl Future<Output = ()> + Send + 'static,
 ) -> Result<NodeLink, NodeRefusal> {
-    let known = servers.lock().unwrap_or_else(PoisonError::into_inner).get(&node.number).cloned();
+    let known = servers.lock().get(&node.number).cloned();
     let server = if let Some(server) = known {
         server
     } else {
         let server = SocketIoServer::trusting(&node.url, &authorities);
         let server = server.map_err(|_| NodeRefusal::Unreachable)?;
-        let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = servers.lock();
         servers.insert(node.number, server.clone());
         server
     };

@@ -4,10 +4,11 @@
 //! Established connections keep the certificate that they began with.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpStream;
 use tokio::time::MissedTickBehavior;
@@ -141,7 +142,7 @@ impl TlsCertificate {
     }
 
     fn current(&self) -> Arc<TlsConfig> {
-        Arc::clone(&self.current.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.current.lock())
     }
 
     /// Reads the files again when they have changed, or when `hangups` says so, for ever. What
@@ -167,8 +168,7 @@ impl TlsCertificate {
                     // What is not valid yet is used once it is.
                     if digest != used || is_asked {
                         used = digest;
-                        *self.current.lock().unwrap_or_else(PoisonError::into_inner) =
-                            loaded.config;
+                        *self.current.lock() = loaded.config;
                         tracing::info!("read the TLS certificate again");
                     }
                     if loaded.ends_soon && is_said {

@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::support::script::full;
@@ -307,7 +308,7 @@ impl Relay {
         let there = Arc::clone(&to);
         std::thread::spawn(move || {
             for here in listener.incoming().map_while(Result::ok) {
-                let there = there.lock().unwrap().clone();
+                let there = there.lock().clone();
                 let Ok(there) = TcpStream::connect(there) else { continue };
                 let (from, back) = (here.try_clone().unwrap(), there.try_clone().unwrap());
                 for (mut from, mut to) in [(from, there), (back, here)] {
@@ -362,7 +363,7 @@ fn who_watches_misses_nothing_that_comes_and_goes_between_two_looks_or_while_the
     let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     let later = vec![rejects(&ana)];
-    copydesk.address().clone_into(&mut relay.to.lock().unwrap());
+    copydesk.address().clone_into(&mut relay.to.lock());
     ends(&later);
 }
 

@@ -24,11 +24,11 @@ mod simulated_editor;
 mod simulated_server;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use invariants::InvariantViolation;
+use parking_lot::Mutex;
 use room_mutations::RoomMutation;
 use room_simulation::{EventCounts, RoomSimulation};
 
@@ -143,7 +143,7 @@ fn every_history_keeps_every_invariant() {
                     match run_history(seed, step_count(seed), None, Verbosity::Quiet) {
                         Ok((operations, counts)) => {
                             done.fetch_add(operations, Ordering::Relaxed);
-                            let mut total = total.lock().unwrap();
+                            let mut total = total.lock();
                             for (what, times) in counts {
                                 *total.entry(what).or_default() += times;
                             }
@@ -152,7 +152,6 @@ fn every_history_keeps_every_invariant() {
                             failed.store(true, Ordering::Relaxed);
                             failures
                                 .lock()
-                                .unwrap()
                                 .push(format!("COPYDESK_SIMULATION_SEED={seed}: {failure}"));
                         }
                     }
@@ -164,11 +163,11 @@ fn every_history_keeps_every_invariant() {
     println!(
         "{operations} operations, {histories} histories in {:.1?}: {:?}",
         began.elapsed(),
-        total.lock().unwrap()
+        total.lock()
     );
-    let failures = failures.into_inner().unwrap();
+    let failures = failures.into_inner();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let total = total.into_inner().unwrap();
+    let total = total.into_inner();
     let missing: Vec<_> =
         EXPECTED_EVENTS.iter().filter(|what| !total.contains_key(*what)).collect();
     // A simulation in which an event never happens proves nothing about it.

@@ -9,9 +9,10 @@ mod lines;
 mod sse;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Map, Value, json};
@@ -144,7 +145,7 @@ impl StdioBridge {
         let id = message.get("id").filter(|id| !id.is_null()).cloned();
         match (method.as_str(), id) {
             ("initialize", Some(id)) => {
-                self.state().beginning = Some(message.clone());
+                self.state.lock().beginning = Some(message.clone());
                 self.begin(&id, &message).await;
             }
             ("notifications/cancelled", None) => self.cancel(&message).await,
@@ -156,7 +157,7 @@ impl StdioBridge {
 
     /// Begins a session. Nothing else is sent before it has begun.
     async fn begin(self: &Arc<Self>, id: &Value, message: &Value) {
-        (self.state().session, self.state().version) = (None, None);
+        (self.state.lock().session, self.state.lock().version) = (None, None);
         match self.try_to_begin(message).await {
             Ok(answer) => self.say(&answer),
             Err(error) => self.say(&failure(id, -32000, &error.to_string())),
@@ -178,7 +179,7 @@ impl StdioBridge {
                 continue;
             }
             let version = answer["result"]["protocolVersion"].as_str();
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.session = session;
             state.version = version.and_then(|it| HeaderValue::try_from(it).ok());
             return Ok(answer);
@@ -190,7 +191,7 @@ impl StdioBridge {
     /// is not sent before the server has this one, so that it can be cancelled.
     async fn ask(self: &Arc<Self>, id: Value, message: Value) {
         let cancel = self.stop.child_token();
-        self.state().under_way.insert(id.to_string(), cancel.clone());
+        self.state.lock().under_way.insert(id.to_string(), cancel.clone());
         let mut sent = None;
         if !is_self_contained(&message) {
             sent = Some(self.post_in_session(&message).await);
@@ -202,7 +203,7 @@ impl StdioBridge {
                 () = bridge.answer(&id, &message, sent) => {}
                 () = cancel.cancelled() => {}
             }
-            bridge.state().under_way.remove(&id.to_string());
+            bridge.state.lock().under_way.remove(&id.to_string());
         });
     }
 
@@ -260,16 +261,17 @@ impl StdioBridge {
     /// the request.
     async fn cancel(self: &Arc<Self>, message: &Value) {
         let id = message["params"]["requestId"].to_string();
-        if self.state().session.is_some() && !is_self_contained(message) {
+        if self.state.lock().session.is_some() && !is_self_contained(message) {
             self.tell(message).await;
-        } else if let Some(cancel) = self.state().under_way.remove(&id) {
+        } else if let Some(cancel) = self.state.lock().under_way.remove(&id) {
             cancel.cancel();
         }
     }
 
     /// Passes on the server's own messages, for as long as there is a session.
     fn listen(self: &Arc<Self>) {
-        if self.state().session.is_none() || std::mem::replace(&mut self.state().is_listening, true)
+        if self.state.lock().session.is_none()
+            || std::mem::replace(&mut self.state.lock().is_listening, true)
         {
             return;
         }
@@ -302,11 +304,11 @@ impl StdioBridge {
     /// begins another one in its place.
     async fn post_in_session(&self, message: &Value) -> Result<Response, ClientError> {
         let answer = self.post(message).await?;
-        let beginning = self.state().beginning.clone();
+        let beginning = self.state.lock().beginning.clone();
         let (StatusCode::NOT_FOUND, Some(beginning)) = (answer.status(), beginning) else {
             return Ok(answer);
         };
-        (self.state().session, self.state().version) = (None, None);
+        (self.state.lock().session, self.state.lock().version) = (None, None);
         self.try_to_begin(&beginning).await?;
         self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
         self.post(message).await
@@ -320,7 +322,7 @@ impl StdioBridge {
         let mut headers = HeaderMap::new();
         let own = message.is_some_and(is_self_contained);
         {
-            let state = self.state();
+            let state = self.state.lock();
             let in_session = [(SESSION, &state.session), (VERSION, &state.version)];
             for (name, value) in in_session.into_iter().filter(|_| !own) {
                 if let Some(value) = value.clone() {
@@ -352,7 +354,7 @@ impl StdioBridge {
     /// Ends the session. Requests that still wait for people are withdrawn, because nobody would
     /// receive the result.
     pub async fn close(&self) {
-        if self.state().session.is_some() {
+        if self.state.lock().session.is_some() {
             let goodbye = self.client.send_any(self.request(Method::DELETE, None));
             // A server that is gone needs no message.
             drop(tokio::time::timeout(GOODBYE, goodbye).await);
@@ -365,10 +367,6 @@ impl StdioBridge {
     fn say(&self, message: &Value) {
         // A client that no longer listens gets nothing.
         self.out.send(message.to_string()).ok();
-    }
-
-    fn state(&self) -> MutexGuard<'_, BridgeState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

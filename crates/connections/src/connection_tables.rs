@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use super::lock;
+use parking_lot::{Mutex, MutexGuard};
+
 use super::unauthenticated::UnauthenticatedTable;
 
 /// Largest number of HTTP connections of one person, beside those of clients that poll: two for
@@ -85,7 +86,7 @@ impl<T> TransportTable<T> {
     }
 
     pub(super) fn entries(&self) -> MutexGuard<'_, TransportEntries<T>> {
-        lock(&self.entries)
+        self.entries.lock()
     }
 
     /// Returns all connections. Collected before the lock is released: a connection that ends looks
@@ -148,12 +149,12 @@ impl<T> SessionPlace<T> {
 
 impl<T> Drop for SessionPlace<T> {
     fn drop(&mut self) {
-        lock(&self.table).remove(&self.name);
+        self.table.lock().remove(&self.name);
     }
 }
 
 impl<T> Drop for UnauthenticatedPlace<T> {
     fn drop(&mut self) {
-        lock(&self.table).remove(self.number);
+        self.table.lock().remove(self.number);
     }
 }

@@ -17,10 +17,10 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::runtime::Handle;
 
+use super::EndReason;
 use super::outgoing_state::OutgoingState;
 use super::socket_client::SocketClient;
 use super::tcp_connection::TcpConnection;
-use super::{EndReason, lock};
 
 /// Longest frame, in bytes, that is written directly.
 pub const DIRECT_BYTES: usize = 8 * 1024;
@@ -73,7 +73,7 @@ impl SharedSocket {
     pub fn new(socket: TcpStream, transport: &TcpConnection) -> Self {
         let (reader, writer) = socket.into_split();
         let writer = Arc::new(writer);
-        let mut outgoing = lock(&transport.outgoing);
+        let mut outgoing = transport.outgoing.lock();
         outgoing.socket = Arc::downgrade(&writer);
         outgoing.runtime = Some(Handle::current());
         drop(outgoing);
@@ -231,7 +231,7 @@ impl OutgoingState {
 
 /// Writes the frames that were gathered for a connection.
 fn write_gathered(transport: &Arc<TcpConnection>) {
-    let mut outgoing = lock(&transport.outgoing);
+    let mut outgoing = transport.outgoing.lock();
     if outgoing.gatherer != Some(thread::current().id()) {
         return;
     }
@@ -298,7 +298,7 @@ async fn finish_frame(
 async fn write_rest(transport: &TcpConnection, socket: &OwnedWriteHalf) -> io::Result<()> {
     loop {
         socket.writable().await?;
-        let mut outgoing = lock(&transport.outgoing);
+        let mut outgoing = transport.outgoing.lock();
         match socket.try_write(&outgoing.rest) {
             Ok(count) => {
                 transport.has_written();

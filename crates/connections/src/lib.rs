@@ -26,8 +26,6 @@ mod stream;
 mod tcp_connection;
 mod unauthenticated;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
 pub use direct_writes::{SharedSocket, TextFrame, gather_writes};
 pub use encrypted_socket::EncryptedSocket;
@@ -84,9 +82,4 @@ pub enum EndReason {
     NodeLost,
     /// The server stops.
     ServerStops,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

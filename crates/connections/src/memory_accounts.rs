@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -16,7 +17,7 @@ use super::message_pace::MessagePace;
 use super::retained_bytes::RetainedBytes;
 use super::socket_client::SocketClient;
 use super::tcp_connection::{TcpConnection, TooManyConnections};
-use super::{EndReason, MESSAGE_BYTES, lock};
+use super::{EndReason, MESSAGE_BYTES};
 
 /// Bytes that may wait to be sent to one person, over all connections, beyond the largest message
 /// among them.
@@ -144,7 +145,7 @@ impl MemoryAccounts {
 
     /// Returns the account of a person whose role was read before.
     pub fn of_user(&self, user: &UserId) -> Arc<PersonAccount> {
-        let mut people = lock(&self.0.people);
+        let mut people = self.0.people.lock();
         if let Some(account) = people.get(user) {
             return Arc::clone(account);
         }
@@ -193,7 +194,7 @@ impl MemoryAccounts {
 
 impl AccountsShared {
     pub(super) fn people(&self) -> Vec<Arc<PersonAccount>> {
-        lock(&self.people).values().cloned().collect()
+        self.people.lock().values().cloned().collect()
     }
 
     fn add(&self, bytes: usize) -> Result<(), MemoryExhausted> {
@@ -330,7 +331,7 @@ impl PersonAccount {
     /// Counts messages of one of this person's clients; returns the time to wait before more are
     /// read.
     pub(super) fn pace(&self, messages: u32, now: Instant) -> Duration {
-        lock(&self.pace).take(messages, now)
+        self.pace.lock().take(messages, now)
     }
 
     /// Removes a message counted by [`PersonAccount::queue`] that was sent.
@@ -353,7 +354,7 @@ impl PersonAccount {
 
     /// Adds a client of this person; returns the number of clients.
     pub(super) fn join(&self, session: &Arc<SocketClient>) -> usize {
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         sessions.retain(|known| known.upgrade().is_some_and(|it| !it.is_ended()));
         sessions.push(Arc::downgrade(session));
         sessions.len()
@@ -373,7 +374,7 @@ impl PersonAccount {
     ) -> Result<(), TooManyConnections> {
         let polling = self.live_sessions().iter().filter(|it| it.is_polling()).count();
         let sockets = self.socket_count();
-        let mut connections = lock(&self.connections);
+        let mut connections = self.connections.lock();
         let mut live = self.http_connections_among(&connections);
         let mut idle = None;
         if live.len() >= most + polling || live.len() + sockets >= most_of_all {
@@ -418,7 +419,7 @@ impl PersonAccount {
 
     /// Returns the connections over which this person made the last HTTP request, the first first.
     fn http_connections(&self) -> Vec<Arc<TcpConnection>> {
-        self.http_connections_among(&lock(&self.connections))
+        self.http_connections_among(&self.connections.lock())
     }
 
     fn http_connections_among(
@@ -443,14 +444,14 @@ impl PersonAccount {
 
     pub(super) fn live_sessions(&self) -> Vec<Arc<SocketClient>> {
         let live = |it: &Weak<SocketClient>| it.upgrade().filter(|it| !it.is_ended());
-        lock(&self.sessions).iter().filter_map(live).collect()
+        self.sessions.lock().iter().filter_map(live).collect()
     }
 }
 
 impl LastingState {
     /// Records if the state holds now; returns the time for which it does.
     pub(super) fn lasts(&self, holds: bool, now: Instant) -> Option<Duration> {
-        let mut since = lock(&self.0);
+        let mut since = self.0.lock();
         *since = holds.then(|| since.unwrap_or(now));
         since.map(|since| now.saturating_duration_since(since))
     }

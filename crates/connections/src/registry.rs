@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::MissedTickBehavior;
 
 use copydesk_engine::permissions::Principal;
 
+use super::EndReason;
 use super::connection_tables::{
     SessionPlace, SessionTable, TransportPlace, TransportTable, UnauthenticatedPlace,
 };
@@ -20,7 +22,6 @@ use super::message_pace::MessagePace;
 use super::socket_client::SocketClient;
 use super::tcp_connection::TcpConnection;
 use super::unauthenticated::UnauthenticatedTable;
-use super::{EndReason, lock};
 
 /// Largest number of connections that have not shown a token.
 const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
@@ -152,7 +153,7 @@ impl ConnectionRegistry {
         let place =
             UnauthenticatedPlace { table: Arc::clone(&self.0.unauthenticated_sessions), number };
         let client = SocketClient::new(Some(place));
-        let mut unauthenticated = lock(&self.0.unauthenticated_sessions);
+        let mut unauthenticated = self.0.unauthenticated_sessions.lock();
         let is_full = unauthenticated.len() >= UNAUTHENTICATED_SESSIONS;
         let leaving = if is_full { unauthenticated.take_oldest_of_most() } else { None };
         unauthenticated.add(number, transport.place.peer, Arc::downgrade(&client));
@@ -193,13 +194,13 @@ impl ConnectionRegistry {
 
     /// Registers a client under the name of its engine.io session.
     pub fn name(&self, session: &Arc<SocketClient>, name: String) {
-        lock(&self.0.sessions).insert(name.clone(), Arc::downgrade(session));
+        self.0.sessions.lock().insert(name.clone(), Arc::downgrade(session));
         session.be_named(SessionPlace { table: Arc::clone(&self.0.sessions), name });
     }
 
     /// Returns the client of this name.
     pub fn session(&self, name: &str) -> Option<Arc<SocketClient>> {
-        lock(&self.0.sessions).get(name).and_then(Weak::upgrade)
+        self.0.sessions.lock().get(name).and_then(Weak::upgrade)
     }
 
     /// Holds bytes that came without a token. Those who hold most without a token make room for
@@ -227,7 +228,7 @@ impl ConnectionRegistry {
 
     /// Ends all connections.
     pub fn end_all(&self) {
-        let sessions: Vec<_> = lock(&self.0.sessions).values().filter_map(Weak::upgrade).collect();
+        let sessions: Vec<_> = self.0.sessions.lock().values().filter_map(Weak::upgrade).collect();
         for session in sessions {
             session.end(EndReason::ServerStops);
         }
@@ -262,7 +263,7 @@ impl RegistryState {
     fn largest_unauthenticated(&self) -> Option<UnauthenticatedHolder> {
         let (connections, clients) = (
             self.transports.entries().unauthenticated.live(),
-            lock(&self.unauthenticated_sessions).live(),
+            self.unauthenticated_sessions.lock().live(),
         );
         let connections =
             connections.into_iter().map(|(peer, it)| (peer, UnauthenticatedHolder::Connection(it)));

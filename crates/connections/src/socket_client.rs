@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,7 @@ use super::memory_accounts::{HeldBytes, MemoryExhausted, PersonAccount};
 use super::message_pace::MessagePace;
 use super::retained_bytes::RetainedBytes;
 use super::tcp_connection::TcpConnection;
-use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNAUTHENTICATED_MESSAGE_BYTES, lock};
+use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNAUTHENTICATED_MESSAGE_BYTES};
 
 /// Bytes that may wait to be sent to one client, beyond the largest message among them.
 const SESSION_BYTES: usize = 18 * 1024 * 1024;
@@ -132,8 +133,8 @@ impl SocketClient {
     /// Sets the person whose token the client has shown.
     pub(super) fn become_known(&self, person: Arc<PersonAccount>) {
         self.person.get_or_init(|| person);
-        lock(&self.unauthenticated).take();
-        lock(&self.early).held = None;
+        self.unauthenticated.lock().take();
+        self.early.lock().held = None;
         for transport in self.transports() {
             transport.become_known();
         }
@@ -141,7 +142,7 @@ impl SocketClient {
 
     /// Stores the entry of the client under its name.
     pub(super) fn be_named(&self, place: SessionPlace<Self>) {
-        let mut named = lock(&self.place);
+        let mut named = self.place.lock();
         if named.is_none() {
             *named = Some(place);
         } else {
@@ -157,7 +158,7 @@ impl SocketClient {
 
     /// Returns the name of its engine.io session, once known.
     pub(super) fn name(&self) -> Option<String> {
-        lock(&self.place).as_ref().map(|place| place.name.clone())
+        self.place.lock().as_ref().map(|place| place.name.clone())
     }
 
     /// Returns `true` while its transport is long polling.
@@ -177,7 +178,7 @@ impl SocketClient {
         if is_full || self.waiting_bytes() > MESSAGE_BYTES / 2 {
             return Err(SwitchRefused);
         }
-        let mut probe = lock(&self.probe);
+        let mut probe = self.probe.lock();
         let is_other = |it: &Arc<_>| !Arc::ptr_eq(it, transport);
         let other = probe.upgrade().filter(|it| is_other(it) && !it.is_ended());
         if !self.is_polling() || other.is_some() {
@@ -189,12 +190,12 @@ impl SocketClient {
 
     /// Gives up the switch that was begun, because it was not agreed to.
     pub fn give_up_switch(&self) {
-        *lock(&self.probe) = Weak::new();
+        *self.probe.lock() = Weak::new();
     }
 
     /// Returns the number of WebSocket connections that it has, or that are on their way.
     pub(super) fn socket_count(&self) -> usize {
-        let has_probe = lock(&self.probe).upgrade().is_some_and(|it| !it.is_ended());
+        let has_probe = self.probe.lock().upgrade().is_some_and(|it| !it.is_ended());
         usize::from(has_probe || !self.is_polling())
     }
 
@@ -219,7 +220,7 @@ impl SocketClient {
 
     /// Returns `true` if a message waits to be sent to it.
     pub(super) fn is_waited_for(&self) -> bool {
-        !lock(&self.queue).lengths.is_empty()
+        !self.queue.lock().lengths.is_empty()
     }
 
     /// Counts messages that the client has sent; returns the time to wait before more are read.
@@ -228,7 +229,7 @@ impl SocketClient {
     /// [`EndReason::Flood`] if they come too fast for too long.
     pub fn pace(&self, messages: u32) -> Result<Duration, EndReason> {
         let now = Instant::now();
-        let mut pace = lock(&self.pace);
+        let mut pace = self.pace.lock();
         let wait = pace.take(messages, now);
         if pace.is_flood(now) {
             return Err(EndReason::Flood);
@@ -249,7 +250,7 @@ impl SocketClient {
 
     /// Counts a message that was sent before a token was shown; returns `true` if it is allowed.
     pub fn may_send_early(&self) -> bool {
-        let mut early = lock(&self.early);
+        let mut early = self.early.lock();
         early.messages += 1;
         early.messages <= MESSAGES_BEFORE_TOKEN
     }
@@ -267,20 +268,20 @@ impl SocketClient {
     ) -> Result<(), MemoryExhausted> {
         // Released before `count` is called: to make room, other clients may be ended, and this one
         // too.
-        let held = lock(&self.early).held.take();
+        let held = self.early.lock().held.take();
         let before = held.as_ref().map_or(0, HeldBytes::bytes);
         if before.saturating_add(bytes) > EARLY_BYTES {
             return Err(MemoryExhausted::Person);
         }
         drop(held);
         let held = count(before + bytes)?;
-        lock(&self.early).held = Some(held);
+        self.early.lock().held = Some(held);
         Ok(())
     }
 
     /// Returns the bytes that came before a token was shown.
     pub(super) fn early_bytes(&self) -> usize {
-        lock(&self.early).held.as_ref().map_or(0, HeldBytes::bytes)
+        self.early.lock().held.as_ref().map_or(0, HeldBytes::bytes)
     }
 
     /// Counts a message of `length` bytes before it is handed over to be sent.
@@ -290,7 +291,7 @@ impl SocketClient {
     pub fn queue(&self, length: usize) -> Result<(), QueueOverflow> {
         let Some(person) = self.person() else { return Err(QueueOverflow::Ended) };
         let bytes = length + MESSAGE_OVERHEAD;
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         if queue.given_up.is_some() {
             return Err(QueueOverflow::Ended);
         }
@@ -315,7 +316,7 @@ impl SocketClient {
     /// kept where there is no room for it too, for a few kilobytes of each client are all that can
     /// be.
     pub(super) fn queue_first(&self, length: usize) {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         if queue.given_up.is_some() {
             return;
         }
@@ -332,7 +333,7 @@ impl SocketClient {
 
     /// Removes the oldest waiting message, which was sent.
     pub fn message_sent(&self) {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         if queue.given_up.is_some() {
             return;
         }
@@ -352,7 +353,7 @@ impl SocketClient {
 
     /// Returns the bytes that wait to be sent.
     pub fn waiting_bytes(&self) -> usize {
-        lock(&self.queue).bytes
+        self.queue.lock().bytes
     }
 
     /// Returns `true` if something waits to be sent to it and it takes some of it.
@@ -368,7 +369,7 @@ impl SocketClient {
 
     /// Returns the time for which messages wait and nothing was sent; `None` if nothing waits.
     fn waits_since(&self, now: Instant) -> Option<Duration> {
-        let queue = lock(&self.queue);
+        let queue = self.queue.lock();
         let moved = queue.moved.filter(|_| queue.bytes > 0)?;
         drop(queue);
         let written = self.transports().iter().map(|it| it.since_written()).min();
@@ -379,7 +380,7 @@ impl SocketClient {
     /// Returns `true` if so much waits to be sent that nothing large should be prepared for this
     /// client.
     pub fn is_busy(&self) -> bool {
-        let queue = lock(&self.queue);
+        let queue = self.queue.lock();
         queue.bytes.saturating_sub(queue.largest) >= BUSY_BYTES
             || self.person().is_some_and(|person| person.is_busy())
     }
@@ -415,7 +416,7 @@ impl SocketClient {
         self.ended.cancel();
         self.stop_keeping();
         // No longer counted, so that a caller that ends it to make room finds the room.
-        lock(&self.early).held = None;
+        self.early.lock().held = None;
         for transport in self.transports() {
             transport.end(reason);
         }
@@ -424,7 +425,7 @@ impl SocketClient {
 
     /// Gives up the messages that wait; returns their bytes, the first time.
     fn give_up(&self) -> Option<usize> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         if queue.given_up.is_some() {
             return None;
         }
@@ -467,7 +468,7 @@ impl SocketClient {
 
     /// Adds a connection that carries the client.
     pub(super) fn attach(&self, transport: &Arc<TcpConnection>) {
-        lock(&self.transports).push(Arc::downgrade(transport));
+        self.transports.lock().push(Arc::downgrade(transport));
         if self.is_ended() {
             transport.end(EndReason::Closed);
         }
@@ -475,21 +476,21 @@ impl SocketClient {
 
     /// Removes a connection that no longer carries the client.
     pub(super) fn detach(&self, transport: &TcpConnection) {
-        lock(&self.transports).retain(|known| {
+        self.transports.lock().retain(|known| {
             let known = known.upgrade();
             known.is_some_and(|it| !std::ptr::eq(Arc::as_ptr(&it), transport))
         });
     }
 
     fn transports(&self) -> Vec<Arc<TcpConnection>> {
-        lock(&self.transports).iter().filter_map(Weak::upgrade).collect()
+        self.transports.lock().iter().filter_map(Weak::upgrade).collect()
     }
 }
 
 impl Drop for SocketClient {
     fn drop(&mut self) {
         self.stop_keeping();
-        let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let queue = self.queue.get_mut();
         let Some(person) = self.person.get() else { return };
         match queue.given_up {
             Some(bytes) => person.freed(bytes),

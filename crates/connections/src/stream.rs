@@ -9,6 +9,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::EndReason;
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::incoming_frames::{FRAMES_AT_ONCE, IncomingFrames};
 use super::registry::ConnectionRegistry;
@@ -16,7 +17,6 @@ use super::request_head_end::HeadEnd;
 use super::retained_buffers::RetainedBuffer;
 use super::socket_client::SocketClient;
 use super::tcp_connection::TcpConnection;
-use super::{EndReason, lock};
 
 /// Stream that can be ended by its [`TcpConnection`], and reports to it the bytes that pass.
 ///
@@ -270,7 +270,7 @@ impl<S: AsyncWrite + Unpin> ObservedStream<S> {
         }
         self.transport.wake_writer(context.waker());
         let transport = Arc::clone(&self.transport);
-        let mut outgoing = lock(&transport.outgoing);
+        let mut outgoing = transport.outgoing.lock();
         if outgoing.is_taken() {
             // Ended in between: nothing would wake the writer.
             if self.transport.is_ended() {

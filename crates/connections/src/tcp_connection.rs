@@ -1,22 +1,23 @@
 //! Accepted TCP connection: its state, and a way to end it from outside.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
+use parking_lot::Mutex;
 
 use copydesk_engine::auth::AccessGuard;
 use copydesk_engine::ids::TokenId;
 
+use super::EndReason;
 use super::connection_tables::TransportPlace;
 use super::memory_accounts::{
     HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount,
 };
 use super::outgoing_state::OutgoingState;
 use super::socket_client::SocketClient;
-use super::{EndReason, lock};
 
 /// Longest wait for a request, or for the handshake after the upgrade, without a token.
 const UNAUTHENTICATED_PATIENCE: Duration = Duration::from_secs(10);
@@ -166,7 +167,7 @@ impl TcpConnection {
         if !self.is_http_of(person) {
             let (http, all) = (self.place.http_of_person(), self.place.connections_of_person());
             person.add_connection(self, http, all)?;
-            *lock(&self.owner) = Some(Arc::clone(person));
+            *self.owner.lock() = Some(Arc::clone(person));
         }
         self.become_known();
         Ok(())
@@ -174,19 +175,19 @@ impl TcpConnection {
 
     /// Returns `true` if this person made the last HTTP request over it.
     pub(super) fn is_http_of(&self, person: &PersonAccount) -> bool {
-        let owner = lock(&self.owner);
+        let owner = self.owner.lock();
         let is_owner = owner.as_ref().is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), person));
         is_owner && !self.is_upgraded() && !self.is_ended()
     }
 
     /// Returns `true` if it ends with the access of this token.
     pub fn ends_with(&self, token: &TokenId) -> bool {
-        lock(&self.access).as_ref().is_some_and(|(known, _)| known == token)
+        self.access.lock().as_ref().is_some_and(|(known, _)| known == token)
     }
 
     /// Ends it with the access of this token.
     pub fn end_with(&self, token: TokenId, access: Arc<dyn ConnectionAccess>) {
-        *lock(&self.access) = Some((token, access));
+        *self.access.lock() = Some((token, access));
         self.access_ended_ms.store(0, Ordering::Relaxed);
     }
 
@@ -286,22 +287,22 @@ impl TcpConnection {
         // Released before more is held: to make room, other connections may be ended, and this one
         // too.
         let before = self.take_head().map_or(0, |held| held.bytes());
-        let owner = lock(&self.owner).clone().filter(|_| self.is_known());
+        let owner = self.owner.lock().clone().filter(|_| self.is_known());
         let held = match owner {
             Some(person) => person.hold(HeldPurpose::Arriving, before + bytes)?,
             None => hold_unauthenticated(before + bytes)?,
         };
-        *lock(&self.head) = Some(held);
+        *self.head.lock() = Some(held);
         Ok(())
     }
 
     fn take_head(&self) -> Option<HeldBytes> {
-        lock(&self.head).take()
+        self.head.lock().take()
     }
 
     /// Returns the bytes that are held without a token having been shown.
     pub(super) fn unauthenticated_bytes(&self) -> usize {
-        let head = lock(&self.head).as_ref().map_or(0, HeldBytes::bytes);
+        let head = self.head.lock().as_ref().map_or(0, HeldBytes::bytes);
         head + self.session.get().map_or(0, |session| session.early_bytes())
     }
 
@@ -378,7 +379,7 @@ impl TcpConnection {
     /// Returns `true` if the access of the last request has ended and no answer is to be waited
     /// for.
     fn is_after_access(&self, now_ms: u64) -> bool {
-        let has_ended = lock(&self.access).as_ref().is_some_and(|(_, access)| access.has_ended());
+        let has_ended = self.access.lock().as_ref().is_some_and(|(_, access)| access.has_ended());
         if !has_ended {
             return false;
         }

@@ -2,14 +2,16 @@
 
 use std::fmt::{self, Write as _};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use uuid::{ContextV7, Timestamp, Uuid};
 
 /// Counter that orders identifiers made within one millisecond, or after the clock was set back.
-static ORDER: Mutex<AssertUnwindSafe<ContextV7>> = Mutex::new(AssertUnwindSafe(ContextV7::new()));
+#[expect(clippy::disallowed_types, reason = "the lock that `uuid` knows")]
+static ORDER: std::sync::Mutex<AssertUnwindSafe<ContextV7>> =
+    std::sync::Mutex::new(AssertUnwindSafe(ContextV7::new()));
 
 /// Returns a UUID that sorts by time of creation (version 7).
 ///

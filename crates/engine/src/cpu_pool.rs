@@ -15,8 +15,9 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as PersonLock, OwnedMutexGuard, Semaphore, oneshot};
 
 use crate::interrupt::Interrupt;
@@ -158,7 +159,7 @@ impl CpuPool {
     }
 
     fn person_lock(&self, person: &str) -> Arc<PersonLock<()>> {
-        let mut person_locks = lock(&self.person_locks);
+        let mut person_locks = self.person_locks.lock();
         if let Some(person_lock) = person_locks.get(person) {
             return Arc::clone(person_lock);
         }
@@ -181,17 +182,12 @@ fn serve(waiting: &Mutex<mpsc::Receiver<PoolJob>>) {
     #[cfg(target_os = "linux")]
     crate::processes::lower_priority();
     loop {
-        let job = lock(waiting).recv();
+        let job = waiting.lock().recv();
         match job {
             Ok(job) => job(),
             Err(mpsc::RecvError) => return,
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The data behind these locks is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -211,7 +207,7 @@ mod tests {
                 let held = Arc::clone(&held);
                 tokio::spawn(run("mallory", move || {
                     most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                    lock(&held).recv().unwrap();
+                    held.lock().recv().unwrap();
                     running.fetch_sub(1, Ordering::SeqCst);
                 }))
             })
@@ -239,7 +235,9 @@ mod tests {
         let (release, held) = std::sync::mpsc::channel::<()>();
         let job = tokio::spawn(run("ben", move || held.recv().unwrap()));
         tokio::task::yield_now().await;
-        while lock(&pool().person_locks)
+        while pool()
+            .person_locks
+            .lock()
             .get("ben")
             .is_none_or(|person_lock| person_lock.try_lock().is_ok())
         {
@@ -248,7 +246,7 @@ mod tests {
         job.abort();
         job.await.unwrap_err();
         assert!(
-            lock(&pool().person_locks).get("ben").unwrap().try_lock().is_err(),
+            pool().person_locks.lock().get("ben").unwrap().try_lock().is_err(),
             "the job still runs"
         );
         release.send(()).unwrap();
@@ -269,7 +267,7 @@ mod tests {
             let (held, started, person) = (Arc::clone(&held), Arc::clone(&started), *person);
             tokio::spawn(run_long(person, memory_bytes, move |_| {
                 started.fetch_add(1, Ordering::SeqCst);
-                while !matches!(lock(&held).try_recv(), Err(mpsc::TryRecvError::Disconnected)) {
+                while !matches!(held.lock().try_recv(), Err(mpsc::TryRecvError::Disconnected)) {
                     std::thread::yield_now();
                 }
             }))

@@ -1,12 +1,13 @@
 //! Anthropic's Messages API, or any server that speaks it.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -245,7 +246,7 @@ impl AnthropicApi {
             // conversation: "input length and `max_tokens` exceed context limit: 188240 + 64000 >
             // 200000".
             if !message.contains("context") {
-                self.lower_limit_models().insert(body.model.clone());
+                self.lower_limit_models.lock().insert(body.model.clone());
             }
             return Some(body.with(|body| body["max_tokens"] = json!(DEFAULT_MAX_TOKENS)));
         }
@@ -263,16 +264,11 @@ impl AnthropicApi {
     /// Returns the largest number of output tokens that `model` can be asked for here.
     fn max_output(&self, model: &str) -> u32 {
         let listed = prices::max_output(model);
-        if self.lower_limit_models().contains(model) {
+        if self.lower_limit_models.lock().contains(model) {
             listed.min(DEFAULT_MAX_TOKENS)
         } else {
             listed
         }
-    }
-
-    fn lower_limit_models(&self) -> MutexGuard<'_, HashSet<String>> {
-        // A set of names is whole between any two statements.
-        self.lower_limit_models.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn try_once(

@@ -2,11 +2,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +29,7 @@ struct TryUsage(Mutex<Option<FailedTryUsage>>);
 
 impl TryUsage {
     fn set(&self, model: &str, usage: TokenUsage) {
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.0.lock();
         if used.as_ref().map_or(TokenUsage::default(), |lost| lost.usage) != usage {
             *used = Some(FailedTryUsage { model: model.to_owned(), usage });
         }
@@ -36,11 +37,11 @@ impl TryUsage {
 
     fn begin(&self, model: &str) {
         let begun = FailedTryUsage { model: model.to_owned(), usage: TokenUsage::default() };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+        *self.0.lock() = Some(begun);
     }
 
     fn take(&self) -> Option<FailedTryUsage> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

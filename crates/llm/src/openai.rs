@@ -13,10 +13,11 @@ mod stream;
 mod text_parts;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use reqwest::Client;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -224,18 +225,13 @@ impl OpenAiApi {
 
     /// Returns the [`ServerDialect`] of a model: models behind one server accept different fields.
     fn dialect_of(&self, model: &str) -> ServerDialect {
-        self.learned().get(model).copied().unwrap_or(self.dialect)
+        self.learned.lock().get(model).copied().unwrap_or(self.dialect)
     }
 
     fn learn(&self, model: &str, dialect: ServerDialect) {
         if self.dialect_of(model) != dialect {
-            self.learned().insert(model.to_owned(), dialect);
+            self.learned.lock().insert(model.to_owned(), dialect);
         }
-    }
-
-    fn learned(&self) -> MutexGuard<'_, HashMap<String, ServerDialect>> {
-        // Each dialect is one value, so all of them are whole between any two statements.
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::OnceLock;
 
+use parking_lot::RwLock;
 use serde::Deserialize;
 
 use crate::messages_api::TokenUsage;
@@ -114,7 +115,7 @@ pub fn add_file(path: &Path) -> Result<(), PriceListError> {
         let source = Box::new(source);
         PriceListError::Invalid { path: path.into(), source }
     })?;
-    let mut list = current().write().unwrap_or_else(PoisonError::into_inner);
+    let mut list = current().write();
     list.models.extend(added.models);
     Ok(())
 }
@@ -123,19 +124,19 @@ pub fn add_file(path: &Path) -> Result<(), PriceListError> {
 /// rewrite the longest document that tools change, in most languages but not in Chinese or
 /// Japanese.
 pub fn max_output(model: &str) -> u32 {
-    current().read().unwrap_or_else(PoisonError::into_inner).max_output(model)
+    current().read().max_output(model)
 }
 
 /// Returns the cost of the [`TokenUsage`] of one answer of `model`, in billionths of a US dollar;
 /// `None` if its price is not known.
 pub fn cost(model: &str, usage: TokenUsage) -> Option<u64> {
-    current().read().unwrap_or_else(PoisonError::into_inner).cost(model, usage)
+    current().read().cost(model, usage)
 }
 
 /// Returns `true` if the price of `model` is known to be nothing, `false` if it costs something;
 /// `None` if its price is not known.
 pub fn is_free(model: &str) -> Option<bool> {
-    current().read().unwrap_or_else(PoisonError::into_inner).is_free(model)
+    current().read().is_free(model)
 }
 
 impl PriceList {

@@ -7,8 +7,9 @@ mod script;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::delta_stream::{self, DeltaSink};
@@ -77,7 +78,7 @@ impl ScriptRun {
             outcomes.into_iter().map(|outcome| outcome.text).collect::<Vec<_>>().join("\n")
         });
         let turns = &self.script.turns;
-        let mut sessions = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.used.lock();
         let used =
             sessions.entry(request.session.clone()).or_insert_with(|| vec![false; turns.len()]);
         let free = |(index, turn): &(usize, &ScriptTurn)| {

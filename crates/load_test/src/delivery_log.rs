@@ -1,8 +1,8 @@
 //! Arrival of the versions of one document at everybody in it.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// Record of when each version of a document was caused, and when the last client received it.
@@ -60,7 +60,7 @@ impl DeliveryLog {
     }
 
     fn change(&self, from: u64, count: usize, change: impl Fn(&mut VersionRecord)) {
-        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut versions = self.versions.lock();
         let from = usize::try_from(from).unwrap_or(usize::MAX);
         let end = from.saturating_add(count);
         if versions.len() < end {
@@ -71,7 +71,7 @@ impl DeliveryLog {
 
     /// Adds the times of what was done in the `measured` time.
     pub fn add_times(&self, measured: &Range<Instant>, all: &mut DeliveryTimes) {
-        let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        let versions = self.versions.lock();
         for record in versions.iter() {
             all.missing += u64::from(self.clients.saturating_sub(record.received));
             let (Some(cause), Some(last)) = (record.cause, record.last) else { continue };

@@ -1,8 +1,9 @@
 //! Handlers of the protocol's methods.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
@@ -56,7 +57,7 @@ impl McpHandler {
         let mut listener = app.changes.listen();
         self.shared.app.tasks.spawn(async move {
             let wanted = ListenerFilter {
-                text: |document: &DocumentId| lock(&subscribed).contains_key(document),
+                text: |document: &DocumentId| subscribed.lock().contains_key(document),
                 list: |document: &DocumentId| app.api.is_listed_for(&caller.principal, document),
             };
             loop {
@@ -70,7 +71,7 @@ impl McpHandler {
                 if news.list && peer.notify_resource_list_changed().await.is_err() {
                     return;
                 }
-                let subscribed: Vec<_> = lock(&subscribed).keys().cloned().collect();
+                let subscribed: Vec<_> = subscribed.lock().keys().cloned().collect();
                 for document in subscribed.iter().filter(|it| news.has(it)) {
                     let uri = resources::uri(document);
                     let update = ResourceUpdatedNotificationParam::new(uri);
@@ -81,11 +82,6 @@ impl McpHandler {
             }
         });
     }
-}
-
-/// Locks a mutex, poisoned or not: its value is consistent between any two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ServerHandler for McpHandler {
@@ -209,7 +205,7 @@ impl ServerHandler for McpHandler {
         let caller = caller_of(&context)?;
         let document = resources::find(&self.shared, &caller, &request.uri).await?;
         let watched = self.shared.app.changes.watch(&document);
-        lock(&self.subscribed).insert(document, watched);
+        self.subscribed.lock().insert(document, watched);
         Ok(())
     }
 
@@ -219,7 +215,7 @@ impl ServerHandler for McpHandler {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if let Some(document) = resources::document(&request.uri) {
-            lock(&self.subscribed).remove(&document);
+            self.subscribed.lock().remove(&document);
         }
         Ok(())
     }

@@ -8,9 +8,9 @@
 //! `copydesk mcp` belongs to one program, and sends a name of its own.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use copydesk_engine::ids::{DocumentId, UserId, Version};
+use parking_lot::Mutex;
 
 /// Maximum number of versions remembered for one person.
 const MOST_OF_ONE: usize = 10_000;
@@ -40,7 +40,7 @@ impl ReadVersions {
         document: &DocumentId,
     ) -> Option<Version> {
         let name = (reader?.clone(), document.clone());
-        self.people().get(user)?.get(&name).copied()
+        self.0.lock().get(user)?.get(&name).copied()
     }
 
     /// Stores the version that a person's program has read.
@@ -52,7 +52,7 @@ impl ReadVersions {
         version: Version,
     ) {
         let Some(reader) = reader else { return };
-        let mut people = self.people();
+        let mut people = self.0.lock();
         let own = people.entry(user.clone()).or_default();
         if own.len() >= MOST_OF_ONE {
             // At worst this person's programs are asked to read once more.
@@ -63,7 +63,7 @@ impl ReadVersions {
 
     /// Forgets the versions of a session that is over.
     pub(crate) fn forget(&self, user: &UserId, session: &str) {
-        let mut people = self.people();
+        let mut people = self.0.lock();
         let Some(own) = people.get_mut(user) else { return };
         own.retain(
             |(reader, _), _| !matches!(reader, ReadingProgram::Session(it) if it == session),
@@ -71,10 +71,6 @@ impl ReadVersions {
         if own.is_empty() {
             people.remove(user);
         }
-    }
-
-    fn people(&self) -> MutexGuard<'_, HashMap<UserId, PersonReads>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,7 +98,7 @@ mod tests {
         reads.forget(&"ben".into(), "1");
         assert_eq!(by("ana", one.clone()), Some(Version(7)));
         reads.forget(&ana, "1");
-        assert_eq!((by("ana", one), reads.people().len()), (None, 0));
+        assert_eq!((by("ana", one), reads.0.lock().len()), (None, 0));
     }
 
     #[test]
@@ -110,6 +106,6 @@ mod tests {
         let (reads, ana) = (ReadVersions::default(), UserId::from("ana"));
         reads.note(&ana, None, "d".into(), Version(7));
         assert_eq!(reads.by(&ana, None, &"d".into()), None);
-        assert!(reads.people().is_empty());
+        assert!(reads.0.lock().is_empty());
     }
 }

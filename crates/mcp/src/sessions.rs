@@ -8,8 +8,9 @@
 //! session refused, with the reason.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -105,7 +106,7 @@ impl McpSessions {
     /// [`SessionsFull`] if all sessions that could end are in use.
     pub(crate) fn begin(&self, session: &str, owner: &UserId) -> Result<Vec<String>, SessionsFull> {
         let SessionBounds { person, all } = self.0.bounds;
-        let mut open = self.open();
+        let mut open = self.0.open.lock();
         let mut ended = Vec::new();
         if open.count(owner) >= person {
             ended.push(open.end_idle_of(owner).ok_or(SessionsFull::Person)?);
@@ -127,12 +128,12 @@ impl McpSessions {
 
     /// Returns the owner of a session, if it exists.
     pub(crate) fn owner(&self, session: &str) -> Option<UserId> {
-        self.open().sessions.get(session).map(|it| it.owner.clone())
+        self.0.open.lock().sessions.get(session).map(|it| it.owner.clone())
     }
 
     /// Begins a use of a session, if it exists.
     pub(crate) fn hold(&self, session: &str) -> Option<SessionUse> {
-        self.open().change(session, |it| it.uses += 1)?;
+        self.0.open.lock().change(session, |it| it.uses += 1)?;
         Some(SessionUse { sessions: self.clone(), session: session.to_owned() })
     }
 
@@ -140,7 +141,7 @@ impl McpSessions {
     /// place.
     pub(crate) fn call(&self, session: &str) -> Option<SessionCall> {
         let held = self.hold(session)?;
-        let open = self.open();
+        let open = self.0.open.lock();
         let McpSession { over, calls, .. } = open.sessions.get(session)?;
         Some(SessionCall { over: over.clone(), _counted: calls.token(), _use: held })
     }
@@ -148,15 +149,10 @@ impl McpSessions {
     /// Ends a session and cancels its calls. Returns the tracker of the calls in progress, if the
     /// session existed.
     pub(crate) fn end(&self, session: &str) -> Option<TaskTracker> {
-        let McpSession { over, calls, .. } = self.open().sessions.remove(session)?;
+        let McpSession { over, calls, .. } = self.0.open.lock().sessions.remove(session)?;
         over.cancel();
         calls.close();
         Some(calls)
-    }
-
-    fn open(&self) -> MutexGuard<'_, OpenSessions> {
-        // The value is consistent between any two statements.
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -191,7 +187,7 @@ impl OpenSessions {
 
 impl Drop for SessionUse {
     fn drop(&mut self) {
-        self.sessions.open().change(&self.session, |it| it.uses -= 1);
+        self.sessions.0.open.lock().change(&self.session, |it| it.uses -= 1);
     }
 }
 

@@ -6,9 +6,10 @@
 //! nothing has to be taken back, and a server that takes a document over knows it already.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -50,7 +51,7 @@ pub(crate) struct WatchedDocument {
 impl WatchedHere {
     /// Begins to listen to a document.
     pub(crate) fn watch(&self, document: &DocumentId) -> WatchedDocument {
-        let mut watched = lock(&self.0.watched);
+        let mut watched = self.0.watched.lock();
         let listeners = watched.listeners.entry(document.clone()).or_insert(0);
         *listeners += 1;
         if *listeners == 1 {
@@ -61,7 +62,7 @@ impl WatchedHere {
     }
 
     fn all(&self) -> Vec<DocumentId> {
-        let mut watched = lock(&self.0.watched);
+        let mut watched = self.0.watched.lock();
         watched.new.clear();
         watched.listeners.keys().cloned().collect()
     }
@@ -69,7 +70,7 @@ impl WatchedHere {
 
 impl Drop for WatchedDocument {
     fn drop(&mut self) {
-        let mut watched = lock(&self.here.0.watched);
+        let mut watched = self.here.0.watched.lock();
         if let Some(listeners) = watched.listeners.get_mut(&self.document) {
             *listeners -= 1;
             if *listeners == 0 {
@@ -94,7 +95,7 @@ impl WatchedNews {
     /// Waits for new ones, or until it is time to tell all of them again.
     pub async fn next(&mut self) -> Vec<DocumentId> {
         loop {
-            let new = std::mem::take(&mut lock(&self.here.0.watched).new);
+            let new = std::mem::take(&mut self.here.0.watched.lock().new);
             if !new.is_empty() {
                 return new;
             }
@@ -132,7 +133,7 @@ impl Default for WatchedElsewhere {
 impl WatchedElsewhere {
     /// Notes what programs of another server listen to. Returns the documents that are new.
     pub(crate) fn note(&self, documents: Vec<DocumentId>) -> Vec<DocumentId> {
-        let mut inner = lock(&self.0);
+        let mut inner = self.0.lock();
         let now = Instant::now();
         inner.until.retain(|_, until| *until > now);
         let mut new = Vec::new();
@@ -146,24 +147,19 @@ impl WatchedElsewhere {
 
     /// Notes that something may have been missed.
     pub(crate) fn note_missed(&self) {
-        lock(&self.0).all_until = Instant::now() + ALL_TOLD;
+        self.0.lock().all_until = Instant::now() + ALL_TOLD;
     }
 
     /// Returns `true` if somebody may listen to a document.
     pub(crate) fn has(&self, document: &DocumentId) -> bool {
-        let (inner, now) = (lock(&self.0), Instant::now());
+        let (inner, now) = (self.0.lock(), Instant::now());
         inner.all_until > now || inner.until.get(document).is_some_and(|until| *until > now)
     }
 
     /// Returns all documents that others are known to listen to.
     pub(crate) fn known(&self) -> BTreeSet<DocumentId> {
-        lock(&self.0).until.keys().cloned().collect()
+        self.0.lock().until.keys().cloned().collect()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

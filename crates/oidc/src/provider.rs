@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
@@ -20,6 +19,7 @@ use openidconnect::{
     RequestTokenError, Scope, SignatureVerificationError, StandardErrorResponse,
     StandardTokenResponse,
 };
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -279,7 +279,7 @@ impl OidcProvider {
     /// Returns what the provider publishes of itself. What was read an hour ago is read again, and
     /// still used if the provider does not answer.
     async fn metadata(&self) -> Result<CoreProviderMetadata, SignInFailure> {
-        let known = self.published().metadata.clone();
+        let known = self.published.lock().metadata.clone();
         if let Some((metadata, again)) = &known
             && Instant::now() < *again
         {
@@ -289,7 +289,7 @@ impl OidcProvider {
         let http = self.http();
         match CoreProviderMetadata::discover_async(self.issuer.clone(), &http).await {
             Ok(metadata) => {
-                let mut published = self.published();
+                let mut published = self.published.lock();
                 published.keys = Some(metadata.jwks().clone());
                 published.metadata = Some((metadata.clone(), Instant::now() + FRESH));
                 Ok(metadata)
@@ -298,7 +298,7 @@ impl OidcProvider {
                 let failure = unreadable(error);
                 let Some((metadata, _)) = known else { return Err(failure) };
                 tracing::warn!(%failure, "cannot read the provider's metadata; the known ones are used");
-                self.published().metadata = Some((metadata.clone(), Instant::now() + AGAIN));
+                self.published.lock().metadata = Some((metadata.clone(), Instant::now() + AGAIN));
                 Ok(metadata)
             }
         }
@@ -312,29 +312,24 @@ impl OidcProvider {
     }
 
     fn keys(&self) -> CoreJsonWebKeySet {
-        self.published().keys.clone().unwrap_or_default()
+        self.published.lock().keys.clone().unwrap_or_default()
     }
 
     /// Reads the keys again because one is unknown, at most once in [`KEY_PAUSE`]; returns what is
     /// known then.
     async fn newer_keys(&self) -> Result<CoreJsonWebKeySet, SignInFailure> {
         let _reading = self.reading_keys.lock().await;
-        if self.published().read_for_key.is_some_and(|last| last.elapsed() < KEY_PAUSE) {
+        if self.published.lock().read_for_key.is_some_and(|last| last.elapsed() < KEY_PAUSE) {
             return Ok(self.keys());
         }
         let metadata = self.metadata().await?;
         let http = self.http();
         let keys = CoreJsonWebKeySet::fetch_async(metadata.jwks_uri(), &http).await;
         let keys = keys.map_err(unreadable)?;
-        let mut published = self.published();
+        let mut published = self.published.lock();
         published.keys = Some(keys.clone());
         published.read_for_key = Some(Instant::now());
         Ok(keys)
-    }
-
-    fn published(&self) -> MutexGuard<'_, PublishedByProvider> {
-        // What is published is consistent between any two statements.
-        self.published.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the name of the cookie. Over TLS its prefix keeps other hosts of the domain from

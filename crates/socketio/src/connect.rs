@@ -1,9 +1,10 @@
 //! Handshake: authentication, the session, and the socket's worker.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
 use socketioxide::{SocketIo, TransportType};
@@ -157,7 +158,7 @@ async fn send_welcome(socket: SocketRef) {
     let greeting = socket.extensions.remove::<PendingGreeting>();
     let Some(PendingGreeting(registered, link, greeted)) = greeting else { return };
     link.emit_value("sessionRegistered", &registered);
-    let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let greeted = greeted.lock().take();
     // It is no error if the worker is gone.
     greeted.map(|greeted| greeted.send(()));
 }

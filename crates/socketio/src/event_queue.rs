@@ -5,14 +5,15 @@
 //! spawns nothing. One worker for each socket then handles the events one after the other.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use governor::clock::DefaultClock;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use socketioxide::adapter::LocalAdapter;
@@ -203,12 +204,12 @@ pub(crate) struct RelaySlot(Arc<Mutex<Option<(AckReply, NodeAddress)>>>);
 impl RelaySlot {
     /// Stores the reply to an event whose document another server has.
     pub(crate) fn put(&self, ack: AckReply, node: NodeAddress) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((ack, node));
+        *self.0.lock() = Some((ack, node));
     }
 
     /// Takes it out, if there is one.
     pub(crate) fn take(&self) -> Option<(AckReply, NodeAddress)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

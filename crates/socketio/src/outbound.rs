@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::mem::{Discriminant, discriminant};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc::UnboundedSender;
 
 use copydesk_connections::{TextFrame, gather_writes};
@@ -95,13 +96,13 @@ impl ConnectedSocket {
     /// already.
     fn emit_end(&self, said: &RunEvent, message: &EncodedEvent) {
         let what = (said.run.clone(), discriminant(&said.saying));
-        if lock(&self.heard).insert(what) {
+        if self.heard.lock().insert(what) {
             self.emit(message);
         }
     }
 
     fn heard_anything_of(&self, run: &RunId) -> bool {
-        lock(&self.heard).iter().any(|(known, _)| known == run)
+        self.heard.lock().iter().any(|(known, _)| known == run)
     }
 }
 
@@ -113,30 +114,23 @@ impl SocketRegistry {
 
     /// Returns the number of connected sockets.
     pub fn count(&self) -> usize {
-        self.connected_sockets.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.connected_sockets.read().len()
     }
 
     /// Registers a socket until [`SocketRegistry::remove`].
     pub(crate) fn insert(&self, member: MemberId, socket: ConnectedSocket) {
-        self.connected_sockets
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(member, Arc::new(socket));
+        self.connected_sockets.write().insert(member, Arc::new(socket));
     }
 
     /// Removes a socket.
     pub(crate) fn remove(&self, member: &MemberId) {
-        self.connected_sockets.write().unwrap_or_else(PoisonError::into_inner).remove(member);
-    }
-
-    fn connected_sockets(&self) -> RwLockReadGuard<'_, HashMap<MemberId, Arc<ConnectedSocket>>> {
-        self.connected_sockets.read().unwrap_or_else(PoisonError::into_inner)
+        self.connected_sockets.write().remove(member);
     }
 
     /// Returns the sockets of members that take an event. Nothing is locked while they are written
     /// to.
     fn receivers(&self, members: &[MemberId], event: &RoomEvent) -> Vec<Arc<ConnectedSocket>> {
-        let connected_sockets = self.connected_sockets();
+        let connected_sockets = self.connected_sockets.read();
         let sockets = members.iter().filter_map(|member| connected_sockets.get(member));
         sockets.filter(|socket| socket.takes(event)).map(Arc::clone).collect()
     }
@@ -144,7 +138,7 @@ impl SocketRegistry {
     /// Tells everybody which models can be asked now, and in which modes.
     pub fn announce_models(&self, agents: &AgentService) {
         let (models, local_models) = (agents.models(), agents.local_models());
-        let connected_sockets = self.connected_sockets();
+        let connected_sockets = self.connected_sockets.read();
         for socket in connected_sockets.values().filter(|socket| !socket.is_relayed) {
             let (person, document) = (&socket.principal, socket.principal.document.as_ref());
             let offered = agents.modes(person, document).into_iter();
@@ -158,7 +152,7 @@ impl SocketRegistry {
     /// Sends a socket the events that its session has missed: the ends of runs while no socket of
     /// the session was connected.
     pub fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
-        if let Some(socket) = self.connected_sockets().get(member) {
+        if let Some(socket) = self.connected_sockets.read().get(member) {
             for said in missed {
                 if let Some(message) = convert::said(said) {
                     socket.emit_end(said, &message);
@@ -174,7 +168,7 @@ impl SocketRegistry {
             let is_linked = socket.linked.as_ref().is_some_and(|linked| linked.has(node));
             socket.session == *session && !socket.is_relayed && !is_linked
         };
-        let connected_sockets = self.connected_sockets();
+        let connected_sockets = self.connected_sockets.read();
         let untold = connected_sockets.iter().filter(|(_, socket)| is_untold(socket));
         untold.map(|(member, _)| member.clone()).collect()
     }
@@ -182,7 +176,7 @@ impl SocketRegistry {
     /// Sends the end of a run to everybody in the document and to every socket of the session that
     /// asked.
     fn notify_end(&self, members: &[MemberId], said: &RunEvent) {
-        let (connected_sockets, message) = (self.connected_sockets(), convert::said(said));
+        let (connected_sockets, message) = (self.connected_sockets.read(), convert::said(said));
         let own = || connected_sockets.values().filter(|socket| socket.session == said.session);
         if let Some(message) = &message {
             own().for_each(|socket| socket.emit_end(said, message));
@@ -208,16 +202,16 @@ impl SocketRegistry {
         let heard_runs = self.heard_runs.clone();
         let (session, run) = (said.session.clone(), said.run.clone());
         let (noting, name) = (Arc::clone(&self.noting), (session.clone(), run.clone()));
-        lock(&noting).insert(name.clone());
+        noting.lock().insert(name.clone());
         tokio::spawn(async move {
             heard_runs.add(session, run).await;
-            lock(&noting).remove(&name);
+            noting.lock().remove(&name);
         });
     }
 
     /// Returns the runs whose end was heard, though that is not yet stored.
     pub(crate) fn being_noted(&self) -> HashSet<(SessionId, RunId)> {
-        lock(&self.noting).clone()
+        self.noting.lock().clone()
     }
 }
 
@@ -251,7 +245,7 @@ impl EventSink for SocketRegistry {
 
     fn gather(&self, members: &[MemberId], deliver: &mut dyn FnMut()) {
         let sockets: Vec<_> = {
-            let connected_sockets = self.connected_sockets();
+            let connected_sockets = self.connected_sockets.read();
             members.iter().filter_map(|member| connected_sockets.get(member).cloned()).collect()
         };
         gather_writes(sockets.iter().map(|socket| &**socket.link.client()), deliver);
@@ -265,14 +259,14 @@ impl EventSink for SocketRegistry {
             ServerEvent::Settings(_) => true,
         };
         let receivers: Vec<_> =
-            self.connected_sockets().values().filter(may_know).map(Arc::clone).collect();
+            self.connected_sockets.read().values().filter(may_know).map(Arc::clone).collect();
         send(&receivers, &message, DIRECTLY_ANNOUNCED);
     }
 
     fn follow(&self, members: &[MemberId], document: &DocumentId, request: &RequestId) {
         let (document_id, request_id) = (document.clone(), request.clone());
         let followed = FollowedRequest { document_id, request_id };
-        let connected_sockets = self.connected_sockets();
+        let connected_sockets = self.connected_sockets.read();
         for socket in members.iter().filter_map(|member| connected_sockets.get(member)) {
             if socket.is_relayed {
                 socket.link.emit_value(TO_FOLLOW, &followed);
@@ -306,11 +300,6 @@ impl<'a> EventFrames<'a> {
         });
         self.0[at].1.as_ref()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns `true` if the event belongs to the end of a run.

@@ -8,10 +8,11 @@
 mod answers;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -161,7 +162,7 @@ pub(crate) struct LinkedNodes(Arc<Mutex<Vec<i64>>>);
 impl LinkedNodes {
     /// Returns `true` if there is a connection to this server.
     pub(crate) fn has(&self, number: i64) -> bool {
-        lock(&self.0).contains(&number)
+        self.0.lock().contains(&number)
     }
 }
 
@@ -318,7 +319,7 @@ impl SocketConnection {
         if is_push {
             let (over, passed) = oneshot::channel();
             let then = EventFollower::AfterPushes(over);
-            lock(&link.waiting).insert(number, WaitingEvent::Passed { ack, then, names_file });
+            link.waiting.lock().insert(number, WaitingEvent::Passed { ack, then, names_file });
             link.events.send(event).await.ok();
             relay.pushes.retain_mut(|push| push.try_recv() == Err(TryRecvError::Empty));
             relay.pushes.push(passed);
@@ -326,7 +327,7 @@ impl SocketConnection {
         }
         let (done, outcome) = oneshot::channel();
         let then = EventFollower::Next(done);
-        lock(&link.waiting).insert(number, WaitingEvent::Passed { ack, then, names_file });
+        link.waiting.lock().insert(number, WaitingEvent::Passed { ack, then, names_file });
         link.events.send(event).await.ok();
         match outcome.await {
             Ok(PassedOutcome::Moved(ack)) => Passed::Again(ack),
@@ -358,7 +359,7 @@ impl SocketConnection {
         metrics::RELAYED_EVENTS.count();
         link.last += 1;
         let (taker, answer) = oneshot::channel();
-        lock(&link.waiting).insert(link.last, WaitingEvent::Part(taker));
+        link.waiting.lock().insert(link.last, WaitingEvent::Part(taker));
         let event = PassedEvent { number: Some(link.last), name: name.to_owned(), payload };
         link.events.send(event).await.ok();
         // A lost connection ends the client.
@@ -417,7 +418,7 @@ impl SocketConnection {
         }
         let NodeLink { events, packets } = (relay.connect)(node.clone(), handshake).await?;
         let waiting = Arc::default();
-        lock(&relay.numbers.0).push(node.number);
+        relay.numbers.0.lock().push(node.number);
         let with_inbox = more.contains(&RELAYED_INBOX);
         let link = OpenLink { events, with_inbox, waiting: Arc::clone(&waiting), last: 0 };
         relay.links.insert(node.number, link);
@@ -430,8 +431,3 @@ impl SocketConnection {
 
 /// Number of events that may wait to be passed on to one server; for [`NodeLink::events`].
 pub const LINK_LENGTH: usize = WAITING;
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

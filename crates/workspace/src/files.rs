@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Read as _};
-use std::sync::PoisonError;
 
 use cap_fs_ext::{
     FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
@@ -97,7 +96,7 @@ impl Workspace {
         expected: &str,
     ) -> WorkspaceResult<ReplacedFile> {
         self.check(path, content)?;
-        let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let replacing = self.0.replacing.lock();
         let missing = if expected == ABSENT { MissingFolder::Make } else { MissingFolder::Refuse };
         let spot = self.spot(path, missing)?;
         let (old, metadata) = match self.writable(&spot, path) {
@@ -134,7 +133,7 @@ impl Workspace {
     /// The errors of [`Self::write`].
     pub fn remove(&self, path: &str, expected: &str) -> WorkspaceResult<ReplacedFile> {
         check_guarded(path)?;
-        let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let replacing = self.0.replacing.lock();
         let spot = self.spot(path, MissingFolder::Refuse).map_err(|error| match error {
             WorkspaceError::NotFound { .. } => changed(path),
             error => error,

@@ -29,12 +29,13 @@ mod walk;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::OnceLock;
-use std::sync::{Arc, Mutex};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
+use parking_lot::Mutex;
 #[cfg(unix)]
 use tokio_util::sync::CancellationToken;
 

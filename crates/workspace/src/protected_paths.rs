@@ -9,11 +9,11 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use cap_fs_ext::{DirExt as _, MetadataExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata};
+use parking_lot::Mutex;
 
 use super::path_names::plain;
 
@@ -153,12 +153,12 @@ impl ProtectedPaths {
     }
 
     fn remembers(&self, it: FileIdentity) -> bool {
-        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = self.remembered.lock();
         remembered.iter().any(|known| known.identity == it)
     }
 
     fn remember(&self, it: PinnedPath) {
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = self.remembered.lock();
         if remembered.iter().any(|known| known.identity == it.identity) {
             return;
         }

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use parking_lot::Mutex;
 use reqwest::Url;
 use rsa::pkcs1v15::SigningKey;
 use rsa::rand_core::OsRng;
@@ -108,10 +109,6 @@ impl IdentityProvider {
         provider
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The flags of a server whose people sign in here.
     pub fn flags(&self, roles: &[&str]) -> Vec<String> {
         let mut flags = vec!["--oidc-issuer".to_owned(), self.issuer.clone()];
@@ -125,34 +122,34 @@ impl IdentityProvider {
     /// Whoever comes from now on is this person.
     pub fn says_it_is(&self, subject: &str, name: &str, groups: &[&str]) {
         let email = format!("{}@press.example", name.to_lowercase());
-        self.state().person = json!({
+        self.state.lock().person = json!({
             "sub": subject, "name": name, "email": email, "email_verified": true, "groups": groups,
         });
     }
 
     /// Tokens are wrong in this way from now on; `None`: they are right.
     pub fn lies(&self, fault: Option<TokenFault>) {
-        self.state().fault = fault;
+        self.state.lock().fault = fault;
     }
 
     /// Another key signs from now on, and it alone is published.
     pub fn rotates_its_key(&self) {
-        self.state().key = 1;
+        self.state.lock().key = 1;
     }
 
     /// Answers nothing from now on, or again.
     pub fn is_down(&self, is_down: bool) {
-        self.state().is_down = is_down;
+        self.state.lock().is_down = is_down;
     }
 
     /// The person says no from now on.
     pub fn declines(&self) {
-        self.state().declines = true;
+        self.state.lock().declines = true;
     }
 
     /// How often its keys were read.
     pub fn key_requests(&self) -> usize {
-        self.state().key_requests
+        self.state.lock().key_requests
     }
 
     /// What a browser gets that comes with this address: where it goes next.
@@ -166,7 +163,7 @@ impl IdentityProvider {
 
 fn answer(mut stream: TcpStream, state: &Mutex<State>) {
     let Some((head, body)) = read(&mut stream) else { return };
-    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = state.lock();
     if state.is_down {
         return;
     }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ impl Log {
     /// Adds what the socket saw now; checks it against the wire's samples and the order of
     /// versions.
     pub fn add(&self, entry: Entry) {
-        let mut seen = self.lock();
+        let mut seen = self.seen.lock();
         match entry.kind {
             Kind::Event => {
                 seen.faults.extend(wire::check_event(&entry.name, &entry.body).err());
@@ -123,7 +123,7 @@ impl Log {
 
     /// Everything seen so far.
     pub fn entries(&self) -> Vec<Entry> {
-        let seen = self.lock();
+        let seen = self.seen.lock();
         seen.complain();
         seen.entries.clone()
     }
@@ -131,28 +131,23 @@ impl Log {
     /// The ack that will come is of `document:open` or `document:resync`: it brings the mirror of
     /// `document` on.
     pub fn join(&self, ack: u64, document: &str) {
-        self.lock().joining.insert(ack, document.to_owned());
+        self.seen.lock().joining.insert(ack, document.to_owned());
     }
 
     /// Goes on with what another socket of the same editor knew.
     pub fn inherit(&self, document: &str, mirror: Mirror) {
-        self.lock().mirrors.insert(document.to_owned(), mirror);
+        self.seen.lock().mirrors.insert(document.to_owned(), mirror);
     }
 
     /// From now on the document's updates are not checked for gaps (it was closed, and will be
     /// opened again).
     pub fn forget(&self, document: &str) {
-        self.lock().mirrors.remove(document);
-    }
-
-    /// A story that fails while it holds the lock must not take the other stories' clients with it.
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().mirrors.remove(document);
     }
 
     fn wait<T>(&self, what: &str, mut ready: impl FnMut(&mut Seen) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;
-        let mut seen = self.lock();
+        let mut seen = self.seen.lock();
         loop {
             seen.complain();
             if let Some(it) = ready(&mut seen) {
@@ -163,7 +158,7 @@ impl Log {
                 drop(seen);
                 panic!("waited {PATIENCE:?} for {what}; the socket saw:\n{story}");
             };
-            seen = self.more.wait_timeout(seen, left).unwrap().0;
+            self.more.wait_for(&mut seen, left);
         }
     }
 }

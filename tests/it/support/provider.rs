@@ -5,9 +5,10 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 /// The provider.
@@ -32,13 +33,13 @@ impl Provider {
             (Arc::clone(&asked), Arc::clone(&counted), Arc::clone(&answers));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let call = kept.0.lock().unwrap().len();
+                let call = kept.0.lock().len();
                 let answer = {
-                    let answers = known.lock().unwrap();
+                    let answers = known.lock();
                     answers[call.min(answers.len() - 1)].clone()
                 };
                 let Some(body) = serve(stream, &answer, &counts) else { continue };
-                kept.0.lock().unwrap().push(body);
+                kept.0.lock().push(body);
                 kept.1.notify_all();
             }
         });
@@ -48,27 +49,27 @@ impl Provider {
     /// From now on it answers with these; a story may have to know first what its documents are
     /// called.
     pub fn plays(&self, answers: Vec<Value>) {
-        *self.answers.lock().unwrap() = answers;
+        *self.answers.lock() = answers;
     }
 
     /// Waits for call number `call` (from 1); the body that was sent.
     pub fn asked(&self, call: usize) -> Value {
         let (lock, more) = &*self.asked;
-        let asked = lock.lock().unwrap();
+        let mut asked = lock.lock();
         let few = |asked: &mut Vec<Value>| asked.len() < call;
-        let (asked, waited) = more.wait_timeout_while(asked, Duration::from_secs(30), few).unwrap();
+        let waited = more.wait_while_for(&mut asked, few, Duration::from_secs(30));
         assert!(!waited.timed_out(), "the model was called {} times, not {call}", asked.len());
         asked[call - 1].clone()
     }
 
     /// Everything it was asked so far.
     pub fn all_asked(&self) -> Vec<Value> {
-        self.asked.0.lock().unwrap().clone()
+        self.asked.0.lock().clone()
     }
 
     /// The requests whose tokens it was to count.
     pub fn counted(&self) -> Vec<Value> {
-        self.counted.lock().unwrap().clone()
+        self.counted.lock().clone()
     }
 
     /// All text of the newest message of call number `call`.
@@ -121,7 +122,7 @@ fn serve(stream: TcpStream, answer: &Value, counts: &Mutex<Vec<Value>>) -> Optio
     }
     let body: Value = serde_json::from_slice(&body).ok()?;
     if first.contains("/count_tokens") {
-        counts.lock().unwrap().push(body);
+        counts.lock().push(body);
         write!(&stream, "{JSON}{}", json!({"input_tokens": 7})).ok()?;
         return None;
     }

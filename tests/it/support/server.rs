@@ -3,9 +3,11 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::database;
 use super::namespaces::Host;
@@ -117,7 +119,7 @@ impl Server {
         while Arc::strong_count(&complaints) > 1 && Instant::now() < until {
             std::thread::yield_now();
         }
-        let complaints = complaints.lock().unwrap().clone();
+        let complaints = complaints.lock().clone();
         Err(complaints)
     }
 
@@ -214,7 +216,7 @@ impl Server {
 
     /// What it wrote to stderr so far.
     pub fn complaints(&self) -> String {
-        self.complaints.lock().unwrap().clone()
+        self.complaints.lock().clone()
     }
 }
 
@@ -233,7 +235,7 @@ fn collect(mut from: impl Read + Send + 'static) -> Arc<Mutex<String>> {
     std::thread::spawn(move || {
         let mut piece = [0; 4096];
         while let Ok(read @ 1..) = from.read(&mut piece) {
-            into.lock().unwrap().push_str(&String::from_utf8_lossy(&piece[..read]));
+            into.lock().push_str(&String::from_utf8_lossy(&piece[..read]));
         }
     });
     text

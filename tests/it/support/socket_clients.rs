@@ -5,8 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -90,7 +91,7 @@ impl SocketClients {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 let line: Line =
                     serde_json::from_str(&line).expect("the process writes JSON lines");
-                let log = readers.lock().unwrap().get(&line.socket).cloned();
+                let log = readers.lock().get(&line.socket).cloned();
                 if let Some(log) = log {
                     let Line { kind, name, ack, body, .. } = line;
                     log.add(Entry { kind, name, ack, body });
@@ -110,7 +111,7 @@ impl SocketClients {
     pub fn connect(&self, url: &str, options: &Value) -> (u64, Arc<Log>) {
         let socket = self.sockets.fetch_add(1, Ordering::Relaxed);
         let log = Arc::new(Log::default());
-        self.logs.lock().unwrap().insert(socket, Arc::clone(&log));
+        self.logs.lock().insert(socket, Arc::clone(&log));
         self.say(&json!({"op": "connect", "socket": socket, "url": url, "options": options}));
         (socket, log)
     }
@@ -132,7 +133,7 @@ impl SocketClients {
 
     /// One line to the process.
     pub fn say(&self, message: &Value) {
-        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut input = self.input.lock();
         let written = writeln!(input, "{message}").and_then(|()| input.flush());
         drop(input);
         written.expect("the process is there");

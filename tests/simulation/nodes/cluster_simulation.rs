@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use copydesk::approvals::{
@@ -20,12 +20,13 @@ use copydesk::rooms::command::{
 use copydesk::rooms::simulated_room::SimulatedOutput;
 use copydesk::store::{NodeNews, StoreError};
 use fastrand::Rng;
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::database_client::DatabaseClient;
 use super::model_database::{ModelDatabase, SharedModelDatabase};
 use super::node_mutations::NodeMutation;
-use super::simulated_network::{NetworkEndpoint, SharedNetwork, SimulatedNetwork, lock, transmit};
+use super::simulated_network::{NetworkEndpoint, SharedNetwork, SimulatedNetwork, transmit};
 use super::simulated_node::{
     NodeEnvironment, NodeOutput, OutputSink, QueuedCommand, SimulatedNode,
 };
@@ -170,7 +171,7 @@ impl ClusterSimulation {
     }
 
     pub fn operations(&self) -> u64 {
-        self.commands + lock(&self.database).operations
+        self.commands + self.database.lock().operations
     }
 
     pub fn counts(&self) -> EventCounts {
@@ -262,7 +263,7 @@ impl ClusterSimulation {
         let endpoint = NetworkEndpoint::Node(node.number());
         match self.random.u8(..24) {
             0..3 => {
-                let mut network = lock(&self.network);
+                let mut network = self.network.lock();
                 network.block(endpoint, NetworkEndpoint::Database);
                 network.block(NetworkEndpoint::Database, endpoint);
                 drop(network);
@@ -276,19 +277,19 @@ impl ClusterSimulation {
                 } else {
                     (NetworkEndpoint::Database, endpoint)
                 };
-                lock(&self.network).block(from, to);
+                self.network.lock().block(from, to);
                 Self::end_unreachable_sessions(&node);
                 self.count("a connection was blocked one way");
             }
             5..7 => {
                 let Some(other) = self.random_node() else { return };
                 let other = NetworkEndpoint::Node(other.number());
-                lock(&self.network).block(endpoint, other);
-                lock(&self.network).block(other, endpoint);
+                self.network.lock().block(endpoint, other);
+                self.network.lock().block(other, endpoint);
                 self.count("a connection was blocked");
             }
             7 => {
-                lock(&self.network).slow(endpoint);
+                self.network.lock().slow(endpoint);
                 self.count("a node was slowed");
             }
             8..10 => {
@@ -308,7 +309,7 @@ impl ClusterSimulation {
                 self.count("a node was resumed");
             }
             15 => {
-                lock(&self.database).crash();
+                self.database.lock().crash();
                 self.count("the database crashed");
             }
             16 => node.spawn(Rc::clone(&node).change_settings()),
@@ -332,19 +333,19 @@ impl ClusterSimulation {
         let (client, endpoint) = (node.client.clone(), NetworkEndpoint::Node(node.number()));
         tokio::spawn(async move {
             sleep(Duration::from_secs(25)).await;
-            if lock(&client.network).is_blocked(endpoint, NetworkEndpoint::Database) {
-                lock(&client.database).end_sessions(client.node);
+            if client.network.lock().is_blocked(endpoint, NetworkEndpoint::Database) {
+                client.database.lock().end_sessions(client.node);
             }
         });
     }
 
     fn heal(&mut self) {
-        lock(&self.network).heal();
+        self.network.lock().heal();
         for node in self.nodes.borrow().values() {
             node.set_paused(false);
         }
-        if lock(&self.database).is_down {
-            lock(&self.database).restart();
+        if self.database.lock().is_down {
+            self.database.lock().restart();
             self.count("the database restarted");
         }
         self.count("healed");
@@ -354,7 +355,7 @@ impl ClusterSimulation {
 
     fn edit(&mut self, at: usize) {
         let person = &mut self.people.borrow_mut()[at];
-        let mut database = lock(&self.database);
+        let mut database = self.database.lock();
         let reference = &mut database.documents.get_mut(&person.document).unwrap().reference;
         person.editor.edit(&mut self.random, reference);
     }
@@ -488,7 +489,7 @@ impl ClusterSimulation {
             let is_unreachable = |owner: i64| {
                 let (via, owner) =
                     (NetworkEndpoint::Node(person.via), NetworkEndpoint::Node(owner));
-                via != owner && lock(&self.network).is_blocked(via, owner)
+                via != owner && self.network.lock().is_blocked(via, owner)
             };
             let is_late = !person.editor.is_open() && person.since.elapsed() > OPEN_TIMEOUT;
             let owner_is_lost = person.owner.is_some_and(|it| is_gone(&it) || is_unreachable(it));
@@ -513,7 +514,7 @@ impl ClusterSimulation {
     fn propose(&mut self) {
         let document = self.random_document();
         let (base, version) = {
-            let database = lock(&self.database);
+            let database = self.database.lock();
             let reference = &database.documents[&document].reference;
             let lag = self.random.usize(..=reference.version().min(6));
             let version = reference.version() - lag;
@@ -564,7 +565,7 @@ impl ClusterSimulation {
     fn decide(&mut self) {
         let document = self.random_document();
         let requests: Vec<(RequestId, Vec<HunkId>)> = {
-            let database = lock(&self.database);
+            let database = self.database.lock();
             let open = database.documents[&document].store.requests.values().filter(|it| it.open);
             let hunks = |request: ApprovalRequest| {
                 request
@@ -633,7 +634,7 @@ impl ClusterSimulation {
         for reply in replies {
             self.check_reply(reply)?;
         }
-        if let Some(violation) = lock(&self.database).violation.take() {
+        if let Some(violation) = self.database.lock().violation.take() {
             return Err(violation);
         }
         self.close_lost_connections();
@@ -643,7 +644,7 @@ impl ClusterSimulation {
             }
         }
         let removed: Vec<_> = {
-            let (nodes, database) = (self.nodes.borrow(), lock(&self.database));
+            let (nodes, database) = (self.nodes.borrow(), self.database.lock());
             nodes.values().filter(|it| !database.is_member(it.number())).cloned().collect()
         };
         for node in removed {
@@ -665,7 +666,7 @@ impl ClusterSimulation {
 
     fn receive(&mut self, at: usize) -> CheckResult {
         let person = &mut self.people.borrow_mut()[at];
-        let database = lock(&self.database);
+        let database = self.database.lock();
         let reference = &database.documents[&person.document].reference;
         while person.editor.receive_next(reference)? {}
         Ok(())
@@ -683,7 +684,7 @@ impl ClusterSimulation {
                 {
                     person.editor.push_in_flight = false;
                 }
-                let database = lock(&self.database);
+                let database = self.database.lock();
                 let committed =
                     database.documents[&person.document].reference.committed(&person.editor.client);
                 ensure(AcknowledgedIsDurable, result.is_err() || committed >= change_count, || {
@@ -719,7 +720,7 @@ impl ClusterSimulation {
 
     fn check_outcome(&self, at: usize) -> CheckResult {
         let SentDecision { document, note, outcome } = &self.sent_decisions[at];
-        let database = lock(&self.database);
+        let database = self.database.lock();
         let count =
             database.documents[document].decision_counts.get(note).copied().unwrap_or_default();
         match outcome {
@@ -760,7 +761,7 @@ impl ClusterSimulation {
             return Err(missing);
         }
         (0..self.sent_decisions.len()).try_for_each(|at| self.check_outcome(at))?;
-        let database = lock(&self.database);
+        let database = self.database.lock();
         for document in database.documents.values() {
             document.reference.check_all_committed()?;
             document.store.check(|version| document.reference.text(version).clone());
@@ -769,7 +770,7 @@ impl ClusterSimulation {
     }
 
     fn check_converged(&self) -> CheckResult {
-        let database = lock(&self.database);
+        let database = self.database.lock();
         for person in self.people.borrow().iter() {
             let document = &database.documents[&person.document];
             ensure(AvailabilityRecovers, person.editor.is_open(), || {

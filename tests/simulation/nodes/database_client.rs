@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 
 use super::model_database::{ModelDatabase, SharedModelDatabase, StatementOutcome};
 use super::node_mutations::NodeMutation;
-use super::simulated_network::{NetworkEndpoint, SharedNetwork, lock, transmit};
+use super::simulated_network::{NetworkEndpoint, SharedNetwork, transmit};
 
 /// Longest waits, as with PostgreSQL: for a reply, a lock, a connection; and the time after which
 /// the database ends an idle session in a transaction.
@@ -61,7 +61,7 @@ impl DatabaseClient {
         network: &SharedNetwork,
     ) -> Option<(Self, WritingSession)> {
         let opened = {
-            let mut database = lock(database);
+            let mut database = database.lock();
             if database.is_down {
                 return None;
             }
@@ -88,7 +88,7 @@ impl DatabaseClient {
         tokio::spawn(async move {
             transmit(&client.network, client.endpoint(), NetworkEndpoint::Database).await;
             let is_down = {
-                let mut database = lock(&client.database);
+                let mut database = client.database.lock();
                 database.operations += 1;
                 database.is_down
             };
@@ -107,7 +107,7 @@ impl DatabaseClient {
         statement: impl Future<Output = sqlx::Result<T>> + Send + 'static,
     ) -> sqlx::Result<T> {
         // Now and then the client gives up while the statement is on its way.
-        let is_cut_short = lock(&self.database).random.u8(..8) == 0;
+        let is_cut_short = self.database.lock().random.u8(..8) == 0;
         let limit = if is_cut_short { ANSWER_LIMIT / 15 } else { ANSWER_LIMIT };
         self.call_with_limit(limit, statement).await
     }
@@ -118,7 +118,7 @@ impl DatabaseClient {
         statement: impl FnOnce(&mut ModelDatabase) -> T + Send + 'static,
     ) -> StoreResult<T> {
         let database = Arc::clone(&self.database);
-        Ok(self.call(async move { Ok(statement(&mut lock(&database))) }).await?)
+        Ok(self.call(async move { Ok(statement(&mut database.lock())) }).await?)
     }
 }
 
@@ -130,7 +130,7 @@ async fn when_unblocked<T>(
     let waiting = async {
         loop {
             let changed = {
-                let mut database = lock(database);
+                let mut database = database.lock();
                 match attempt(&mut database) {
                     StatementOutcome::Done(done) => return Ok(done),
                     StatementOutcome::SessionEnded => return Err(connection_lost()),
@@ -161,7 +161,7 @@ impl NodeTables for DatabaseClient {
     fn remove(&self, number: i64, beat: i64) -> BoxFuture<'_, StoreResult<bool>> {
         let (database, by) = (Arc::clone(&self.database), self.node);
         let removing = async move {
-            lock(&database).terminate(number);
+            database.lock().terminate(number);
             when_unblocked(&database, |database| database.remove(by, number, beat)).await
         };
         async { Ok(self.call(removing).await?) }.boxed()
@@ -193,13 +193,13 @@ impl NodeTables for DatabaseClient {
         let (database, node, name) = (Arc::clone(&self.database), self.node, name.to_owned());
         // Now and then the client gives up while the statement is on its way for long.
         let delay_ms = {
-            let random = &mut lock(&self.database).random;
+            let random = &mut self.database.lock().random;
             if random.u8(..3) == 0 { random.u64(..=LONGEST_RELEASE_MS) } else { 0 }
         };
         let limit = if delay_ms > 0 { GIVEN_UP_LIMIT } else { ANSWER_LIMIT };
         let releasing = async move {
             sleep(Duration::from_millis(delay_ms)).await;
-            lock(&database).release(node, &name, term);
+            database.lock().release(node, &name, term);
             Ok(())
         };
         async move { Ok(self.call_with_limit(limit, releasing).await?) }.boxed()
@@ -292,7 +292,7 @@ fn notify_listeners(client: &DatabaseClient, database: &mut ModelDatabase, messa
             );
             tokio::spawn(async move {
                 sleep(wait).await;
-                lock(&database).operations += 1;
+                database.lock().operations += 1;
                 listener.send(message).ok();
             });
         }
@@ -376,7 +376,7 @@ impl WritingSession {
         let (database, staged) = (Arc::clone(&self.client.database), batch.clone());
         let name = document.clone();
         let staging = async move {
-            let staged = match lock(&database).stage(id, &name, staged) {
+            let staged = match database.lock().stage(id, &name, staged) {
                 StatementOutcome::Done(staged) => staged,
                 StatementOutcome::SessionEnded | StatementOutcome::Blocked => {
                     return Err(connection_lost());
@@ -391,7 +391,7 @@ impl WritingSession {
         let database = Arc::clone(&self.client.database);
         let committing = async move {
             let (crash_count, write_time) = {
-                let mut database = lock(&database);
+                let mut database = database.lock();
                 if !database.begin_commit(id) {
                     return Err(connection_lost());
                 }
@@ -400,7 +400,7 @@ impl WritingSession {
                 (database.crash_count, Duration::from_millis(database.random.u64(..most)))
             };
             sleep(write_time).await;
-            let mut database = lock(&database);
+            let mut database = database.lock();
             if database.crash_count != crash_count {
                 return Err(connection_lost());
             }
@@ -414,10 +414,10 @@ impl WritingSession {
 
 /// Ends the session later if no further statement comes in its transaction.
 fn end_when_idle(database: &SharedModelDatabase, session: u64) {
-    let (database, activity) = (Arc::clone(database), lock(database).activity(session));
+    let (database, activity) = (Arc::clone(database), database.lock().activity(session));
     tokio::spawn(async move {
         sleep(IDLE_LIMIT).await;
-        lock(&database).end_if_idle(session, activity);
+        database.lock().end_if_idle(session, activity);
     });
 }
 
@@ -427,7 +427,7 @@ impl Drop for WritingSession {
         let (client, id) = (self.client.clone(), self.id);
         runtime.spawn(async move {
             transmit(&client.network, client.endpoint(), NetworkEndpoint::Database).await;
-            lock(&client.database).end_session(id);
+            client.database.lock().end_session(id);
         });
     }
 }

@@ -16,12 +16,12 @@ mod simulated_network;
 mod simulated_node;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use cluster_simulation::ClusterSimulation;
 use node_mutations::NodeMutation;
+use parking_lot::Mutex;
 
 use crate::invariants::InvariantViolation;
 use crate::room_simulation::EventCounts;
@@ -107,7 +107,7 @@ fn several_servers_keep_every_invariant_under_faults() {
                     match run_history(seed, None, Verbosity::Quiet) {
                         Ok((operations, counts)) => {
                             done.fetch_add(operations, Ordering::Relaxed);
-                            let mut total = total.lock().unwrap();
+                            let mut total = total.lock();
                             for (what, times) in counts {
                                 *total.entry(what).or_default() += times;
                             }
@@ -115,7 +115,7 @@ fn several_servers_keep_every_invariant_under_faults() {
                         Err(failure) => {
                             failed.store(true, Ordering::Relaxed);
                             let failure = format!("COPYDESK_SIMULATION_SEED={seed}: {failure}");
-                            failures.lock().unwrap().push(failure);
+                            failures.lock().push(failure);
                         }
                     }
                 }
@@ -123,12 +123,12 @@ fn several_servers_keep_every_invariant_under_faults() {
         }
     });
     let (operations, histories) = (done.into_inner(), next.into_inner() - first);
-    let total = total.into_inner().unwrap();
+    let total = total.into_inner();
     println!(
         "{operations} operations of several servers, {histories} histories in {:.1?}: {total:?}",
         began.elapsed()
     );
-    let failures = failures.into_inner().unwrap();
+    let failures = failures.into_inner();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let missing: Vec<_> =
         EXPECTED_EVENTS.iter().filter(|what| !total.contains_key(*what)).collect();

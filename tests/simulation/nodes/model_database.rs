@@ -2,7 +2,7 @@
 //! write, and documents. What is committed is checked against the invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use copydesk::approvals::HunkStatus;
@@ -10,6 +10,7 @@ use copydesk::ids::{DocumentId, HunkId, Version};
 use copydesk::store::node_tables::{LeaseRow, NodeRow, StoredMessage};
 use copydesk::store::{StoreOp, WriteBatch};
 use fastrand::Rng;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 

@@ -2,10 +2,11 @@
 //! connection is blocked, and arrive after it is healed.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -29,11 +30,6 @@ pub struct SimulatedNetwork {
 
 /// The network, shared by everything that uses it.
 pub type SharedNetwork = Arc<Mutex<SimulatedNetwork>>;
-
-/// Locks a value that is consistent between any two statements.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl SimulatedNetwork {
     pub fn new(random: Rng) -> SharedNetwork {
@@ -81,7 +77,7 @@ impl SimulatedNetwork {
 pub async fn transmit(network: &SharedNetwork, from: NetworkEndpoint, to: NetworkEndpoint) {
     loop {
         let (delay, changed) = {
-            let mut network = lock(network);
+            let mut network = network.lock();
             (network.delay(from, to), Arc::clone(&network.changed))
         };
         match delay {
@@ -89,7 +85,7 @@ pub async fn transmit(network: &SharedNetwork, from: NetworkEndpoint, to: Networ
             None => changed.notified().await,
             Some(delay) => {
                 sleep(delay).await;
-                if !lock(network).blocked.contains(&(from, to)) {
+                if !network.lock().blocked.contains(&(from, to)) {
                     return;
                 }
             }

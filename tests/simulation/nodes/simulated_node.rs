@@ -27,7 +27,6 @@ use tokio::time::{sleep, timeout};
 
 use super::database_client::DatabaseClient;
 use super::node_mutations::NodeMutation;
-use super::simulated_network::lock;
 use crate::generators::{self, PEOPLE};
 
 /// Lifetime of a request: so short that some expire.
@@ -245,7 +244,7 @@ impl SimulatedNode {
         if self.has_mutation(NodeMutation::RemovedNodeKeepsRooms) {
             // It has a row again and continues with its rooms.
             let node = self.client.node;
-            lock(&self.client.database).restore_row(node);
+            self.client.database.lock().restore_row(node);
             return;
         }
         self.kill();
@@ -287,7 +286,7 @@ impl SimulatedNode {
     /// Changes the settings, which are stored, and tells the other nodes.
     pub async fn change_settings(self: Rc<Self>) {
         let settings = {
-            let mut database = lock(&self.client.database);
+            let mut database = self.client.database.lock();
             database.settings += 1;
             database.settings
         };
@@ -299,7 +298,7 @@ impl SimulatedNode {
     async fn trust_lease_hints(self: Rc<Self>) {
         let mut departures = self.cluster_node.departures();
         while departures.changed().await.is_ok() {
-            let documents: Vec<_> = lock(&self.client.database).documents.keys().cloned().collect();
+            let documents: Vec<_> = self.client.database.lock().documents.keys().cloned().collect();
             for document in documents {
                 let is_open = self.rooms.borrow().contains_key(&document);
                 if !is_open && let Ok(room) = self.load_room(&document).await {

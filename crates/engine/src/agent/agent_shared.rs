@@ -1,7 +1,6 @@
 //! State that all runs of the server share.
 
-use std::sync::Mutex;
-
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -1,10 +1,11 @@
 //! Models that a server can ask, by name.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use parking_lot::RwLock;
 use tokio::time::timeout;
 
 use crate::llm::Model;
@@ -55,7 +56,7 @@ impl ModelCatalog {
     /// Returns the names, the default first; each model is followed by the others that its provider
     /// lists.
     pub fn names(&self) -> Vec<String> {
-        let listed = self.listed.read().unwrap_or_else(PoisonError::into_inner);
+        let listed = self.listed.read();
         let mut names: Vec<String> = Vec::new();
         for ((own, model), others) in self.asked.iter().zip(listed.iter()) {
             if !model.is_available() {
@@ -85,7 +86,7 @@ impl ModelCatalog {
             match timeout(LIST_PATIENCE, model.list()).await {
                 Ok(Ok(mut names)) => {
                     names.truncate(LIST_LIMIT);
-                    let mut listed = self.listed.write().unwrap_or_else(PoisonError::into_inner);
+                    let mut listed = self.listed.write();
                     listed[index] = names;
                 }
                 Ok(Err(error)) => tracing::warn!(model = own, %error, "cannot list models"),

@@ -1,9 +1,9 @@
 //! Runs of other servers for which this one asks a model, and when that is over for each.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -29,19 +29,14 @@ struct ServedRun {
 }
 
 impl ServedRuns {
-    fn runs(&self) -> MutexGuard<'_, HashMap<String, ServedRun>> {
-        // The map is consistent between any two statements.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the names of the runs.
     pub fn names(&self) -> Vec<String> {
-        self.runs().keys().cloned().collect()
+        self.0.lock().keys().cloned().collect()
     }
 
     /// Records that an answer for a run of this server begins.
     pub fn begin(&self, run: &str, node: i64, cancel: CancellationToken) {
-        let mut runs = self.runs();
+        let mut runs = self.0.lock();
         let answers = runs.get(run).map_or(0, |known| known.answers) + 1;
         let begun = ServedRun { node, answers, has_ended: false, lost_since: None, cancel };
         runs.insert(run.to_owned(), begun);
@@ -49,7 +44,7 @@ impl ServedRuns {
 
     /// Records the end of an answer; returns `true` if the run has ended meanwhile.
     pub fn finish(&self, run: &str) -> bool {
-        let mut runs = self.runs();
+        let mut runs = self.0.lock();
         let Some(known) = runs.get_mut(run) else { return false };
         known.answers = known.answers.saturating_sub(1);
         let is_over = known.answers == 0 && known.has_ended;
@@ -62,7 +57,7 @@ impl ServedRuns {
     /// Records the end of a run; returns `true` if the model is to be told now. While an answer is
     /// in progress it is told afterwards, because it may still keep something for the run.
     pub fn end(&self, run: &str) -> bool {
-        let mut runs = self.runs();
+        let mut runs = self.0.lock();
         let Some(known) = runs.get_mut(run) else { return false };
         known.has_ended = true;
         let is_over = known.answers == 0;
@@ -75,7 +70,7 @@ impl ServedRuns {
     /// Removes and returns the runs of servers that have been gone for long, and stops their
     /// answers.
     pub fn take_lost(&self, is_there: impl Fn(i64) -> bool) -> Vec<String> {
-        let mut runs = self.runs();
+        let mut runs = self.0.lock();
         for known in runs.values_mut() {
             let since = known.lost_since.unwrap_or_else(Instant::now);
             known.lost_since = (!is_there(known.node)).then_some(since);

@@ -2,9 +2,10 @@
 //! which work on them one at a time for each session and document.
 
 use async_recursion::async_recursion as boxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -432,11 +433,10 @@ impl AgentShared {
     /// Locks the snapshots of the documents that conversations were shown.
     pub fn snapshots(&self) -> MutexGuard<'_, ShownDocuments> {
         // At worst a document is shown once more.
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.snapshots.lock()
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, RunQueues> {
-        // The queues are consistent between any two statements.
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock()
     }
 }

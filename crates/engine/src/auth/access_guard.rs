@@ -1,8 +1,9 @@
 //! Access guards: each connection holds one, and it ends when its token does.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::{AuthError, VerifiedToken};
@@ -149,7 +150,7 @@ impl AccessGuards {
     /// this: a revocation before the guard existed could not end it.
     pub(super) fn guard_of(&self, verified: VerifiedToken) -> AccessGuard {
         let VerifiedToken { principal, token, expires_ms, changed_ms } = verified;
-        let mut states = self.lock();
+        let mut states = self.0.lock();
         let known = states.get(&token).and_then(Weak::upgrade);
         match (known.as_ref().map(|known| known.changed_ms), changed_ms) {
             // Verified before a change that others have come in after.
@@ -178,7 +179,7 @@ impl AccessGuards {
 
     /// Ends the guards of a token, at once.
     pub(super) fn end(&self, token: &TokenId, reason: AccessEnd) {
-        let state = self.lock().get(token).and_then(Weak::upgrade);
+        let state = self.0.lock().get(token).and_then(Weak::upgrade);
         if let Some(state) = state {
             state.end(reason);
         }
@@ -187,7 +188,7 @@ impl AccessGuards {
     /// Ends the guards of a token that came in before the person behind it changed; returns `true`
     /// if there were any.
     pub(super) fn end_before_change(&self, token: &TokenId, at_ms: u64) -> bool {
-        let state = self.lock().get(token).and_then(Weak::upgrade);
+        let state = self.0.lock().get(token).and_then(Weak::upgrade);
         state.is_some_and(|state| state.end_before_change(at_ms))
     }
 
@@ -204,12 +205,7 @@ impl AccessGuards {
     }
 
     fn valid(&self) -> Vec<Arc<TokenState>> {
-        let states = self.lock();
+        let states = self.0.lock();
         states.values().filter_map(Weak::upgrade).filter(|it| it.reason.get().is_none()).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<TokenId, Weak<TokenState>>> {
-        // The map is consistent between any two statements.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,8 +14,9 @@ pub(crate) mod text_encoding;
 
 use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -77,7 +78,7 @@ pub type SyncResult<T> = Result<T, FileSyncError>;
 
 impl std::fmt::Debug for FileSync {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Files").field("known", &self.0.copies().by_path.len()).finish()
+        f.debug_struct("Files").field("known", &self.0.copies.lock().by_path.len()).finish()
     }
 }
 
@@ -201,7 +202,7 @@ impl FileSync {
 
     /// Returns the path of a document's file, if it has one.
     pub fn path_of(&self, document: &DocumentId) -> Option<String> {
-        Some(self.0.copies().by_document.get(document)?.path().to_owned())
+        Some(self.0.copies.lock().by_document.get(document)?.path().to_owned())
     }
 
     /// Returns the document of a file, even if nobody has it open.
@@ -226,7 +227,7 @@ impl FileSync {
     /// settings cannot be read.
     #[boxed]
     pub async fn files_hidden_from(&self, model: &AskedModel) -> Vec<String> {
-        let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
+        let copies: Vec<_> = self.0.copies.lock().by_document.values().cloned().collect();
         let mut hidden = Vec::new();
         for copy in copies {
             let access = async {
@@ -244,7 +245,7 @@ impl FileSync {
     /// people are then in the files, and those of the command in the documents.
     #[boxed]
     pub async fn agree(&self) {
-        let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
+        let copies: Vec<_> = self.0.copies.lock().by_document.values().cloned().collect();
         for copy in copies {
             let Some(room) = self.0.rooms.opened(copy.document()) else { continue };
             if room.room_status().version != copy.agreed() || copy.looks_changed(&self.0).await {
@@ -278,7 +279,7 @@ impl FileSync {
     /// possible.
     #[boxed]
     pub async fn settle(&self, document: &DocumentId) {
-        let copy = self.0.copies().by_document.get(document).cloned();
+        let copy = self.0.copies.lock().by_document.get(document).cloned();
         if let (Some(copy), Ok(room)) = (copy, self.0.rooms.open(document).await) {
             copy.sync(&self.0, &room).await;
         }
@@ -294,24 +295,20 @@ impl FileSync {
 }
 
 impl FileSyncDeps {
-    fn copies(&self) -> MutexGuard<'_, SyncedFiles> {
-        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn copy_at(&self, path: &str) -> Option<Arc<SyncedFile>> {
-        self.copies().by_path.get(path).cloned()
+        self.copies.lock().by_path.get(path).cloned()
     }
 
     fn remember(&self, copy: SyncedFile) -> Arc<SyncedFile> {
         let copy = Arc::new(copy);
-        let mut copies = self.copies();
+        let mut copies = self.copies.lock();
         copies.by_path.insert(copy.path().to_owned(), Arc::clone(&copy));
         copies.by_document.insert(copy.document().clone(), Arc::clone(&copy));
         copy
     }
 
     fn forget(&self, copy: &SyncedFile) {
-        let mut copies = self.copies();
+        let mut copies = self.copies.lock();
         copies.by_path.remove(copy.path());
         copies.by_document.remove(copy.document());
     }

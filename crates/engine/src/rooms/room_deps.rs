@@ -1,8 +1,9 @@
 //! Dependencies that all rooms and their registry share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -45,31 +46,26 @@ type LoadingLock = tokio::sync::Mutex<()>;
 impl RoomDeps {
     /// Returns the server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.settings.read().clone()
     }
 
     /// Returns what the inbox requires before a file is changed; the defaults if
     /// [`Self::load_inbox_policies`] has not loaded it.
     pub(super) fn inbox_policies(&self) -> Arc<InboxPolicies> {
-        self.workspace
-            .inbox_policies
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-            .unwrap_or_default()
+        self.workspace.inbox_policies.read().clone().unwrap_or_default()
     }
 
     /// Takes over what the inbox asks for from now on.
     pub(super) fn put_inbox_policies(&self, inbox: &RoomState) {
         let policies = Arc::new(inbox.inbox_policies());
         let known = &self.workspace.inbox_policies;
-        *known.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
+        *known.write() = Some(policies);
     }
 
     /// Looks up what the inbox asks for, unless that is known.
     pub(super) async fn load_inbox_policies(&self) -> RoomResult<()> {
         let known = &self.workspace.inbox_policies;
-        let is_known = known.read().unwrap_or_else(PoisonError::into_inner).is_some();
+        let is_known = known.read().is_some();
         if is_known {
             return Ok(());
         }
@@ -78,23 +74,23 @@ impl RoomDeps {
             Err(RoomError::NoDocument) => InboxPolicies::default(),
             Err(error) => return Err(error),
         };
-        let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.write();
         known.get_or_insert_with(|| Arc::new(found));
         Ok(())
     }
 
     pub(super) fn put_settings(&self, settings: ServerSettings) {
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        *self.settings.write() = settings;
     }
 
     /// Locks the open rooms: while this is locked, nobody gets a new handle to one.
     pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 
     /// Locks the index from requests to documents.
     pub(super) fn request_index(&self) -> MutexGuard<'_, RequestIndex> {
-        self.request_index.lock().unwrap_or_else(PoisonError::into_inner)
+        self.request_index.lock()
     }
 
     /// Makes sure that no other server has the room of a document, before it is loaded. A server
@@ -121,7 +117,7 @@ impl RoomDeps {
     }
 
     pub(super) fn loading_lock(&self, document: &DocumentId) -> Arc<LoadingLock> {
-        let mut loading_locks = self.loading_locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loading_locks = self.loading_locks.lock();
         // Locks that nobody holds any more are removed.
         loading_locks.retain(|_, loading_lock| Arc::strong_count(loading_lock) > 1);
         Arc::clone(loading_locks.entry(document.clone()).or_default())

@@ -1,9 +1,10 @@
 //! Handle to the store: sends batches to the writer, and lends connections for reading.
 
 use std::fs::File;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::batch::{StoreOp, WriteBatch};
@@ -200,7 +201,7 @@ impl Store {
         if let Some(node) = &self.shared.node {
             node.leave().await;
         }
-        let lock = self.shared.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let lock = self.shared.lock.lock().take();
         drop(lock);
     }
 

@@ -18,9 +18,10 @@ mod sightings;
 pub mod tables;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
@@ -221,7 +222,7 @@ impl ClusterNode {
         }
         let holder = self.lease(format!("task/{name}"), None).await?.unwrap_or(LeaseHolder::Here);
         if holder == LeaseHolder::Here {
-            lock(&self.tasks).insert(name.to_owned());
+            self.tasks.lock().insert(name.to_owned());
         }
         Ok(holder)
     }
@@ -237,12 +238,12 @@ impl ClusterNode {
 
     /// Returns `true` if this node sees another one of this number.
     pub fn sees(&self, number: i64) -> bool {
-        lock(&self.sightings).has(number)
+        self.sightings.lock().has(number)
     }
 
     /// Returns `true` if this node has taken the lease of a task.
     pub fn has_task(&self, name: &str) -> bool {
-        lock(&self.tasks).contains(name)
+        self.tasks.lock().contains(name)
     }
 
     /// Waits until this node has the lease of a task.
@@ -256,18 +257,18 @@ impl ClusterNode {
             }
             // An error is tried again, and so is what was missed.
             tokio::time::timeout(SILENT, departures.changed()).await.ok();
-            lock(&self.elsewhere).remove(&format!("task/{name}"));
+            self.elsewhere.lock().remove(&format!("task/{name}"));
         }
     }
 
     /// Forgets which node has a document, so that the next lease asks the database.
     pub fn forget(&self, document: &DocumentId) {
-        lock(&self.elsewhere).remove(&document_lease(document));
+        self.elsewhere.lock().remove(&document_lease(document));
     }
 
     /// Forgets what a node has, because it does not answer.
     pub fn forget_node(&self, number: i64) {
-        lock(&self.elsewhere).retain(|_, (node, _)| node.number != number);
+        self.elsewhere.lock().retain(|_, (node, _)| node.number != number);
     }
 
     async fn lease(
@@ -282,7 +283,7 @@ impl ClusterNode {
         if name.contains('\0') {
             return Ok(None);
         }
-        if let Some((node, at)) = lock(&self.elsewhere).get(&name)
+        if let Some((node, at)) = self.elsewhere.lock().get(&name)
             && at.elapsed() < ELSEWHERE_AGE
         {
             return Ok(Some(LeaseHolder::Elsewhere(node.clone())));
@@ -292,11 +293,11 @@ impl ClusterNode {
             return Ok(None);
         };
         if node == self.own.number {
-            lock(&self.terms).insert(name, term);
+            self.terms.lock().insert(name, term);
             return Ok(Some(LeaseHolder::Here));
         }
         let node = NodeAddress { number: node, url: url.into() };
-        let mut elsewhere = lock(&self.elsewhere);
+        let mut elsewhere = self.elsewhere.lock();
         // An answer from before a departure may be about the node that is gone.
         if *self.departures.borrow() == departures {
             elsewhere.insert(name, (node.clone(), Instant::now()));
@@ -309,7 +310,7 @@ impl ClusterNode {
         let name = document_lease(document);
         // Whoever takes it again begins another term: this one is given back once, also if nobody
         // knows whether and when that arrives.
-        let Some(term) = lock(&self.terms).remove(&name) else { return };
+        let Some(term) = self.terms.lock().remove(&name) else { return };
         if let Err(error) = self.tables.release(&name, term).await {
             tracing::warn!(%error, %document, "cannot give back a document; it stays here");
         }
@@ -379,14 +380,14 @@ impl ClusterNode {
             ticks.tick().await;
             match self.look().await {
                 Ok(()) => {
-                    *lock(&self.looked) = Instant::now();
+                    *self.looked.lock() = Instant::now();
                     if std::mem::take(&mut is_blind) {
                         self.note_missed();
                     }
                 }
                 Err(error) => {
                     // Nobody is judged by what could not be seen.
-                    lock(&self.sightings).forget_all();
+                    self.sightings.lock().forget_all();
                     is_blind = true;
                     tracing::warn!(%error, "cannot look at the other nodes");
                 }
@@ -405,9 +406,9 @@ impl ClusterNode {
         self.store_messages().await?;
         self.read_messages().await?;
         let others = self.tables.others().await?;
-        let mut is_any_gone = lock(&self.sightings).note(&others);
+        let mut is_any_gone = self.sightings.lock().note(&others);
         for other in &others {
-            let look = lock(&self.sightings).look(other);
+            let look = self.sightings.lock().look(other);
             let is_lost = match look {
                 NodeLook::Alive => false,
                 NodeLook::Quiet => self.tables.is_unlocked(other.number).await?,
@@ -416,7 +417,7 @@ impl ClusterNode {
             if is_lost && self.tables.remove(other.number, other.beat).await? {
                 tracing::warn!(node = other.number, url = other.url, "a node was lost");
                 metrics::NODES_LOST.count();
-                lock(&self.sightings).forget(other.number);
+                self.sightings.lock().forget(other.number);
                 is_any_gone = true;
                 self.tell(&NodeNews::Leases).await;
             }
@@ -430,21 +431,21 @@ impl ClusterNode {
 
     /// Reads the messages that nothing has carried here.
     async fn read_messages(&self) -> StoreResult<()> {
-        let read = lock(&self.arrived).last_read();
+        let read = self.arrived.lock().last_read();
         for stored in self.tables.messages_after(&read).await? {
-            if lock(&self.arrived).is_new_read(stored.node, stored.number)
+            if self.arrived.lock().is_new_read(stored.node, stored.number)
                 && let Some(message) = read_message(&stored.message)
             {
                 self.note_message(message);
             }
         }
-        lock(&self.arrived).tidy();
+        self.arrived.lock().tidy();
         Ok(())
     }
 
     /// Forgets who has what, since leases became free.
     pub fn note_departure(&self) {
-        lock(&self.elsewhere).clear();
+        self.elsewhere.lock().clear();
         self.departures.send_modify(|count| *count += 1);
     }
 
@@ -486,7 +487,7 @@ impl ClusterNode {
         }
         let Some(message) = read_message(message) else { return };
         let NodeMessage { from, number, .. } = message;
-        if from != self.own.number && lock(&self.arrived).is_new_carried(from, number) {
+        if from != self.own.number && self.arrived.lock().is_new_carried(from, number) {
             tracing::debug!(node = from, "a message of another node was carried here");
             self.note_message(message);
         }
@@ -509,8 +510,8 @@ impl ClusterNode {
     /// # Errors
     /// [`StoreError::Database`] if the database cannot be asked.
     pub async fn measure(&self) -> StoreResult<()> {
-        metrics::NODES.set_count(lock(&self.sightings).count() + 1);
-        metrics::NODE_LAG_SECONDS.set(lock(&self.looked).elapsed().as_secs_f64());
+        metrics::NODES.set_count(self.sightings.lock().count() + 1);
+        metrics::NODE_LAG_SECONDS.set(self.looked.lock().elapsed().as_secs_f64());
         metrics::NODE_DOCUMENTS.set_count(self.tables.leased_documents().await?);
         Ok(())
     }
@@ -532,9 +533,4 @@ fn read_message(message: &str) -> Option<NodeMessage> {
 
 fn document_lease(document: &DocumentId) -> String {
     format!("document/{document}")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

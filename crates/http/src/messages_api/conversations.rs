@@ -6,8 +6,9 @@
 //! restarted.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::messages_api::conversation_cache::{ConversationCache, KnownConversation, MemoryBounds};
@@ -95,7 +96,7 @@ impl Conversations {
         let mut known = HashMap::new();
         let mut missing = HashMap::new();
         {
-            let mut memory = self.memory();
+            let mut memory = self.0.memory.lock();
             for key in keys {
                 match memory.recall(user, key, now_ms) {
                     Some(found) => drop(known.insert(*key, found)),
@@ -113,7 +114,7 @@ impl Conversations {
         for kept in found {
             let found: KnownConversation = serde_json::from_value(kept.body).map_err(unreadable)?;
             if let Some(key) = missing.get(&kept.key) {
-                self.memory().keep(user, *key, found.clone(), now_ms);
+                self.0.memory.lock().keep(user, *key, found.clone(), now_ms);
                 known.insert(*key, found);
             }
         }
@@ -137,7 +138,7 @@ impl Conversations {
             // The calls have run, and this process still knows them.
             tracing::error!(%error, "cannot store the hidden part of an answer");
         }
-        self.memory().keep(user, key, known, now_ms);
+        self.0.memory.lock().keep(user, key, known, now_ms);
     }
 
     async fn store(
@@ -157,11 +158,6 @@ impl Conversations {
         let (before_ms, most_bytes) =
             (now_ms.saturating_sub(bounds.idle_ms), bounds.person_bytes as u64);
         stored.put_next(answer, earlier, before_ms, most_bytes).await
-    }
-
-    fn memory(&self) -> MutexGuard<'_, ConversationCache> {
-        // The memory is consistent between any two statements.
-        self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Limit of one person: answers at the same time.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::messages_api::failure::ApiFailure;
@@ -42,7 +43,7 @@ impl AnswerLimits {
     /// # Errors
     /// 429 if too many answers of this person are under way.
     pub(crate) fn begin(&self, user: &UserId, held: HeldBody) -> Result<AnswerPermit, ApiFailure> {
-        let mut under_way = counted(&self.under_way);
+        let mut under_way = self.under_way.lock();
         let count = under_way.entry(user.clone()).or_default();
         if *count >= ANSWERS_AT_ONCE {
             let words = format!("{ANSWERS_AT_ONCE} requests are already in progress");
@@ -61,7 +62,7 @@ impl AnswerLimits {
 
 impl Drop for AnswerPermit {
     fn drop(&mut self) {
-        let mut under_way = counted(&self.under_way);
+        let mut under_way = self.under_way.lock();
         if let Some(count) = under_way.get_mut(&self.user) {
             *count -= 1;
             if *count == 0 {
@@ -69,11 +70,6 @@ impl Drop for AnswerPermit {
             }
         }
     }
-}
-
-fn counted(counts: &Mutex<HashMap<UserId, usize>>) -> MutexGuard<'_, HashMap<UserId, usize>> {
-    // The counts are consistent between any two statements.
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -95,6 +91,6 @@ mod tests {
         permits.pop();
         assert!(begin(&ana).is_ok());
         drop(permits);
-        assert!(counted(&limits.under_way).is_empty(), "nobody is remembered who asks nothing");
+        assert!(limits.under_way.lock().is_empty(), "nobody is remembered who asks nothing");
     }
 }

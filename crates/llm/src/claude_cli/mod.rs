@@ -18,10 +18,11 @@ mod tool_server;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -169,16 +170,11 @@ impl Model for ClaudeCliModel {
     }
 
     fn over(&self, run: &str) {
-        self.shared.waiting().remove(run);
+        self.shared.waiting.lock().remove(run);
     }
 }
 
 impl ClaudeCliShared {
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, CliConversation>> {
-        // The map is consistent between any two statements.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn answer(
         &self,
         mut request: ModelRequest,
@@ -187,7 +183,7 @@ impl ClaudeCliShared {
         if request.model.is_empty() {
             request.model.clone_from(&self.model);
         }
-        let waiting = self.waiting().remove(&request.run);
+        let waiting = self.waiting.lock().remove(&request.run);
         if let Some(mut talk) = waiting
             && talk.process.is_there()
             && talk.server.is_waited_for()
@@ -226,7 +222,7 @@ impl ClaudeCliShared {
 
     /// Ends the process that has waited for tools the longest.
     fn end_one(&self) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let oldest = waiting.iter().min_by_key(|(_, talk)| talk.since).map(|(run, _)| run.clone());
         let ended = oldest.and_then(|run| waiting.remove(&run));
         drop(waiting);
@@ -243,7 +239,7 @@ impl ClaudeCliShared {
         if answer.content.iter().any(ContentBlock::is_tool_use) {
             talk.server.announce(&answer.content);
             talk.since = Instant::now();
-            self.waiting().insert(run, talk);
+            self.waiting.lock().insert(run, talk);
             if self.wanting.load(Ordering::SeqCst) > 0 {
                 self.end_one();
             }

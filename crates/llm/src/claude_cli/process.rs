@@ -4,8 +4,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::task::JoinSet;
@@ -95,7 +96,7 @@ impl CliProcess {
         tasks.spawn(async move {
             let mut piece = vec![0; 1024];
             while let Ok(count @ 1..) = errors.read(&mut piece).await {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = kept.lock();
                 kept.extend_from_slice(&piece[..count]);
                 let excess = kept.len().saturating_sub(COMPLAINTS);
                 kept.drain(..excess);
@@ -123,7 +124,7 @@ impl CliProcess {
 
     /// Returns the end of what the CLI wrote to standard error.
     pub(super) fn complaints(&self) -> String {
-        let kept = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.complaints.lock();
         String::from_utf8_lossy(&kept).trim().to_owned()
     }
 }

@@ -7,8 +7,10 @@
 
 use std::io::{BufRead, Error, ErrorKind, Read as _, Result, Write};
 use std::panic::catch_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
+
+use parking_lot::Mutex;
 
 use super::proofread::proofread;
 use super::worker_protocol::{MAX_QUESTION_BYTES, WorkerAnswer, WorkerQuestion};
@@ -58,7 +60,7 @@ fn serve(mut input: impl BufRead, output: impl Write + Send + 'static) -> Result
 fn write_answer(answer: &WorkerAnswer, output: &Mutex<impl Write>) -> Result<()> {
     let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
-    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut output = output.lock();
     output.write_all(&line)?;
     output.flush()
 }

@@ -1,6 +1,5 @@
-use std::sync::Mutex;
-
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use serde_json::json;
 
 use super::*;
@@ -133,8 +132,8 @@ fn answered_by(pieces: Vec<std::io::Result<Bytes>>) -> (RemoteModel, Arc<Mutex<V
     let sent = Arc::<Mutex<Vec<Bytes>>>::default();
     let (sending, pieces) = (Arc::clone(&sent), Mutex::new(Some(pieces)));
     let open: OpenAnswer = Arc::new(move |request| {
-        sending.lock().expect("nobody panicked").push(request);
-        let pieces = pieces.lock().expect("nobody panicked").take().expect("it is asked once");
+        sending.lock().push(request);
+        let pieces = pieces.lock().take().expect("it is asked once");
         async { Ok(stream::iter(pieces).chain(stream::pending()).boxed()) }.boxed()
     });
     (RemoteModel::new("claude-cli:opus", open), sent)
@@ -154,7 +153,7 @@ async fn an_answer_comes_as_the_model_gave_it_however_it_is_cut() {
         let told =
             told.iter().filter(|it| !matches!(it, AnswerDelta::Done(_) | AnswerDelta::Lost(_)));
         assert!(got.deltas.iter().eq(told), "{:?}", got.deltas);
-        let sent = sent.lock().expect("nobody panicked");
+        let sent = sent.lock();
         let asked: ModelRequest = serde_json::from_slice(&sent[0]).expect("a request");
         assert_eq!((asked.model.as_str(), asked.document), ("opus", None));
     }

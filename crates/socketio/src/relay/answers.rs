@@ -1,9 +1,9 @@
 //! What another server answers and sends to one client, passed back to it.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::UnboundedSender;
@@ -13,7 +13,7 @@ use copydesk_connections::EndReason;
 use copydesk_engine::ids::DocumentId;
 use copydesk_engine::metrics;
 
-use super::{NodePacket, lock};
+use super::NodePacket;
 use crate::SocketState;
 use crate::event_queue::AckReply;
 use crate::followed_requests::{FollowedRequest, TO_FOLLOW};
@@ -111,7 +111,7 @@ pub(super) async fn pass_back(
     }
     // First of all: nobody may be told that nothing was changed, for that is not known.
     client.client().end(EndReason::NodeLost);
-    let unanswered = std::mem::take(&mut *lock(waiting));
+    let unanswered = std::mem::take(&mut *waiting.lock());
     for event in unanswered.into_values() {
         if let WaitingEvent::Passed { ack, .. } = event {
             ack.leave_unanswered();
@@ -126,7 +126,7 @@ fn answered(
     number: u64,
     body: Box<RawValue>,
 ) -> Option<(AckReply, EventFollower, bool, Box<RawValue>)> {
-    match lock(waiting).remove(&number)? {
+    match waiting.lock().remove(&number)? {
         WaitingEvent::Passed { ack, then, names_file } => Some((ack, then, names_file, body)),
         WaitingEvent::Part(taker) => {
             // Without a taker, the client has ended.

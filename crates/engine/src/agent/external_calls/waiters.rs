@@ -6,8 +6,9 @@
 //! nothing.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -72,7 +73,7 @@ impl CallHandle {
     /// Gives up the right to withdraw the call, so that only people decide about it.
     pub(crate) fn keep_for_people(mut self) {
         if let Some(claim) = self.claim.take() {
-            *lock(&claim.owner.callers) += 1;
+            *claim.owner.callers.lock() += 1;
         }
     }
 
@@ -107,7 +108,7 @@ impl CallHandle {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        let callers = lock(&self.owner.callers);
+        let callers = self.owner.callers.lock();
         if *callers == self.place {
             self.owner.cancel.cancel();
         }
@@ -130,7 +131,7 @@ impl CallWaiters {
         let asking = watch::Sender::new(waits.map(ApprovalWait::Waits));
         let waiter = CallWaiter { asking, over: watch::Sender::new(None), owner };
         let ongoing = waiter.handle(claim, caller_gone, stop);
-        self.call_waiters().insert(name(ask), waiter);
+        self.0.lock().insert(name(ask), waiter);
         ongoing
     }
 
@@ -142,7 +143,7 @@ impl CallWaiters {
         caller_gone: &CancellationToken,
         stop: &CancellationToken,
     ) -> Option<CallHandle> {
-        let call_waiters = self.call_waiters();
+        let call_waiters = self.0.lock();
         let waiter = call_waiters.get(&name(ask))?;
         let claim = waiter.claim()?;
         Some(waiter.handle(claim, caller_gone, stop))
@@ -150,12 +151,12 @@ impl CallWaiters {
 
     /// Returns the channel that reports the progress of a run's request, if a caller waits.
     pub fn of(&self, ask: &AgentQuestion) -> Option<watch::Sender<Option<ApprovalWait>>> {
-        self.call_waiters().get(&name(ask)).map(|waiter| waiter.asking.clone())
+        self.0.lock().get(&name(ask)).map(|waiter| waiter.asking.clone())
     }
 
     /// Tells the waiting caller the result of a call.
     pub fn notify(&self, ask: &AgentQuestion, called: impl FnOnce() -> CallResult) {
-        let waiter = self.call_waiters().remove(&name(ask));
+        let waiter = self.0.lock().remove(&name(ask));
         if let Some(waiter) = waiter {
             waiter.over.send_replace(Some(called()));
         }
@@ -163,18 +164,14 @@ impl CallWaiters {
 
     /// Removes a call that did not begin.
     pub fn close(&self, ask: &AgentQuestion) {
-        self.call_waiters().remove(&name(ask));
-    }
-
-    fn call_waiters(&self) -> MutexGuard<'_, HashMap<RunName, CallWaiter>> {
-        lock(&self.0)
+        self.0.lock().remove(&name(ask));
     }
 }
 
 impl CallWaiter {
     /// Transfers the call to the newest caller; `None` if it is being withdrawn.
     fn claim(&self) -> Option<CancelOnDrop> {
-        let mut callers = lock(&self.owner.callers);
+        let mut callers = self.owner.callers.lock();
         if self.owner.cancel.is_cancelled() {
             return None;
         }
@@ -198,11 +195,6 @@ impl CallWaiter {
 
 fn name(ask: &AgentQuestion) -> RunName {
     (ask.session.clone(), ask.run.clone())
-}
-
-/// Locks a mutex, even if it is poisoned: the value is consistent between any two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sending side of a call that nobody has made, for tests of waiting callers.

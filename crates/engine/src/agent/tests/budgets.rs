@@ -39,8 +39,7 @@ fn used(stage: &TestAgent) -> serde_json::Value {
 async fn a_run_ends_when_its_tokens_are_used_up_and_every_call_is_answered() {
     let limits = RunLimits { tokens: 1_000, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() =
-        TokenUsage { input_tokens: 1_000, ..TokenUsage::default() };
+    *stage.model.usage.lock() = TokenUsage { input_tokens: 1_000, ..TokenUsage::default() };
     stage.model.plays([rewrites("It was very dark.")]);
     stage.ask("Make it darker").await;
     stage.decide(crate::approvals::RequestVerdict::Approve).await;
@@ -54,7 +53,7 @@ async fn a_run_ends_when_its_tokens_are_used_up_and_every_call_is_answered() {
 async fn tries_in_vain_use_up_the_tokens_too() {
     let limits = RunLimits { tokens: 1_000, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() = TokenUsage { output_tokens: 100, ..TokenUsage::default() };
+    *stage.model.usage.lock() = TokenUsage { output_tokens: 100, ..TokenUsage::default() };
     let usage = TokenUsage { input_tokens: 900, ..TokenUsage::default() };
     let lost = AnswerDelta::Lost(FailedTryUsage { model: "actor".into(), usage });
     let go_on = Arc::new(Notify::new());
@@ -71,7 +70,7 @@ async fn tries_in_vain_use_up_the_tokens_too() {
 async fn what_an_answer_used_that_nobody_waited_for_is_shown() {
     let limits = RunLimits { model_ms: 50, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() = TokenUsage { input_tokens: 900, ..TokenUsage::default() };
+    *stage.model.usage.lock() = TokenUsage { input_tokens: 900, ..TokenUsage::default() };
     stage.model.plays([ScriptedReply::Hang("Let me think")]);
     stage.ask("Make it darker").await;
     stage.response().await;
@@ -83,7 +82,7 @@ async fn what_an_answer_used_that_nobody_waited_for_is_shown() {
 async fn a_restart_begins_no_new_budget() {
     let limits = RunLimits { tokens: 1_000, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits("It was dark.", limits).await;
-    *stage.model.usage.lock().unwrap() = TokenUsage { output_tokens: 400, ..TokenUsage::default() };
+    *stage.model.usage.lock() = TokenUsage { output_tokens: 400, ..TokenUsage::default() };
     stage.model.plays([rewrites("It was very dark."), says("Done.")]);
     stage.ask("Make it darker").await;
     stage.request().await;
@@ -169,7 +168,7 @@ async fn long_conversation() -> TestAgent {
 #[tokio::test]
 async fn of_a_conversation_with_too_many_tokens_the_oldest_runs_are_left_out() {
     let mut stage = long_conversation().await;
-    stage.model.counts.lock().unwrap().extend([120_000]);
+    stage.model.counts.lock().extend([120_000]);
     stage.model.plays([says("Words.")]);
     stage.ask("And in short?").await;
     assert_eq!(stage.response().await.message, "Words.");
@@ -183,7 +182,7 @@ async fn of_a_conversation_with_too_many_tokens_the_oldest_runs_are_left_out() {
 #[tokio::test]
 async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
     let mut stage = long_conversation().await;
-    stage.model.counts.lock().unwrap().extend([[120_000].as_slice(), &[110_000; 9]].concat());
+    stage.model.counts.lock().extend([[120_000].as_slice(), &[110_000; 9]].concat());
     // Long enough by itself to be counted once the rest is left out.
     let prompt = "为什么".repeat(27_000);
     stage.ask(&prompt).await;
@@ -201,7 +200,7 @@ async fn of_a_document_with_too_many_tokens_the_part_around_the_selection_is_sho
     let text = "一".repeat(100_000) + "Here." + &"二".repeat(60_000);
     let limits = RunLimits { input_tokens: 100_000, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits(&text, limits).await;
-    stage.model.counts.lock().unwrap().extend([160_000, 105_000]);
+    stage.model.counts.lock().extend([160_000, 105_000]);
     stage.model.plays([says("Words.")]);
     stage.ask_about(100_000, 100_005, "What is this?").await;
     assert_eq!(stage.response().await.message, "Words.");
@@ -224,7 +223,7 @@ async fn a_provider_that_cannot_count_is_simply_asked() {
 async fn a_run_is_stopped_at_once_while_tokens_are_counted() {
     let mut stage = long_conversation().await;
     let counting = Arc::new(Notify::new());
-    *stage.model.counts_forever.lock().unwrap() = Some(Arc::clone(&counting));
+    *stage.model.counts_forever.lock() = Some(Arc::clone(&counting));
     stage.ask("And in short?").await;
     counting.notified().await;
     stage
@@ -240,7 +239,7 @@ async fn a_run_is_stopped_at_once_while_tokens_are_counted() {
 async fn counting_takes_of_the_time_that_a_run_may_wait_for_its_model() {
     let limits = RunLimits { model_ms: 50, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits(&"word ".repeat(60_000), limits).await;
-    *stage.model.counts_forever.lock().unwrap() = Some(Arc::default());
+    *stage.model.counts_forever.lock() = Some(Arc::default());
     stage.model.plays([ScriptedReply::Hang("")]);
     stage.ask("What is this?").await;
     stage.response().await;

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc};
@@ -119,12 +120,12 @@ pub struct MockModel {
 impl MockModel {
     /// Appends replies to the script.
     pub fn plays(&self, part: impl IntoIterator<Item = ScriptedReply>) {
-        self.part.lock().unwrap().extend(part);
+        self.part.lock().extend(part);
     }
 
     /// Returns the requests, in order.
     pub fn asked(&self) -> Vec<ModelRequest> {
-        self.asked.lock().unwrap().clone()
+        self.asked.lock().clone()
     }
 
     /// Waits until the model was called `count` times.
@@ -155,19 +156,19 @@ impl Model for MockModel {
     }
 
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
-        self.asked.lock().unwrap().push(request);
+        self.asked.lock().push(request);
         self.called.notify_one();
-        let play = self.part.lock().unwrap().pop_front();
-        let usage = *self.usage.lock().unwrap();
+        let play = self.part.lock().pop_front();
+        let usage = *self.usage.lock();
         play.expect("the model was called once too often").stream(usage, cancel)
     }
 
     fn count(&self, _: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
-        if let Some(began) = &*self.counts_forever.lock().unwrap() {
+        if let Some(began) = &*self.counts_forever.lock() {
             began.notify_one();
             return std::future::pending().boxed();
         }
-        let count = self.counts.lock().unwrap().pop_front();
+        let count = self.counts.lock().pop_front();
         async move { Ok(count) }.boxed()
     }
 }

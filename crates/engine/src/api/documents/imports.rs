@@ -1,11 +1,12 @@
 //! Imports: files of other programs as documents, and HTML as Markdown.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_recursion::async_recursion as boxed;
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as PersonLock, Semaphore, oneshot};
 
 use crate::api::{ApiError, ApiResult, Caller, DocumentContent, ErrorCode};
@@ -98,7 +99,7 @@ impl ImportAdmission {
     }
 
     fn person_lock(&self, person: &UserId) -> Arc<PersonLock<()>> {
-        let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut people = self.people.lock();
         // Locks that nobody holds or waits for any more are removed.
         people.retain(|user, lock| user == person || Arc::strong_count(lock) > 1);
         Arc::clone(people.entry(person.clone()).or_default())

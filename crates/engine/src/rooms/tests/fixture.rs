@@ -1,8 +1,9 @@
 //! Fixture of one room that records the events everybody in it is told.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{member, who};
@@ -44,7 +45,7 @@ pub(super) struct RecordingSink {
 
 impl EventSink for RecordingSink {
     fn gather(&self, members: &[MemberId], deliver: &mut dyn FnMut()) {
-        self.gathered.lock().unwrap().extend_from_slice(members);
+        self.gathered.lock().extend_from_slice(members);
         deliver();
     }
 
@@ -58,7 +59,7 @@ impl EventSink for RecordingSink {
         let kept = self.store.counts().batches;
         let heard =
             |member: &MemberId| HeardEvent { member: member.clone(), event: event.clone(), kept };
-        self.heard.lock().unwrap().extend(members.iter().map(heard));
+        self.heard.lock().extend(members.iter().map(heard));
     }
 }
 
@@ -234,7 +235,7 @@ impl RoomFixture {
     }
 
     pub(super) fn events(&self, name: &str) -> Vec<RoomEvent> {
-        let mut heard = self.call_waiters.heard.lock().unwrap();
+        let mut heard = self.call_waiters.heard.lock();
         let mine = heard.extract_if(.., |heard| heard.member.as_str() == name);
         mine.map(|heard| heard.event).collect()
     }
@@ -243,7 +244,7 @@ impl RoomFixture {
     pub(super) fn listener(&self, name: &'static str) -> impl Fn() -> Vec<String> + Send + use<> {
         let call_waiters = Arc::clone(&self.call_waiters);
         move || {
-            let heard = call_waiters.heard.lock().unwrap();
+            let heard = call_waiters.heard.lock();
             let mine = heard.iter().filter(|heard| heard.member.as_str() == name);
             mine.map(|heard| word(&heard.event)).collect()
         }
@@ -251,7 +252,7 @@ impl RoomFixture {
 
     /// Returns how many batches were durable when the first recorded event was told.
     pub(super) fn kept_when_told(&self) -> u64 {
-        self.call_waiters.heard.lock().unwrap()[0].kept
+        self.call_waiters.heard.lock()[0].kept
     }
 
     /// Drops the handle to the room, so that nothing keeps the room open.
@@ -260,13 +261,13 @@ impl RoomFixture {
     }
 
     pub(super) fn forget(&self) {
-        self.call_waiters.heard.lock().unwrap().clear();
-        self.call_waiters.gathered.lock().unwrap().clear();
+        self.call_waiters.heard.lock().clear();
+        self.call_waiters.gathered.lock().clear();
     }
 
     /// Returns the members to whom messages were sent together, since this was last forgotten.
     pub(super) fn gathered(&self) -> Vec<String> {
-        let gathered = self.call_waiters.gathered.lock().unwrap();
+        let gathered = self.call_waiters.gathered.lock();
         gathered.iter().map(ToString::to_string).collect()
     }
 }

@@ -1,7 +1,9 @@
 //! Pushes of people: rebased, recognised, refused; carets; catching up.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::fixture::{RoomFixture, edit, push, time_passes, until};
 use super::{member, who};
@@ -46,14 +48,14 @@ async fn pushes_that_wait_together_are_one_message_that_comes_before_their_answe
     for name in ["ana", "bo", "cy"] {
         let (answers, heard) = (Arc::clone(&answers), fixture.listener("ana"));
         let reply = ReplySender::new(move |version| {
-            answers.lock().unwrap().push((version.unwrap(), heard()));
+            answers.lock().push((version.unwrap(), heard()));
         });
         let push = push(name, Version(3), &[edit(&text, 0, 0, "x")]);
         fixture.room.send(RoomCommand::Push(push, reply)).await;
     }
     assert_eq!(fixture.text().await, "xxx---text");
     let told = || vec!["updates 3..6".to_owned()];
-    let answers = std::mem::take(&mut *answers.lock().unwrap());
+    let answers = std::mem::take(&mut *answers.lock());
     assert_eq!(answers, [(Version(4), told()), (Version(5), told()), (Version(6), told())]);
 }
 

@@ -6,9 +6,9 @@
 //! whole database. What was only carried does not count, since others may write there.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ impl Default for UsedTickets {
 impl UsedTickets {
     /// Records that a ticket is used; returns `false` if it was used before.
     fn note(&self, hash: String) -> bool {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used.lock();
         used.retain(|_, since| since.elapsed() < REMEMBERED);
         used.insert(hash, Instant::now()).is_none()
     }
@@ -87,6 +87,6 @@ mod tests {
         assert!(!tickets.note("a".into()), "the database may still find it");
         tokio::time::advance(REMEMBERED).await;
         assert!(tickets.note("c".into()));
-        assert_eq!(tickets.used.lock().unwrap().len(), 1);
+        assert_eq!(tickets.used.lock().len(), 1);
     }
 }

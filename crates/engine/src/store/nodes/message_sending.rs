@@ -4,7 +4,7 @@ use async_recursion::async_recursion as boxed;
 
 use super::messages::NodeNews;
 use super::tables::MessageNotice;
-use super::{ClusterNode, MessageCarrier, lock};
+use super::{ClusterNode, MessageCarrier};
 use crate::store::StoreResult;
 
 impl ClusterNode {
@@ -19,7 +19,7 @@ impl ClusterNode {
     /// Tells the other nodes something that is stored when this returns. If that fails, it is still
     /// told later.
     pub(super) async fn tell_now(&self, news: &NodeNews) -> StoreResult<()> {
-        let added = lock(&self.unstored).add(self.own.number, news, self.key.as_ref());
+        let added = self.unstored.lock().add(self.own.number, news, self.key.as_ref());
         let Some(message) = added else { return Ok(()) };
         if let MessageCarrier::Redis(channel) = &self.carrier {
             channel.tell(message);
@@ -31,14 +31,14 @@ impl ClusterNode {
     pub(super) async fn store_messages(&self) -> StoreResult<()> {
         let _turn = self.storing.lock().await;
         loop {
-            let next = lock(&self.unstored).next();
+            let next = self.unstored.lock().next();
             let Some((last, _)) = next.last() else { return Ok(()) };
             let notice = match &self.carrier {
                 MessageCarrier::Database => MessageNotice::Notify,
                 MessageCarrier::Redis(_) => MessageNotice::Stored,
             };
             self.tables.store(&next, notice).await?;
-            lock(&self.unstored).stored(*last);
+            self.unstored.lock().stored(*last);
         }
     }
 }

@@ -3,11 +3,12 @@
 //! Only bytes that have arrived count: a client that announces much and sends little keeps nobody
 //! out.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use futures_util::StreamExt as _;
+use parking_lot::Mutex;
 
 use copydesk_connections::{
     HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount,
@@ -57,7 +58,7 @@ impl HeldBody {
     /// # Errors
     /// [`MemoryExhausted`] if the quota of the person or of the server is used up.
     pub(crate) fn hold(&self, more: usize) -> Result<(), MemoryExhausted> {
-        let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = self.0.bytes.lock();
         let held = match &mut *bytes {
             Some(held) => held.grow(more),
             None => self.0.account.hold(HeldPurpose::Body, more).map(|held| *bytes = Some(held)),

@@ -6,13 +6,14 @@
 //! those that hold a secret are not kept.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -201,7 +202,7 @@ impl KeysInFlight {
     /// Holds a key until the guard is dropped.
     fn hold(&self, user: &UserId, key: &str, asked: &str) -> RestResult<InFlightGuard> {
         let name = (user.clone(), key.to_owned());
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         match held.get(&name) {
             None => {
                 held.insert(name.clone(), asked.to_owned());
@@ -221,7 +222,7 @@ struct InFlightGuard(KeysInFlight, (UserId, String));
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+        self.0.0.lock().remove(&self.1);
     }
 }
 

@@ -8,7 +8,7 @@
 //! A request that is passed on counts where it is answered, and no longer here.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt as _};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::request_limit::CountedRequest;
@@ -79,7 +80,7 @@ struct RecordedBody {
 impl RecordedBody {
     /// Returns the body from its beginning.
     fn of(record: &Arc<Mutex<BodyRecord>>) -> Body {
-        let mut recorded = lock(record);
+        let mut recorded = record.lock();
         let (again, rest) = (recorded.read.clone().into_iter(), recorded.rest.take());
         Body::from_stream(Self { again, rest, record: Arc::clone(record) })
     }
@@ -93,7 +94,7 @@ impl Stream for RecordedBody {
             return Poll::Ready(Some(Ok(piece)));
         }
         let Some(rest) = &mut self.rest else {
-            if lock(&self.record).is_read {
+            if self.record.lock().is_read {
                 return Poll::Ready(None);
             }
             // An attempt before has not given it back yet: half a body must not pass for a whole.
@@ -102,10 +103,10 @@ impl Stream for RecordedBody {
         };
         let piece = rest.poll_next_unpin(cx);
         match &piece {
-            Poll::Ready(Some(Ok(piece))) => lock(&self.record).read.push(piece.clone()),
+            Poll::Ready(Some(Ok(piece))) => self.record.lock().read.push(piece.clone()),
             Poll::Ready(None) => {
                 self.rest = None;
-                lock(&self.record).is_read = true;
+                self.record.lock().is_read = true;
             }
             Poll::Ready(Some(Err(_))) | Poll::Pending => {}
         }
@@ -116,7 +117,7 @@ impl Stream for RecordedBody {
 impl Drop for RecordedBody {
     fn drop(&mut self) {
         if let Some(rest) = self.rest.take() {
-            lock(&self.record).rest = Some(rest);
+            self.record.lock().rest = Some(rest);
         }
     }
 }
@@ -177,9 +178,4 @@ fn relayed(parts: &Parts, record: &Arc<Mutex<BodyRecord>>) -> Request {
 pub(crate) fn lost() -> Problem {
     let detail = "the server that has this document was lost: check if it was done";
     Problem::new(StatusCode::BAD_GATEWAY, "outcome_unknown", detail)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use copydesk_engine::ids::UserId;
+use parking_lot::Mutex;
 
 /// Limits of the APIs.
 #[derive(Clone, Debug)]
@@ -125,7 +126,7 @@ impl RequestLimit {
 
     fn count_at(&self, user: &UserId, now: Instant) -> Result<(), Duration> {
         let rate = self.0.rate;
-        let mut people = self.people();
+        let mut people = self.0.people.lock();
         people.tidy(now);
         let person = people.find(user, now);
         let free_at = person.free_at.max(now) + rate.interval();
@@ -147,7 +148,7 @@ impl RequestLimit {
 
     fn count_elsewhere_at(&self, told: &[(UserId, u32)], now: Instant) {
         let rate = self.0.rate;
-        let mut people = self.people();
+        let mut people = self.0.people.lock();
         people.tidy(now);
         for (user, count) in told {
             let person = people.find(user, now);
@@ -166,7 +167,7 @@ impl RequestLimit {
 
     fn take_untold_at(&self, now: Instant) -> Vec<(UserId, u32)> {
         let least = self.0.rate.least_told();
-        let mut people = self.people();
+        let mut people = self.0.people.lock();
         people.forget_idle(now);
         let untold = people.people.iter_mut().filter_map(|(user, person)| {
             let count = u32::try_from(person.untold).ok().filter(|count| *count >= least)?;
@@ -178,15 +179,10 @@ impl RequestLimit {
 
     fn uncount(&self, user: &UserId) {
         let interval = self.0.rate.interval();
-        if let Some(person) = self.people().people.get_mut(user) {
+        if let Some(person) = self.0.people.lock().people.get_mut(user) {
             person.free_at = person.free_at.checked_sub(interval).unwrap_or(person.free_at);
             person.untold -= 1;
         }
-    }
-
-    fn people(&self) -> MutexGuard<'_, CountedPeople> {
-        // The counts are consistent between any two statements.
-        self.0.people.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -338,7 +334,7 @@ mod tests {
     #[test]
     fn who_does_not_ask_is_forgotten() {
         let mut servers = TwoServers::start();
-        let count = |servers: &TwoServers| servers.limits[0].people().people.len();
+        let count = |servers: &TwoServers| servers.limits[0].0.people.lock().people.len();
         for number in 0..MANY_PEOPLE {
             servers.admits(0, &format!("person {number}"), 1);
         }

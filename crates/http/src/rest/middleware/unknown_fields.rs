@@ -3,8 +3,9 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -32,8 +33,7 @@ pub(super) fn complaint<T: JsonSchema + 'static>(body: &Map<String, Value>) -> O
 }
 
 fn schema<T: JsonSchema + 'static>() -> Arc<Value> {
-    // A map of whole schemas is whole between any two statements.
-    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut schemas = SCHEMAS.lock();
     let schema = schemas.entry(TypeId::of::<T>()).or_insert_with(|| {
         let settings = SchemaSettings::draft2020_12();
         Arc::new(settings.into_generator().into_root_schema_for::<T>().to_value())

@@ -1,7 +1,8 @@
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::stream;
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -305,13 +306,13 @@ async fn thoughts_like_the_last_are_not_told_at_all() {
         let pieces = stream::iter([Ok(Bytes::from(bytes))]);
         let notes = Arc::clone(&learned);
         let work = |sink: DeltaSink| async move {
-            let learn = |begun| notes.lock().expect("one at a time").push(begun);
+            let learn = |begun| notes.lock().push(begun);
             read(pieces, "m-0", UnopenedThoughts { begun: true, learn: &learn }, &sink).await
         };
         let heard = collect_stream(delta_stream::answer(CancellationToken::new(), work)).await;
         assert_eq!(lines(&heard)[0], said, "{name}");
     }
-    assert_eq!(*learned.lock().expect("one at a time"), [false], "the second had none");
+    assert_eq!(*learned.lock(), [false], "the second had none");
 }
 
 #[tokio::test]
