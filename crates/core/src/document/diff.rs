@@ -15,9 +15,9 @@
 //! sentence is cut at the best places there are (`split_points`). At the end, changes that share a
 //! structure of Markdown, such as the marks of a code block, are joined (`structure`).
 //!
-//! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on
-//! the clock, so compute it once and store it. Long texts take milliseconds: run it on a blocking
-//! thread.
+//! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result of
+//! long texts depend on the clock, so compute it once and store it. Long texts take milliseconds:
+//! run it on a blocking thread.
 
 mod align;
 mod assemble;
@@ -37,6 +37,7 @@ mod sentence;
 mod split_paragraphs;
 mod split_points;
 mod structure;
+mod word_edits;
 mod words;
 
 #[cfg(test)]
@@ -50,6 +51,7 @@ use moves::MoveHalves;
 pub use draft::{DiffLimits, DraftPart, HunkDraft, HunkKind};
 pub use passages::{ChangedPassage, common_ends, passages};
 pub use structure::part_groups;
+pub use word_edits::word_edits;
 
 /// Changes so far of a text that is still being written, given by [`diff_so_far`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,6 +107,7 @@ pub fn diff_between(
     limits: &DiffLimits,
 ) -> Vec<HunkDraft> {
     let place = split_paragraphs::SplitContext { before, old, after };
+    let limits = &limits.for_texts(old, new);
     let mut halves = MoveHalves::of(compared(old, new, limits), limits);
     halves.hunks = cut_long(place, new, halves.hunks);
     structure::joined(place, new, halves.joined())
@@ -151,6 +154,7 @@ pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
 
 /// Returns the changes in order, whatever they do to marks.
 fn compared(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
+    let limits = &limits.for_texts(old, new);
     if old == new {
         return Vec::new();
     }

@@ -10,8 +10,21 @@ use crate::document::TextEdit;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiffLimits {
     /// Time at which to stop looking for small changes; what is not compared by then becomes one
-    /// large change. `None`: compare to the end, with equal hunks every time.
+    /// large change. Only for long texts. `None`: compare to the end, with equal hunks every time.
     pub deadline: Option<Instant>,
+}
+
+/// Length of both texts, in bytes of UTF-8, up to which no clock is asked. They take at most some
+/// 30 ms.
+const SHORT: usize = 64 * 1024;
+
+impl DiffLimits {
+    /// Returns the limits for two texts. The clock says nothing about short ones: on a busy machine
+    /// a thread may wait for the processor until any deadline is over, and one large change would
+    /// take the place of words that other people type meanwhile.
+    pub(super) fn for_texts(self, old: &str, new: &str) -> Self {
+        if old.len() + new.len() <= SHORT { Self { deadline: None } } else { self }
+    }
 }
 
 /// One replacement of words in a [`HunkDraft`], in UTF-16 units of the old text.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use async_recursion::async_recursion as boxed;
 
 use crate::cpu_pool;
-use crate::document::diff::{DiffLimits, DraftPart, diff_whole};
+use crate::document::diff::{DiffLimits, DraftPart, diff_whole, word_edits};
 use crate::document::{Text, TextEdit};
 use crate::ids::{DocumentId, Version};
 use crate::permissions::Principal;
@@ -111,29 +111,36 @@ pub async fn compare(
 ) -> RoomResult<Vec<DraftPart>> {
     let old = text_at(store, document, from, person).await?;
     let new = text_at(store, document, to, person).await?;
-    difference(&old, &new, person).await
+    let for_readers = |old: &str, new: &str, limits: &DiffLimits| {
+        diff_whole(old, new, limits).into_iter().flat_map(|hunk| hunk.parts).collect()
+    };
+    difference(&old, &new, person, for_readers).await
 }
 
 /// Returns the differences of two texts. Runs on the pool: comparing long texts takes longer than
 /// other people should have to wait.
-pub(crate) async fn difference(old: &Text, new: &Text, person: &str) -> RoomResult<Vec<DraftPart>> {
+async fn difference(
+    old: &Text,
+    new: &Text,
+    person: &str,
+    compare: impl FnOnce(&str, &str, &DiffLimits) -> Vec<DraftPart> + Send + 'static,
+) -> RoomResult<Vec<DraftPart>> {
     let (old, new) = (old.clone(), new.clone());
     let compared = cpu_pool::run(person, move || {
-        let (old, new) = (old.to_string(), new.to_string());
         let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
-        diff_whole(&old, &new, &limits).into_iter().flat_map(|hunk| hunk.parts).collect()
+        compare(&old.to_string(), &new.to_string(), &limits)
     });
     Ok(compared.await?)
 }
 
-/// Returns the differences of two texts as no more changes than one update may hold: those closest
-/// to each other become one, with the words between.
+/// Returns the words in which two texts differ as no more changes than one update may hold: those
+/// closest to each other become one, with the words between.
 pub(crate) async fn difference_in_one_update(
     old: &Text,
     new: &Text,
     person: &str,
 ) -> RoomResult<Vec<DraftPart>> {
-    let parts = difference(old, new, person).await?;
+    let parts = difference(old, new, person, word_edits).await?;
     // Each change is a section, and so is the unchanged text before it; one more stays at the end.
     let most = (PUSH_LIMITS.max_sections - 1) / 2;
     if parts.len() <= most {
