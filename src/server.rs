@@ -7,7 +7,6 @@ mod metrics;
 mod models;
 mod node_news;
 mod nodes;
-mod remote_cli;
 mod serving;
 mod settings;
 mod sign_in;
@@ -47,7 +46,6 @@ use crate::socketio::{SocketRegistry, SocketState};
 use crate::store::{LeaseHolder, Store, StoreAccess, StoreOp, create_data_directory};
 use crate::webhooks::DeliveryWorker;
 use crate::{mcp, rest, socketio, telemetry};
-use remote_cli::RemoteCli;
 
 /// Maximum time of the shutdown before the process ends anyway; everything acknowledged is durable
 /// by then.
@@ -133,8 +131,6 @@ struct Server {
     files: Option<FileSync>,
     clock: WallClock,
     connections: ConnectionRegistry,
-    /// Claude CLI of the other servers, if this one of several has none.
-    remote_cli: Option<RemoteCli>,
     /// Authorities that certificates of other servers may have.
     authorities: TrustedAuthorities,
     workers: TaskTracker,
@@ -157,9 +153,7 @@ impl Server {
         let changes = mcp::DocumentChanges::default();
         let sink = Arc::new(sockets::EventFanOut(sockets.clone(), changes.clone()));
         let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
-        let authorities = nodes::authorities(config).await?;
-        let remote_cli = RemoteCli::find(config, store.node(), &authorities).await?;
-        let models = models::models(config, remote_cli.as_ref())?;
+        let models = models::models(config)?;
         settings::recall(&rooms, config, &models).await?;
         let bypass =
             if config.allow_bypass { BypassPolicy::Allowed } else { BypassPolicy::Forbidden };
@@ -196,8 +190,7 @@ impl Server {
             files,
             clock,
             connections,
-            remote_cli,
-            authorities,
+            authorities: nodes::authorities(config).await?,
             workers: TaskTracker::new(),
             no_sessions: CancellationToken::new(),
         })
@@ -282,13 +275,8 @@ impl Server {
         let inside = match self.store.node() {
             Some(node) => {
                 let relay = nodes::request_relay(node, &self.authorities)?;
-                let pass_on = rest::middleware::relay::pass_on;
-                let inside = inside.layer(middleware::from_fn_with_state(relay, pass_on));
-                // Meant for this server alone: it is not passed on.
-                inside.merge(rest::model_calls::router(rest::model_calls::ModelCallState {
-                    agents: self.agents.clone(),
-                    reading: rest::BodyQuota::new(self.connections.accounts().clone()),
-                }))
+                inside
+                    .layer(middleware::from_fn_with_state(relay, rest::middleware::relay::pass_on))
             }
             None => inside,
         };

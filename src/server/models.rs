@@ -9,30 +9,21 @@ use crate::config::{ModelChoice, ProviderConfig, ServerConfig};
 use crate::llm::scripted::ScriptedModel;
 use crate::llm::{Model, RetryPolicy, anthropic, openai, prices};
 
-use super::remote_cli::RemoteCli;
-
-/// Returns the [`ModelCatalog`] of models that can be asked, the default first. The Claude CLI of
-/// other servers stands where this server's own would.
-pub(super) fn models(config: &ServerConfig, remote: Option<&RemoteCli>) -> Result<ModelCatalog> {
-    let remote = remote.map(|it| Arc::clone(&it.model) as Arc<dyn Model>);
+/// Returns the [`ModelCatalog`] of models that can be asked, the default first.
+pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
     if let Some(path) = &config.prices {
         prices::add_file(path)?;
     }
-    let mut models: Vec<Arc<dyn Model>> = Vec::new();
+    let mut models = Vec::new();
     for choice in &config.models {
         models.push(match choice {
             ModelChoice::Harper => harper()?,
             ModelChoice::Anthropic(name) => messages_api(&config.anthropic, name.as_deref())?,
             ModelChoice::OpenAi(name) => chat_completions(&config.openai, name.as_ref())?,
-            ModelChoice::Claude(name) => match &remote {
-                Some(remote) => Arc::clone(remote),
-                None => super::claude::model(config, name.as_deref())?,
-            },
+            ModelChoice::Claude(name) => super::claude::model(config, name.as_deref())?,
             ModelChoice::Script(path) => Arc::new(ScriptedModel::load(path)?),
         });
     }
-    let has_cli = config.models.iter().any(|choice| matches!(choice, ModelChoice::Claude(_)));
-    models.extend(remote.filter(|_| !has_cli));
     let mut models = models.into_iter();
     let first = models.next().context("no model is configured")?;
     Ok(ModelCatalog::new(first, models))

@@ -254,8 +254,6 @@ impl Server {
             () = self.hear(node, config) => {}
             () = self.take_over(node) => {}
             () = self.take_over_workspace() => {}
-            () = self.answer_for_cli(node) => {}
-            () = self.watch_cli(node, config) => {}
             () = self.tell_outbox(node) => {}
             () = self.tell_renames(node) => {}
             () = self.tell_watched(node) => {}
@@ -303,7 +301,6 @@ impl Server {
             NodeNews::Texts(documents) => self.changes.note_texts_elsewhere(documents),
             NodeNews::RunEnded(session, run) => {
                 self.agents.note_ended();
-                self.agents.end_served_run(&session, &run);
                 self.tell_end(from, &session, &run).await;
             }
             NodeNews::Call(session, call) => self.agents.hear_of_call(session, call),
@@ -325,10 +322,8 @@ impl Server {
             }
             NodeNews::PersonDeleted(user) => self.forget_person(&user).await,
             NodeNews::Workspace => self.hand_over_workspace().await,
-            NodeNews::Models => self.look_for_cli(config).await,
             NodeNews::Missed => self.make_up(config).await,
-            // A ticket is looked up when it is shown.
-            NodeNews::Leases | NodeNews::ModelCall(_) => {}
+            NodeNews::Leases => {}
         }
     }
 
@@ -353,26 +348,19 @@ impl Server {
     /// Looks up whatever another server may have told in vain.
     async fn make_up(&self, config: &ServerConfig) {
         self.changes.note_missed();
-        self.look_for_cli(config).await;
-        self.agents.end_served_runs().await;
         if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
             tracing::warn!(%error, "cannot check the tokens");
         }
-        self.follow_settings(config).await;
-        self.agents.note_ended();
-        self.hand_over_workspace().await;
-        if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
-            self.store.note_outbox();
-        }
-    }
-
-    /// Reads the settings, and tells everybody if others are in force than before.
-    pub(super) async fn follow_settings(&self, config: &ServerConfig) {
         let before = self.rooms.settings();
         match settings::recall(&self.rooms, config, self.agents.catalog()).await {
             Ok(()) if self.rooms.settings() == before => {}
             Ok(()) => self.rooms.announce_settings().await,
             Err(error) => tracing::warn!(%error, "cannot read the settings"),
+        }
+        self.agents.note_ended();
+        self.hand_over_workspace().await;
+        if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
+            self.store.note_outbox();
         }
     }
 

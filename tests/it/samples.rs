@@ -116,12 +116,11 @@ const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors 
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
 
 /// A limit of fifty rounds, a log that no longer reaches back, a call that waits in another
-/// document, a server of several that has the Claude CLI.
-const RARE: [&str; 5] = [
+/// document.
+const RARE: [&str; 4] = [
     "server/agent_event.result.limit",
     "ack/document.resync",
     "server/agent_event.system.waiting.document",
-    "server/models.changed",
     "server/updates",
 ];
 

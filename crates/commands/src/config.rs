@@ -401,10 +401,7 @@ impl ServerConfig {
                 ModelChoice::OpenAi(_) if !self.openai.is_there() => {
                     return Err(ConfigError::NoServer);
                 }
-                // Of several servers, another one may have it.
-                ModelChoice::Claude(_) if self.claude.is_none() && !self.cluster => {
-                    return Err(ConfigError::NoCli);
-                }
+                ModelChoice::Claude(_) if self.claude.is_none() => return Err(ConfigError::NoCli),
                 _ => {}
             }
         }

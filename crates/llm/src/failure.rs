@@ -99,7 +99,7 @@ fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) 
 
 impl ModelError {
     /// Returns the reason for the end of a run with this failure, as a code for programs.
-    pub fn code(&self) -> &str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Program { code, .. } => code,
             _ => kind_of(self).0,
@@ -166,7 +166,7 @@ mod tests {
             (ModelError::CutOff, "model_cut_off"),
             (ModelError::Malformed { message: "not UTF-8".into() }, "model_error"),
             (
-                ModelError::Program { code: "claude_missing".into(), message: "No".into() },
+                ModelError::Program { code: "claude_missing", message: "No".into() },
                 "claude_missing",
             ),
         ];

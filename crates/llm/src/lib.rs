@@ -12,7 +12,6 @@ pub mod http_client;
 pub mod messages_api;
 pub mod openai;
 pub mod prices;
-pub mod remote;
 pub mod scripted;
 
 mod delta_stream;
@@ -27,7 +26,6 @@ mod transport;
 
 pub use retry::RetryPolicy;
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -52,12 +50,6 @@ pub trait Model: Send + Sync {
     /// counts as elsewhere.
     fn is_local(&self) -> bool {
         false
-    }
-
-    /// Returns `false` while it is known that nobody can answer for the model. Such a model is not
-    /// offered.
-    fn is_available(&self) -> bool {
-        true
     }
 
     /// Answers `request`. Nothing happens before the stream is polled. Dropping the stream or
@@ -90,7 +82,7 @@ pub trait Model: Send + Sync {
 pub const DEFAULT_MAX_TOKENS: u32 = 32_000;
 
 /// One call of a [`Model`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct ModelRequest {
     /// Provider's name of the model; empty means the default of the [`Model`].
     pub model: String,
@@ -155,8 +147,7 @@ impl ModelRequest {
 }
 
 /// Number of times that a provider with a temporary failure is asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RetryMode {
     /// Tries as often as the model's [`RetryPolicy`] allows.
     #[default]
@@ -166,7 +157,7 @@ pub enum RetryMode {
 }
 
 /// Breakpoints for a provider's prompt cache, besides those of single blocks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachePolicy {
     /// Breakpoint at the end of the system text.
     pub system: Option<CacheControl>,
@@ -183,7 +174,7 @@ impl Default for CachePolicy {
 }
 
 /// Conversation that a model remembers by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelThread {
     /// Name of the conversation, a UUID.
     pub id: String,
@@ -212,7 +203,7 @@ impl ToolResultView {
 }
 
 /// Document at the time of the call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelDocument {
     /// The whole text, with `\n` as line end.
     pub text: String,
@@ -221,7 +212,7 @@ pub struct ModelDocument {
 }
 
 /// Half-open range of UTF-16 code units; `from == to` is a caret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelSelection {
     /// Index of the first code unit.
     pub from: usize,
@@ -230,8 +221,7 @@ pub struct ModelSelection {
 }
 
 /// Step of a [`Model`]'s answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum AnswerDelta {
     /// Further text for the person.
     Text(String),
@@ -267,7 +257,7 @@ pub enum AnswerDelta {
 
 /// Tokens of a try that broke off, was cut or was cancelled, as far as the provider had reported
 /// them: none if it was sent the request and had not answered yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedTryUsage {
     /// Name of the model that was asked.
     pub model: String,
@@ -305,8 +295,7 @@ pub struct AssistantMessage {
 }
 
 /// Reason why a [`Model`] gave no complete answer.
-#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// The caller cancelled.
     #[error("cancelled")]
@@ -352,7 +341,7 @@ pub enum ModelError {
     #[error("{message}")]
     Program {
         /// Code for programs.
-        code: Cow<'static, str>,
+        code: &'static str,
         /// Message for people.
         message: String,
     },

@@ -116,18 +116,6 @@ pub struct SettingsChanged {
     pub settings: Settings,
 }
 
-/// `models:changed`: other models can be asked than before.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct ModelsChanged {
-    /// Permission modes that this person's runs may name now.
-    pub permission_modes: Vec<PermissionMode>,
-    /// Models that can be asked now, the default first.
-    pub models: Vec<String>,
-    /// Models on this machine, among `models`.
-    pub local_models: Vec<String>,
-}
-
 /// Settings of a document that are in force.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]

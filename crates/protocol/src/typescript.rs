@@ -31,7 +31,7 @@ fn generate() -> String {
             Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
         }
         server::{
-            WireError, SessionRegistered, Person, Settings, SettingsChanged, ModelsChanged, DocumentSettings, DocumentLine, Trash, DeletedDocument, CreatedDocument, DocumentCreated,
+            WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, Trash, DeletedDocument, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ClaimedAuthor, ToolApprovalRequest, Aftermath, Undone, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ReportState, ClaudeStream, AgentEvent,

@@ -8,7 +8,6 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc::UnboundedSender;
 
 use copydesk_connections::{TextFrame, gather_writes};
-use copydesk_engine::agent::AgentService;
 use copydesk_engine::api::HeardRuns;
 use copydesk_engine::ids::{DocumentId, MemberId, RequestId, RunId, SessionId};
 use copydesk_engine::permissions::{Action, Principal};
@@ -18,7 +17,6 @@ use copydesk_engine::rooms::event::{
 };
 use copydesk_engine::rooms::{EncodedEvent, EncodedForm, EventSink};
 use copydesk_protocol::convert;
-use copydesk_protocol::server::ModelsChanged;
 
 use super::followed_requests::{FollowedRequest, TO_FOLLOW};
 use super::link::{ClientLink, event_frame};
@@ -133,20 +131,6 @@ impl SocketRegistry {
         let connected_sockets = self.connected_sockets.read();
         let sockets = members.iter().filter_map(|member| connected_sockets.get(member));
         sockets.filter(|socket| socket.takes(event)).map(Arc::clone).collect()
-    }
-
-    /// Tells everybody which models can be asked now, and in which modes.
-    pub fn announce_models(&self, agents: &AgentService) {
-        let (models, local_models) = (agents.models(), agents.local_models());
-        let connected_sockets = self.connected_sockets.read();
-        for socket in connected_sockets.values().filter(|socket| !socket.is_relayed) {
-            let (person, document) = (&socket.principal, socket.principal.document.as_ref());
-            let offered = agents.modes(person, document).into_iter();
-            let permission_modes = offered.map(Into::into).collect();
-            let (models, local_models) = (models.clone(), local_models.clone());
-            let changed = ModelsChanged { permission_modes, models, local_models };
-            socket.link.emit_value("models:changed", &changed);
-        }
     }
 
     /// Sends a socket the events that its session has missed: the ends of runs while no socket of

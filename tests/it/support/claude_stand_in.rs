@@ -62,11 +62,6 @@ impl ClaudeStandIn {
         self.folder.path().join("claude")
     }
 
-    /// The variable by which it finds its configuration.
-    pub fn home(&self) -> (String, String) {
-        ("CLAUDE_CONFIG_DIR".to_owned(), self.folder.path().display().to_string())
-    }
-
     /// A server that has it.
     pub fn plan(&self) -> TestServerBuilder {
         let program = self.program().display().to_string();

@@ -84,12 +84,6 @@ impl Drop for StoryDatabase {
     }
 }
 
-/// Runs a statement on the database of the story on this thread.
-pub fn executes(sql: &str) {
-    let url = of_this_story().expect("the story is told on PostgreSQL");
-    run(&url, sql.to_owned()).expect("the statement fits");
-}
-
 /// Runs a statement on the server, on a thread of its own: the story may be in a runtime.
 fn run(server: &str, sql: String) -> sqlx::Result<()> {
     let server = server.to_owned();

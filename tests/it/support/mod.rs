@@ -28,7 +28,7 @@ mod test_server;
 pub mod wire;
 
 pub use claude_stand_in::ClaudeStandIn;
-pub use database::{PrivatePostgres, StoryDatabase, executes};
+pub use database::{PrivatePostgres, StoryDatabase};
 pub use identity_provider::{CLIENT, IdentityProvider, TokenFault};
 pub use interpreter::interpreter;
 pub use mirror::replacing;

@@ -11,7 +11,6 @@ use fastrand::Rng;
 pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("bad_input::", "limits of one process"),
     ("claude::however_many_runs_wait", "limits of one process"),
-    ("claude::where_there_is_no_cli", "of several servers, another may have it: `nodes::models`"),
     ("connections::", "limits of one process"),
     ("crash::", "a process ends at a chosen place"),
     ("deleted_people::a_deletion_that_a_crash_interrupts", "a process ends at a chosen place"),

@@ -9,7 +9,6 @@ use copydesk::store::StorePlace;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::claude_stand_in::ClaudeStandIn;
 use super::database::StoryDatabase;
 use super::namespaces::Host;
 use super::nodes;
@@ -452,15 +451,6 @@ impl TestServer {
         let mut flags = self.flags_of_plain_node();
         flags.extend(options.iter().map(ToString::to_string));
         Server::try_start(&self.directory.path().join("more"), &flags, &self.environment)
-    }
-
-    /// Another server on the same database, without the workspace, which has this Claude CLI; its
-    /// data is in the folder of this name.
-    pub fn another_node_with_cli(&self, folder: &str, cli: &ClaudeStandIn) -> Server {
-        let mut flags = self.flags_of_plain_node();
-        flags.extend(["--claude-binary".to_owned(), cli.program().display().to_string()]);
-        let environment = [self.environment.clone(), vec![cli.home()]].concat();
-        Server::start(&self.directory.path().join(folder), &flags, &environment)
     }
 
     /// The options without those for a folder and the Claude CLI.

@@ -249,16 +249,6 @@ impl MessageTable for DatabaseClient {
         self.ask(move |database| database.messages_after(node, &read)).boxed()
     }
 
-    fn messages_with<'a>(
-        &'a self,
-        text: &'a str,
-        within_s: i32,
-    ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>> {
-        let (node, text) = (self.node, text.to_owned());
-        let within = Duration::from_secs(within_s.unsigned_abs().into());
-        self.ask(move |database| database.messages_with(node, &text, within)).boxed()
-    }
-
     fn forget_messages(&self, older_than_s: i32) -> BoxFuture<'_, StoreResult<()>> {
         let older_than = Duration::from_secs(older_than_s.unsigned_abs().into());
         self.ask(move |database| database.forget_messages(older_than)).boxed()

@@ -342,14 +342,6 @@ impl ModelDatabase {
         }
     }
 
-    pub fn messages_with(&self, node: i64, text: &str, within: Duration) -> Vec<StoredMessage> {
-        let fits = |(stored_at, it): &&(Instant, StoredMessage)| {
-            let is_live = it.node != node && self.nodes.contains_key(&it.node);
-            is_live && stored_at.elapsed() <= within && it.message.contains(text)
-        };
-        self.messages.iter().filter(fits).map(copy).collect()
-    }
-
     pub fn messages_after(&self, node: i64, read: &[(i64, i64)]) -> Vec<StoredMessage> {
         if self.has_mutation(NodeMutation::StoredMessagesNotRead) {
             return Vec::new();
@@ -357,6 +349,11 @@ impl ModelDatabase {
         let read: BTreeMap<i64, i64> = read.iter().copied().collect();
         let new = |it: &&(Instant, StoredMessage)| {
             it.1.node != node && it.1.number > read.get(&it.1.node).copied().unwrap_or(0)
+        };
+        let copy = |(_, it): &(Instant, StoredMessage)| StoredMessage {
+            node: it.node,
+            number: it.number,
+            message: it.message.clone(),
         };
         let mut messages: Vec<_> = self.messages.iter().filter(new).map(copy).collect();
         messages.sort_by_key(|it| (it.node, it.number));
@@ -589,10 +586,4 @@ impl ModelDatabase {
         }
         Ok(())
     }
-}
-
-/// The message as it is read.
-fn copy((_, stored): &(Instant, StoredMessage)) -> StoredMessage {
-    let StoredMessage { node, number, message } = stored;
-    StoredMessage { node: *node, number: *number, message: message.clone() }
 }

@@ -83,7 +83,6 @@ export function start(): void {
   wire.on('settings:changed', ({ settings }) =>
     changeMe((me) => ({ settings, permission_mode: modeFor(me, settings.permission_mode) })),
   )
-  wire.on('models:changed', (changed) => changeMe(() => changed))
   wire.on('sessionEnded', ({ code, message, at }) => {
     // The token is still good: the server ends the connection, and we come back as its new person.
     if (code === 'token_changed') return

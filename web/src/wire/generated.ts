@@ -960,20 +960,6 @@ export type SettingsChanged = {
  */
 settings: Settings, };
 
-export type ModelsChanged = { 
-/**
- * Permission modes that this person's runs may name now.
- */
-permission_modes: Array<PermissionMode>, 
-/**
- * Models that can be asked now, the default first.
- */
-models: Array<string>, 
-/**
- * Models on this machine, among `models`.
- */
-local_models: Array<string>, };
-
 export type DocumentSettings = { 
 /**
  * Policy that says who may decide.

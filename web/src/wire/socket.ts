@@ -33,7 +33,6 @@ import type {
   NameToken,
   IssueToken,
   ListRequests,
-  ModelsChanged,
   MonthSpending,
   Opened,
   PresenceChanges,
@@ -76,7 +75,6 @@ export interface ServerEvents {
   'document:changed': DocumentChanged
   'document:created': DocumentCreated
   'settings:changed': SettingsChanged
-  'models:changed': ModelsChanged
   'document:file': DocumentFile
   'presence:peers': PresencePeers
   'presence:changes': PresenceChanges

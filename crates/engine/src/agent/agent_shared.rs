@@ -16,7 +16,6 @@ use super::external_calls::waiters::CallWaiters;
 use super::models::ModelCatalog;
 use super::run::state_machine::RunLimits;
 use super::run_queues::RunQueues;
-use super::served_runs::ServedRuns;
 
 /// Shared state of all runs.
 pub(crate) struct AgentShared {
@@ -47,6 +46,4 @@ pub(crate) struct AgentShared {
     pub ended: watch::Sender<u64>,
     /// Number of times that calls for runs of other servers may have gone on.
     pub call_news: watch::Sender<u64>,
-    /// Runs of other servers for which this one asks a model.
-    pub served_runs: ServedRuns,
 }

@@ -11,12 +11,10 @@ pub mod external_calls;
 pub(crate) mod forwarded_calls;
 mod mode_permission;
 mod models;
-mod node_model_calls;
 mod node_runs;
 pub mod requests;
 pub mod run;
 mod run_queues;
-mod served_runs;
 mod service;
 mod spending;
 #[cfg(test)]
@@ -43,7 +41,6 @@ pub use external_calls::waiters::CallHandle;
 pub use external_calls::waiters::StagedCall;
 pub use forwarded_calls::record::{ForwardedCall, is_forwarded};
 pub use models::{ChosenModel, ModelCatalog};
-pub use node_model_calls::{AdmittedModelCall, CLI_TASK, CallTicket};
 pub use requests::reopen::ReopenOutcome;
 pub use run::state_machine::RunLimits;
 pub use run::status::RunStatus;
@@ -199,9 +196,6 @@ pub enum AskError {
         "mcpProxy needs the Claude CLI: install it on the server and log in, or name its path with --claude-binary"
     )]
     NoCli,
-    /// None of several servers with the Claude CLI is running.
-    #[error("no server that has the Claude CLI is running at the moment")]
-    NoCliNode,
     /// No model has this name.
     #[error("there is no model {name}; available: {available}")]
     UnknownModel {

@@ -59,8 +59,7 @@ impl AgentShared {
     ///
     /// # Errors
     /// [`AskError::BypassNotAllowed`] if approvals may not be skipped here or by this person,
-    /// [`AskError::NoCli`] or [`AskError::NoCliNode`] for [`PermissionMode::ClaudeCli`] without a
-    /// Claude CLI.
+    /// [`AskError::NoCli`] for [`PermissionMode::ClaudeCli`] without a Claude CLI.
     pub fn check_mode(
         &self,
         mode: PermissionMode,
@@ -78,7 +77,7 @@ impl AgentShared {
                 }
             }
             PermissionMode::ClaudeCli if self.models.has_cli() => Ok(()),
-            PermissionMode::ClaudeCli => Err(self.models.without_cli()),
+            PermissionMode::ClaudeCli => Err(AskError::NoCli),
         }
     }
 }

@@ -58,10 +58,7 @@ impl ModelCatalog {
     pub fn names(&self) -> Vec<String> {
         let listed = self.listed.read();
         let mut names: Vec<String> = Vec::new();
-        for ((own, model), others) in self.asked.iter().zip(listed.iter()) {
-            if !model.is_available() {
-                continue;
-            }
+        for ((own, _), others) in self.asked.iter().zip(listed.iter()) {
             let others = others.iter().map(|name| format!("{}:{name}", provider(own)));
             for name in std::iter::once(own.clone()).chain(others) {
                 if !names.contains(&name) {
@@ -98,17 +95,7 @@ impl ModelCatalog {
 
     /// Returns `true` if the Claude CLI can be asked.
     pub fn has_cli(&self) -> bool {
-        self.cli().is_some_and(|model| model.is_available())
-    }
-
-    /// Returns the Claude CLI, of this server or of another one, also while it cannot be asked.
-    pub(super) fn cli(&self) -> Option<&Arc<dyn Model>> {
-        self.asked.iter().find(|(known, _)| is_cli(known)).map(|(_, model)| model)
-    }
-
-    /// Returns the reason why the Claude CLI cannot be asked.
-    pub(super) fn without_cli(&self) -> AskError {
-        if self.cli().is_some() { AskError::NoCliNode } else { AskError::NoCli }
+        self.asked.iter().any(|(known, _)| is_cli(known))
     }
 
     /// Matches model and permission mode: `mcpProxy` selects the CLI, whatever model was named, and
@@ -140,8 +127,7 @@ impl ModelCatalog {
     }
 
     /// Returns the model of this name, or any `provider:NAME` of an available provider; the default
-    /// without a name. Of several servers, each may have named a model of its own for the Claude
-    /// CLI: its bare name stands for any of them.
+    /// without a name. The Claude CLI is also known by its bare name, whatever its own model is.
     pub fn choose(&self, name: Option<&str>) -> Option<ChosenModel> {
         let Some(name) = name else {
             let (_, model) = self.asked.first()?;
@@ -151,7 +137,7 @@ impl ModelCatalog {
             return Some(ChosenModel { model: Arc::clone(model), name: String::new() });
         }
         let Some((of, wanted)) = name.split_once(':') else {
-            let model = self.cli().filter(|_| name == CLI)?;
+            let (_, model) = self.asked.iter().find(|(known, _)| name == CLI && is_cli(known))?;
             return Some(ChosenModel { model: Arc::clone(model), name: String::new() });
         };
         // Any name is passed on to a provider over the network; a script or the built-in editor has
@@ -201,7 +187,6 @@ mod tests {
     use futures_util::future::BoxFuture;
     use tokio_util::sync::CancellationToken;
 
-    use crate::llm::remote::{OpenAnswer, RemoteModel};
     use crate::llm::{AnswerStream, ModelError, ModelRequest};
 
     use super::*;
@@ -250,20 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_claude_cli_is_offered_while_some_server_has_it_and_known_by_its_bare_name() {
-        let open: OpenAnswer = Arc::new(|_| panic!("nobody asks"));
-        let remote = Arc::new(RemoteModel::new("claude-cli", open));
-        let models = ModelCatalog::new(
-            Arc::new(ModelListing("harper", Ok(vec![]))),
-            [Arc::clone(&remote) as Arc<dyn Model>],
-        );
-        assert_eq!((models.has_cli(), models.names()), (false, vec!["harper".to_owned()]));
-        assert!(matches!(models.without_cli(), AskError::NoCliNode));
-        let chosen = models.choose(Some("claude-cli:opus")).map(|it| (it.full_name(), it.name));
-        let named = ("claude-cli:opus".to_owned(), "opus".to_owned());
-        assert_eq!(chosen, Some(named), "a run that began with it goes on later");
-        assert!(remote.set_available(true));
-        assert!(models.has_cli() && models.names() == ["harper", "claude-cli"]);
+    fn the_claude_cli_is_known_by_its_bare_name() {
         let own = Arc::new(ModelListing("claude-cli:opus", Ok(vec![])));
         let models = ModelCatalog::new(own, []);
         assert_eq!(models.choose(Some("claude-cli")).unwrap().full_name(), "claude-cli:opus");

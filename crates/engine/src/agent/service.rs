@@ -23,7 +23,6 @@ use crate::tools::ToolRegistry;
 use super::agent_shared::AgentShared;
 use super::models::{self, ChosenModel, ModelCatalog, check_model};
 use super::run_queues::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
-use super::served_runs::ServedRuns;
 use super::{AgentQuestion, AskError, BypassPolicy, SelectedRange, StopFilter};
 use crate::agent::conversation::shown_documents::ShownDocuments;
 use crate::agent::external_calls::waiters::CallWaiters;
@@ -90,7 +89,6 @@ impl AgentService {
             tasks: TaskTracker::new(),
             ended: watch::Sender::new(0),
             call_news: watch::Sender::new(0),
-            served_runs: ServedRuns::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -355,14 +353,9 @@ impl AgentShared {
             return Err(AskError::NotAllowed);
         }
         self.check_mode(ask.permission_mode, &ask.principal, ask.document.as_ref())?;
-        let chosen = self.models.choose(ask.model.as_deref());
-        let Some(chosen) = chosen else {
+        if self.models.choose(ask.model.as_deref()).is_none() {
             let name = ask.model.clone().unwrap_or_default();
             return Err(AskError::UnknownModel { name, available: self.models.names().join(", ") });
-        };
-        // A call of a program asks no model.
-        if ask.outside().is_none() && !chosen.model.is_available() {
-            return Err(self.models.without_cli());
         }
         Ok(())
     }

@@ -319,7 +319,7 @@ impl From<AskError> for ApiError {
                 ErrorCode::NotAllowed
             }
             AskError::ModelNotAllowed { .. } => ErrorCode::ModelNotAllowed,
-            AskError::NoCli | AskError::NoCliNode => ErrorCode::Unsupported,
+            AskError::NoCli => ErrorCode::Unsupported,
             AskError::Busy => ErrorCode::Busy,
             AskError::UnknownModel { .. }
             | AskError::EmptyPrompt

@@ -6,7 +6,6 @@
 //! revoked it. Nothing here reads a clock: callers pass the time, in milliseconds since the epoch.
 
 mod access_guard;
-mod call_ticket;
 mod document_roles;
 mod expiry;
 mod grant;
@@ -32,7 +31,6 @@ use crate::permissions::{Principal, Role, shown_name};
 use crate::store::{AuditEntry, NodeNews, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
 
 pub use access_guard::{AccessEnd, AccessGuard, ended};
-pub use call_ticket::CallTicket;
 pub use expiry::{ExpiryError, parse_expiry};
 pub use grant::TokenGrant;
 pub use login_roles::{LoginRoleError, LoginRoles};

@@ -64,12 +64,6 @@ impl fmt::Debug for TokenSecret {
     }
 }
 
-/// Returns `true` for a text that [`TokenSecret::generate`] may have returned.
-pub(super) fn is_generated(text: &str) -> bool {
-    let random = text.strip_prefix(PREFIX);
-    random.is_some_and(|it| it.len() == LENGTH && it.bytes().all(|byte| ALPHABET.contains(&byte)))
-}
-
 /// Returns the SHA-256 as lower-case hex. Not salted or slow: a generated secret has too many bits
 /// to guess.
 pub(super) fn hash(secret: &str) -> String {

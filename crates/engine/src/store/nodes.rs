@@ -9,7 +9,6 @@
 //! taken a document's lease is the only one that writes the document, for as long as it can write
 //! at all. Who gives no sign of life is removed by the others.
 
-mod call_tickets;
 mod message_key;
 mod message_sending;
 mod messages;
@@ -31,7 +30,6 @@ use super::database::postgres::nodes::NodeConnections;
 use super::{StoreError, StoreResult};
 use crate::ids::DocumentId;
 use crate::metrics;
-use call_tickets::UsedTickets;
 use message_key::MessageKey;
 use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
 use redis_channel::RedisChannel;
@@ -104,7 +102,6 @@ pub struct ClusterNode {
     news: broadcast::Sender<(i64, NodeNews)>,
     /// Number of times that leases became free.
     departures: watch::Sender<u64>,
-    used_tickets: UsedTickets,
     /// Time of the last look at the other nodes that succeeded.
     looked: Mutex<Instant>,
     removed: CancellationToken,
@@ -158,7 +155,6 @@ impl ClusterNode {
             arrived: Mutex::new(ArrivedMessages::after(told_before)),
             news: broadcast::Sender::new(MESSAGES),
             departures: watch::Sender::new(0),
-            used_tickets: UsedTickets::default(),
             looked: Mutex::new(Instant::now()),
             removed: CancellationToken::new(),
         }

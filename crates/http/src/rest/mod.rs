@@ -3,7 +3,6 @@
 pub mod byte_accounting;
 pub mod http_state;
 pub mod middleware;
-pub mod model_calls;
 pub mod problem;
 
 mod administration;

@@ -200,7 +200,7 @@ fn not_started(settings: &ClaudeCliSettings, error: &std::io::Error) -> ModelErr
         let message = format!(
             "The Claude CLI is not installed on the server ({program} does not exist); install it, or name its path with --claude-binary"
         );
-        return ModelError::Program { code: "claude_not_found".into(), message };
+        return ModelError::Program { code: "claude_not_found", message };
     }
     failed(&format!("The Claude CLI ({program}) cannot be started: {error}"))
 }

@@ -333,19 +333,19 @@ fn not_logged_in(words: &str) -> ModelError {
     let message = format!(
         "The Claude CLI is not logged in on the server: run `claude` there as the same user and log in (it said: {words})"
     );
-    ModelError::Program { code: "claude_not_logged_in".into(), message }
+    ModelError::Program { code: "claude_not_logged_in", message }
 }
 
 fn unsafe_cli(why: &str) -> ModelError {
     let message = format!(
         "The Claude CLI was stopped, because {why}; update it (`claude update`) and try again"
     );
-    ModelError::Program { code: "claude_unsafe".into(), message }
+    ModelError::Program { code: "claude_unsafe", message }
 }
 
 /// Returns the error for any other failure of the CLI.
 pub(super) fn failed(message: &str) -> ModelError {
-    ModelError::Program { code: "claude_failed".into(), message: message.to_owned() }
+    ModelError::Program { code: "claude_failed", message: message.to_owned() }
 }
 
 fn malformed(message: &str) -> ModelError {

@@ -11,20 +11,14 @@ impl ClusterNode {
     /// Tells the other nodes something. They know it at once, or when they look.
     #[boxed]
     pub async fn tell(&self, news: &NodeNews) {
-        if let Err(error) = self.tell_now(news).await {
-            tracing::warn!(%error, "cannot tell the other nodes yet");
-        }
-    }
-
-    /// Tells the other nodes something that is stored when this returns. If that fails, it is still
-    /// told later.
-    pub(super) async fn tell_now(&self, news: &NodeNews) -> StoreResult<()> {
         let added = self.unstored.lock().add(self.own.number, news, self.key.as_ref());
-        let Some(message) = added else { return Ok(()) };
+        let Some(message) = added else { return };
         if let MessageCarrier::Redis(channel) = &self.carrier {
             channel.tell(message);
         }
-        self.store_messages().await
+        if let Err(error) = self.store_messages().await {
+            tracing::warn!(%error, "cannot tell the other nodes yet");
+        }
     }
 
     /// Stores the messages that wait for it. They wait on if it fails.

@@ -42,10 +42,6 @@ pub enum NodeNews {
     Leases,
     /// The node has taken the workspace.
     Workspace,
-    /// The node has a model that the others may ask, which one of several has at a time.
-    Models,
-    /// Ticket that admits one call of a model; see [`call_tickets`](super::call_tickets).
-    ModelCall(CallTicketRecord),
     /// People have made so many requests to an API of the node since it told of them last.
     Requests(CountedApi, Vec<(UserId, u32)>),
     /// There may be something new in the outbox of the webhooks.
@@ -69,15 +65,6 @@ pub enum CountedApi {
     Rest,
     /// The Messages API.
     Messages,
-}
-
-/// Ticket for one call of a model, as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallTicketRecord {
-    /// Number of the node that is to be asked.
-    pub to: i64,
-    /// Hash of the ticket.
-    pub hash: String,
 }
 
 /// Message of a node.

@@ -112,14 +112,6 @@ pub trait MessageTable: Debug + Send + Sync {
         read: &'a [(i64, i64)],
     ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>>;
 
-    /// Returns the stored messages that contain this text, are not older than `within_s` by the
-    /// clock of the database, and are of other nodes that were not removed.
-    fn messages_with<'a>(
-        &'a self,
-        text: &'a str,
-        within_s: i32,
-    ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>>;
-
     /// Removes messages that are older than this.
     fn forget_messages(&self, older_than_s: i32) -> BoxFuture<'_, StoreResult<()>>;
 

@@ -41,9 +41,9 @@ fn text(answer: &AssistantMessage) -> String {
     answer.content.iter().filter_map(ContentBlock::as_text).collect()
 }
 
-fn code(stop: Option<NoAnswerReason>) -> String {
+fn code(stop: Option<NoAnswerReason>) -> &'static str {
     match stop {
-        Some(NoAnswerReason::Failed(error)) => error.code().to_owned(),
+        Some(NoAnswerReason::Failed(error)) => error.code(),
         other => panic!("{other:?}"),
     }
 }

@@ -50,19 +50,6 @@ impl MessageTable for NodeConnections {
         async { Ok(answered(query.fetch_all(self.pool())).await?) }.boxed()
     }
 
-    fn messages_with<'a>(
-        &'a self,
-        text: &'a str,
-        within_s: i32,
-    ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>> {
-        let sql = "SELECT node, node_messages.number, message FROM node_messages
-             JOIN nodes ON nodes.number = node
-             WHERE node <> $1 AND told_at >= now() - make_interval(secs => $2)
-                 AND position($3 IN message) > 0";
-        let query = sqlx::query_as(sql).bind(self.number()).bind(f64::from(within_s)).bind(text);
-        async { Ok(answered(query.fetch_all(self.pool())).await?) }.boxed()
-    }
-
     fn forget_messages(&self, older_than_s: i32) -> BoxFuture<'_, StoreResult<()>> {
         let sql = "DELETE FROM node_messages WHERE told_at < now() - make_interval(secs => $1)";
         let query = sqlx::query(sql).bind(f64::from(older_than_s));
