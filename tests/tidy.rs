@@ -166,8 +166,6 @@ const WALLS: &[(&str, &str)] = &[
     ("tower", "rest server"),
     ("tower_http", "rest server/assets.rs"),
     ("tracing_subscriber", "telemetry.rs telemetry/otlp.rs"),
-    ("tree_sitter", "workspace/shell"),
-    ("tree_sitter_bash", "workspace/shell"),
     ("ts_rs", "protocol llm/messages_api.rs"),
     ("unicode_normalization", "document/quotation"),
     (

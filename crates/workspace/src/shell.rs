@@ -1,27 +1,23 @@
-//! Warnings about a shell command, which is parsed with the shell's own grammar. Their absence
-//! never means that a command is harmless.
+//! Warnings about a shell command, from a table of programs over its words. Their absence never
+//! means that a command is harmless.
 
 mod argv;
 mod conditions;
 mod git;
 mod known_programs;
 mod path_args;
+mod scanner;
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use copydesk_core::unseen_characters::is_unseen;
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use argv::{CommandWords, unquoted};
 use known_programs::PROGRAMS;
+use scanner::scan;
 
 /// Length of the longest command, in bytes.
 pub const LONGEST_COMMAND: usize = 16 * 1024;
-
-/// Longest time to analyse a command.
-const LONGEST: Duration = Duration::from_millis(300);
 
 /// Warning about a command: a stable code, and a sentence for people.
 pub type ShellWarning = (&'static str, String);
@@ -30,54 +26,20 @@ pub type ShellWarning = (&'static str, String);
 pub fn cautions(command: &str) -> Vec<ShellWarning> {
     let mut found = FoundWarnings::default();
     found.letters(command);
-    let until = Instant::now() + LONGEST;
-    let is_read = parse(command, until).is_some_and(|tree| {
-        let is_complete = visit(&tree, until, |node| found.node(node, command));
-        is_complete && !tree.root_node().has_error()
-    });
-    if !is_read {
-        found.add("unparsed", "It could not be read completely; look at every character.");
+    let parts = scan(command);
+    for (code, sentence) in SYNTAX.iter().filter(|(code, _)| parts.syntax.contains(code)) {
+        found.add(code, *sentence);
+    }
+    found.is_fed = parts.syntax.contains("heredoc");
+    for redirection in parts.redirections {
+        found.redirect(redirection);
+    }
+    for pipeline in &parts.pipelines {
+        found.pipeline(pipeline);
     }
     found.several();
     found.fed();
     found.cautions.into_values().collect()
-}
-
-/// Parses a command; `None` if it takes too long.
-fn parse(command: &str, until: Instant) -> Option<Tree> {
-    let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    let mut watch = |_: &ParseState| in_time(until);
-    let options = ParseOptions::new().progress_callback(&mut watch);
-    let mut read = |at: usize, _| command.as_bytes().get(at..).unwrap_or_default();
-    parser.parse_with_options(&mut read, None, Some(options))
-}
-
-fn in_time(until: Instant) -> ControlFlow<()> {
-    if Instant::now() < until { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-}
-
-/// Visits every node, without recursion, because a command may be nested as deeply as it is long.
-/// Returns `false` if the time was too short for all nodes.
-fn visit<'t>(tree: &'t Tree, until: Instant, mut each: impl FnMut(Node<'t>)) -> bool {
-    let mut cursor = tree.walk();
-    loop {
-        if in_time(until).is_break() {
-            return false;
-        }
-        each(cursor.node());
-        if cursor.goto_first_child() || cursor.goto_next_sibling() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return true;
-            }
-            if cursor.goto_next_sibling() {
-                break;
-            }
-        }
-    }
 }
 
 /// Order of the warnings, by code.
@@ -85,20 +47,13 @@ const ORDER: &str = "unparsed deceiving privileges deletes disk downloads_and_ru
     writes_configuration outside overwrites discards_work permissions kills network evaluates \
     computed substitution environment background function heredoc several non_ascii";
 
-/// Parts of the syntax that are a reason for a warning: kinds of nodes, code and sentence.
-const SYNTAX: [(&[&str], &str, &str); 4] = [
-    (
-        &["heredoc_redirect", "herestring_redirect"],
-        "heredoc",
-        "It passes text of its own to a program.",
-    ),
-    (
-        &["command_substitution", "process_substitution"],
-        "substitution",
-        "It runs a command within a command.",
-    ),
-    (&["function_definition"], "function", "It defines a function, which may do anything."),
-    (&["&"], "background", "It leaves something running in the background."),
+/// Warnings about the syntax of a command: code and sentence.
+const SYNTAX: [(&str, &str); 5] = [
+    ("unparsed", "It could not be read completely; look at every character."),
+    ("heredoc", "It passes text of its own to a program."),
+    ("substitution", "It runs a command within a command."),
+    ("function", "It defines a function, which may do anything."),
+    ("background", "It leaves something running in the background."),
 ];
 
 #[derive(Default)]
@@ -127,42 +82,6 @@ impl FoundWarnings {
         }
         if !command.is_ascii() {
             self.add("non_ascii", "It has letters that may look like others.");
-        }
-    }
-
-    fn node(&mut self, node: Node<'_>, source: &str) {
-        let text = |node: Node<'_>| source.get(node.byte_range()).unwrap_or_default();
-        for (kinds, code, sentence) in SYNTAX {
-            if kinds.contains(&node.kind()) {
-                self.add(code, sentence);
-            }
-        }
-        match node.kind() {
-            "command" => {
-                self.commands += 1;
-                // The command that `sudo` or `env` runs is checked as well.
-                let layers = PROGRAMS.layers(CommandWords::of(node, source));
-                for words in &layers {
-                    self.command(words);
-                }
-                // The arguments of the outer commands contain those of the last one.
-                if let Some(words) = layers.last() {
-                    self.outside(path_args::outside(words));
-                }
-            }
-            "declaration_command" | "unset_command" => {
-                self.commands += 1;
-                if matches!(
-                    text(node).trim(),
-                    "export" | "export -p" | "declare" | "declare -p" | "typeset"
-                ) {
-                    self.add("environment", "It shows the environment.");
-                }
-            }
-            "pipeline" => self.pipeline(node, source),
-            "file_redirect" => self.redirect(text(node)),
-            "heredoc_redirect" | "herestring_redirect" => self.is_fed = true,
-            _ => {}
         }
     }
 
@@ -249,15 +168,21 @@ impl FoundWarnings {
         }
     }
 
-    fn pipeline(&mut self, node: Node<'_>, source: &str) {
-        let mut cursor = node.walk();
-        let names: Vec<String> = node
-            .named_children(&mut cursor)
-            .filter(|child| child.kind() == "command")
-            .filter_map(|child| {
-                PROGRAMS.layers(CommandWords::of(child, source)).last()?.name.clone()
-            })
-            .collect();
+    fn pipeline(&mut self, commands: &[Vec<&str>]) {
+        self.commands += commands.len();
+        let mut names = Vec::new();
+        for command in commands {
+            // The command that `sudo` or `env` runs is checked as well.
+            let layers = PROGRAMS.layers(CommandWords::of(command));
+            for words in &layers {
+                self.command(words);
+            }
+            // The arguments of the outer commands contain those of the last one.
+            if let Some(words) = layers.last() {
+                self.outside(path_args::outside(words));
+                names.extend(words.name.clone());
+            }
+        }
         let feeds = names.iter().position(|name| PROGRAMS.downloads_or_decodes(name));
         let runs = |name: &String| PROGRAMS.is_interpreter(name);
         if feeds.is_some_and(|at| names[at..].iter().any(runs)) {
@@ -270,6 +195,8 @@ impl FoundWarnings {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn codes(command: &str) -> Vec<&'static str> {
@@ -494,6 +421,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_run_within_other_commands_is_named() {
+        warns(&[
+            ("sh -c 'rm -rf x'", &["evaluates"]),
+            ("if rm x; then ls; fi", &["deletes", "several"]),
+            ("for f in *; do rm \"$f\"; done", &["deletes"]),
+            ("while read -r f\ndo rm $f\ndone < a.txt", &["deletes", "several"]),
+            ("case $1 in a) rm x;; esac", &["unparsed", "deletes"]),
+            ("f() { rm x; }", &["deletes", "function"]),
+            ("function f { rm x; }", &["unparsed", "function"]),
+            ("(cd a; rm x)", &["deletes", "several"]),
+            ("A=1 B=$(rm x) ls", &["deletes", "substitution", "several"]),
+            ("echo \"${a:-$(rm x)}\"", &["deletes", "substitution", "several"]),
+            ("cat <<E\n$(rm x)\nE", &["substitution", "heredoc"]),
+            ("cat <<'E'; rm x\n$(ls)\nE", &["deletes", "heredoc", "several"]),
+            ("cat <<-E\n\tx\n\tE\nrm x", &["deletes", "heredoc", "several"]),
+            ("echo $'it\\'s' | rm x", &["deletes", "several"]),
+            ("ls # rm x", &[]),
+            ("ls \\\n-la; r\\\nm x", &["deletes", "several"]),
+            ("echo \"${a:-'}$(rm x)'}\"", &["deletes", "substitution", "several"]),
+            ("echo ${a:-'}'}; rm x #'", &["deletes", "several"]),
+            ("echo `echo \\`rm x\\``", &["unparsed", "substitution", "several"]),
+            ("echo $((1 > 2)) $((3 * (4 + 5)))", &[]),
+            ("[[ a > b && -f c ]]", &[]),
+            ("a=(/etc /usr) b+=x", &[]),
+        ]);
+    }
+
+    #[test]
     fn letters_that_deceive_are_named() {
         assert_eq!(codes("ls \u{202e}fr"), ["deceiving", "non_ascii"]);
         assert_eq!(codes("ls \u{7}"), ["deceiving"]);
@@ -502,7 +457,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_says_so() {
-        for command in ["if then", "echo 'open", "((("] {
+        for command in ["if then", "echo 'open", "(((", "a )", "fi", "cat <", "cat <<E\nx"] {
             assert!(codes(command).contains(&"unparsed"), "{command} {:?}", codes(command));
         }
     }

@@ -1,7 +1,6 @@
 //! Words of a command: its name and its arguments, also of a command that another one runs.
 
 use serde::Deserialize;
-use tree_sitter::Node;
 
 /// Folders with the programs of the system.
 const OF_THE_SYSTEM: [&str; 6] =
@@ -32,15 +31,11 @@ pub(super) struct CommandWords {
 }
 
 impl CommandWords {
-    pub(super) fn of(command: Node<'_>, source: &str) -> Self {
-        let text = |node: Node<'_>| source.get(node.byte_range()).unwrap_or_default();
-        let raw = command.child_by_field_name("name").map(text).unwrap_or_default();
-        let mut cursor = command.walk();
-        let arguments = command
-            .children_by_field_name("argument", &mut cursor)
-            .map(|it| unquoted(text(it)))
-            .collect();
-        Self::named(raw, arguments)
+    /// Takes the words of a command as they are written, the name first.
+    pub(super) fn of(words: &[&str]) -> Self {
+        let mut words = words.iter();
+        let name = words.next().copied().unwrap_or_default();
+        Self::named(name, words.map(|word| unquoted(word)).collect())
     }
 
     pub(super) fn named(raw: &str, arguments: Vec<String>) -> Self {
@@ -119,9 +114,10 @@ pub(super) fn has_long(arguments: &[String], names: &[impl AsRef<str>]) -> bool 
     })
 }
 
-/// Removes quotes and backslashes from a word, as the shell does; expansions stay as written.
+/// Removes quotes, backslashes and ends of lines from a word, as the shell does; expansions stay as
+/// written.
 pub(super) fn unquoted(word: &str) -> String {
-    word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect()
+    word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\' | '\n')).collect()
 }
 
 #[cfg(test)]
