@@ -1,5 +1,4 @@
-//! Answers of the Messages API that are kept for programs: what they were not shown, and how far an
-//! unfinished answer came.
+//! Answers of the Messages API that are kept for programs: the parts that they were not shown.
 
 use crate::auth::{AuthError, TokenSecret};
 use crate::ids::UserId;
@@ -51,15 +50,6 @@ impl StoredAnswers {
         Ok(self.0.answers(user, keys, since_ms).await?)
     }
 
-    /// Stores an answer.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
-    #[boxed]
-    pub async fn put(&self, answer: AnswerRecord) -> ApiResult<()> {
-        Ok(self.0.commit(StoreOp::PutAnswer(answer)).await?)
-    }
-
     /// Stores the answer that follows those under `earlier`, which are marked as used. Removes
     /// answers that were last used before `before_ms`, and the oldest ones of more than
     /// `most_bytes`.
@@ -81,15 +71,5 @@ impl StoredAnswers {
             .with(StoreOp::PutAnswer(answer))
             .with(StoreOp::ForgetAnswers { user, before_ms, most_bytes });
         Ok(self.0.commit(batch).await?)
-    }
-
-    /// Removes an answer.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store fails. An answer that does not
-    /// exist is no error.
-    #[boxed]
-    pub async fn remove(&self, user: UserId, key: String) -> ApiResult<()> {
-        Ok(self.0.commit(StoreOp::DropAnswer { user, key }).await?)
     }
 }

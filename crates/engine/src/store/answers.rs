@@ -38,11 +38,6 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
     script.run(sql, &[user, key, used_ms, &(body.len() as u64), &body]);
 }
 
-/// Removes the answer under a key.
-pub(super) fn drop(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
-    script.run("DELETE FROM answers WHERE user_id = $1 AND key = $2", &[user, &key]);
-}
-
 /// Marks answers as used at `at_ms`, because their conversation went on.
 pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
     let sql = "UPDATE answers SET used_ms = $3

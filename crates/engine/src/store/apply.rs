@@ -184,7 +184,6 @@ async fn one<'a>(
         StoreOp::ForgetOnce { user, key } => idempotency::forget(script, user, key),
         StoreOp::ForgetOldOnces { before_ms } => idempotency::forget_old(script, *before_ms),
         StoreOp::PutAnswer(record) => answers::put(script, record),
-        StoreOp::DropAnswer { user, key } => answers::drop(script, user, key),
         StoreOp::UseAnswers { user, keys, at_ms } => answers::touch(script, user, keys, *at_ms),
         StoreOp::ForgetAnswers { user, before_ms, most_bytes } => {
             answers::forget(script, user, *before_ms, *most_bytes);

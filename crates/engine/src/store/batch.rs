@@ -183,13 +183,6 @@ pub enum StoreOp {
     },
     /// Stores an answer to a program that was not shown everything.
     PutAnswer(AnswerRecord),
-    /// Removes the answer under a key that is of no use any more.
-    DropAnswer {
-        /// Person whose program was answered.
-        user: UserId,
-        /// The key.
-        key: String,
-    },
     /// Records that a conversation with answers of [`PutAnswer`](Self::PutAnswer) went on.
     UseAnswers {
         /// Person whose program was answered.

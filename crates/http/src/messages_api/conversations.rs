@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use serde_json::Value;
 
 use crate::messages_api::conversation_cache::{ConversationCache, KnownConversation, MemoryBounds};
 use crate::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
@@ -27,8 +26,6 @@ pub struct Conversations(Arc<ConversationsInner>);
 #[derive(Debug)]
 struct ConversationsInner {
     stored: StoredAnswers,
-    /// Identifier of this process; nobody continues the work of an earlier process.
-    life: String,
     secret: TokenSecret,
     bounds: MemoryBounds,
     memory: Mutex<ConversationCache>,
@@ -52,8 +49,8 @@ impl Conversations {
         let secret = stored.secret().await?;
         let bounds = MemoryBounds::default();
         let memory = Mutex::new(ConversationCache::new(bounds));
-        let (life, limits) = (uuid::Uuid::new_v4().to_string(), AnswerLimits::new());
-        Ok(Self(Arc::new(ConversationsInner { stored, life, secret, bounds, memory, limits })))
+        let limits = AnswerLimits::new();
+        Ok(Self(Arc::new(ConversationsInner { stored, secret, bounds, memory, limits })))
     }
 
     pub(crate) fn limits(&self) -> &AnswerLimits {
@@ -63,26 +60,6 @@ impl Conversations {
     /// Begins a conversation about everything in `scope`.
     pub(crate) fn begin(&self, scope: &[&str]) -> Option<CanonicalConversation> {
         CanonicalConversation::begin(self.0.secret.expose().as_bytes(), scope)
-    }
-
-    pub(crate) fn life(&self) -> &str {
-        &self.0.life
-    }
-
-    /// Returns the stored value under a key of this person, if it is not too old.
-    pub(crate) async fn find(
-        &self,
-        user: &UserId,
-        key: &str,
-        now_ms: u64,
-    ) -> Result<Option<Value>, ApiFailure> {
-        let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
-        let found = self.0.stored.find(user, &[key.to_owned()], since_ms).await;
-        Ok(found.map_err(unreadable)?.pop().map(|record| record.body))
-    }
-
-    pub(crate) fn stored(&self) -> &StoredAnswers {
-        &self.0.stored
     }
 
     /// Returns the [`KnownConversation`] of a person's conversation up to each of these answers.

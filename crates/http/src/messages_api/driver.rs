@@ -12,9 +12,7 @@ use crate::messages_api::conversation_cache::{HiddenAnswer, KnownConversation};
 use crate::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
 use crate::messages_api::failure::ApiFailure;
 use crate::messages_api::request::CheckedRequest;
-use crate::messages_api::server_tool_loop::{
-    LoopEnd, LoopStep, PausedLoop, ServerToolLoop, unfold,
-};
+use crate::messages_api::server_tool_loop::{LoopEnd, LoopStep, ServerToolLoop, unfold};
 use crate::messages_api::sse_encoder::SseEncoder;
 use crate::rest::http_state::HttpState;
 use copydesk_engine::agent::{CallPayer, ChosenModel, MeteredCall, ReachedLimit};
@@ -31,7 +29,6 @@ use copydesk_protocol::convert;
 use super::admission::AdmittedRequest;
 use super::conversations::{ConversationLifetime, Conversations};
 use super::limits::AnswerPermit;
-use super::recovery::ResumableAnswer;
 use super::server_tools::{self, ServerTools};
 
 /// Maximum bytes of one answer of the model.
@@ -57,11 +54,6 @@ pub(crate) struct AnswerWork {
     /// Conversation with the hidden parts restored.
     messages: Vec<ChatMessage>,
     tools: Option<ServerTools>,
-    /// Stored progress of this answer, kept until the client has it. Present where tools of this
-    /// server may run.
-    resumable: Option<ResumableAnswer>,
-    /// Progress that an earlier process made with this answer.
-    left: Option<PausedLoop>,
     _permit: AnswerPermit,
 }
 
@@ -97,17 +89,9 @@ impl AnswerWork {
         if asked.ends_with_answer() && !paused {
             return Err(ApiFailure::invalid(NO_PREFILL.to_owned()));
         }
-        let mut read: Option<Version> = latest.as_ref().and_then(|known| known.read);
-        let mut session = latest.map_or_else(SessionId::generate, |known| known.session);
-        let (mut resumable, mut left) = (None, None);
+        let read: Option<Version> = latest.as_ref().and_then(|known| known.read);
+        let session = latest.map_or_else(SessionId::generate, |known| known.session);
         if let Some(tools) = &mut tools {
-            let (user, key) = (&principal.user, conversation.key());
-            let (opened, found) =
-                ResumableAnswer::open(&conversations, user, key, &asked, now_ms).await?;
-            resumable = Some(opened);
-            if let Some(found) = found {
-                (session, read, left) = (found.session, found.read, Some(found.paused));
-            }
             tools.resume_from(session.clone(), read);
         }
         Ok(Self {
@@ -123,8 +107,6 @@ impl AnswerWork {
             session,
             messages,
             tools,
-            resumable,
-            left,
             _permit: permit,
         })
     }
@@ -146,7 +128,7 @@ impl AnswerWork {
         }
         let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default().into_iter();
         let mut tool_loop = ServerToolLoop::new(ours.collect(), self.asked.choice.clone());
-        let mut next = self.go_on(&mut tool_loop, &mut telling, sender.as_ref()).await;
+        let mut next = LoopStep::Ask;
         loop {
             next = match next {
                 LoopStep::Ask => tool_loop
@@ -165,33 +147,10 @@ impl AnswerWork {
                     // Stored before it is sent: the client may continue at once.
                     self.remember(telling.content(), end.hidden.clone()).await;
                     tell(sender.as_ref(), events).await;
-                    if let Some(resumable) = self.resumable.take() {
-                        resumable.over().await;
-                    }
                     return Ok(telling.message(&end));
                 }
             };
         }
-    }
-
-    /// Returns the first step: a question to the model, or the calls at which an earlier process
-    /// stopped.
-    async fn go_on(
-        &mut self,
-        tool_loop: &mut ServerToolLoop,
-        telling: &mut SseEncoder,
-        sender: Option<&mpsc::Sender<StreamEvent>>,
-    ) -> LoopStep {
-        let Some(paused) = self.left.take() else { return LoopStep::Ask };
-        let Some(calls) = tool_loop.resume(paused.clone()) else { return LoopStep::Ask };
-        let answers: Vec<_> = paused.answers().collect();
-        if let Some((last, earlier)) = answers.split_last() {
-            for answer in earlier {
-                tell(sender, telling.repeat(answer)).await;
-            }
-            tell(sender, telling.repeat_beginning(last)).await;
-        }
-        LoopStep::Run(calls)
     }
 
     async fn ask_model(
@@ -232,28 +191,21 @@ impl AnswerWork {
         answered
     }
 
-    /// Runs the calls of this server's tools, in the model's order. Progress is stored before the
-    /// first call.
+    /// Runs the calls of this server's tools, in the model's order.
     async fn run(
         &mut self,
         calls: &[ContentBlock],
         tool_loop: &mut ServerToolLoop,
     ) -> Result<Vec<ContentBlock>, ApiFailure> {
-        let paused = tool_loop.paused();
-        let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
-        let read = self.tools.as_ref().and_then(ServerTools::read);
-        if let Some(resumable) = &mut self.resumable {
-            resumable.keep(&self.session, read, paused, self.api.clock.now_ms()).await;
-        }
-        for (place, call) in calls.iter().enumerate() {
+        let mut results = Vec::with_capacity(calls.len());
+        for call in calls {
             if let Some(tools) = &mut self.tools {
                 if tools.is_too_late() {
                     tool_loop.end_soon();
                     results.push(server_tools::too_late(call));
                     continue;
                 }
-                let mark = self.resumable.as_ref().map(|it| it.mark(round, place, call));
-                results.push(tools.call(call, mark, self.chosen.asked()).await?);
+                results.push(tools.call(call, self.chosen.asked()).await?);
                 tools.check_asker().await?;
             }
         }

@@ -11,7 +11,6 @@ mod driver;
 pub mod failure;
 mod limits;
 mod models;
-mod recovery;
 pub mod request;
 pub mod server_tool_loop;
 mod server_tools;

@@ -8,8 +8,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use copydesk_engine::llm::AssistantMessage;
 use copydesk_engine::llm::messages_api::{
     ChatMessage, ContentBlock, MessageRole, StopReason, TokenUsage, ToolChoice,
@@ -35,31 +33,6 @@ pub struct ServerToolLoop {
     external: Vec<ContentBlock>,
     rounds: usize,
     usage: TokenUsage,
-}
-
-/// State of a [`ServerToolLoop`] before calls run on this server, sufficient to continue from
-/// there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PausedLoop {
-    /// Messages since the client's last one; the last of them has the calls.
-    said: Vec<ChatMessage>,
-    /// Identifiers that the model gave to the calls that run on this server.
-    internal: Vec<String>,
-    rounds: usize,
-    usage: TokenUsage,
-}
-
-impl PausedLoop {
-    /// Returns the model's answers so far, one by one.
-    pub fn answers(&self) -> impl Iterator<Item = &[ContentBlock]> {
-        let answers = self.said.iter().filter(|message| message.role == MessageRole::Assistant);
-        answers.map(|message| message.content.as_slice())
-    }
-
-    /// Returns the number of times the model was asked.
-    pub fn rounds(&self) -> usize {
-        self.rounds
-    }
 }
 
 /// Next action of the [driver](super::driver).
@@ -105,26 +78,6 @@ impl ServerToolLoop {
     /// client's.
     pub fn new(internal: HashSet<String>, choice: Option<ToolChoice>) -> Self {
         Self { internal, choice, ..Self::default() }
-    }
-
-    /// Returns the state of the answer while this server's tools run.
-    pub fn paused(&self) -> PausedLoop {
-        let Self { said, waiting, rounds, usage, .. } = self;
-        PausedLoop { said: said.clone(), internal: names(waiting), rounds: *rounds, usage: *usage }
-    }
-
-    /// Continues where another process was, and returns the calls to run. Returns `None` if other
-    /// tools run here now.
-    pub fn resume(&mut self, paused: PausedLoop) -> Option<Vec<ContentBlock>> {
-        let PausedLoop { said, internal, rounds, usage } = paused;
-        let calls = said.last()?.content.iter().filter(|block| block.is_tool_use()).cloned();
-        let (waiting, external): (Vec<_>, Vec<_>) = calls.partition(|call| self.is_internal(call));
-        if waiting.is_empty() || names(&waiting) != internal {
-            return None;
-        }
-        (self.said, self.waiting, self.external) = (said, waiting, external);
-        (self.rounds, self.usage) = (rounds, usage);
-        Some(self.waiting.clone())
     }
 
     /// Returns the model's last answer as the client is shown it: without the calls that run here.
@@ -259,15 +212,6 @@ impl ServerToolLoop {
     fn is_internal(&self, call: &ContentBlock) -> bool {
         matches!(call, ContentBlock::ToolUse { name, .. } if self.internal.contains(name))
     }
-}
-
-/// Returns the identifiers that the model gave to these calls.
-fn names(calls: &[ContentBlock]) -> Vec<String> {
-    let name = |block: &ContentBlock| match block {
-        ContentBlock::ToolUse { id, .. } => Some(id.clone()),
-        _ => None,
-    };
-    calls.iter().filter_map(name).collect()
 }
 
 /// Restores the hidden parts of a conversation: replaces each message for which `known` has an
@@ -488,26 +432,6 @@ mod tests {
         tool_loop.answered(answer(vec![call("1", "ours")]));
         tool_loop.ran(vec![ContentBlock::tool_result("1", "Done")]);
         assert_eq!(tool_loop.choice(), Some(ToolChoice::Auto { disable_parallel_tool_use: true }));
-    }
-
-    #[test]
-    fn an_answer_goes_on_where_another_process_was() {
-        let mut first = tool_loop(None);
-        first.answered(answer(vec![ContentBlock::text("Let me see."), call("1", "ours")]));
-        first.ran(vec![ContentBlock::tool_result("1", "Done")]);
-        let calls = vec![call("2", "theirs"), call("3", "ours")];
-        let next = first.answered(answer(calls));
-        let kept = serde_json::to_string(&first.paused()).expect("plain values");
-        let paused: PausedLoop = serde_json::from_str(&kept).expect("the same");
-        assert_eq!((paused.answers().count(), paused.rounds()), (2, 2));
-        let mut second = tool_loop(None);
-        let ours = second.resume(paused.clone());
-        assert_eq!(LoopStep::Run(ours.expect("the same tools")), next);
-        let results = || vec![ContentBlock::tool_result("3", "Done")];
-        assert_eq!(second.ran(results()), first.ran(results()));
-        // Tools that run somewhere else now make it another answer.
-        let mut other = ServerToolLoop::new(HashSet::new(), None);
-        assert_eq!(other.resume(paused), None);
     }
 
     #[test]

@@ -198,11 +198,9 @@ impl ServerTools {
     }
 
     /// Makes a [`ToolCall`] and waits for its result, and for people's decision if one is needed.
-    /// `mark` identifies the call if it was made before.
     pub(crate) async fn call(
         &mut self,
         block: &ContentBlock,
-        mark: Option<String>,
         model: AskedModel,
     ) -> Result<ContentBlock, ApiFailure> {
         let call = ToolCall::of(block);
@@ -229,7 +227,7 @@ impl ServerTools {
             document,
             prompt: self.prompt.clone(),
             outside,
-            key: mark,
+            key: None,
         };
         let mut ongoing = match self.api.agents.call(calling, &self.cancel).await {
             Ok(ongoing) => ongoing,

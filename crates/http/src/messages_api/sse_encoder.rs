@@ -78,21 +78,6 @@ impl SseEncoder {
         }
     }
 
-    /// Repeats an earlier answer of the model for a client that has not received it.
-    pub fn repeat(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
-        // Calls of the client's are sent at the end; these answers had none.
-        let said: Vec<_> = answer.iter().filter(|block| !block.is_tool_use()).cloned().collect();
-        self.pause(&said)
-    }
-
-    /// Repeats the answer whose calls are about to be made: the blocks before its first call, as if
-    /// they came now.
-    pub fn repeat_beginning(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
-        let said: Vec<_> =
-            answer.iter().take_while(|block| !block.is_tool_use()).cloned().collect();
-        self.catch_up(&said)
-    }
-
     /// Begins the model's answer anew.
     ///
     /// # Errors
@@ -378,18 +363,6 @@ mod tests {
         telling.encode(AnswerDelta::Text("Done.".into()));
         telling.end(&end(vec![ContentBlock::text("Done.")]));
         assert_eq!(telling.content(), ["Wait.", "A moment.", "Done."].map(ContentBlock::text));
-    }
-
-    #[test]
-    fn what_had_been_said_before_calls_is_told_once_and_they_come_in_their_place() {
-        let text = ContentBlock::text;
-        let call = ContentBlock::tool_use("1", "weather", json!({}));
-        let mut telling = telling();
-        telling.repeat(&[text("Earlier.")]);
-        let all = vec![text("Now both."), call.clone(), text("After.")];
-        assert_eq!(names(&telling.repeat_beginning(&all)).len(), 3);
-        telling.end(&end(all.clone()));
-        assert_eq!(telling.content(), [vec![text("Earlier.")], all].concat());
     }
 
     #[test]

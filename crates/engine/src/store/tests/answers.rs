@@ -29,10 +29,6 @@ async fn an_answer_is_its_persons_own(database: TestDatabase) {
     );
     assert!(store.answers(&"ana".into(), &[], 0).await.expect("readable").is_empty());
     assert!(kept(&store, "ana", 6).await.is_empty(), "too long ago");
-    let (user, key) = ("ana".into(), "k1".to_owned());
-    store.commit(StoreOp::DropAnswer { user, key }).await.expect("dropped");
-    assert_eq!(kept(&store, "ana", 0).await, ["k1100"]);
-    assert_eq!(kept(&store, "ben", 0).await, ["k1"]);
 }
 
 async fn what_is_not_used_is_forgotten_and_what_is_used_stays(database: TestDatabase) {
