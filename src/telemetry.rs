@@ -56,18 +56,17 @@ pub fn start() {
             .with_target(false);
         let exported = tracing_subscriber::filter::filter_fn(otlp::is_exported)
             .with_max_level_hint(tracing::Level::DEBUG);
-        let registry = tracing_subscriber::registry().with(log.with_filter(filter));
-        drop(registry.with(traces().clone().with_filter(exported)).try_init());
+        let (spans, traces) = otlp::layer();
+        let registry = tracing_subscriber::registry().with(spans.with_filter(exported));
+        if registry.with(log.with_filter(filter)).try_init().is_ok() {
+            TRACES.set(traces).ok();
+        }
     }
 }
 
-/// Returns the layer that takes the spans of this process.
+/// Handle to the layer that takes the spans of this process.
 #[cfg(feature = "otlp")]
-fn traces() -> &'static otlp::TraceLayer {
-    static TRACES: std::sync::LazyLock<otlp::TraceLayer> =
-        std::sync::LazyLock::new(otlp::TraceLayer::default);
-    &TRACES
-}
+static TRACES: std::sync::OnceLock<otlp::TraceHandle> = std::sync::OnceLock::new();
 
 /// Returns what sends the spans of this process to the collector at `endpoint`, if there is one,
 /// until `stop`.
@@ -79,7 +78,9 @@ pub fn exporter(
     endpoint: Option<&str>,
     stop: CancellationToken,
 ) -> Result<impl Future<Output = ()> + use<>, otlp::EndpointError> {
-    let exporter = endpoint.map(|endpoint| traces().export_to(endpoint)).transpose()?.flatten();
+    let url = endpoint.map(otlp::collector_url).transpose()?;
+    let traces = url.zip(TRACES.get());
+    let exporter = traces.map(|(url, traces)| traces.export_to(url)).transpose()?.flatten();
     Ok(async move {
         if let Some(exporter) = exporter {
             exporter.run(stop).await;
