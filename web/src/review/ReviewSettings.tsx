@@ -9,6 +9,7 @@ import { nothingFrozen } from '../frozen/wording.ts'
 import { Policies } from '../rules/Policies.tsx'
 import { ServerSettings } from '../rules/ServerSettings.tsx'
 import { useSession } from '../session/store.ts'
+import { Choice } from '../ui/Choice.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import type { Range } from '../wire/generated.ts'
@@ -86,19 +87,11 @@ function Settings({ onJump }: { onJump: () => void }) {
         </label>
         <label className="setting-row">
           <span>Time to decide</span>
-          <select
-            className="field"
+          <Choice
             value={settings.timeoutSeconds}
-            onChange={(event) =>
-              void configure({ timeoutSeconds: Number(event.currentTarget.value) })
-            }
-          >
-            {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => (
-              <option key={seconds} value={seconds}>
-                {name}
-              </option>
-            ))}
-          </select>
+            options={timeLimits(settings.timeoutSeconds)}
+            onChoose={(timeoutSeconds) => void configure({ timeoutSeconds })}
+          />
         </label>
       </fieldset>
       <ModelSettings access={settings.modelAccess} fixed={fixed} />

@@ -2,10 +2,18 @@
 import { useState } from 'react'
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
 import { configure, POLICIES } from '../review/state/settings.ts'
-import type { DecisionPolicy, ToolPolicy } from '../wire/generated.ts'
+import { Choice } from '../ui/Choice.tsx'
+import type { ToolPolicy } from '../wire/generated.ts'
 import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
 
 const NEW: PolicyChoice = { tool: '', over: '', policy: 'owner' }
+const TOOLS = [
+  ['', 'every tool'],
+  ...DOCUMENT_TOOLS.map((tool) => [tool, toolName(tool)] as const),
+] as const
+const STRICTER = POLICIES.filter(({ policy }) => policy !== 'any').map(
+  ({ policy, name }) => [policy, name] as const,
+)
 
 export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[]; fixed: boolean }) {
   const [choice, setChoice] = useState(NEW)
@@ -51,19 +59,12 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
             if (more) void put(more).then((done) => done && setChoice(NEW))
           }}
         >
-          <select
-            className="field"
-            aria-label="Tool"
+          <Choice
+            label="Tool"
             value={choice.tool}
-            onChange={(event) => change({ tool: event.currentTarget.value })}
-          >
-            <option value="">every tool</option>
-            {DOCUMENT_TOOLS.map((tool) => (
-              <option key={tool} value={tool}>
-                {toolName(tool)}
-              </option>
-            ))}
-          </select>
+            options={TOOLS}
+            onChoose={(tool) => change({ tool })}
+          />
           <label>
             above{' '}
             <input
@@ -76,18 +77,12 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
             />{' '}
             characters:
           </label>
-          <select
-            className="field"
-            aria-label="Who decides"
+          <Choice
+            label="Who decides"
             value={choice.policy}
-            onChange={(event) => change({ policy: event.currentTarget.value as DecisionPolicy })}
-          >
-            {POLICIES.filter(({ policy }) => policy !== 'any').map(({ policy, name }) => (
-              <option key={policy} value={policy}>
-                {name}
-              </option>
-            ))}
-          </select>
+            options={STRICTER}
+            onChoose={(policy) => change({ policy })}
+          />
           <button type="submit" className="button" disabled={more === null}>
             Add
           </button>

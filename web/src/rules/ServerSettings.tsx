@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { MODES } from '../chat/modes.ts'
 import { configureServer, timeLimits } from '../review/state/settings.ts'
 import { useSession } from '../session/store.ts'
-import type { SetSettings, PermissionMode } from '../wire/generated.ts'
+import { Choice } from '../ui/Choice.tsx'
+import type { SetSettings } from '../wire/generated.ts'
 
 export function ServerSettings() {
   const me = useSession((session) => session.me)
@@ -31,17 +32,11 @@ export function ServerSettings() {
       </label>
       <label className="setting-row">
         <span>Time limit</span>
-        <select
-          className="field"
+        <Choice
           value={settings.documentTimeoutSeconds}
-          onChange={(event) => set({ timeoutSeconds: Number(event.currentTarget.value) })}
-        >
-          {timeLimits(settings.documentTimeoutSeconds).map(({ seconds, name }) => (
-            <option key={seconds} value={seconds}>
-              {name}
-            </option>
-          ))}
-        </select>
+          options={timeLimits(settings.documentTimeoutSeconds)}
+          onChoose={(timeoutSeconds) => set({ timeoutSeconds })}
+        />
       </label>
       {settings.documentTimeoutSeconds === 0 && settings.timeoutSeconds > 0 && (
         <p className="rule-note">
@@ -51,19 +46,11 @@ export function ServerSettings() {
       )}
       <label className="setting-row">
         <span>Default mode</span>
-        <select
-          className="field"
+        <Choice
           value={settings.permission_mode}
-          onChange={(event) =>
-            set({ permission_mode: event.currentTarget.value as PermissionMode })
-          }
-        >
-          {modes.map(({ mode, name }) => (
-            <option key={mode} value={mode}>
-              {name}
-            </option>
-          ))}
-        </select>
+          options={modes.map(({ mode, name }) => [mode, name] as const)}
+          onChoose={(mode) => set({ permission_mode: mode })}
+        />
       </label>
       {refusal && (
         <p className="warn-note" role="alert">

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import { useDocument } from '../../editor/store.ts'
 import { copyText } from '../../ui/clipboard.ts'
+import { Choice } from '../../ui/Choice.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { toast } from '../../ui/toasts.ts'
 import type { Role, TokenLine } from '../../wire/generated.ts'
@@ -16,6 +17,7 @@ import {
   linkOf,
   listTokens,
   CAN,
+  REACHES,
   revokeToken,
   roleName,
   ROLES,
@@ -131,45 +133,22 @@ function MakeLink({
       </label>
       <label>
         Role
-        <select
-          className="field"
-          value={role}
-          onChange={(event) => setRole(event.currentTarget.value as Role)}
-        >
-          {ROLES.map((other) => (
-            <option key={other.role} value={other.role}>
-              {other.name}
-            </option>
-          ))}
-        </select>
+        <Choice value={role} options={ROLES} onChoose={setRole} />
       </label>
       {documentId !== null && (
         <label>
           Access to
-          <select
-            className="field"
+          <Choice
             value={all ? 'all' : 'one'}
+            options={REACHES}
             disabled={role === 'owner'}
-            onChange={(event) => setEverything(event.currentTarget.value === 'all')}
-          >
-            <option value="one">This document</option>
-            <option value="all">All documents</option>
-          </select>
+            onChoose={(reach) => setEverything(reach === 'all')}
+          />
         </label>
       )}
       <label>
         Expires
-        <select
-          className="field"
-          value={expiresIn}
-          onChange={(event) => setExpiresIn(event.currentTarget.value)}
-        >
-          {EXPIRIES.map((one) => (
-            <option key={one.expiresIn} value={one.expiresIn}>
-              {one.name}
-            </option>
-          ))}
-        </select>
+        <Choice value={expiresIn} options={EXPIRIES} onChoose={setExpiresIn} />
       </label>
       <p className="quiet">
         Whoever opens the link {CAN[role]}

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import { useCapability } from '../../session/store.ts'
 import { signInAddress } from '../../session/identityProvider.ts'
+import { Choice } from '../../ui/Choice.tsx'
 import { toast } from '../../ui/toasts.ts'
 import type { DocumentRoleLine, LoginLine, Role } from '../../wire/generated.ts'
 import {
@@ -16,6 +17,11 @@ import {
   listRoles,
   takeRole,
 } from './share.ts'
+
+const GRANTEES: readonly (readonly [GranteeKind, string])[] = [
+  ['person', 'Person'],
+  ['group', 'Group'],
+]
 
 /** Shown where people can sign in, or where somebody was given a role. */
 export function SharedWith({ documentId }: { documentId: string }) {
@@ -46,31 +52,6 @@ export function SharedWith({ documentId }: { documentId: string }) {
         ))}
       </ul>
     </section>
-  )
-}
-
-function RoleChoice({
-  label,
-  value,
-  onChoose,
-}: {
-  label: string
-  value: Role
-  onChoose: (role: Role) => void
-}) {
-  return (
-    <select
-      className="field"
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChoose(event.currentTarget.value as Role)}
-    >
-      {DOCUMENT_ROLES.map((other) => (
-        <option key={other.role} value={other.role}>
-          {other.name}
-        </option>
-      ))}
-    </select>
   )
 }
 
@@ -109,15 +90,7 @@ function GiveRole({
         void give()
       }}
     >
-      <select
-        className="field"
-        aria-label="Share with"
-        value={kind}
-        onChange={(event) => setKind(event.currentTarget.value as GranteeKind)}
-      >
-        <option value="person">Person</option>
-        <option value="group">Group</option>
-      </select>
+      <Choice label="Share with" value={kind} options={GRANTEES} onChoose={setKind} />
       <input
         className="field"
         aria-label={kind === 'person' ? 'Mail address' : 'Name of the group'}
@@ -133,7 +106,12 @@ function GiveRole({
           <option key={text} value={text} />
         ))}
       </datalist>
-      <RoleChoice label="Role in this document" value={role} onChoose={setRole} />
+      <Choice
+        label="Role in this document"
+        value={role}
+        onChoose={setRole}
+        options={DOCUMENT_ROLES}
+      />
       <button type="submit" className="button" disabled={busy || grantee === null}>
         Share
       </button>
@@ -179,10 +157,11 @@ function GivenRole({
         </div>
       ) : (
         <div className="given-role">
-          <RoleChoice
+          <Choice
             label={`Role of ${title}`}
             value={line.role}
             onChoose={(role) => void change(role)}
+            options={DOCUMENT_ROLES}
           />
           <button
             type="button"

@@ -31,25 +31,31 @@ export const YOU_CAN: Record<Role, string> = {
   guest: 'You can open the documents that were shared with you.',
 }
 
-export const ROLES: readonly { role: Role; name: string }[] = [
-  { role: 'editor', name: 'Editor' },
-  { role: 'reviewer', name: 'Reviewer' },
-  { role: 'viewer', name: 'Viewer' },
-  { role: 'owner', name: 'Owner' },
+export const ROLES: readonly (readonly [Role, string])[] = [
+  ['editor', 'Editor'],
+  ['reviewer', 'Reviewer'],
+  ['viewer', 'Viewer'],
+  ['owner', 'Owner'],
 ]
 
 /** Roles that people and groups can be given in one document. */
-export const DOCUMENT_ROLES = ROLES.filter(({ role }) => role !== 'owner')
+export const DOCUMENT_ROLES = ROLES.filter(([role]) => role !== 'owner')
 
-export const EXPIRIES: readonly { expiresIn: string; name: string }[] = [
-  { expiresIn: '1d', name: 'In a day' },
-  { expiresIn: '7d', name: 'In a week' },
-  { expiresIn: '30d', name: 'In 30 days' },
-  { expiresIn: 'never', name: 'Never' },
+export const EXPIRIES: readonly (readonly [string, string])[] = [
+  ['1d', 'In a day'],
+  ['7d', 'In a week'],
+  ['30d', 'In 30 days'],
+  ['never', 'Never'],
 ]
 
+/** Documents that a link reaches. */
+export const REACHES = [
+  ['one', 'This document'],
+  ['all', 'All documents'],
+] as const
+
 export const roleName = (role: Role): string =>
-  ROLES.find((other) => other.role === role)?.name ?? 'Guest'
+  ROLES.find(([other]) => other === role)?.[1] ?? 'Guest'
 
 /**
  * A link that opens where it was made, as this page is reached; the secret stays behind the `#`,

@@ -36,17 +36,15 @@ export const MODEL_ACCESS: readonly { allow: ModelAccessKind; name: string; what
 ]
 
 /** Seconds people have, the document's own first if it is another. */
-export function timeLimits(now: number): { seconds: number; name: string }[] {
-  const usual = [
-    { seconds: 60, name: '1 minute' },
-    { seconds: 300, name: '5 minutes' },
-    { seconds: 1_800, name: '30 minutes' },
-    { seconds: 86_400, name: '1 day' },
-    { seconds: 0, name: 'No limit' },
+export function timeLimits(now: number): [seconds: number, name: string][] {
+  const usual: [number, string][] = [
+    [60, '1 minute'],
+    [300, '5 minutes'],
+    [1_800, '30 minutes'],
+    [86_400, '1 day'],
+    [0, 'No limit'],
   ]
-  return usual.some(({ seconds }) => seconds === now)
-    ? usual
-    : [{ seconds: now, name: `${now} seconds` }, ...usual]
+  return usual.some(([seconds]) => seconds === now) ? usual : [[now, `${now} seconds`], ...usual]
 }
 
 /** Answers what the server said against it, if it did. */
