@@ -1,29 +1,47 @@
-//! Connections, and the memory held for them.
+//! Connections of the server: what one is, what it may hold, and how it ends.
 //!
-//! Every accepted TCP connection is a [`TcpConnection`], wrapped in an [`ObservedStream`]
-//! that can be ended from outside and reads the length of WebSocket frames before they are
-//! buffered. Every socket.io client is a [`SocketClient`], which counts the bytes that wait to be
-//! sent. Bytes are counted in [`MemoryAccounts`]: for each person, for everybody who has not shown
-//! a token yet, and for the whole server. [`ConnectionRegistry`] has all connections and clients,
-//! and ends those that are overdue.
+//! **What it is.** Every accepted TCP connection is a [`TcpConnection`]. Its bytes pass through an
+//! [`ObservedStream`], which finds the ends of HTTP heads and the lengths of WebSocket frames
+//! before anything is buffered, and can be ended from outside. An HTTP request knows its connection
+//! by its [`ConnectionArrival`]. A client of socket.io is a [`SocketClient`], over one connection
+//! or, while it changes its transport, two.
+//!
+//! **What it may hold.** Bytes that arrive, wait to be sent, or stay in buffers after a long
+//! message are counted in [`MemoryAccounts`]: for each person, for all who have not shown a token
+//! yet, and for the whole server. [`HeldBytes`] gives its bytes back when it is dropped.
+//!
+//! **How it ends.** [`EndReason`] lists the reasons. The [`ConnectionRegistry`] has all connections
+//! and clients. It ends those that are overdue or hold the most, and makes room for newer ones.
+//!
+//! **The short way out.** A short message to a client for whom nothing waits is written at once
+//! ([`TextFrame`], [`gather_writes`]), past the queue and the buffers of the libraries.
 
+// What a connection is.
 mod arrival;
 pub mod body_guard;
-mod connection_tables;
-mod direct_writes;
 mod encrypted_socket;
-mod frames;
-mod incoming_frames;
-mod memory_accounts;
-mod message_pace;
-mod outgoing_state;
-mod registry;
-mod request_head_end;
-mod retained_buffers;
-mod retained_bytes;
 mod socket_client;
 mod stream;
 mod tcp_connection;
+
+// Its bytes, as they pass.
+mod frames;
+mod incoming_frames;
+mod request_head_end;
+
+// The short way out.
+mod direct_writes;
+mod outgoing_state;
+
+// What it may hold.
+mod memory_accounts;
+mod message_pace;
+mod retained_buffers;
+mod retained_bytes;
+
+// How it ends.
+mod connection_tables;
+mod registry;
 mod unauthenticated;
 
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
