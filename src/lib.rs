@@ -8,7 +8,7 @@
 //!    below one folder. [`copydesk_llm`]: models.
 //! 3. [`copydesk_engine`]: the database, rooms, tools, runs, and what a person may see and do.
 //! 4. [`connections`]: memory held for connections, and how they end. [`protocol`]: the types on
-//!    the wire. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports;
+//!    the wire. [`operations`]: what a person may ask, each declared once. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports;
 //!    [`oidc`]: signing in with an identity provider. [`client`]: the command line as a client of
 //!    a running server. [`load_test`]: `copydesk bench`. [`cli`], [`config`] and [`commands`]:
 //!    options, settings, and all commands but the server.
@@ -37,5 +37,6 @@ pub use copydesk_load_test as load_test;
 pub use copydesk_mcp as mcp;
 #[cfg(feature = "oidc")]
 pub use copydesk_oidc as oidc;
+pub use copydesk_operations as operations;
 pub use copydesk_protocol as protocol;
 pub use copydesk_socketio as socketio;

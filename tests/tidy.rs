@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// Folders with the sources of the product.
 const SOURCES: [&str; 2] = ["src", "crates"];
 /// Crates of the workspace that are one module of the table each.
-const MODULE_CRATES: [&str; 11] = [
+const MODULE_CRATES: [&str; 12] = [
     "client",
     "connections",
     "convert",
@@ -33,6 +33,7 @@ const MODULE_CRATES: [&str; 11] = [
     "load_test",
     "mcp",
     "oidc",
+    "operations",
     "processes",
     "protocol",
     "socketio",
@@ -76,6 +77,7 @@ const MODULES: &[(&str, &str)] = &[
         "ids permissions document approvals export convert store auth cpu_pool rooms workspace file_sync agent failpoint metrics",
     ),
     ("protocol", "ids permissions document"),
+    ("operations", "ids permissions approvals cpu_pool rooms agent api protocol"),
     ("webhooks", "ids approvals rooms api http_client protocol"),
     ("socketio", "all !store !rest !messages_api !mcp !server !cli !config !commands"),
     ("rest", "all !store !socketio !mcp !server !cli !config !commands"),
@@ -157,7 +159,7 @@ const WALLS: &[(&str, &str)] = &[
     ),
     ("rustls", "llm/http_client.rs"),
     ("tokio_rustls", "server/tls.rs"),
-    ("schemars", "protocol rest tools llm/messages_api.rs"),
+    ("schemars", "protocol operations rest tools llm/messages_api.rs"),
     ("similar", "document/diff approvals/preview.rs"),
     ("socketioxide", "socketio server"),
     ("sqlx", "store columns.rs"),

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-use crate::samples::events;
+use crate::samples::{events, routes};
 use crate::support::http::send;
 use crate::support::mcp::{self, Mcp};
 use crate::support::messages_client::MessagesClient;
@@ -401,15 +401,12 @@ const WAYS: &[(&str, Option<&str>)] = &[
 #[test]
 fn every_way_to_decide_is_known_here() {
     let is_about = |name: &&str| name.contains("approval");
-    let source = include_str!("../../crates/http/src/rest/openapi.rs");
-    let routes = source.split(".at(").skip(1).filter_map(|rest| rest.split('"').nth(1));
-    let routes = routes.filter(|route| route.starts_with("/requests"));
-    let routes = routes.map(|route| format!("/api/v1{route}"));
+    let routes = routes().into_iter().filter(|route| route.starts_with("/api/v1/requests"));
     let events = events().into_iter().filter(is_about).map(str::to_owned);
     let known: BTreeSet<_> = WAYS.iter().map(|(way, _)| (*way).to_owned()).collect();
     assert_eq!(
         known,
         events.chain(routes).collect(),
-        "tests/it/judging_table.rs, crates/socketio/src/lib.rs, crates/http/src/rest/openapi.rs"
+        "tests/it/judging_table.rs and crates/operations/src/table.rs"
     );
 }

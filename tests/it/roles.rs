@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::samples::events;
+use crate::samples::{events, routes};
 use crate::sign_in::{scripted, signs_in};
 use crate::support::http::{ask, get, send};
 use crate::support::script::full;
@@ -90,7 +90,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
 const MESSAGE: &str =
     r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
 
-/// (route as in `crates/http/src/rest/openapi.rs`, request, body, who may); `-`: also who brings no
+/// (route as in `crates/operations/src/table.rs`, request, body, who may); `-`: also who brings no
 /// token. `$` as above.
 #[rustfmt::skip]
 const ROUTES: &[(&str, &str, &str, &str)] = &[
@@ -335,7 +335,7 @@ fn check_events(cast: &Cast) {
 #[test]
 fn every_event_is_in_the_table_of_roles() {
     let listed: BTreeSet<_> = EVENTS.iter().map(|row| row.0).collect();
-    assert_eq!(listed, events(), "tests/it/roles.rs and crates/socketio/src/lib.rs");
+    assert_eq!(listed, events(), "tests/it/roles.rs and crates/operations/src/table.rs");
 }
 
 #[test]
@@ -374,12 +374,10 @@ fn check_routes(cast: &Cast, but: &str) {
 #[test]
 fn every_route_is_in_the_table_of_roles() {
     let first_string = |rest: &str| rest.split('"').nth(1).map(str::to_owned);
-    let described = include_str!("../../crates/http/src/rest/openapi.rs").split(".at(").skip(1);
-    let described = described.filter_map(first_string).map(|path| format!("/api/v1{path}"));
     let others = include_str!("../../crates/http/src/rest/mod.rs").split(".route(").skip(1);
-    let routes: BTreeSet<_> = described.chain(others.filter_map(first_string)).collect();
+    let routes: BTreeSet<_> = routes().into_iter().chain(others.filter_map(first_string)).collect();
     let listed: BTreeSet<_> = ROUTES.iter().map(|row| row.0.to_owned()).collect();
-    assert_eq!(listed, routes, "tests/it/roles.rs, crates/http/src/rest/openapi.rs, mod.rs");
+    assert_eq!(listed, routes, "tests/it/roles.rs, crates/operations/src/table.rs, rest/mod.rs");
 }
 
 #[test]
@@ -398,7 +396,7 @@ fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
     };
     let paths = said["paths"].as_object().unwrap();
     let described: BTreeSet<_> = paths.iter().flat_map(operations).collect();
-    assert_eq!(described, listed, "crates/http/src/rest/openapi.rs and tests/it/roles.rs");
+    assert_eq!(described, listed, "crates/operations/src/table.rs and tests/it/roles.rs");
     // What is mounted and not said would not be refused with a list of what is.
     for path in paths.keys() {
         let route = path.replace("{version}", "0").replace(['{', '}'], "");

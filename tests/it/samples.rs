@@ -12,18 +12,15 @@ use crate::support::script::full;
 use crate::support::wire::{self, Shape};
 use crate::support::{CLIENT, IdentityProvider, Person, Script, TestServer};
 
-const TABLE: &str = include_str!("../../crates/socketio/src/lib.rs");
-
 /// The events in the server's own table.
 pub fn events() -> BTreeSet<&'static str> {
-    let line = |line: &'static str| {
-        line.trim().strip_prefix('"')?.split_once("\" => ").map(|(name, _)| name)
-    };
-    let mut events: BTreeSet<_> = TABLE.lines().filter_map(line).collect();
-    assert!(events.len() > 20, "the table is no longer where it was: {events:?}");
-    // A push is handled before the table, because it does not wait for the one before.
-    events.insert("document:push");
-    events
+    copydesk::operations::all().iter().filter_map(|operation| operation.event).collect()
+}
+
+/// The routes in the server's own table.
+pub fn routes() -> BTreeSet<String> {
+    let operations = copydesk::operations::all().iter();
+    operations.filter_map(|operation| Some(operation.route.as_ref()?.url())).collect()
 }
 
 fn sampled(direction: &str) -> BTreeSet<&'static str> {

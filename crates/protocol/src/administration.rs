@@ -179,14 +179,6 @@ pub struct DeletePerson {
     pub private_documents: Option<PrivateDocuments>,
 }
 
-/// Query of `DELETE /api/v1/people/{user}`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct DeletePersonQuery {
-    /// Treatment of the person's private documents; missing: they stay.
-    pub private_documents: Option<PrivateDocuments>,
-}
-
 /// What is stored of a person, and what a deletion would do with it: answer of `person:preview` and
 /// `GET /api/v1/people/{user}`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -53,12 +53,12 @@ pub const RELAYED_INBOX: &str = "relayed-inbox";
 pub const HUNK_CHANGES: &str = "hunk-changes";
 
 /// Payload without fields.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Nothing {}
 
 /// Payload of `document:list`; without fields, all documents are listed at once.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ListDocuments {
     /// Maximum number of documents, 1 to 1,000; missing: 200, or all without `before`.
@@ -78,7 +78,7 @@ pub struct CreateDocument {
 }
 
 /// Payload of `document:open`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenDocument {
@@ -92,7 +92,7 @@ pub struct OpenDocument {
 }
 
 /// Payload of `document:push`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PushUpdates {
@@ -105,7 +105,7 @@ pub struct PushUpdates {
 }
 
 /// Update of `document:push`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct PushedUpdate {
     /// Editor instance that made the change. It belongs to the first person who uses it.
@@ -117,7 +117,7 @@ pub struct PushedUpdate {
 }
 
 /// Payload of `document:resync`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Resync {
@@ -129,7 +129,7 @@ pub struct Resync {
 
 /// Payload of `document:close`, `document:delete`, `trash:recover` and other events that only name
 /// a document.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NameDocument {
@@ -138,7 +138,7 @@ pub struct NameDocument {
 }
 
 /// Payload of `trash:empty`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct EmptyTrash {
@@ -147,7 +147,7 @@ pub struct EmptyTrash {
 }
 
 /// Payload of `document:rename`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct RenameDocument {
@@ -211,7 +211,7 @@ pub struct Range {
 }
 
 /// Payload of `document:history`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadHistory {
@@ -224,7 +224,7 @@ pub struct ReadHistory {
 }
 
 /// Payload of `document:at`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadVersion {
@@ -235,7 +235,7 @@ pub struct ReadVersion {
 }
 
 /// Payload of `document:provenance`, an addition: who wrote what.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadProvenance {
@@ -248,7 +248,7 @@ pub struct ReadProvenance {
 }
 
 /// Payload of `document:compare`, an addition: the differences between two versions.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct CompareVersions {
@@ -261,7 +261,7 @@ pub struct CompareVersions {
 }
 
 /// Payload of `document:restore`, an addition: makes an older text the newest.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct RestoreVersion {
@@ -274,7 +274,7 @@ pub struct RestoreVersion {
 }
 
 /// Caret of `presence:update`.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Caret {
     /// Version that the positions refer to.
@@ -286,7 +286,7 @@ pub struct Caret {
 }
 
 /// Payload of `presence:update`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MoveCaret {
@@ -298,7 +298,7 @@ pub struct MoveCaret {
 }
 
 /// Payload of `askClaudeCode` (document agent protocol).
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AskClaudeCode {
@@ -368,7 +368,7 @@ pub struct AskHistory {
 }
 
 /// Payload of `run` (tool approval protocol): work without a document.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Run {
     /// Text that the person typed.
@@ -440,13 +440,14 @@ pub struct HunkResponse {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalBatch {
-    /// Decisions; each succeeds or fails by itself.
+    /// At most 100 decisions, taken one after the other; each succeeds or fails by itself.
+    #[schemars(with = "Vec<ToolApprovalResponse>")]
     #[cfg_attr(test, ts(type = "Array<ToolApprovalResponse>"))]
     pub responses: Vec<Value>,
 }
 
 /// Payload of `list_pending_approvals`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ListPendingApprovals {
@@ -455,7 +456,7 @@ pub struct ListPendingApprovals {
 }
 
 /// Payload of `approval:list`, an addition: requests that have ended, newest first.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ListRequests {
@@ -472,7 +473,7 @@ pub struct ListRequests {
 }
 
 /// Payload of `approval:focus`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct FocusRequest {
     /// Request that the person looks at.
@@ -482,7 +483,7 @@ pub struct FocusRequest {
 }
 
 /// Payload of `approval:extend` and `approval:withdraw`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct NameRequest {
     /// Request that the event is about.
@@ -490,7 +491,7 @@ pub struct NameRequest {
 }
 
 /// Payload of `approval:split`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct SplitRequest {
     /// Request that the change belongs to.
@@ -500,7 +501,7 @@ pub struct SplitRequest {
 }
 
 /// Payload of `approval:undo`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct UndoRequest {
     /// Request to undo.
@@ -528,7 +529,7 @@ pub struct SeenWords {
 }
 
 /// Payload of `approval:reopen`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ReopenRequest {
     /// Request to propose again.
@@ -538,7 +539,7 @@ pub struct ReopenRequest {
 }
 
 /// Payload of `cancel`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
@@ -549,7 +550,7 @@ pub struct Cancel {
 }
 
 /// Payload of `transcript:get`, an addition: the conversation with its calls and decisions.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadTranscript {
@@ -628,7 +629,7 @@ pub enum ServerTool {
 }
 
 /// Payload of `token:name`. For owners.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct NameToken {
     /// Name of the asking person that others see, 1 to 80 characters.
@@ -636,7 +637,7 @@ pub struct NameToken {
 }
 
 /// Payload of `token:revoke`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct RevokeToken {
     /// Identifier of the token, from `token:list`; never its secret.
@@ -645,6 +646,7 @@ pub struct RevokeToken {
 
 /// Payload of `token:tie`, and body of `POST /api/v1/tokens/{id}/tie`. For owners.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
 #[serde(deny_unknown_fields)]
 pub struct TieToken {
     /// Identifier of the token.

@@ -8,7 +8,7 @@ use ts_rs::TS;
 use super::names::FileStatus;
 
 /// Payload of `workspace:files`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ListFiles {
     /// Words that the path contains, in any order and case; missing: all files.
@@ -16,7 +16,7 @@ pub struct ListFiles {
 }
 
 /// Answer of `workspace:files`: text files that can be opened, sorted, without ignored ones.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FileList {

@@ -4,11 +4,13 @@
 //! clients send.
 
 pub mod administration;
+pub mod answers;
 pub mod client;
 pub mod convert;
 pub mod files;
 pub mod history;
 pub mod names;
+pub mod queries;
 pub mod rest;
 pub mod rules;
 pub mod server;

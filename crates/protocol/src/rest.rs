@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::client::{AskContext, SeenWords, ToolApprovalResponse};
+use super::client::AskContext;
 use super::files::{FileLine, FileState};
 use super::history::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
 use super::names::{PermissionMode, RequestStatus, Role, RunStateName, WebhookStatus};
@@ -40,6 +40,11 @@ pub struct ProblemDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
+
+/// Description of the REST API: an `OpenAPI` 3.1 document.
+#[derive(JsonSchema)]
+#[schemars(transparent)]
+pub struct OpenApiDocument(pub serde_json::Map<String, Value>);
 
 /// Caller, and what this server offers.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -104,13 +109,6 @@ pub struct OpenFile {
     pub path: String,
 }
 
-/// New title.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Rename {
-    /// Title, 1 to 200 characters after trimming.
-    pub title: String,
-}
-
 /// Change by a person: the whole text as it should be, based on a version.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct EditDocument {
@@ -120,18 +118,9 @@ pub struct EditDocument {
     pub text: String,
 }
 
-/// Restoration of an older text.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RestoreText {
-    /// Version to restore.
-    pub version: u64,
-    /// Newest version that the caller knows. If there is a newer one, nothing is restored.
-    pub only_at: Option<u64>,
-}
-
 /// Version after a change.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
 pub struct NewVersion {
     /// New version.
     pub version: u64,
@@ -139,6 +128,7 @@ pub struct NewVersion {
 
 /// Versions, newest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct VersionPage {
     /// Versions of this page.
     pub versions: Vec<HistoryLine>,
@@ -158,6 +148,7 @@ pub struct VersionText {
 
 /// Differences between two versions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
 pub struct Comparison {
     /// Version that the positions refer to.
     pub from: u64,
@@ -169,6 +160,7 @@ pub struct Comparison {
 
 /// Authors of the text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
 pub struct Provenance {
     /// Version that the positions refer to.
     pub version: u64,
@@ -200,40 +192,9 @@ pub struct RequestPage {
     pub next: Option<String>,
 }
 
-/// Undo of a request.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Undo {
-    /// Changes to undo; missing: everything that was accepted.
-    pub hunks: Option<Vec<String>>,
-    /// `true`: undo although the words were changed since.
-    pub force: Option<bool>,
-    /// Words that stand in the text now, as the person saw them. With `force`, only these are
-    /// overwritten.
-    pub seen: Option<Vec<SeenWords>>,
-    /// `true`: withdraw one's own votes and undo nothing else, also if a change was accepted since.
-    pub votes_only: Option<bool>,
-}
-
-/// Split of a change into one for each of its parts.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Split {
-    /// Change of several parts.
-    pub hunk_id: String,
-}
-
-/// New proposal of changes that were not accepted.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Reopen {
-    /// Changes to propose again; missing: all that were rejected, expired or are obsolete.
-    pub hunks: Option<Vec<String>>,
-}
-
-/// Body without fields.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Empty {}
-
 /// State of a request after an action other than a decision.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
 pub struct RequestState {
     /// Status of the request.
     pub status: RequestStatus,
@@ -241,23 +202,18 @@ pub struct RequestState {
     pub expires_at: Option<String>,
     /// With `reopen`: changes whose words are no longer in the text.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub unplaced: Option<Vec<String>>,
     /// With `reopen`: the request that is pending now; a whole call is proposed again by another
     /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub request_id: Option<String>,
-}
-
-/// Several decisions, each on its own.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Decisions {
-    /// At most 100 decisions, taken one after the other.
-    #[schemars(with = "Vec<ToolApprovalResponse>")]
-    pub responses: Vec<Value>,
 }
 
 /// Results of several decisions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
 pub struct DecisionResults {
     /// Results, in the order of the decisions.
     pub results: Vec<DecisionResult>,
@@ -330,6 +286,13 @@ pub struct StartedRun {
     pub url: String,
 }
 
+/// Run of a session, in the path of a route.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct NameRun {
+    /// Identifier of the run.
+    pub run: String,
+}
+
 /// State of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -399,9 +362,18 @@ pub struct CreateWebhook {
     pub document_id: Option<String>,
 }
 
+/// Webhook that a request is about.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct NameWebhook {
+    /// Identifier of the webhook.
+    pub id: String,
+}
+
 /// Change of a webhook. Missing fields stay as they are.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct ChangeWebhook {
+    /// Identifier of the webhook.
+    pub id: String,
     /// New address. Waiting deliveries are sent there at once.
     pub url: Option<String>,
     /// `false`: nothing is sent, and what happens meanwhile is not kept.

@@ -71,7 +71,7 @@ pub struct Rule {
 }
 
 /// Payload of `rules:list`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ListRules {
@@ -128,7 +128,7 @@ pub struct RuleAdded {
 }
 
 /// Payload of `rules:revoke`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct RevokeRule {
     /// Rule to revoke.

@@ -47,18 +47,6 @@ pub struct UnshareDocument {
     pub group: Option<String>,
 }
 
-/// Query of `DELETE /api/v1/documents/{id}/roles`: exactly one of them.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GranteeQuery {
-    /// Person to whom the role was given.
-    pub login: Option<String>,
-    /// Mail address to which the role was given.
-    pub email: Option<String>,
-    /// Group to which the role was given.
-    pub group: Option<String>,
-}
-
 /// Role that was given in a document. Exactly one of `login`, `email` and `group` is not `null`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]

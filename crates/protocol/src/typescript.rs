@@ -2,7 +2,7 @@
 
 use ts_rs::{Config, TS};
 
-use super::{administration, client, files, history, names, rest, rules, server, sharing};
+use super::{administration, answers, client, files, history, names, rest, rules, server, sharing};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -25,8 +25,9 @@ fn generate() -> String {
             EmptyTrash, RenameDocument, ChangeSettings, ModelAccess, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
             ListPendingApprovals, ListRequests, FocusRequest, NameRequest, SplitRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
-            SetSettings, IssueToken, NameToken, RevokeToken,
+            SetSettings, IssueToken, NameToken, RevokeToken, TieToken,
         }
+        answers::{DocumentList, TextOfVersion, AskedRun, TranscriptPart, PendingRequests, EndedRequests}
         rules::{
             Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
         }
@@ -38,7 +39,7 @@ fn generate() -> String {
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, LoginLine, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
         sharing::{ShareDocument, UnshareDocument, DocumentRoleLine, DocumentRoleList}
-        rest::{DecisionResult, ImportedDocument, ConvertedHtml, ImportReport, LeftOut, ImportChoice}
+        rest::{NewVersion, VersionPage, Comparison, Provenance, RequestState, DecisionResults, DecisionResult, ImportedDocument, ConvertedHtml, ImportReport, LeftOut, ImportChoice}
         administration::{
             ReadSpending, SetSpendingLimit, MonthSpending, SpendingLine, UnpricedModel, WorkInProgress, UnfinishedRun,
             StopRun, StoredSizes, NamePerson, DeletePerson, PersonPreview, DeletedRecords, RenamedRecords, KeptRecords,

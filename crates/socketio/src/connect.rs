@@ -114,12 +114,12 @@ async fn admit<E: std::fmt::Display>(
         member,
         client,
         capabilities,
-        reached_at: reached_at(&socket),
         caller: Caller {
             api: app.api.clone(),
             principal,
             session: Some(session.id.clone()),
             token: pass.token().clone(),
+            reached_at: reached_at(&socket),
         },
         pass,
         session: session.id,

@@ -1,12 +1,10 @@
-//! Events about documents: list, create, open, push, resync, close, rename, delete, settings and
-//! carets.
+//! Events of a connection in documents: open, push, resync, close and carets.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use copydesk_engine::api::{ApiError, Caller, DocumentRecord};
+use copydesk_engine::api::{ApiResult, Caller};
 use copydesk_engine::cpu_pool;
 use copydesk_engine::ids::{ClientId, DocumentId, UserId, Version};
 use copydesk_engine::metrics;
@@ -14,97 +12,17 @@ use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::command::{PushRequest, ReplySender, RoomCommand};
 use copydesk_engine::rooms::event::CaretPosition;
 use copydesk_protocol::client::{
-    Caret, ChangeSettings, CreateDocument, EmptyTrash, ListDocuments, MoveCaret, NameDocument,
-    Nothing, OpenDocument, PushUpdates, RenameDocument, Resync,
+    Caret, MoveCaret, NameDocument, OpenDocument, PushUpdates, Resync,
 };
 use copydesk_protocol::convert;
 use copydesk_protocol::rest::NewVersion;
-use copydesk_protocol::server::{CreatedDocument, DocumentLine, DocumentSettings, Trash};
 
 use super::event_queue::AckReply;
 use super::socket_error::{SocketError, SocketResult};
-use super::{SocketConnection, encode, files, given, read};
-
-#[derive(Serialize)]
-pub(crate) struct DocumentListAck {
-    /// List of [`DocumentLine`].
-    documents: Box<RawValue>,
-    /// Value of `before` for the documents after these.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-}
+use super::{SocketConnection, read};
 
 /// Length of a push, in bytes, up to which it is parsed on the worker's own task.
 const SHORT_PUSH: usize = 256 * 1024;
-/// Number of lines up to which a list is serialized on the worker's own task, some 5 µs each.
-const SHORT_LIST: usize = 100;
-/// Default number of documents of a page.
-const PAGE: u32 = 200;
-/// Maximum number of documents of a page.
-const LONGEST_PAGE: u32 = 1_000;
-
-/// Answers `document:list`: returns the documents that the person may open, or a page of them.
-///
-/// # Errors
-/// `invalid_payload` for a page that cannot be, `unavailable` if the list cannot be read,
-/// `internal` if it cannot be encoded.
-pub async fn list(caller: &Caller, payload: ListDocuments) -> SocketResult<DocumentListAck> {
-    let Caller { api, principal, .. } = caller.clone();
-    let paths = api.document_paths().await?;
-    let (records, next) = listed(caller, payload).await?;
-    let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
-    let waiting = caller.waiting_changes(&ids).await?;
-    let is_long = records.len() > SHORT_LIST;
-    let write = move || -> Vec<DocumentLine> {
-        let line = |record: DocumentRecord| {
-            let path = paths.of(&record.id);
-            let waiting = waiting.get(&record.id).copied().unwrap_or_default();
-            convert::document_line(record, path, waiting, &principal)
-        };
-        records.into_iter().map(line).collect()
-    };
-    Ok(DocumentListAck { documents: encode(caller, is_long, write).await?, next })
-}
-
-/// Returns all documents, or a page of them with the place of the next one.
-async fn listed(
-    caller: &Caller,
-    payload: ListDocuments,
-) -> SocketResult<(Vec<DocumentRecord>, Option<String>)> {
-    let ListDocuments { limit, before } = payload;
-    if limit.is_none() && before.is_none() {
-        return Ok((caller.api.documents(&caller.principal).await?, None));
-    }
-    let limit = limit.unwrap_or(PAGE);
-    if !(1..=LONGEST_PAGE).contains(&limit) {
-        return Err(SocketError::invalid(format!("`limit` is 1 to {LONGEST_PAGE}")));
-    }
-    let wrong = || SocketError::invalid("`before` must be a value taken from `next`");
-    let place = |text: String| {
-        let (at_ms, id) = text.split_once('.')?;
-        Some((at_ms.parse().ok()?, id.to_owned()))
-    };
-    let after = before.map(|text| place(text).ok_or_else(wrong)).transpose()?;
-    let page = caller.document_page(after.as_ref(), limit as usize).await?;
-    let next = page.end().map(|last| format!("{}.{}", last.updated_ms, last.id));
-    Ok((page.items, next))
-}
-
-#[derive(Serialize)]
-pub(crate) struct CreateAck {
-    document: CreatedDocument,
-}
-
-/// Answers `document:create`: creates a document.
-///
-/// # Errors
-/// `not_allowed` without permission to create, `invalid_payload` for too long a text; see
-/// [`Caller::create_document`].
-pub async fn create(caller: &Caller, payload: CreateDocument) -> SocketResult<CreateAck> {
-    let created = caller.create_document(given(convert::new_document(payload))).await?;
-    Ok(CreateAck { document: convert::created(created) })
-}
-
 pub async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     let payload: OpenDocument = match read(payload) {
         Ok(payload) => payload,
@@ -112,12 +30,18 @@ pub async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: Ac
     };
     match (payload.document_id, payload.path) {
         (Some(document), None) => enter(connection, document.into(), payload.since, ack).await,
-        (None, Some(path)) => match files::document(&connection.caller, path).await {
+        (None, Some(path)) => match open_file(&connection.caller, &path).await {
             Ok(document) => enter(connection, document, payload.since, ack).await,
-            Err(refusal) => ack.refuse(&refusal),
+            Err(error) => ack.refuse(&error.into()),
         },
         _ => ack.refuse(&SocketError::invalid("one of `documentId` and `path` is needed")),
     }
+}
+
+/// Returns the document of a file, and creates it if there is none.
+async fn open_file(caller: &Caller, path: &str) -> ApiResult<DocumentId> {
+    caller.require(Action::Create)?;
+    caller.open_file(path).await
 }
 
 pub async fn resync(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
@@ -231,70 +155,14 @@ pub async fn close(connection: &mut SocketConnection, payload: NameDocument) -> 
     }
 }
 
-/// Answers `document:rename`: changes the title.
-///
-/// # Errors
-/// `invalid_payload` for a title without 1 to 200 characters, `not_found`, `not_allowed` for
-/// readers; see [`Caller::rename_document`].
-pub async fn rename(caller: &Caller, payload: RenameDocument) -> SocketResult<()> {
-    let RenameDocument { document_id, title } = payload;
-    Ok(caller.rename_document(&document_id.into(), given(title)).await?)
-}
+/// Event whose document the connection leaves.
+pub(crate) const DELETE: &str = "document:delete";
 
-/// Answers `document:delete`: deletes the document, which can be recovered for 30 days.
-///
-/// # Errors
-/// `not_found` for an unknown document, `not_allowed` without permission to manage it; see
-/// [`Caller::delete_document`].
-pub async fn delete(connection: &mut SocketConnection, payload: NameDocument) -> SocketResult<()> {
-    let document = DocumentId::from(payload.document_id);
-    connection.caller.delete_document(&document).await?;
-    connection.rooms.remove(&document);
-    Ok(())
-}
-
-/// Answers `trash:list`: returns the deleted documents that the person can recover.
-///
-/// # Errors
-/// `not_allowed` for people other than owners; see [`Caller::trash`].
-pub async fn trash(caller: &Caller, _: Nothing) -> SocketResult<Trash> {
-    Ok(convert::trash(caller.trash().await?))
-}
-
-/// Answers `trash:recover`: recovers a deleted document.
-///
-/// # Errors
-/// `not_found` for a document that is not in the trash, `not_allowed` without permission to manage
-/// it; see [`Caller::recover_document`].
-pub async fn recover(caller: &Caller, payload: NameDocument) -> SocketResult<()> {
-    Ok(caller.recover_document(&payload.document_id.into()).await?)
-}
-
-/// Answers `trash:empty`: removes deleted documents from the trash.
-///
-/// # Errors
-/// `not_found` for a document that is not in the trash, `not_allowed` for people other than owners;
-/// see [`Caller::purge_trash`].
-pub async fn empty_trash(caller: &Caller, payload: EmptyTrash) -> SocketResult<()> {
-    let only = payload.document_id.map(DocumentId::from);
-    Ok(caller.purge_trash(only.as_ref()).await?)
-}
-
-#[derive(Serialize)]
-pub(crate) struct SettingsAck {
-    settings: DocumentSettings,
-}
-
-/// Answers `document:settings`: changes the review settings.
-///
-/// # Errors
-/// `invalid_payload` for settings that are not accepted, `resync` for ranges of an old version,
-/// `not_found`, `not_allowed`; see [`Caller::configure_document`].
-pub async fn settings(caller: &Caller, payload: ChangeSettings) -> SocketResult<SettingsAck> {
-    let document = payload.document_id.as_str().into();
-    let change = std::future::ready(convert::configure(payload).map_err(ApiError::invalid));
-    let settings = caller.configure_document(&document, change).await?;
-    Ok(SettingsAck { settings: convert::document_settings(&settings) })
+/// Drops the room of a document that was deleted.
+pub(crate) fn forget(connection: &mut SocketConnection, payload: &RawValue) {
+    if let Ok(NameDocument { document_id }) = read(payload) {
+        connection.rooms.remove(&DocumentId::from(document_id));
+    }
 }
 
 /// Takes `presence:update`: shows others where the person's caret is.

@@ -26,6 +26,7 @@ use super::socket_error::{SocketError, SocketResult};
 use copydesk_connections::{EndReason, HeldBytes, HeldPurpose};
 use copydesk_engine::api::NodeAddress;
 use copydesk_engine::metrics;
+use copydesk_operations::of_event;
 
 /// Maximum events of one socket that wait for their answer.
 pub(crate) const UNANSWERED_EVENTS: usize = 256;
@@ -33,38 +34,13 @@ pub(crate) const UNANSWERED_EVENTS: usize = 256;
 const BURST_EVENTS: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// Sustained events of one socket per second.
 const EVENTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
-/// Maximum payload of one of the [`SHEDDABLE_EVENTS`], in bytes.
+/// Maximum payload of a [sheddable](is_sheddable) event, in bytes.
 const SHEDDABLE_PAYLOAD_BYTES: usize = 64 * 1024;
-/// Events that are refused first under load, and dropped once nobody would get their answers. They
-/// can be sent again without loss; their payloads are short, and their answers may be long.
-const SHEDDABLE_EVENTS: &[&str] = &[
-    "document:list",
-    "document:open",
-    "document:resync",
-    "document:history",
-    "document:at",
-    "document:provenance",
-    "document:compare",
-    "trash:list",
-    "workspace:files",
-    "transcript:get",
-    "list_pending_approvals",
-    "approval:list",
-    "approval:told",
-    "rules:list",
-    "settings:get",
-    "token:list",
-    "document:roles",
-    "spending:get",
-    "server:work",
-    "server:storage",
-    "person:preview",
-    "presence:update",
-];
-
-/// Returns `true` if an event of this name is one of the [`SHEDDABLE_EVENTS`].
+/// Returns `true` for an event that is refused first under load, and dropped once nobody would get
+/// its answer: one that only reads. It can be sent again without loss; its payload is short, and its
+/// answer may be long.
 pub(crate) fn is_sheddable(event: &str) -> bool {
-    SHEDDABLE_EVENTS.contains(&event)
+    of_event(event).is_some_and(|operation| operation.only_reads)
 }
 
 /// Event as it came, with the [`AckReply`] that answers it.
@@ -181,7 +157,7 @@ pub(crate) struct AckReply {
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     is_given: bool,
-    /// `true` for one of the [`SHEDDABLE_EVENTS`], whose answers may be replaced by a refusal.
+    /// `true` for a [sheddable](is_sheddable) event, whose answer may be replaced by a refusal.
     is_sheddable: bool,
     /// Held bytes of the event.
     held: Option<HeldBytes>,
@@ -215,17 +191,36 @@ impl RelaySlot {
 
 impl AckReply {
     /// Answers `{ok: true, …fields}`.
-    pub(crate) fn accept<T: Serialize>(mut self, fields: &T) {
+    pub(crate) fn accept<T: Serialize>(self, fields: &T) {
+        self.accept_whole(&AcceptedAck { ok: true, fields });
+    }
+
+    /// Answers with a body that says `ok: true`, unless too much waits to be read.
+    fn accept_whole<T: Serialize>(mut self, body: &T) {
         if self.is_sheddable && self.link.client().is_busy() {
             return self.refuse(&SocketError::unread());
         }
         if !self.is_sheddable {
-            return self.give(&AcceptedAck { ok: true, fields });
+            return self.give(body);
         }
         if let Some(sender) = self.settle() {
             let unread = SocketError::unread();
             let refused = RefusedAck { ok: false, error: unread.error() };
-            self.link.answer_or(sender, &AcceptedAck { ok: true, fields }, &refused);
+            self.link.answer_or(sender, body, &refused);
+        }
+    }
+
+    /// Answers with the output of an operation, which is JSON: in a field, or its fields beside `ok`.
+    pub(crate) fn accept_fields(self, field: Option<&str>, output: &str) {
+        let fields = output.strip_prefix('{').filter(|rest| *rest != "}");
+        let body = match (field, fields) {
+            (Some(field), _) => format!(r#"{{"ok":true,"{field}":{output}}}"#),
+            (None, Some(fields)) => format!(r#"{{"ok":true,{fields}"#),
+            (None, None) => r#"{"ok":true}"#.to_owned(),
+        };
+        match RawValue::from_string(body) {
+            Ok(body) => self.accept_whole(&body),
+            Err(_) => self.refuse(&SocketError::internal()),
         }
     }
 

@@ -1,28 +1,20 @@
-//! socket.io transport: the handlers of the events, one connection after the handshake, and its
+//! socket.io transport: the dispatch of the events, one connection after the handshake, and its
 //! worker.
 
-mod administration;
 mod agent;
 mod connect;
 mod decision_batch;
 mod documents;
 mod event_queue;
-mod files;
 mod followed_requests;
-mod history;
 mod link;
 mod outbound;
 mod relay;
-mod resolved_requests;
 mod review;
-mod rules;
-mod settings;
-mod sharing;
 mod socket_error;
 mod tokens;
 
 use std::collections::HashMap;
-use std::future::{Ready, ready};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,19 +24,19 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use socketioxide::SocketIo;
 use tokio::sync::{oneshot, watch};
 use tokio_util::task::TaskTracker;
 
 use copydesk_connections::{ConnectionRegistry, EndReason, SocketClient};
-use copydesk_engine::api::{ApiError, Application, Caller};
+use copydesk_engine::api::{Application, Caller};
 use copydesk_engine::auth::AccessGuard;
-use copydesk_engine::cpu_pool;
 use copydesk_engine::ids::{DocumentId, MemberId, SessionId};
 use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_engine::rooms::{RoomError, RoomHandle};
+use copydesk_operations::{Operation, RawInput, of_event};
 
 use event_queue::{AckReply, IncomingEvent};
 use followed_requests::{FOLLOW, FollowedRequest, RequestsToFollow};
@@ -111,8 +103,6 @@ struct SocketConnection {
     caller: Caller,
     /// Additions to the protocol that the client understands.
     capabilities: ClientCapabilities,
-    /// Address by which the client reaches the server.
-    reached_at: String,
     session: SessionId,
     /// Rooms of the documents that this connection has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
@@ -242,8 +232,8 @@ impl SocketConnection {
         Box::pin(self.handle_other(name, payload, ack)).await;
     }
 
-    /// Handles an event that is no push, by its name.
-    #[expect(clippy::too_many_lines, reason = "a line for each event")]
+    /// Handles an event that is no push, by its name: one that needs the connection here, any other
+    /// by its operation.
     async fn handle_other(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
         let passed = self.route.relay_mut().map(|relay| std::mem::take(&mut relay.pushes));
         for push in self.pushes.drain(..).chain(passed.into_iter().flatten()) {
@@ -251,68 +241,41 @@ impl SocketConnection {
             push.await.ok();
         }
         match name {
-            "document:list" => run(&self.caller, payload, ack, documents::list).await,
-            "document:create" => run(&self.caller, payload, ack, documents::create).await,
             "document:open" => documents::open(self, payload, ack).await,
             "document:resync" => documents::resync(self, payload, ack).await,
             "document:close" => run(self, payload, ack, documents::close).await,
-            "document:rename" => run(&self.caller, payload, ack, documents::rename).await,
-            "document:delete" => run(self, payload, ack, documents::delete).await,
-            "trash:list" => run(&self.caller, payload, ack, documents::trash).await,
-            "trash:recover" => run(&self.caller, payload, ack, documents::recover).await,
-            "trash:empty" => run(&self.caller, payload, ack, documents::empty_trash).await,
-            "document:settings" => run(&self.caller, payload, ack, documents::settings).await,
-            "document:history" => run(&self.caller, payload, ack, history::history).await,
-            "document:at" => run(&self.caller, payload, ack, history::at).await,
-            "document:provenance" => run(&self.caller, payload, ack, history::provenance).await,
-            "document:compare" => run(&self.caller, payload, ack, history::differences).await,
-            "document:restore" => run(&self.caller, payload, ack, history::restore).await,
-            "workspace:files" => run(&self.caller, payload, ack, files::list).await,
             "presence:update" => run(self, payload, ack, documents::caret).await,
             "askClaudeCode" => run(self, payload, ack, agent::ask).await,
             "run" => run(self, payload, ack, agent::run).await,
             "cancel" => run(self, payload, ack, agent::cancel).await,
-            "transcript:get" => run(&self.caller, payload, ack, agent::transcript).await,
-            "transcript:clear" => run(&self.caller, payload, ack, agent::clear).await,
-            "transcript:fork" => run(&self.caller, payload, ack, agent::fork).await,
             "tool_approval_response" => run(self, payload, ack, review::respond).await,
             "tool_approval_batch" => run(self, payload, ack, decision_batch::batch).await,
-            "list_pending_approvals" => run(&self.caller, payload, ack, review::list).await,
-            "approval:list" => run(&self.caller, payload, ack, resolved_requests::list).await,
-            "approval:told" => run(&self.caller, payload, ack, review::told).await,
             "approval:focus" => run(self, payload, ack, review::focus).await,
-            "approval:split" => run(&self.caller, payload, ack, review::split).await,
-            "approval:extend" => run(&self.caller, payload, ack, review::extend).await,
-            "approval:undo" => run(&self.caller, payload, ack, review::undo).await,
-            "approval:reopen" => run(&self.caller, payload, ack, review::reopen).await,
-            "approval:withdraw" => run(&self.caller, payload, ack, review::withdraw).await,
-            "rules:list" => run(&self.caller, payload, ack, rules::list).await,
-            "rules:add" => run(self, payload, ack, rules::add).await,
-            "rules:revoke" => run(&self.caller, payload, ack, rules::revoke).await,
-            "settings:get" => run(&self.caller, payload, ack, settings::get).await,
-            "settings:set" => run(&self.caller, payload, ack, settings::set).await,
-            "token:issue" => run(self, payload, ack, tokens::issue).await,
-            "token:list" => run(&self.caller, payload, ack, tokens::list).await,
             "token:name" => run(self, payload, ack, tokens::name).await,
-            "token:revoke" => run(&self.caller, payload, ack, tokens::revoke).await,
-            "token:tie" => run(&self.caller, payload, ack, tokens::tie).await,
-            "document:roles" => run(&self.caller, payload, ack, sharing::roles).await,
-            "document:share" => run(&self.caller, payload, ack, sharing::share).await,
-            "document:unshare" => run(&self.caller, payload, ack, sharing::unshare).await,
-            "spending:get" => run(&self.caller, payload, ack, administration::spending).await,
-            "spending:limit" => run(&self.caller, payload, ack, administration::set_limit).await,
-            "server:work" => run(&self.caller, payload, ack, administration::work).await,
-            "server:stop" => run(&self.caller, payload, ack, administration::stop_run).await,
-            "server:storage" => run(&self.caller, payload, ack, administration::storage).await,
-            "person:preview" => run(&self.caller, payload, ack, administration::person).await,
-            "person:delete" => run(&self.caller, payload, ack, administration::delete).await,
             FOLLOW if self.route.is_relayed() => {
                 run(self, payload, ack, review::follow).await;
             }
-            unknown => {
-                let message = format!("there is no event `{}`", shown(unknown));
-                ack.refuse(&SocketError::invalid(message));
+            name => match of_event(name) {
+                Some(operation) => self.perform(operation, payload, ack).await,
+                None => {
+                    let message = format!("there is no event `{}`", shown(name));
+                    ack.refuse(&SocketError::invalid(message));
+                }
+            },
+        }
+    }
+
+    /// Does an operation that needs nothing of the connection but its caller.
+    async fn perform(&mut self, operation: &Operation, payload: &RawValue, ack: AckReply) {
+        let input = RawInput::Event(payload.to_owned());
+        match operation.run(self.caller.clone(), input).await {
+            Ok(output) => {
+                if operation.event == Some(documents::DELETE) {
+                    documents::forget(self, payload);
+                }
+                ack.accept_fields(operation.ack_field, &output);
             }
+            Err(error) => ack.refuse(&error.into()),
         }
     }
 
@@ -420,48 +383,25 @@ impl SocketConnection {
     }
 }
 
-/// Reads the payload, runs the handler, answers. `scope` is what the handler works on: the
-/// connection, or only its caller.
-async fn run<S, P, A>(
-    scope: S,
+/// Reads the payload, runs the handler, answers.
+async fn run<P, A>(
+    connection: &mut SocketConnection,
     payload: &RawValue,
     ack: AckReply,
-    handler: impl AsyncFnOnce(S, P) -> SocketResult<A>,
+    handler: impl AsyncFnOnce(&mut SocketConnection, P) -> SocketResult<A>,
 ) where
     P: DeserializeOwned,
     A: Serialize,
 {
     match read(payload) {
-        Ok(payload) => ack.answer(handler(scope, payload).await),
+        Ok(payload) => ack.answer(handler(connection, payload).await),
         Err(refusal) => ack.refuse(&refusal),
-    }
-}
-
-/// Returns an input that was read before as a future, which an operation awaits after its check.
-fn given<T>(input: T) -> Ready<Result<T, ApiError>> {
-    ready(Ok(input))
-}
-
-/// Encodes a part of an answer; a long one on the CPU pool, where it delays nobody.
-async fn encode<T: Serialize>(
-    caller: &Caller,
-    is_long: bool,
-    part: impl FnOnce() -> T + Send + 'static,
-) -> SocketResult<Box<RawValue>> {
-    let write = move || to_raw_value(&part());
-    match cpu_pool::run_if(is_long, caller.principal.user.as_str(), write).await {
-        Ok(Ok(encoded)) => Ok(encoded),
-        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
     }
 }
 
 /// Reads a payload of the right shape.
 fn read<P: DeserializeOwned>(payload: &RawValue) -> SocketResult<P> {
-    // Derived types would also read an array, field by field.
-    if !payload.get().starts_with('{') {
-        return Err(SocketError::invalid("a payload is an object"));
-    }
-    serde_json::from_str(payload.get()).map_err(|error| SocketError::invalid(error.to_string()))
+    Ok(copydesk_operations::event(payload)?)
 }
 
 /// Returns a name from outside, short enough for a message.

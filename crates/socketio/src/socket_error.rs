@@ -85,7 +85,7 @@ impl<E: Into<ApiError>> From<E> for SocketError {
             _ => None,
         };
         let mut error = match code {
-            ErrorCode::Invalid => Self::invalid(message),
+            ErrorCode::Invalid | ErrorCode::Unprocessable => Self::invalid(message),
             code => Self::new(code.as_str(), message),
         };
         if let Some(details) = details {

@@ -507,7 +507,7 @@ seen?: string, };
 
 export type ToolApprovalBatch = { 
 /**
- * Decisions; each succeeds or fails by itself.
+ * At most 100 decisions, taken one after the other; each succeeds or fails by itself.
  */
 responses: Array<ToolApprovalResponse>, };
 
@@ -703,6 +703,69 @@ export type RevokeToken = {
  * Identifier of the token, from `token:list`; never its secret.
  */
 id: string, };
+
+export type TieToken = { 
+/**
+ * Identifier of the token.
+ */
+id: string, 
+/**
+ * Login to which it belongs from now on.
+ */
+login: string, };
+
+export type DocumentList = { 
+/**
+ * Documents of this page.
+ */
+documents: Array<DocumentLine>, 
+/**
+ * Value of `before` for the documents after these; missing: there are none.
+ */
+next?: string, };
+
+export type TextOfVersion = { 
+/**
+ * The text.
+ */
+text: string, };
+
+export type AskedRun = { 
+/**
+ * Identifier of the run.
+ */
+requestId: string, };
+
+export type TranscriptPart = { 
+/**
+ * Prompts, answers and calls, in order.
+ */
+entries: Array<AgentEvent>, 
+/**
+ * Ended requests of the conversation, only with the newest entries; open ones come with
+ * `document:open`.
+ */
+requests: Array<ToolApprovalRequest>, 
+/**
+ * Place before which there are more entries, to be sent back unchanged.
+ */
+before?: string, };
+
+export type PendingRequests = { 
+/**
+ * The requests, each complete.
+ */
+requests: Array<ToolApprovalRequest>, };
+
+export type EndedRequests = { 
+/**
+ * Requests of this page, each complete.
+ */
+requests: Array<ToolApprovalRequest>, 
+/**
+ * `true` if there are older ones.
+ */
+more: boolean, };
 
 export type Remember = { 
 /**
@@ -2240,6 +2303,71 @@ export type DocumentRoleList = {
  * All roles that were given in the document.
  */
 roles: Array<DocumentRoleLine>, };
+
+export type NewVersion = { 
+/**
+ * New version.
+ */
+version: number, };
+
+export type VersionPage = { 
+/**
+ * Versions of this page.
+ */
+versions: Array<HistoryLine>, 
+/**
+ * Address of the next page, with older ones; missing: there is none.
+ */
+next?: string, };
+
+export type Comparison = { 
+/**
+ * Version that the positions refer to.
+ */
+from: number, 
+/**
+ * Version that it was compared with.
+ */
+to: number, 
+/**
+ * Differences in order, without overlaps.
+ */
+parts: Array<Difference>, };
+
+export type Provenance = { 
+/**
+ * Version that the positions refer to.
+ */
+version: number, 
+/**
+ * Passages of the text, in order.
+ */
+spans: Array<ProvenanceSpan>, };
+
+export type RequestState = { 
+/**
+ * Status of the request.
+ */
+status: RequestStatus, 
+/**
+ * Time at which it expires, in RFC 3339; `null`: never.
+ */
+expires_at: string | null, 
+/**
+ * With `reopen`: changes whose words are no longer in the text.
+ */
+unplaced?: Array<string>, 
+/**
+ * With `reopen`: the request that is pending now; a whole call is proposed again by another
+ * request.
+ */
+request_id?: string, };
+
+export type DecisionResults = { 
+/**
+ * Results, in the order of the decisions.
+ */
+results: Array<DecisionResult>, };
 
 export type DecisionResult = { 
 /**

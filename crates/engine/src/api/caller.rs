@@ -19,6 +19,8 @@ pub struct Caller {
     pub token: TokenId,
     /// Session of the caller's connection; `None` for programs without one.
     pub session: Option<SessionId>,
+    /// Address by which the caller reaches the server, for links; empty if it is not known.
+    pub reached_at: String,
 }
 
 fn require(principal: &Principal, action: Action, document: Option<&DocumentId>) -> ApiResult<()> {
@@ -51,7 +53,8 @@ impl Application {
             }
             (None, None) => return Ok(None),
         };
-        Ok(Some(Caller { api: self.clone(), principal, token, session: None }))
+        let (session, reached_at) = (None, String::new());
+        Ok(Some(Caller { api: self.clone(), principal, token, session, reached_at }))
     }
 
     /// Admits the holder of a token's secret for as long as the token is valid. Returns `None` if a
@@ -133,8 +136,20 @@ impl Caller {
     }
 
     /// Checks that the caller may do `action` to any document at all.
-    pub(super) fn require_somewhere(&self, action: Action) -> ApiResult<()> {
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
+    pub fn require_somewhere(&self, action: Action) -> ApiResult<()> {
         if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
+    }
+
+    /// Checks that the caller may manage a deleted document, or without one, those that their token
+    /// reaches.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
+    pub fn require_recovery(&self, document: Option<&DocumentId>) -> ApiResult<()> {
+        self.require_in(Action::Manage, document.or(self.principal.document.as_ref()))
     }
 
     /// Checks that the caller may do `action` to `document`, or without one to the server.
@@ -201,8 +216,11 @@ impl Caller {
 
     /// Returns the room of a document, or the workspace inbox if that is named: no connection opens
     /// the inbox, but its owner sets its rules and policies.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`], or of [`Self::inbox`] if the inbox is named.
     #[boxed]
-    pub(super) async fn room_or_inbox(
+    pub async fn room_or_inbox(
         &self,
         document: &DocumentId,
         action: Action,
@@ -214,8 +232,11 @@ impl Caller {
     }
 
     /// Returns the room that owns a request, if the caller may do `action` there.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`], or of [`Self::inbox`].
     #[boxed]
-    pub(super) async fn room_of_request(
+    pub async fn room_of_request(
         &self,
         request: &RequestId,
         action: Action,

@@ -7,16 +7,6 @@ use async_recursion::async_recursion as boxed;
 
 use super::{ApiResult, Caller};
 
-/// Conversation that the caller may read: of a session of the caller's own, about a document or
-/// about none.
-#[derive(Clone, Debug)]
-pub struct ConversationName {
-    /// Session of the conversation.
-    pub session: SessionId,
-    /// Document that it is about; everybody in a document sees one conversation.
-    pub document: Option<DocumentId>,
-}
-
 /// Place from which a conversation continues.
 #[derive(Clone, Debug)]
 pub struct ForkStart {
@@ -29,38 +19,32 @@ pub struct ForkStart {
 }
 
 impl Caller {
-    /// Checks that the caller may read a conversation.
+    /// Checks that the caller may read a conversation of their own session about a document, or
+    /// about none.
     ///
     /// # Errors
-    /// Those of [`Self::own_session`], and those of [`Self::room`] for the document.
+    /// Those of [`Self::room`].
     #[boxed]
-    pub async fn conversation(
-        &self,
-        session: SessionId,
-        document: Option<DocumentId>,
-    ) -> ApiResult<ConversationName> {
-        let session = self.own_session(session).await?;
-        if let Some(document) = &document {
-            self.room(document, Action::Read).await?;
+    pub async fn require_conversation(&self, document: Option<&DocumentId>) -> ApiResult<()> {
+        match document {
+            Some(document) => self.room(document, Action::Read).await.map(drop),
+            None => Ok(()),
         }
-        Ok(ConversationName { session, document })
     }
 
-    /// Begins a conversation of the caller's own session anew; earlier entries stay stored. The
-    /// input is the document that it is about.
+    /// Begins a conversation of the caller's own session anew; earlier entries stay stored.
     ///
     /// # Errors
     /// [`Busy`](super::ErrorCode::Busy) while a run of it is at work or waits; those of
-    /// [`Self::own_session`], of the input, and of [`Self::room`] for the document.
+    /// [`Self::room`] for the document.
+    #[boxed]
     pub async fn clear_conversation(
         &self,
-        session: SessionId,
-        document: impl Future<Output = ApiResult<Option<DocumentId>>>,
+        session: &SessionId,
+        document: Option<DocumentId>,
     ) -> ApiResult<()> {
-        let session = self.own_session(session).await?;
-        let document = document.await?;
         self.require_asking(document.as_ref()).await?;
-        Ok(self.api.agents.clear(&session, document.as_ref(), &self.principal).await?)
+        Ok(self.api.agents.clear(session, document.as_ref(), &self.principal).await?)
     }
 
     /// Continues a conversation of the caller's own session from the end of an earlier run.
@@ -68,14 +52,10 @@ impl Caller {
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
     /// [`Busy`](super::ErrorCode::Busy) while a run is at work or waits; those of
-    /// [`Self::own_session`], of the input, and of [`Self::room`] for the document.
-    pub async fn fork_conversation(
-        &self,
-        session: SessionId,
-        start: impl Future<Output = ApiResult<ForkStart>>,
-    ) -> ApiResult<()> {
-        let session = self.own_session(session).await?;
-        let ForkStart { document, session: from, run } = start.await?;
+    /// [`Self::own_session`] for an earlier session, and of [`Self::room`] for the document.
+    #[boxed]
+    pub async fn fork_conversation(&self, session: SessionId, start: ForkStart) -> ApiResult<()> {
+        let ForkStart { document, session: from, run } = start;
         self.require_asking(document.as_ref()).await?;
         let from = match from {
             None => session.clone(),

@@ -70,15 +70,10 @@ impl Caller {
     /// Creates a document.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to create,
     /// [`Invalid`](super::ErrorCode::Invalid) for too long a text,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored; those of the input.
-    pub async fn create_document(
-        &self,
-        new: impl Future<Output = ApiResult<NewDocument>>,
-    ) -> ApiResult<DocumentContent> {
-        self.require(Action::Create)?;
-        let new = new.await?;
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored.
+    #[boxed]
+    pub async fn create_document(&self, new: NewDocument) -> ApiResult<DocumentContent> {
         let room = self.api.rooms.create(new, &self.principal).await?;
         DocumentContent::of(&room).await
     }
@@ -86,12 +81,12 @@ impl Caller {
     /// Returns a document with its text, after it was brought to the same content as its file.
     ///
     /// # Errors
-    /// Those of [`Self::room`]. A file that cannot be read is no error.
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the room stops. A file that cannot be read
+    /// is no error.
     #[boxed]
-    pub async fn read_document(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
-        self.room(document, Action::Read).await?;
-        self.api.settle_file(document).await;
-        self.content(document).await
+    pub async fn read_document(&self, room: &RoomHandle) -> ApiResult<DocumentContent> {
+        self.api.settle_file(room.document()).await;
+        DocumentContent::of(room).await
     }
 
     /// Returns a document with its text as it is.
@@ -103,34 +98,17 @@ impl Caller {
         DocumentContent::of(&self.room(document, Action::Read).await?).await
     }
 
-    /// Changes the title of a document.
-    ///
-    /// # Errors
-    /// [`Invalid`](super::ErrorCode::Invalid) for a title without 1 to 200 characters,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored; those of [`Self::room`]
-    /// and of the input.
-    pub async fn rename_document(
-        &self,
-        document: &DocumentId,
-        title: impl Future<Output = ApiResult<String>>,
-    ) -> ApiResult<()> {
-        let room = self.room(document, Action::Write).await?;
-        let title = title.await?;
-        Ok(room.rename(title, self.principal.clone()).await?)
-    }
-
     /// Deletes a document. It can be recovered for 30 days; see [`Self::recover_document`]. Its
     /// file stays, with every acknowledged change.
     ///
     /// # Errors
     /// [`Unprocessable`](super::ErrorCode::Unprocessable) for the document of a file that has
     /// settings or rules of its own, [`Unavailable`](super::ErrorCode::Unavailable) if the deletion
-    /// is not stored; those of [`Self::room`].
+    /// is not stored.
     #[boxed]
-    pub async fn delete_document(&self, document: &DocumentId) -> ApiResult<()> {
-        let room = self.room(document, Action::Manage).await?;
-        self.check_unprotected(&room).await?;
-        self.api.settle_file(document).await;
+    pub async fn delete_document(&self, room: &RoomHandle) -> ApiResult<()> {
+        self.check_unprotected(room).await?;
+        self.api.settle_file(room.document()).await;
         Ok(room.delete(self.principal.clone()).await?)
     }
 
@@ -156,21 +134,17 @@ impl Caller {
     /// Returns the deleted documents that the caller can recover, last deleted first.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
     pub async fn trash(&self) -> ApiResult<Vec<DocumentRecord>> {
-        self.require_in(Action::Manage, self.principal.document.as_ref())?;
         Ok(self.api.rooms.trash(&self.principal).await?)
     }
 
     /// Recovers a deleted document. Requests that ended with it stay ended.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to manage the document,
     /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
     pub async fn recover_document(&self, document: &DocumentId) -> ApiResult<()> {
-        self.require_in(Action::Manage, Some(document))?;
         Ok(self.api.rooms.recover(document, &self.principal).await?)
     }
 
@@ -178,22 +152,10 @@ impl Caller {
     /// recovered any more. The update log stays in the database.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to manage the document,
     /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
     pub async fn purge_trash(&self, only: Option<&DocumentId>) -> ApiResult<()> {
-        self.require_in(Action::Manage, only.or(self.principal.document.as_ref()))?;
         Ok(self.api.rooms.purge(only, &self.principal).await?)
-    }
-
-    /// Returns the review settings in force in a document or in the workspace inbox.
-    ///
-    /// # Errors
-    /// Those of [`Self::room`], or of [`Self::inbox`] if the inbox is named.
-    #[boxed]
-    pub async fn document_settings(&self, document: &DocumentId) -> ApiResult<DocumentSettings> {
-        let room = self.room_or_inbox(document, Action::Read).await?;
-        Ok(room.read().await?.settings)
     }
 
     /// Changes the review settings of a document or of the workspace inbox, and returns those in
@@ -201,16 +163,14 @@ impl Caller {
     ///
     /// # Errors
     /// [`Invalid`](super::ErrorCode::Invalid) for an unknown tool, model or range,
-    /// [`Resync`](super::ErrorCode::Resync) for ranges of an unusable version; those of
-    /// [`Self::room`] or [`Self::inbox`], and of the input.
+    /// [`Resync`](super::ErrorCode::Resync) for ranges of an unusable version.
+    #[boxed]
     pub async fn configure_document(
         &self,
-        document: &DocumentId,
-        change: impl Future<Output = ApiResult<SettingsChange>>,
+        room: &RoomHandle,
+        change: SettingsChange,
     ) -> ApiResult<DocumentSettings> {
-        let room = self.room_or_inbox(document, Action::Manage).await?;
-        let change = change.await?;
-        self.api.agents.check_policies(&change, &room).await?;
+        self.api.agents.check_policies(&change, room).await?;
         Ok(room.configure(change, self.principal.clone()).await?)
     }
 
@@ -219,15 +179,14 @@ impl Caller {
     ///
     /// # Errors
     /// [`Resync`](super::ErrorCode::Resync) if the version is too old or does not exist yet,
-    /// [`Invalid`](super::ErrorCode::Invalid) for too long a text; those of [`Self::room`] and of
-    /// the input.
+    /// [`Invalid`](super::ErrorCode::Invalid) for too long a text.
+    #[boxed]
     pub async fn edit_document(
         &self,
-        document: &DocumentId,
-        edit: impl Future<Output = ApiResult<(Version, String)>>,
+        room: &RoomHandle,
+        base: Version,
+        text: &str,
     ) -> ApiResult<Version> {
-        let room = self.room(document, Action::Write).await?;
-        let (base, text) = edit.await?;
-        Ok(room.edit(&self.api.store, base, &text, &self.principal).await?)
+        Ok(room.edit(&self.api.store, base, text, &self.principal).await?)
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::file_sync::FileSync;
 use crate::ids::DocumentId;
-use crate::permissions::Action;
 use async_recursion::async_recursion as boxed;
 
 use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ListPage};
@@ -68,8 +67,7 @@ impl Caller {
     /// path `after`.
     ///
     /// # Errors
-    /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::NotAllowed`] without permission
-    /// to create documents, [`ErrorCode::Unsupported`] without a workspace,
+    /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::Unsupported`] without a workspace,
     /// [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if none has it
     /// now or it cannot be read.
     #[boxed]
@@ -95,20 +93,14 @@ impl Caller {
     /// [`ErrorCode::Unprocessable`] for an unusable path, [`ErrorCode::NotFound`] for a missing
     /// file, [`ErrorCode::Unsupported`] if it is no text file or there is no workspace,
     /// [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if none has it
-    /// now, [`ErrorCode::NotAllowed`] if it is guarded or the caller creates nothing.
-    pub async fn open_file(
-        &self,
-        path: impl Future<Output = ApiResult<String>>,
-    ) -> ApiResult<DocumentId> {
-        let files = self.files().await?;
-        let path = path.await?;
-        Ok(files.open(&path, &self.principal).await?)
+    /// now, [`ErrorCode::NotAllowed`] if it is guarded.
+    #[boxed]
+    pub async fn open_file(&self, path: &str) -> ApiResult<DocumentId> {
+        Ok(self.files().await?.open(path, &self.principal).await?)
     }
 
-    /// Returns the files of the workspace, for people who may create documents: opening a file
-    /// creates one.
+    /// Returns the files of the workspace.
     async fn files(&self) -> ApiResult<&FileSync> {
-        self.require(Action::Create)?;
         self.api.rooms.check_workspace_here().await?;
         self.api.files.as_ref().ok_or_else(|| {
             let message = "this server has no workspace, so files cannot be opened as documents";

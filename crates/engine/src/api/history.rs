@@ -8,7 +8,6 @@ use crate::document::diff::DraftPart;
 use crate::document::provenance::UpdatePlacements;
 use crate::document::{ChangeLimits, ChangeSet, Text};
 use crate::ids::{DocumentId, UserId, Version};
-use crate::permissions::Action;
 use crate::rooms::{RoomHandle, author_spans, compare, placements, text_at};
 use crate::store::HistoryRecord;
 
@@ -70,8 +69,7 @@ impl Caller {
     /// Returns the newest versions of a document, or the newest before `before`.
     ///
     /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the history cannot be read; those of
-    /// [`Self::room`].
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the history cannot be read.
     #[boxed]
     pub async fn versions(
         &self,
@@ -79,7 +77,6 @@ impl Caller {
         before: Option<Version>,
         limit: usize,
     ) -> ApiResult<VersionList> {
-        self.room(document, Action::Read).await?;
         let lines = self.api.store.history(document, before, limit as u32 + 1).await?;
         let page = ListPage::cut(lines, limit);
         let newest = page.items.first().map_or(Version(0), |line| line.version);
@@ -95,51 +92,43 @@ impl Caller {
     /// # Errors
     /// [`ApiError::is_no_version`] if the version does not exist yet.
     #[boxed]
-    pub async fn text_of_version(
-        &self,
-        document: &DocumentId,
-        version: Version,
-    ) -> ApiResult<Text> {
-        let room = self.room(document, Action::Read).await?;
-        check_version(&room, version).await?;
-        self.api.older_text(document, version, &self.principal.user).await
+    pub async fn text_of_version(&self, room: &RoomHandle, version: Version) -> ApiResult<Text> {
+        check_version(room, version).await?;
+        self.api.older_text(room.document(), version, &self.principal.user).await
     }
 
     /// Compares a version with another one, or with the newest.
     ///
     /// # Errors
     /// [`ApiError::is_no_version`] if one of the versions does not exist yet,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read; those of
-    /// [`Self::room`].
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
     #[boxed]
     pub async fn compare_versions(
         &self,
-        document: &DocumentId,
+        room: &RoomHandle,
         from: Version,
         to: Option<Version>,
     ) -> ApiResult<VersionComparison> {
-        let room = self.room(document, Action::Read).await?;
-        let newest = check_version(&room, to.map_or(from, |to| from.max(to))).await?;
+        let newest = check_version(room, to.map_or(from, |to| from.max(to))).await?;
         let (to, person) = (to.unwrap_or(newest), self.principal.user.as_str());
-        let parts = compare(&self.api.store, document, from, to, person).await?;
+        let parts = compare(&self.api.store, room.document(), from, to, person).await?;
         Ok(VersionComparison { from, to, parts })
     }
 
-    /// Restores the text of an earlier version, and returns the version after that. The input is
-    /// the version, and the newest version if nothing may have changed since.
+    /// Restores the text of an earlier version, and returns the version after that. `only_at` is the
+    /// newest version if nothing may have changed since.
     ///
     /// # Errors
     /// [`ApiError::is_no_version`] if the version does not exist yet,
-    /// [`Resync`](super::ErrorCode::Resync) if others wrote meanwhile; those of [`Self::room`] and
-    /// of the input.
+    /// [`Resync`](super::ErrorCode::Resync) if others wrote meanwhile.
+    #[boxed]
     pub async fn restore_version(
         &self,
-        document: &DocumentId,
-        wanted: impl Future<Output = ApiResult<(Version, Option<Version>)>>,
+        room: &RoomHandle,
+        version: Version,
+        only_at: Option<Version>,
     ) -> ApiResult<Version> {
-        let room = self.room(document, Action::Write).await?;
-        let (version, only_at) = wanted.await?;
-        check_version(&room, version).await?;
+        check_version(room, version).await?;
         Ok(room.restore(&self.api.store, version, only_at, &self.principal).await?)
     }
 
@@ -148,16 +137,14 @@ impl Caller {
     ///
     /// # Errors
     /// [`Invalid`](super::ErrorCode::Invalid) if the range is not within the text,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read; those of
-    /// [`Self::room`].
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
     #[boxed]
     pub async fn provenance(
         &self,
-        document: &DocumentId,
+        room: &RoomHandle,
         from: Option<usize>,
         to: Option<usize>,
     ) -> ApiResult<(Version, Vec<AuthorSpan>)> {
-        let room = self.room(document, Action::Read).await?;
         let now = room.read().await?;
         let len = now.text.len();
         let (from, to) = (from.unwrap_or(0), to.unwrap_or(len));
@@ -165,7 +152,10 @@ impl Caller {
             let message = format!("`from` and `to` are 0 to {len}, in order");
             return Err(ApiError::invalid(message));
         }
-        Ok((now.version, author_spans(&self.api.store, document, now.version, from..to).await?))
+        Ok((
+            now.version,
+            author_spans(&self.api.store, room.document(), now.version, from..to).await?,
+        ))
     }
 }
 

@@ -54,7 +54,7 @@ pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;
 pub use audit::AuditLines;
 pub use caller::Caller;
-pub use conversations::{ConversationName, ForkStart};
+pub use conversations::ForkStart;
 pub use documents::DocumentContent;
 pub use documents::imports::{DocumentImport, ImportedFile};
 pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use async_recursion::async_recursion as boxed;
 
-use crate::agent::ReopenOutcome;
-use crate::approvals::{ApprovalRequest, Decision, DecisionError, ReportState, ToolReport};
+use crate::approvals::{ApprovalRequest, Decision, DecisionError};
 use crate::auth::AccessGuard;
-use crate::ids::{DocumentId, HunkId, MemberId, RequestId};
+use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::permissions::Action;
-use crate::rooms::command::{ProposeAgain, UndoChange, ViewerChange};
 use crate::rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
 use crate::rooms::{RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
 use crate::store::QueryScope;
@@ -282,130 +280,29 @@ impl Caller {
     #[boxed]
     pub async fn decide_request(
         &self,
+        room: &RoomHandle,
         id: RequestId,
         decision: Decision,
     ) -> ApiResult<Arc<ApprovalRequest>> {
         // `approvals/decide.rs` checks if this person may decide it (`check_allowed`).
-        let room = self.room_of_request(&id, Action::Read).await?;
         let by = self.principal.clone();
-        let decided = self.api.agents.decide_in(&room, id.clone(), decision, by).await;
-        with_fresh_preview(&room, &id, decided).await
+        let decided = self.api.agents.decide_in(room, id.clone(), decision, by).await;
+        with_fresh_preview(room, &id, decided).await
     }
 
     /// Splits a hunk of a request into one for each of its parts.
     ///
     /// # Errors
     /// As [`Self::decide_request`].
+    #[boxed]
     pub async fn split_request(
         &self,
+        room: &RoomHandle,
         id: RequestId,
-        hunk: impl Future<Output = ApiResult<HunkId>>,
+        hunk: HunkId,
     ) -> ApiResult<Arc<ApprovalRequest>> {
-        let room = self.room_of_request(&id, Action::Decide).await?;
-        let split = room.split(id.clone(), hunk.await?, self.principal.clone()).await;
-        with_fresh_preview(&room, &id, split).await
-    }
-
-    /// Returns what the model would be told if this decision were taken now; nothing is decided.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) unless the request is open; a refusal such as
-    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) or
-    /// [`StalePreview`](super::ErrorCode::StalePreview) if the decision would be refused.
-    #[boxed]
-    pub async fn report_of_decision(
-        &self,
-        id: RequestId,
-        decision: Decision,
-    ) -> ApiResult<(ToolReport, ReportState)> {
-        let room = self.room_of_request(&id, Action::Read).await?;
-        let by = self.principal.clone();
-        Ok(self.api.agents.report_in(&room, id, decision, by).await?)
-    }
-
-    /// Records whether a member of the room looks at a request.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request,
-    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for an ended one,
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if the caller may not decide there.
-    #[boxed]
-    pub async fn focus_request(
-        &self,
-        id: RequestId,
-        member: MemberId,
-        focus: ViewerChange,
-    ) -> ApiResult<Arc<ApprovalRequest>> {
-        let room = self.room_of_request(&id, Action::Decide).await?;
-        Ok(room.focus(id, member, focus).await?)
-    }
-
-    /// Gives people more time to decide a request.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request,
-    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for an ended one,
-    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) if its caller would not wait longer.
-    pub async fn extend_request(
-        &self,
-        id: RequestId,
-        input: impl Future<Output = ApiResult<()>>,
-    ) -> ApiResult<Arc<ApprovalRequest>> {
-        let room = self.room_of_request(&id, Action::Decide).await?;
-        input.await?;
-        Ok(room.extend(id, self.principal.clone()).await?)
-    }
-
-    /// Undoes an accepted change.
-    ///
-    /// # Errors
-    /// [`Conflicted`](super::ErrorCode::Conflicted) if the words or the file have changed since,
-    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) if nothing can be undone,
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request.
-    pub async fn undo_request(
-        &self,
-        id: &RequestId,
-        undo: impl Future<Output = ApiResult<UndoChange>>,
-    ) -> ApiResult<Arc<ApprovalRequest>> {
-        let room = self.room_of_request(id, Action::Decide).await?;
-        Ok(self.api.agents.undo_in(&room, undo.await?, self.principal.clone()).await?)
-    }
-
-    /// Proposes again, on the current text, what was rejected or has expired: these hunks, or all.
-    /// Returns the outcome, and the hunks whose words are no longer in the text.
-    ///
-    /// # Errors
-    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) if nothing can be proposed again,
-    /// [`TooManyRequests`](super::ErrorCode::TooManyRequests) if too many are open,
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request.
-    pub async fn reopen_request(
-        &self,
-        id: RequestId,
-        hunks: impl Future<Output = ApiResult<Option<Vec<HunkId>>>>,
-    ) -> ApiResult<(ReopenOutcome, Vec<HunkId>)> {
-        let room = self.room_of_request(&id, Action::Decide).await?;
-        let hunks = hunks.await?;
-        let wanted = ProposeAgain { request: id, hunks: hunks.clone() };
-        let (by, session) = (self.principal.clone(), self.session.clone());
-        let reopened = self.api.agents.reopen_in(&room, wanted, by, session).await?;
-        let unplaced = reopened.unplaced(hunks.as_deref());
-        Ok((reopened, unplaced))
-    }
-
-    /// Withdraws a request, for the person who asked.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than the asker and owners,
-    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for an ended request,
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown one; those of the input.
-    pub async fn withdraw_request(
-        &self,
-        id: RequestId,
-        input: impl Future<Output = ApiResult<()>>,
-    ) -> ApiResult<Arc<ApprovalRequest>> {
-        let room = self.room_of_request(&id, Action::Ask).await?;
-        input.await?;
-        Ok(room.withdraw(id, Some(self.principal.clone())).await?)
+        let split = room.split(id.clone(), hunk, self.principal.clone()).await;
+        with_fresh_preview(room, &id, split).await
     }
 }
 

@@ -59,17 +59,17 @@ impl Caller {
     /// # Errors
     /// [`NotAllowed`](ErrorCode::NotAllowed) without permission to manage,
     /// [`Invalid`](ErrorCode::Invalid) for a rule that could never apply,
-    /// [`NotFound`](ErrorCode::NotFound) for an unknown document; those of the input.
+    /// [`NotFound`](ErrorCode::NotFound) for an unknown document.
+    #[boxed]
     pub async fn add_rule(
         &self,
-        rule: impl Future<Output = ApiResult<(DocumentId, NewRule)>>,
+        document: &DocumentId,
+        mut rule: NewRule,
     ) -> ApiResult<Arc<ApprovalRule>> {
-        self.require(Action::Manage)?;
-        let (document, mut rule) = rule.await?;
         if let Some(author) = &mut rule.remember.author {
             *author = self.token_holder(&author.user).await?;
         }
-        let room = self.room_or_inbox(&document, Action::Manage).await?;
+        let room = self.room_or_inbox(document, Action::Manage).await?;
         self.api.agents.check_rule(&rule)?;
         if self.session.as_ref() != Some(&rule.session) {
             self.api.use_session(&self.principal.user, &rule.session).await?;

@@ -1,7 +1,6 @@
 //! Runs of the agent: who may start, see and stop them.
 
 use async_recursion::async_recursion as boxed;
-use std::future::ready;
 use std::time::Duration;
 
 use crate::agent::{AskError, PermissionMode, RunStatus, StopFilter};
@@ -54,27 +53,26 @@ impl Caller {
     /// wait ends with the caller's access.
     ///
     /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown session or run,
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for another person's,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for a document that the caller may not read,
     /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
     #[boxed]
     pub async fn run_status(
         &self,
         access: &AccessGuard,
-        session: SessionId,
+        session: &SessionId,
         run: &RunId,
         wait: Duration,
     ) -> ApiResult<RunStatus> {
-        let session = self.own_session(session).await?;
         if wait > Duration::ZERO {
             tokio::select! {
                 // The run is read again below, over or not.
-                _ = tokio::time::timeout(wait, self.api.agents.over(&session, run)) => {}
+                _ = tokio::time::timeout(wait, self.api.agents.over(session, run)) => {}
                 ended = access.ended() => return Err(ended.into()),
             }
             access.check(self.api.clock.now_ms())?;
         }
-        let status = self.api.agents.look(&session, run).await?;
+        let status = self.api.agents.look(session, run).await?;
         let status = status.ok_or_else(|| ApiError::not_found("run"))?;
         if let Some(document) = &status.record.document {
             self.require_in(Action::Read, Some(document))?;
@@ -86,14 +84,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) if nothing is to be stopped.
-    pub async fn cancel_runs(
-        &self,
-        session: SessionId,
-        run: Option<RunId>,
-        input: impl Future<Output = ApiResult<()>>,
-    ) -> ApiResult<()> {
-        let session = self.own_session(session).await?;
-        input.await?;
+    #[boxed]
+    pub async fn cancel_runs(&self, session: SessionId, run: Option<RunId>) -> ApiResult<()> {
         let stop = StopFilter { session: Some(session.clone()), run: run.clone() };
         let stopped = self.api.agents.cancel(stop).await;
         if let Some(node) = self.api.store.node() {
@@ -121,7 +113,7 @@ impl Caller {
         }
         let mut stopped = Err(ApiError::not_found("run"));
         for session in sessions {
-            let this = self.cancel_runs(session, Some(run.clone()), ready(Ok(()))).await;
+            let this = self.cancel_runs(session, Some(run.clone())).await;
             // Others may have ended meanwhile.
             stopped = if stopped.is_ok() { stopped } else { this };
         }
@@ -131,17 +123,9 @@ impl Caller {
     /// Stops a run of the caller's own session. An ended run stays as it is.
     ///
     /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown session or run,
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for another person's session; those of the
-    /// input.
-    pub async fn stop_run(
-        &self,
-        session: SessionId,
-        run: RunId,
-        input: impl Future<Output = ApiResult<()>>,
-    ) -> ApiResult<()> {
-        let session = self.own_session(session).await?;
-        input.await?;
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run.
+    #[boxed]
+    pub async fn stop_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
         let stopped = self.api.agents.cancel(stop).await;
         if matches!(stopped, Err(AskError::NoRun)) && self.api.store.node().is_some() {

@@ -5,7 +5,6 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::ids::UserId;
-use crate::permissions::Action;
 use crate::store::{AuditEntry, StoreOp, WriteBatch};
 
 use super::{ApiResult, Application, Caller};
@@ -23,34 +22,16 @@ impl Application {
 }
 
 impl Caller {
-    /// Returns the tools that the caller has enabled.
+    /// Sets the tools that the caller enables.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the choice cannot be read.
-    pub async fn own_server_tools<T: DeserializeOwned>(&self) -> ApiResult<Vec<T>> {
-        self.require_somewhere(Action::Ask)?;
-        self.api.server_tools(&self.principal.user).await
-    }
-
-    /// Sets the tools that the caller enables, and returns them.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the choice is not stored; those of the
-    /// input.
-    pub async fn enable_server_tools<T: Serialize>(
-        &self,
-        tools: impl Future<Output = ApiResult<Vec<T>>>,
-    ) -> ApiResult<Vec<T>> {
-        self.require_somewhere(Action::Ask)?;
-        let (tools, user) = (tools.await?, &self.principal.user);
-        let (detail, now_ms) =
-            (json!({"tools": tools, "token": self.token}), self.api.clock.now_ms());
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the choice is not stored.
+    pub async fn enable_server_tools<T: Serialize>(&self, tools: &[T]) -> ApiResult<()> {
+        let (user, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let detail = json!({"tools": tools, "token": self.token});
         let line = StoreOp::Audit(AuditEntry::new("server_tools.chosen", user, detail, now_ms));
         let put = StoreOp::PutSetting { key: setting(user), value: json!(tools).to_string() };
-        self.api.store.commit(WriteBatch::from(put).with(line)).await?;
-        Ok(tools)
+        Ok(self.api.store.commit(WriteBatch::from(put).with(line)).await?)
     }
 }
 

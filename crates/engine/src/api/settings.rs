@@ -1,7 +1,9 @@
 //! Settings of the server, and the permission modes that a person may choose from.
 
+use async_recursion::async_recursion as boxed;
+
 use crate::agent::PermissionMode;
-use crate::permissions::{Action, Principal};
+use crate::permissions::Principal;
 use crate::rooms::settings::ServerSettings;
 
 use super::{ApiResult, Application, Caller};
@@ -32,15 +34,11 @@ impl Caller {
     /// Changes the settings of the server, for owners, and returns those in force.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners, or for a mode
-    /// that skips approvals without `--allow-bypass`;
-    /// [`Unsupported`](super::ErrorCode::Unsupported) without a Claude CLI; those of the input.
-    pub async fn set_settings(
-        &self,
-        wanted: impl Future<Output = ApiResult<NewSettings>>,
-    ) -> ApiResult<ServerSettings> {
-        self.require(Action::Administer)?;
-        let NewSettings { settings, names_mode } = wanted.await?;
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for a mode that skips approvals without
+    /// `--allow-bypass`; [`Unsupported`](super::ErrorCode::Unsupported) without a Claude CLI.
+    #[boxed]
+    pub async fn set_settings(&self, wanted: NewSettings) -> ApiResult<ServerSettings> {
+        let NewSettings { settings, names_mode } = wanted;
         if names_mode {
             self.api.agents.check_mode(settings.permission_mode, &self.principal, None)?;
         }

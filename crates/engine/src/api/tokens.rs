@@ -2,7 +2,6 @@
 
 use crate::auth::{LoginIdentity, NewToken, TokenGrant};
 use crate::ids::{TokenId, UserId};
-use crate::permissions::Action;
 use crate::store::{LoginRecord, TokenRecord};
 use async_recursion::async_recursion as boxed;
 
@@ -32,26 +31,20 @@ impl Caller {
     /// Issues a token. The result is the only place that ever holds its secret.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document,
-    /// [`TooManyTokens`](super::ErrorCode::TooManyTokens) at the limit; those of the input.
-    pub async fn issue_token(
-        &self,
-        grant: impl Future<Output = ApiResult<TokenGrant>>,
-    ) -> ApiResult<NewToken> {
-        self.require(Action::Administer)?;
-        let (grant, by) = (grant.await?, &self.principal.user);
-        Ok(self.api.auth.issue(grant, by, self.api.clock.now_ms()).await?)
+    /// [`TooManyTokens`](super::ErrorCode::TooManyTokens) at the limit.
+    #[boxed]
+    pub async fn issue_token(&self, grant: TokenGrant) -> ApiResult<NewToken> {
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        Ok(self.api.auth.issue(grant, by, now_ms).await?)
     }
 
     /// Returns all tokens, oldest first, without their secrets.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the tokens cannot be read.
     #[boxed]
     pub async fn tokens(&self) -> ApiResult<Vec<TokenRecord>> {
-        self.require(Action::Administer)?;
         Ok(self.api.auth.tokens().await?)
     }
 
@@ -61,23 +54,18 @@ impl Caller {
     /// As [`Caller::tokens`].
     #[boxed]
     pub async fn logins(&self) -> ApiResult<Vec<LoginRecord>> {
-        self.require(Action::Administer)?;
         Ok(self.api.auth.logins().await?)
     }
 
     /// Ties a token to a login: both are one person from now on.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown token or login,
     /// [`AlreadyExists`](super::ErrorCode::AlreadyExists) for a token of another login.
-    pub async fn tie_token(
-        &self,
-        tie: impl Future<Output = ApiResult<(TokenId, UserId)>>,
-    ) -> ApiResult<()> {
-        self.require(Action::Administer)?;
-        let ((token, login), by) = (tie.await?, &self.principal.user);
-        Ok(self.api.auth.tie(&token, &login, by, self.api.clock.now_ms()).await?)
+    #[boxed]
+    pub async fn tie_token(&self, token: &TokenId, login: &UserId) -> ApiResult<()> {
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        Ok(self.api.auth.tie(token, login, by, now_ms).await?)
     }
 
     /// Signs the caller out: revokes their token, if it came from signing in.
@@ -94,12 +82,10 @@ impl Caller {
     /// Names the asking person, in their token; returns the name as it was kept.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners,
     /// [`Unprocessable`](super::ErrorCode::Unprocessable) for an empty or too long name,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored.
     #[boxed]
     pub async fn name_token(&self, name: &str) -> ApiResult<String> {
-        self.require(Action::Administer)?;
         let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
         Ok(self.api.auth.name(&self.token, name, by, now_ms).await?)
     }
@@ -107,12 +93,10 @@ impl Caller {
     /// Revokes a token; connections made with it are closed before this returns.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners and for the
-    /// owner's own token, [`NotFound`](super::ErrorCode::NotFound) for an unknown one,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for the owner's own token, [`NotFound`](super::ErrorCode::NotFound) for an unknown one,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
     #[boxed]
     pub async fn revoke_token(&self, token: &TokenId) -> ApiResult<()> {
-        self.require(Action::Administer)?;
         Ok(self.api.auth.revoke(token, &self.principal.user, self.api.clock.now_ms()).await?)
     }
 }

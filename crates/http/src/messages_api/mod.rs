@@ -36,7 +36,6 @@ use admission::{AdmittedRequest, RequestName, come_in};
 pub use conversations::Conversations;
 use driver::AnswerWork;
 use server_tools::{ServerTools, check_model, uses_workspace};
-pub(crate) use server_tools::{opt_in, opted_in};
 
 /// Bytes per token, for an estimate if the model's provider does not count.
 const TOKEN_BYTES: usize = 4;

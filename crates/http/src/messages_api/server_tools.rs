@@ -7,18 +7,14 @@
 
 use std::fmt::Write as _;
 
-use axum::Json;
-use axum::extract::Request;
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::messages_api::failure::ApiFailure;
 use crate::messages_api::request::CheckedRequest;
 use crate::rest::http_state::HttpState;
-use crate::rest::middleware::body;
-use crate::rest::problem::RestResult;
 use copydesk_engine::agent::{AskError, CallEvent, CallRequest, CallSource, ExternalCall};
-use copydesk_engine::api::{ApiError, Application, Caller, ErrorCode};
+use copydesk_engine::api::{ApiError, Application, ErrorCode};
 use copydesk_engine::ids::{DocumentId, SessionId, Version};
 use copydesk_engine::llm::ModelDocument;
 use copydesk_engine::llm::messages_api::{ContentBlock, MessageRole, ToolDefinition};
@@ -26,7 +22,7 @@ use copydesk_engine::permissions::{Action, Principal};
 use copydesk_engine::rooms::RoomError;
 use copydesk_engine::rooms::settings::model_access::AskedModel;
 use copydesk_engine::tools::{ToolCall, ToolScope};
-use copydesk_protocol::client::{ServerTool, UseServerTools};
+use copydesk_protocol::client::ServerTool;
 
 use super::admission::{self, AdmittedRequest};
 
@@ -36,22 +32,6 @@ const READ_DOCUMENT: &str = "read_document";
 const NEEDS_CARET: &str = "insert_at_cursor";
 /// Maximum characters of the prompt that people are shown with a request.
 const LONGEST_PROMPT: usize = 2_000;
-
-/// Returns the tools that the caller's programs may use: `GET /api/v1/server-tools`.
-pub(crate) async fn opted_in(caller: Caller) -> RestResult<Json<UseServerTools>> {
-    Ok(Json(UseServerTools { tools: caller.own_server_tools().await? }))
-}
-
-/// Sets the tools that the caller's programs may use: `PUT /api/v1/server-tools`.
-pub(crate) async fn opt_in(caller: Caller, request: Request) -> RestResult<Json<UseServerTools>> {
-    let tools = async {
-        let UseServerTools { mut tools } = body::read(request).await?;
-        tools.sort();
-        tools.dedup();
-        Ok(tools)
-    };
-    Ok(Json(UseServerTools { tools: caller.enable_server_tools(tools).await? }))
-}
 
 /// Tools that run on this server for one request.
 pub(crate) struct ServerTools {

@@ -6,22 +6,13 @@ use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::pagination::PathId;
 use copydesk_engine::api::{Caller, ExportedFile};
 use copydesk_engine::export::ExportFormat;
 use copydesk_engine::ids::DocumentId;
-
-/// Query of the request.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ExportQuery {
-    /// Format of the export.
-    #[schemars(extend("enum" = ["md", "html", "docx", "criticmarkup", "json"]))]
-    format: String,
-}
+use copydesk_protocol::queries::ExportQuery;
 
 /// Returns the file, to anyone who may read the document.
 ///

@@ -1,30 +1,14 @@
-//! Text files of the workspace: `/api/v1/files`. Opening a file makes it a document, which is read
-//! and edited as any other.
+//! Text files of the workspace: `GET /api/v1/files`.
 
 use axum::Json;
-use axum::extract::{OriginalUri, Request};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use axum::extract::OriginalUri;
 
 use super::problem::RestResult;
-use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, QueryParams, next};
 use copydesk_engine::api::Caller;
 use copydesk_protocol::convert;
-use copydesk_protocol::rest::{FilePage, OpenFile};
-use copydesk_protocol::server::CreatedDocument;
-
-/// Query for a list of files.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct FileListQuery {
-    /// Words that the path contains, in any order, whatever the case; all files without it.
-    pattern: Option<String>,
-    /// At most this many, 1 to 200; 50 if missing.
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
-    /// Value of `next` of the page before.
-    cursor: Option<String>,
-}
+use copydesk_protocol::queries::FileListQuery;
+use copydesk_protocol::rest::FilePage;
 
 /// Lists the text files that can be opened, folder by folder, without ignored files.
 ///
@@ -44,15 +28,4 @@ pub async fn list(
     let is_cut = listed.is_cut && !listed.page.more;
     let line = |(path, document)| convert::file_line(path, document);
     Ok(Json(FilePage { files: listed.page.items.into_iter().map(line).collect(), is_cut, next }))
-}
-
-/// Returns the document of a file, and creates it if there is none.
-///
-/// # Errors
-/// 404 `not_found` for a missing file, 422 for a path or file that cannot be opened, 403
-/// `not_allowed` for a guarded one; those of [`Caller::open_file`] and of [`body::read`].
-pub async fn open(caller: Caller, request: Request) -> RestResult<Json<CreatedDocument>> {
-    let path = async { Ok(body::read::<OpenFile>(request).await?.path) };
-    let document = caller.open_file(path).await?;
-    Ok(Json(convert::created(caller.content(&document).await?)))
 }

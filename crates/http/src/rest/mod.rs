@@ -5,7 +5,6 @@ pub mod http_state;
 pub mod middleware;
 pub mod problem;
 
-mod administration;
 mod decision_batch;
 mod documents;
 mod export;
@@ -13,13 +12,11 @@ mod files;
 mod history;
 mod metrics;
 mod openapi;
+mod operations;
 mod requests;
 mod runs;
-mod server_resources;
-mod sharing;
 mod tokens;
 mod transcripts;
-mod webhooks;
 
 use crate::messages_api;
 use axum::Router;
@@ -28,6 +25,7 @@ use axum::http::StatusCode;
 use axum::routing::{any, get, post};
 
 use copydesk_engine::permissions::Action;
+use copydesk_operations::BodyKind;
 
 pub use crate::messages_api::Conversations;
 pub use http_state::HttpState;
@@ -35,7 +33,6 @@ pub use metrics::{MeasureServer, MetricsAccess};
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
 pub use middleware::body_quota::BodyQuota;
 pub use middleware::request_limit::{RequestLimit, RequestLimits};
-use openapi::BodyKind;
 use problem::{Problem, RestResult};
 
 /// Maximum body of a request, in bytes.
@@ -43,13 +40,15 @@ const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum body that may hold the text of a document, in bytes: the longest text as JSON, and some
 /// more.
 const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+/// Maximum body of a request for a token, in bytes.
+const TOKEN_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Builds the router with all routes.
 pub fn router(app: HttpState) -> Router {
     Router::new()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
-        .merge(openapi::routes(BodyKind::NoBodyNoToken))
+        .merge(operations::routes(&[BodyKind::NoBodyNoToken]))
         .merge(api(&app))
         .route("/v1/messages", post(messages_api::answer).fallback(messages_api::no_method))
         .route(
@@ -74,14 +73,14 @@ fn api(app: &HttpState) -> Router<HttpState> {
     let text_body = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
     let file_body = BodyPolicy { limit: documents::imports::FILE_LIMIT_BYTES, of: Action::Create };
     let html_body = BodyPolicy { limit: documents::imports::HTML_LIMIT_BYTES, of: Action::Write };
-    let secret_body = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
+    let secret_body = BodyPolicy { limit: TOKEN_LIMIT_BYTES, of: Action::Administer };
     let short_body = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
     with_middleware
-        .to(openapi::routes(BodyKind::Usual), short_body)
-        .merge(with_middleware.to(openapi::routes(BodyKind::Text), text_body))
-        .merge(with_middleware.to(openapi::routes(BodyKind::File), file_body))
-        .merge(with_middleware.to(openapi::routes(BodyKind::Html), html_body))
-        .merge(with_middleware.to(openapi::routes(BodyKind::Secret), secret_body))
+        .to(operations::routes(&[BodyKind::Usual, BodyKind::NoBody]), short_body)
+        .merge(with_middleware.to(operations::routes(&[BodyKind::Text]), text_body))
+        .merge(with_middleware.to(operations::routes(&[BodyKind::File]), file_body))
+        .merge(with_middleware.to(operations::routes(&[BodyKind::Html]), html_body))
+        .merge(with_middleware.to(operations::routes(&[BodyKind::Secret]), secret_body))
 }
 
 /// Answers that the process runs.

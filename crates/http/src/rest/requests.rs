@@ -3,46 +3,24 @@
 use axum::Json;
 use axum::extract::{OriginalUri, Request};
 use axum::http::Uri;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::decision_batch::RestDecisions;
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
-use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, WaitQuery, next};
+use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
 use crate::rest::middleware::relayed_parts::PartRelay;
 use copydesk_engine::api::{ApiError, Caller, RequestScope, decide_all};
-use copydesk_engine::approvals::{ApprovalRequest, Decision};
-use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
+use copydesk_engine::approvals::ApprovalRequest;
+use copydesk_engine::ids::{DocumentId, RequestId};
+use copydesk_engine::permissions::Action;
 use copydesk_engine::rooms::WORKSPACE_INBOX;
 use copydesk_engine::rooms::persistence::resolved_requests::ResolvedFilter;
-use copydesk_protocol::client::ToolApprovalResponse;
+use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
 use copydesk_protocol::convert;
-use copydesk_protocol::rest::{
-    DecisionResults, Decisions, Reopen, RequestPage, RequestState, Split,
-};
-use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
-
-/// Query for a list of requests.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RequestListQuery {
-    /// Only those of this document, or `desk`: those without one; missing: all that the person may
-    /// see.
-    document_id: Option<String>,
-    /// `open` (the default): those that can still be decided. `ended`: the others, without those of
-    /// private documents if no document is named.
-    state: Option<String>,
-    /// With `state=ended`, how they ended, with commas between: `approved`, `rejected`, `partly`,
-    /// `expired`, `cancelled`, `failed`.
-    status: Option<String>,
-    /// At most this many, 1 to 200; 50 if missing.
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
-    /// Value of `next` of the page before.
-    cursor: Option<String>,
-}
+use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
+use copydesk_protocol::rest::{DecisionResults, RequestPage};
+use copydesk_protocol::server::{Decided, ToolApprovalRequest};
 
 /// Lists open requests, oldest first, or ended ones, newest first.
 ///
@@ -100,22 +78,8 @@ pub async fn read(
     PathId(id): PathId<RequestId>,
     QueryParams(waiting): QueryParams<WaitQuery>,
 ) -> RestResult<Json<ToolApprovalRequest>> {
-    let request = caller.request(&pass, &id, waiting.read()?).await?;
+    let request = caller.request(&pass, &id, wait(&waiting)?).await?;
     Ok(Json(convert::request(&request)))
-}
-
-/// Decides a request.
-///
-/// # Errors
-/// 409 `already_resolved`, `stale_preview`, `conflicted` or `expired` if it is too late, 422
-/// `invalid_decision` if it does not fit, 403 `not_allowed`; those of [`body::read_about`].
-pub async fn decide(
-    caller: Caller,
-    PathId(id): PathId<String>,
-    request: Request,
-) -> RestResult<Json<Decided>> {
-    let response = body::read_about(request, "request_id", &id).await?;
-    Ok(Json(take(&caller, &response).await?))
 }
 
 /// Decides several requests, each on its own, on the server that has its document.
@@ -125,7 +89,7 @@ pub async fn decide(
 /// part of the answer, not an error.
 pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
     let relay = PartRelay::of(&request);
-    let Decisions { responses } = body::read(request).await?;
+    let ToolApprovalBatch { responses } = body::read(request).await?;
     if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
@@ -137,95 +101,9 @@ pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<Decision
 }
 
 pub(super) async fn take(caller: &Caller, response: &ToolApprovalResponse) -> RestResult<Decided> {
-    let (id, decision) = (response.request_id.as_str().into(), decision(response)?);
-    let request = caller.decide_request(id, decision).await?;
+    let decision = convert::read_decision(response).map_err(ApiError::unprocessable)?;
+    let id = RequestId::from(response.request_id.as_str());
+    let room = caller.room_of_request(&id, Action::Read).await?;
+    let request = caller.decide_request(&room, id, decision).await?;
     Ok(convert::decision(&request))
-}
-
-fn decision(response: &ToolApprovalResponse) -> Result<Decision, ApiError> {
-    convert::read_decision(response).map_err(ApiError::unprocessable)
-}
-
-/// Returns the text that the model would get if this decision were taken now; nothing changes.
-///
-/// # Errors
-/// 404 `not_found` unless the request is open, otherwise the problem that [`decide`] would answer.
-pub async fn told(
-    caller: Caller,
-    PathId(id): PathId<String>,
-    request: Request,
-) -> RestResult<Json<Told>> {
-    let response = body::read_about(request, "request_id", &id).await?;
-    let decision = decision(&response)?;
-    Ok(Json(convert::told(caller.report_of_decision(id.into(), decision).await?)))
-}
-
-/// Splits a change into one for each of its parts.
-///
-/// # Errors
-/// 404 `not_found` for an unknown change, 422 `invalid_decision` for an indivisible one, 409
-/// `stale_preview` if it was split before; those of [`Caller::split_request`].
-pub async fn split(
-    caller: Caller,
-    PathId(id): PathId<RequestId>,
-    request: Request,
-) -> RestResult<Json<Decided>> {
-    let hunk = async { Ok(HunkId::from(body::read::<Split>(request).await?.hunk_id)) };
-    Ok(Json(convert::decision(&*caller.split_request(id, hunk).await?)))
-}
-
-/// Gives people more time.
-///
-/// # Errors
-/// 409 `already_resolved` for an ended request, 422 `invalid_decision` if its caller would not wait
-/// longer, 404 `not_found`, 403 `not_allowed`; see [`Caller::extend_request`].
-pub async fn extend(
-    caller: Caller,
-    PathId(id): PathId<RequestId>,
-    request: Request,
-) -> RestResult<Json<RequestState>> {
-    Ok(Json(convert::request_state(&*caller.extend_request(id, body::read_empty(request)).await?)))
-}
-
-/// Undoes an accepted change.
-///
-/// # Errors
-/// 409 `conflicted` if the words or the file have changed since, 422 `invalid_decision` if nothing
-/// can be undone, 404 `not_found`; see [`Caller::undo_request`].
-pub async fn undo(
-    caller: Caller,
-    PathId(id): PathId<RequestId>,
-    request: Request,
-) -> RestResult<Json<RequestState>> {
-    let undo = async { Ok(convert::undo(id.clone(), body::read(request).await?)) };
-    Ok(Json(convert::request_state(&*caller.undo_request(&id, undo).await?)))
-}
-
-/// Proposes again, on the current text, what was rejected or expired.
-///
-/// # Errors
-/// 422 `invalid_decision` if nothing can be proposed again, 429 `too_many_requests` if too many are
-/// open, 404 `not_found`; see [`Caller::reopen_request`].
-pub async fn reopen(
-    caller: Caller,
-    PathId(id): PathId<RequestId>,
-    request: Request,
-) -> RestResult<Json<RequestState>> {
-    let hunks = async { Ok(body::read::<Reopen>(request).await?.hunks.map(convert::hunk_ids)) };
-    Ok(Json(convert::reopened(caller.reopen_request(id, hunks).await?)))
-}
-
-/// Withdraws a request, for the person who asked.
-///
-/// # Errors
-/// 403 `not_allowed` for others than the asker and owners, 409 `already_resolved` for an ended
-/// request, 404 `not_found`; see [`Caller::withdraw_request`].
-pub async fn withdraw(
-    caller: Caller,
-    PathId(id): PathId<RequestId>,
-    request: Request,
-) -> RestResult<Json<RequestState>> {
-    Ok(Json(convert::request_state(
-        &*caller.withdraw_request(id, body::read_empty(request)).await?,
-    )))
 }

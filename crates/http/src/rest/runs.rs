@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Response};
 use super::problem::RestResult;
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
-use crate::rest::middleware::pagination::{ListPart, PathId, QueryParams, WaitQuery, next};
+use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
 use copydesk_engine::api::{Caller, SessionRecord};
-use copydesk_engine::ids::{DocumentId, RunId, SessionId};
-use copydesk_protocol::client::ClearTranscript;
+use copydesk_engine::ids::{RunId, SessionId};
 use copydesk_protocol::convert;
+use copydesk_protocol::queries::{ListPart, WaitQuery};
 use copydesk_protocol::rest::{RunState, SessionLine, SessionPage, StartRun, StartedRun};
 
 /// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
@@ -41,8 +41,8 @@ pub async fn read(
     PathId((session, run)): PathId<(SessionId, RunId)>,
     QueryParams(waiting): QueryParams<WaitQuery>,
 ) -> RestResult<Json<RunState>> {
-    let wait = waiting.read()?;
-    let seen = caller.run_status(&pass, session.clone(), &run, wait).await?;
+    let wait = wait(&waiting)?;
+    let seen = caller.run_status(&pass, &session, &run, wait).await?;
     let record = seen.record;
     let finished_at = record.finished_ms.map(convert::time);
     let result = seen.response.map(|response| {
@@ -62,20 +62,6 @@ pub async fn read(
     }))
 }
 
-/// Stops a run. An ended run stays as it is.
-///
-/// # Errors
-/// 404 `not_found` for an unknown run or session, 403 `not_allowed` for another person's; those of
-/// [`body::read_empty`].
-pub async fn cancel(
-    caller: Caller,
-    PathId((session, run)): PathId<(SessionId, RunId)>,
-    request: Request,
-) -> RestResult<StatusCode> {
-    caller.stop_run(session, run, body::read_empty(request)).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
 /// Lists the caller's own sessions, newest first.
 ///
 /// # Errors
@@ -86,7 +72,7 @@ pub async fn sessions(
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
 ) -> RestResult<Json<SessionPage>> {
-    let wanted = part.read::<SessionId>()?;
+    let wanted = PageQuery::<SessionId>::of(&part)?;
     let page = caller.sessions(wanted.after.as_ref(), wanted.limit).await?;
     let next = page.end().map(|last| next(&here, &last.id));
     let line = |session: SessionRecord| SessionLine {
@@ -95,56 +81,4 @@ pub async fn sessions(
         seen_at: convert::time(session.seen_ms),
     };
     Ok(Json(SessionPage { sessions: page.items.into_iter().map(line).collect(), next }))
-}
-
-/// Stops every run of a session.
-///
-/// # Errors
-/// 404 `not_found` for an unknown session, 403 `not_allowed` for another person's; see
-/// [`Caller::cancel_runs`].
-pub async fn cancel_all(
-    caller: Caller,
-    PathId(session): PathId<SessionId>,
-    request: Request,
-) -> RestResult<StatusCode> {
-    caller.cancel_runs(session, None, body::read_empty(request)).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// Begins the conversation anew; earlier entries stay stored.
-///
-/// # Errors
-/// 409 `busy` while a run is at work or waits, 404 `not_found` for an unknown session or document,
-/// 403 `not_allowed`; those of [`body::read_about`].
-pub async fn clear(
-    caller: Caller,
-    PathId(session): PathId<SessionId>,
-    request: Request,
-) -> RestResult<StatusCode> {
-    let name = session.to_string();
-    let document = async {
-        let wish: ClearTranscript = body::read_about(request, "sessionId", &name).await?;
-        Ok(wish.document_id.map(DocumentId::from))
-    };
-    caller.clear_conversation(session, document).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// Continues the conversation from the end of an earlier run.
-///
-/// # Errors
-/// 409 `busy` while a run is at work or waits, 404 `not_found` for an unknown run, session or
-/// document, 403 `not_allowed`; those of [`body::read_about`].
-pub async fn fork(
-    caller: Caller,
-    PathId(session): PathId<SessionId>,
-    request: Request,
-) -> RestResult<StatusCode> {
-    let name = session.to_string();
-    let start = async {
-        let wish = body::read_about(request, "sessionId", &name).await?;
-        Ok(convert::fork_start(wish))
-    };
-    caller.fork_conversation(session, start).await?;
-    Ok(StatusCode::NO_CONTENT)
 }

@@ -2,31 +2,16 @@
 
 use axum::Json;
 use axum::extract::OriginalUri;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::problem::RestResult;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
-use copydesk_engine::api::{Caller, ConversationName, TranscriptCursor};
+use copydesk_engine::api::{Caller, TranscriptCursor};
 use copydesk_engine::ids::{DocumentId, SessionId};
 use copydesk_engine::permissions::Action;
 use copydesk_protocol::convert;
+use copydesk_protocol::queries::TranscriptQuery;
 use copydesk_protocol::rest::Transcript;
 use copydesk_protocol::server::AgentEvent;
-
-/// Query for a part of a conversation of a session.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TranscriptQuery {
-    /// The document it is about, with what everybody said there; missing: the work without a
-    /// document.
-    document_id: Option<String>,
-    /// At most this many, 1 to 200; 50 if missing.
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
-    /// Value of `next` of the page before.
-    cursor: Option<String>,
-}
 
 /// Place of one event: its entry in the conversation, and its index among the events of that entry.
 type EntryPlace = (TranscriptCursor, usize);
@@ -35,7 +20,8 @@ type EntryPlace = (TranscriptCursor, usize);
 ///
 /// # Errors
 /// 400 `invalid_request` for a wrong `limit` or `cursor`, 404 `not_found` for an unknown session or
-/// document, 403 `not_allowed` for another person's; see [`Caller::conversation`].
+/// document, 403 `not_allowed` for another person's; see
+/// [`Caller::require_conversation`].
 pub async fn transcript(
     caller: Caller,
     PathId(session): PathId<SessionId>,
@@ -44,19 +30,17 @@ pub async fn transcript(
 ) -> RestResult<Json<Transcript>> {
     let page = PageQuery::<EntryPlace>::read(limit, cursor.as_deref())?;
     let document = document_id.map(DocumentId::from);
-    let conversation = caller.conversation(session, document).await?;
-    if conversation.document.is_none() {
+    caller.require_conversation(document.as_ref()).await?;
+    if document.is_none() {
         caller.require(Action::Read)?;
     }
-    let mut found = said(&caller, &conversation, &page).await?;
+    let document = document.as_ref();
+    let mut found = said(&caller, &session, document, &page).await?;
     let more = found.len() > page.limit;
     found.truncate(page.limit);
     let next = found.last().filter(|_| more).map(|(last, _)| next(&here, last));
     let requests = match page.after {
-        None => {
-            let ConversationName { session, document } = &conversation;
-            caller.api.agents.decided(session, document.as_ref()).await?
-        }
+        None => caller.api.agents.decided(&session, document).await?,
         Some(_) => Vec::new(),
     };
     let requests = requests.iter().map(convert::request).collect();
@@ -68,10 +52,10 @@ pub async fn transcript(
 /// there is one.
 async fn said(
     caller: &Caller,
-    conversation: &ConversationName,
+    session: &SessionId,
+    document: Option<&DocumentId>,
     page: &PageQuery<EntryPlace>,
 ) -> RestResult<Vec<(EntryPlace, AgentEvent)>> {
-    let (session, document) = (&conversation.session, conversation.document.as_ref());
     let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
     // Some events of the first entry may have been on the previous page. Every later batch begins
     // with the last entry of the one before.

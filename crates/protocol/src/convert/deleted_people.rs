@@ -19,7 +19,7 @@ pub fn person_to_delete(wish: DeletePerson) -> (UserId, PrivateDocuments) {
 }
 
 /// Returns the treatment of private documents.
-pub fn treatment(wish: Option<names::PrivateDocuments>) -> PrivateDocuments {
+fn treatment(wish: Option<names::PrivateDocuments>) -> PrivateDocuments {
     match wish.unwrap_or_default() {
         names::PrivateDocuments::Keep => PrivateDocuments::Keep,
         names::PrivateDocuments::Delete => PrivateDocuments::Delete,

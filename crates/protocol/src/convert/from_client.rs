@@ -18,10 +18,10 @@ use copydesk_engine::rooms::settings::{ApprovalSwitch, OwnSettings, ServerSettin
 
 use super::super::client::{
     self, AskSelection, ChangeSettings, CreateDocument, ForkTranscript, HunkResponse, SeenWords,
-    SetSettings, ToolApprovalResponse,
+    SetSettings, ToolApprovalResponse, UndoRequest,
 };
 use super::super::names::{DecisionKind, HunkChoice, ModelAccessKind};
-use super::super::rest::{StartRun, Undo};
+use super::super::rest::StartRun;
 use super::{remember, tool_policy};
 
 /// Maximum number of decisions in a batch.
@@ -245,8 +245,9 @@ pub fn fork_start(wish: ForkTranscript) -> ForkStart {
 }
 
 /// Returns the undo of a request.
-pub fn undo(request: RequestId, wish: Undo) -> UndoChange {
-    let Undo { hunks, force, seen, votes_only } = wish;
+pub fn undo(wish: UndoRequest) -> UndoChange {
+    let UndoRequest { request_id, hunks, force, seen, votes_only } = wish;
+    let request = RequestId::from(request_id);
     let words = |SeenWords { id, stands }| (HunkId::from(id), stands);
     let seen = seen.map(|seen| seen.into_iter().map(words).collect());
     let (force, votes_only) = (force.unwrap_or(false), votes_only.unwrap_or(false));

@@ -39,7 +39,7 @@ use super::names::ModelAccessKind;
 use super::{rest, server};
 
 pub use administration::{spending, spending_month, storage, wanted_limit, work};
-pub use deleted_people::{person_deletion, person_preview, person_to_delete, treatment};
+pub use deleted_people::{person_deletion, person_preview, person_to_delete};
 pub use errors::{error_details, passed_result, reason_code};
 pub use files::file_line;
 pub use from_client::{
@@ -55,7 +55,7 @@ pub use request::{
 };
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use run_events::{entry, response, said};
-pub use sharing::{document_role, document_roles, named_grantee, share, unshare};
+pub use sharing::{document_role, document_roles, share, unshare};
 
 /// Size of changes, in bytes of JSON, up to which updates have a short form.
 const LONGEST_SHORT: usize = 8 * 1024;

@@ -1,10 +1,7 @@
 //! Roles in single documents, on the wire.
 
-use crate::sharing::{
-    DocumentRoleLine, DocumentRoleList, GranteeQuery, ShareDocument, UnshareDocument,
-};
+use crate::sharing::{DocumentRoleLine, DocumentRoleList, ShareDocument, UnshareDocument};
 use copydesk_engine::api::{GivenRole, Grantee};
-use copydesk_engine::ids::DocumentId;
 use copydesk_engine::permissions::Role;
 
 use super::time;
@@ -12,31 +9,21 @@ use super::time;
 /// Message about a wish that names nobody, or several.
 const ONE_GRANTEE: &str = "name one of login, email and group";
 
-/// Returns the document, and who gets which role there.
+/// Returns the person or group that gets a role, and the role.
 ///
 /// # Errors
 /// A message for a wish that does not name exactly one person or group.
-pub fn share(wish: ShareDocument) -> (DocumentId, Result<(Grantee, Role), &'static str>) {
-    let ShareDocument { document_id, role, login, email, group } = wish;
-    let wanted = grantee(login, email, group).map(|grantee| (grantee, role.into()));
-    (document_id.into(), wanted)
+pub fn share(wish: ShareDocument) -> Result<(Grantee, Role), &'static str> {
+    let ShareDocument { document_id: _, role, login, email, group } = wish;
+    Ok((grantee(login, email, group)?, role.into()))
 }
 
-/// Returns the document, and whose role there is taken.
+/// Returns the person or group whose role is taken.
 ///
 /// # Errors
 /// As [`share`].
-pub fn unshare(wish: UnshareDocument) -> (DocumentId, Result<Grantee, &'static str>) {
-    let UnshareDocument { document_id, login, email, group } = wish;
-    (document_id.into(), grantee(login, email, group))
-}
-
-/// Returns whose role in a document is taken.
-///
-/// # Errors
-/// As [`share`].
-pub fn named_grantee(query: GranteeQuery) -> Result<Grantee, &'static str> {
-    let GranteeQuery { login, email, group } = query;
+pub fn unshare(wish: UnshareDocument) -> Result<Grantee, &'static str> {
+    let UnshareDocument { document_id: _, login, email, group } = wish;
     grantee(login, email, group)
 }
 

@@ -25,12 +25,9 @@ impl Caller {
     /// Returns the roles that were given in a document, oldest first.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::super::ErrorCode::NotAllowed) for people other than owners,
-    /// [`NotFound`](super::super::ErrorCode::NotFound) for an unknown, deleted or private document,
     /// [`Unavailable`](super::super::ErrorCode::Unavailable) if the roles cannot be read.
     #[boxed]
     pub async fn document_roles(&self, document: &DocumentId) -> ApiResult<Vec<GivenRole>> {
-        self.require_listed(document).await?;
         let records = self.api.auth.roles_in(document).await?;
         self.described(records).await
     }
@@ -40,16 +37,15 @@ impl Caller {
     ///
     /// # Errors
     /// [`Unprocessable`](super::super::ErrorCode::Unprocessable) for a role or a grantee that is
-    /// not accepted, and at the limit of a document; those of [`Self::document_roles`] and of the
-    /// input.
+    /// not accepted, and at the limit of a document; those of [`Self::document_roles`].
+    #[boxed]
     pub async fn give_document_role(
         &self,
         document: &DocumentId,
-        wish: impl Future<Output = ApiResult<(Grantee, Role)>>,
+        grantee: Grantee,
+        role: Role,
     ) -> ApiResult<GivenRole> {
-        self.require_listed(document).await?;
-        let ((grantee, role), by) = (wish.await?, &self.principal.user);
-        let now_ms = self.api.clock.now_ms();
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
         let record = self.api.auth.give_role(document, grantee, role, by, now_ms).await?;
         let given = self.described(vec![record]).await?.pop();
         given.ok_or_else(ApiError::internal)
@@ -59,20 +55,25 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotFound`](super::super::ErrorCode::NotFound) if they have none there; those of
-    /// [`Self::document_roles`] and of the input.
+    /// [`Self::document_roles`].
+    #[boxed]
     pub async fn take_document_role(
         &self,
         document: &DocumentId,
-        wish: impl Future<Output = ApiResult<Grantee>>,
+        grantee: Grantee,
     ) -> ApiResult<()> {
-        self.require_listed(document).await?;
-        let (grantee, by) = (wish.await?, &self.principal.user);
-        Ok(self.api.auth.take_role(document, grantee, by, self.api.clock.now_ms()).await?)
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        Ok(self.api.auth.take_role(document, grantee, by, now_ms).await?)
     }
 
     /// Checks that the caller may say who reaches a document, and that it is in lists. It is not
     /// opened for that: another server of several may have it.
-    async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::super::ErrorCode::NotAllowed) for people other than owners,
+    /// [`NotFound`](super::super::ErrorCode::NotFound) for an unknown, deleted or private document.
+    #[boxed]
+    pub async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
         self.require_in(Action::Manage, Some(document))?;
         let record = self.api.store.document(document).await?;
         let is_listed =

@@ -11,7 +11,7 @@ use crate::agent::is_forwarded;
 use crate::auth::KnownPerson;
 use crate::failpoint;
 use crate::ids::UserId;
-use crate::permissions::{Action, DELETED_PERSON};
+use crate::permissions::DELETED_PERSON;
 use crate::store::{
     AdministrationOp, AuditEntry, DocumentRecord, NodeNews, PersonCounts, PersonDeletion,
     SpendingLimit, SpendingScope, StoreError, StoreOp, WriteBatch,
@@ -104,12 +104,10 @@ impl Caller {
     /// Returns what is stored of a person, and what of it a deletion would delete, rename and keep.
     ///
     /// # Errors
-    /// [`NotAllowed`](ErrorCode::NotAllowed) for people other than owners,
     /// [`NotFound`](ErrorCode::NotFound) for an unknown person,
     /// [`Unavailable`](ErrorCode::Unavailable) if it cannot be read.
     #[boxed]
     pub async fn person(&self, user: &UserId) -> ApiResult<PersonPreview> {
-        self.require(Action::Administer)?;
         let known = self.known_person(user).await?;
         let store = &self.api.store;
         let deletion = store.person_deletion(user).await?;
@@ -149,21 +147,20 @@ impl Caller {
     /// server stops meanwhile; this waits for it for ten seconds at most. Asking again is fine.
     ///
     /// # Errors
-    /// [`NotAllowed`](ErrorCode::NotAllowed) for people other than owners, and for the caller and
-    /// the holder of the owner's token as the person, [`NotFound`](ErrorCode::NotFound) for an
-    /// unknown person, [`Unavailable`](ErrorCode::Unavailable) if this is not stored; those of the
-    /// input.
+    /// [`NotAllowed`](ErrorCode::NotAllowed) for the caller and the holder of the owner's token as
+    /// the person, [`NotFound`](ErrorCode::NotFound) for an unknown person,
+    /// [`Unavailable`](ErrorCode::Unavailable) if this is not stored.
+    #[boxed]
     pub async fn delete_person(
         &self,
-        input: impl Future<Output = ApiResult<(UserId, PrivateDocuments)>>,
+        user: &UserId,
+        documents: PrivateDocuments,
     ) -> ApiResult<PersonDeletionReport> {
-        self.require(Action::Administer)?;
-        let (user, documents) = input.await?;
-        let known = self.known_person(&user).await?;
+        let known = self.known_person(user).await?;
         if let Some(obstacle) = self.obstacle(&known) {
             return Err(ApiError::new(ErrorCode::NotAllowed, obstacle.message()));
         }
-        let deletion = self.api.store.person_deletion(&user).await?;
+        let deletion = self.api.store.person_deletion(user).await?;
         let begins = match &deletion {
             None => true,
             // Their private documents may have been kept at first.
@@ -177,7 +174,7 @@ impl Caller {
             self.begin_deletion(&known, documents).await?;
         }
         self.api.deletions.wake();
-        self.await_deletion(&user).await
+        self.await_deletion(user).await
     }
 
     /// Ends all access of a person, and stores that everything else is to be done.

@@ -4,7 +4,6 @@ use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use crate::ids::{DocumentId, UserId};
-use crate::permissions::Action;
 use crate::store::{
     AdministrationOp, AuditEntry, SpendingGroup, SpendingLimit, SpendingMonth, SpendingScope,
     SpendingSum, StoreOp, WriteBatch,
@@ -45,11 +44,9 @@ impl Caller {
     /// Returns what models have cost in a month, by default in this one, and the limits.
     ///
     /// # Errors
-    /// [`NotAllowed`](crate::api::ErrorCode::NotAllowed) for people other than owners,
     /// [`Unavailable`](crate::api::ErrorCode::Unavailable) if the sums cannot be read.
     #[boxed]
     pub async fn spending(&self, month: Option<SpendingMonth>) -> ApiResult<SpendingReport> {
-        self.require(Action::Administer)?;
         let month = month.unwrap_or_else(|| SpendingMonth::at(self.api.clock.now_ms()));
         let store = &self.api.store;
         let limits = store.spending_limits().await?;
@@ -78,16 +75,11 @@ impl Caller {
     /// spending of this month.
     ///
     /// # Errors
-    /// [`NotAllowed`](crate::api::ErrorCode::NotAllowed) for people other than owners,
     /// [`NotFound`](crate::api::ErrorCode::NotFound) for an unknown person or document,
-    /// [`Unavailable`](crate::api::ErrorCode::Unavailable) if the limit is not stored; those of the
-    /// input.
-    pub async fn set_spending_limit(
-        &self,
-        wanted: impl Future<Output = ApiResult<WantedLimit>>,
-    ) -> ApiResult<SpendingReport> {
-        self.require(Action::Administer)?;
-        let WantedLimit { scope, amount } = wanted.await?;
+    /// [`Unavailable`](crate::api::ErrorCode::Unavailable) if the limit is not stored.
+    #[boxed]
+    pub async fn set_spending_limit(&self, wanted: WantedLimit) -> ApiResult<SpendingReport> {
+        let WantedLimit { scope, amount } = wanted;
         // A limit can be removed although what it was about is gone.
         if amount.is_some() {
             self.check_subject(&scope).await?;

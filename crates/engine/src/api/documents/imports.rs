@@ -17,8 +17,7 @@ use crate::convert::{
 };
 use crate::cpu_pool;
 use crate::document::Text;
-use crate::ids::{DocumentId, UserId};
-use crate::permissions::Action;
+use crate::ids::UserId;
 use crate::rooms::{ClaimedSuggestion, ImportedDocument};
 
 /// Time that reading a file may take on the pool.
@@ -112,23 +111,16 @@ impl Caller {
     /// the file.
     ///
     /// # Errors
-    /// [`NotAllowed`](ErrorCode::NotAllowed) without permission to create,
     /// [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another kind
     /// or encoding, [`Unprocessable`](ErrorCode::Unprocessable) for a damaged or too complex
     /// one, [`Invalid`](ErrorCode::Invalid) for too long a text,
-    /// [`Unavailable`](ErrorCode::Unavailable) if it is not stored; those of the input.
+    /// [`Unavailable`](ErrorCode::Unavailable) if it is not stored.
+    #[boxed]
     pub async fn import_document(
         &self,
         title: Option<String>,
-        file: impl Future<Output = ApiResult<ImportedFile>>,
+        file: ImportedFile,
     ) -> ApiResult<DocumentImport> {
-        self.require(Action::Create)?;
-        let file = file.await?;
-        self.import(title, file).await
-    }
-
-    #[boxed]
-    async fn import(&self, title: Option<String>, file: ImportedFile) -> ApiResult<DocumentImport> {
         let (converted, text) = self.read_file(file).await?;
         let Converted { title: own, markdown, suggestions, report } = converted;
         let title = title.filter(|title| !title.trim().is_empty()).or(own).unwrap_or_default();
@@ -138,20 +130,14 @@ impl Caller {
         Ok(DocumentImport { document: DocumentContent::of(&room).await?, requests, report })
     }
 
-    /// Returns HTML, or a file, as Markdown for a document that the caller may change. Nothing is
-    /// changed. Tracked changes are left out.
+    /// Returns HTML, or a file, as Markdown. Nothing is changed. Tracked changes are left out.
     ///
     /// # Errors
     /// [`Unprocessable`](ErrorCode::Unprocessable) if it cannot be read, or HTML not within
     /// 2 s; [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another
-    /// kind or encoding; those of [`Self::room`] and of the input.
-    pub async fn convert_file(
-        &self,
-        document: &DocumentId,
-        file: impl Future<Output = ApiResult<ImportedFile>>,
-    ) -> ApiResult<(String, Report)> {
-        self.room(document, Action::Write).await?;
-        let file = file.await?;
+    /// kind or encoding.
+    #[boxed]
+    pub async fn convert_file(&self, file: ImportedFile) -> ApiResult<(String, Report)> {
         let (converted, _) = self.read_file(file).await?;
         let Converted { markdown, suggestions, mut report, .. } = converted;
         for change in suggestions.iter().flat_map(|suggestion| &suggestion.changes) {

@@ -42,11 +42,9 @@ impl Caller {
     /// Returns all webhooks.
     ///
     /// # Errors
-    /// [`ErrorCode::NotAllowed`] for people other than owners, [`ErrorCode::Unavailable`] if the
-    /// webhooks cannot be read.
+    /// [`ErrorCode::Unavailable`] if the webhooks cannot be read.
     #[boxed]
     pub async fn webhooks(&self) -> ApiResult<Vec<WebhookState>> {
-        self.require(Action::Administer)?;
         Ok(self.api.store.webhooks().await?)
     }
 
@@ -63,15 +61,11 @@ impl Caller {
     /// Creates a webhook, with a new secret.
     ///
     /// # Errors
-    /// [`ErrorCode::NotAllowed`] for people other than owners, [`ErrorCode::Unprocessable`] for an
-    /// address that is not accepted, [`ErrorCode::NotFound`] for an unknown document,
-    /// [`ErrorCode::TooManyWebhooks`] at the limit.
-    pub async fn create_webhook(
-        &self,
-        new: impl Future<Output = ApiResult<NewWebhook>>,
-    ) -> ApiResult<WebhookRecord> {
-        self.require(Action::Administer)?;
-        let NewWebhook { url, document } = new.await?;
+    /// [`ErrorCode::Unprocessable`] for an address that is not accepted, [`ErrorCode::NotFound`]
+    /// for an unknown document, [`ErrorCode::TooManyWebhooks`] at the limit.
+    #[boxed]
+    pub async fn create_webhook(&self, new: NewWebhook) -> ApiResult<WebhookRecord> {
+        let NewWebhook { url, document } = new;
         WebhookAddress::read(&url, self.api.address_policy)?;
         if let Some(document) = &document {
             self.room(document, Action::Read).await?;
@@ -97,15 +91,14 @@ impl Caller {
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unprocessable`] for an address
-    /// that is not accepted, [`ErrorCode::NotAllowed`] for people other than owners; those of the
-    /// input.
+    /// that is not accepted.
+    #[boxed]
     pub async fn change_webhook(
         &self,
         id: &WebhookId,
-        change: impl Future<Output = ApiResult<WebhookChange>>,
+        change: WebhookChange,
     ) -> ApiResult<WebhookState> {
-        self.require(Action::Administer)?;
-        let WebhookChange { url, active } = change.await?;
+        let WebhookChange { url, active } = change;
         let mut hook = self.webhook(id).await?.hook;
         if let Some(url) = url {
             WebhookAddress::read(&url, self.api.address_policy)?;

@@ -5,32 +5,20 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest as _, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::rest::middleware::pagination::{PathId, QueryParams};
+use crate::rest::middleware::pagination::QueryParams;
 use crate::rest::problem::{self, Problem, RestResult};
 use copydesk_engine::api::{ApiError, Caller, ErrorCode, ImportedFile};
 use copydesk_engine::convert::FileKind;
 use copydesk_engine::cpu_pool;
-use copydesk_engine::ids::DocumentId;
 use copydesk_protocol::convert;
+use copydesk_protocol::queries::{ConvertQuery, ImportQuery};
 use copydesk_protocol::rest::ConvertedHtml;
 
 /// Maximum file, in bytes.
 pub(in crate::rest) const FILE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 /// Maximum HTML of a paste, in bytes.
 pub(in crate::rest) const HTML_LIMIT_BYTES: usize = 4 * 1024 * 1024;
-
-/// What is known of a file besides its content.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ImportQuery {
-    /// Title of the document; missing: that of the file.
-    title: Option<String>,
-    /// Name of the file. Its extension says of which kind it is: `.docx`, `.md`, `.txt` or `.html`.
-    /// Missing: `Content-Type` or the content says so.
-    name: Option<String>,
-}
 
 /// Creates a document of a file.
 ///
@@ -43,11 +31,9 @@ pub async fn import(
     QueryParams(ImportQuery { title, name }): QueryParams<ImportQuery>,
     request: Request,
 ) -> RestResult<Response> {
-    let file = async {
-        let content_type = content_type(request.headers())?;
-        let name = name.unwrap_or_default();
-        Ok(ImportedFile { bytes: bytes(request).await?, name, content_type })
-    };
+    let content_type = content_type(request.headers())?;
+    let name = name.unwrap_or_default();
+    let file = ImportedFile { bytes: bytes(request).await?, name, content_type };
     let imported = caller.import_document(title, file).await?;
     let there = [(header::LOCATION, format!("/api/v1/documents/{}", imported.document.id))];
     let person = caller.principal.user.as_str();
@@ -55,13 +41,6 @@ pub async fn import(
     let answer = move || Json(convert::imported(imported)).into_response();
     let answer = cpu_pool::run(person, answer).await.map_err(|_| Problem::internal())?;
     Ok((StatusCode::CREATED, there, answer).into_response())
-}
-
-/// Name of a file whose content is converted.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ConvertQuery {
-    /// Name of the file, if the body is one and no HTML. Its extension says of which kind it is.
-    name: Option<String>,
 }
 
 /// Returns HTML, or a file, as Markdown. Changes nothing.
@@ -72,20 +51,17 @@ pub(crate) struct ConvertQuery {
 /// be imported; see [`Caller::convert_file`].
 pub async fn convert(
     caller: Caller,
-    PathId(document): PathId<DocumentId>,
     QueryParams(ConvertQuery { name }): QueryParams<ConvertQuery>,
     request: Request,
 ) -> RestResult<Json<ConvertedHtml>> {
-    let file = async {
-        let content_type = content_type(request.headers())?;
-        if name.is_none() && FileKind::of_content_type(&content_type).is_none() {
-            let detail = "the body must be HTML, with `Content-Type: text/html`";
-            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
-        }
-        let name = name.unwrap_or_default();
-        Ok(ImportedFile { bytes: bytes(request).await?, name, content_type })
-    };
-    Ok(Json(convert::converted(caller.convert_file(&document, file).await?)))
+    let content_type = content_type(request.headers())?;
+    if name.is_none() && FileKind::of_content_type(&content_type).is_none() {
+        let detail = "the body must be HTML, with `Content-Type: text/html`";
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail).into());
+    }
+    let name = name.unwrap_or_default();
+    let file = ImportedFile { bytes: bytes(request).await?, name, content_type };
+    Ok(Json(convert::converted(caller.convert_file(file).await?)))
 }
 
 /// Returns the content type of a body that is a file. A form with files is none. Programs that set

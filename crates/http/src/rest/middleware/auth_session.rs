@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
 
 use crate::rest::http_state::HttpState;
 use crate::rest::problem::{Problem, RestResult};
 use copydesk_connections::RequestOwner;
 use copydesk_engine::api::Caller;
 use copydesk_engine::auth::AccessGuard;
+use copydesk_protocol::convert;
 
 /// Seconds after which a person with too many connections may try again.
 const BUSY_S: u64 = 1;
@@ -29,7 +30,8 @@ impl FromRequestParts<HttpState> for Caller {
         }
         let secret = token(&parts.headers);
         let caller = app.api.identify(secret).await?;
-        let caller = caller.ok_or_else(Problem::token_needed)?;
+        let mut caller = caller.ok_or_else(Problem::token_needed)?;
+        caller.reached_at = reached_at(&parts.headers);
         if let Some(owner) = parts.extensions.get::<RequestOwner>().cloned() {
             owner.is(&caller.principal).map_err(|_| Problem::too_many(BUSY_S))?;
             if app.api.everyone.is_none() && !owner.transport.ends_with(&caller.token) {
@@ -59,6 +61,12 @@ impl FromRequestParts<HttpState> for AuthSession {
         let pass = pass.ok_or_else(Problem::token_needed)?;
         Ok(Self { caller, pass })
     }
+}
+
+/// Returns the address by which the caller reaches the server, for links.
+fn reached_at(headers: &HeaderMap) -> String {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    convert::reached_at(text(header::ORIGIN), text(header::HOST))
 }
 
 /// Returns the token's secret. Two headers of one name count as no secret.

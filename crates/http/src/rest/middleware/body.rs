@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::unknown_fields;
 use crate::rest::problem;
 use copydesk_engine::api::{ApiError, ErrorCode};
-use copydesk_protocol::rest::Empty;
+use copydesk_operations::PathFields;
 
 /// Maximum characters of an error message: serde quotes what it refuses, however long.
 const LONGEST_COMPLAINT: usize = 400;
@@ -29,30 +29,26 @@ where
     shaped(object(request).await?)
 }
 
-/// Reads a body of a type with a field that the address names too. If the body has the field as
-/// well, both must be equal.
+/// Reads the fields of a body besides those of the path. If the body has one of these as well, both
+/// must be equal.
 ///
 /// # Errors
-/// Those of [`read`], and 422 if the field differs from the address.
-pub(crate) async fn read_about<T>(request: Request, name: &str, value: &str) -> Result<T, ApiError>
-where
-    T: DeserializeOwned + JsonSchema + 'static,
-{
+/// Those of [`read`], and 422 if a field differs from the path.
+pub(crate) async fn fields(
+    request: Request,
+    schema: &Value,
+    path: PathFields,
+) -> Result<Map<String, Value>, ApiError> {
     let mut body = object(request).await?;
-    let said = body.insert(name.to_owned(), Value::from(value));
-    if said.is_some_and(|said| said != value) {
-        return Err(ApiError::unprocessable(format!("`{name}` does not match the URL")));
+    for (name, value) in path {
+        if body.remove(name).is_some_and(|said| said != value) {
+            return Err(ApiError::unprocessable(format!("`{name}` does not match the URL")));
+        }
     }
-    shaped(body)
-}
-
-/// Reads a body without fields.
-///
-/// # Errors
-/// Those of [`read`].
-pub(crate) async fn read_empty(request: Request) -> Result<(), ApiError> {
-    let Empty {} = read(request).await?;
-    Ok(())
+    match unknown_fields::complaint_about(schema, &body) {
+        Some(complaint) => Err(ApiError::unprocessable(complaint)),
+        None => Ok(body),
+    }
 }
 
 async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {

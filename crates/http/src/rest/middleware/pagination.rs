@@ -9,11 +9,11 @@ use axum::http::Uri;
 use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::rest::problem::{Problem, RestResult};
+use copydesk_protocol::queries::{ListPart, WaitQuery};
 
 /// Default number of entries of a page.
 const DEFAULT: u32 = 50;
@@ -48,23 +48,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParams<T>
     }
 }
 
-/// Query for a part of a list.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListPart {
-    /// At most this many, 1 to 200; 50 if missing.
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<u32>,
-    /// Value of `next` of the page before.
-    cursor: Option<String>,
-}
-
-impl ListPart {
-    /// Reads the page as [`PageQuery::read`] does.
-    pub(crate) fn read<K: DeserializeOwned>(&self) -> RestResult<PageQuery<K>> {
-        PageQuery::read(self.limit, self.cursor.as_deref())
-    }
-}
-
 /// Size and start of a page.
 pub(crate) struct PageQuery<K> {
     pub(crate) limit: usize,
@@ -73,6 +56,11 @@ pub(crate) struct PageQuery<K> {
 }
 
 impl<K: DeserializeOwned> PageQuery<K> {
+    /// Reads a page as [`Self::read`] does.
+    pub(crate) fn of(part: &ListPart) -> RestResult<Self> {
+        Self::read(part.limit, part.cursor.as_deref())
+    }
+
     /// Reads `limit` and `cursor`.
     pub(crate) fn read(limit: Option<u32>, cursor: Option<&str>) -> RestResult<Self> {
         let limit = limit.unwrap_or(DEFAULT);
@@ -101,21 +89,11 @@ pub(crate) fn next(here: &Uri, last: &impl Serialize) -> String {
     format!("{}?{}", here.path(), query.join("&"))
 }
 
-/// Longest time to wait for an end.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct WaitQuery {
-    /// Answer once it is over, or after so many seconds, 0 to 60; 0 if missing.
-    #[schemars(range(max = 60))]
-    wait: Option<u64>,
-}
-
-impl WaitQuery {
-    /// Returns the wait; zero if it is missing.
-    pub(crate) fn read(&self) -> RestResult<Duration> {
-        match self.wait.unwrap_or(0) {
-            seconds if seconds <= LONGEST_WAIT_S => Ok(Duration::from_secs(seconds)),
-            _ => Err(Problem::invalid(format!("`wait` is 0 to {LONGEST_WAIT_S} seconds"))),
-        }
+/// Returns the longest time to wait for an end; zero if it is missing.
+pub(crate) fn wait(query: &WaitQuery) -> RestResult<Duration> {
+    match query.wait.unwrap_or(0) {
+        seconds if seconds <= LONGEST_WAIT_S => Ok(Duration::from_secs(seconds)),
+        _ => Err(Problem::invalid(format!("`wait` is 0 to {LONGEST_WAIT_S} seconds"))),
     }
 }
 
@@ -146,7 +124,7 @@ mod tests {
         for wrong in [0, MOST + 1, u32::MAX] {
             assert!(PageQuery::<String>::read(Some(wrong), None).is_err(), "{wrong}");
         }
-        assert!(WaitQuery { wait: Some(LONGEST_WAIT_S + 1) }.read().is_err());
-        assert_eq!(WaitQuery { wait: None }.read().ok(), Some(Duration::ZERO));
+        assert!(wait(&WaitQuery { wait: Some(LONGEST_WAIT_S + 1) }).is_err());
+        assert_eq!(wait(&WaitQuery { wait: None }).ok(), Some(Duration::ZERO));
     }
 }

@@ -19,8 +19,12 @@ const LONGEST_NAME: usize = 60;
 /// Returns a sentence about the first field of `body` that `T` does not have, with the nearest
 /// known one.
 pub(super) fn complaint<T: JsonSchema + 'static>(body: &Map<String, Value>) -> Option<String> {
-    let root = schema::<T>();
-    let all = SchemaNode { root: &root, ways: flat(&root, &root) };
+    complaint_about(&schema::<T>(), body)
+}
+
+/// Returns a sentence about the first field of `body` that a schema does not have.
+pub(super) fn complaint_about(root: &Value, body: &Map<String, Value>) -> Option<String> {
+    let all = SchemaNode { root, ways: flat(root, root) };
     let UnknownField { path, name, known } = all.in_object(body, "")?;
     let short: String = name.chars().take(LONGEST_NAME).collect();
     let place = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
@@ -145,8 +149,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use copydesk_protocol::client::{ChangeSettings, CreateDocument, ToolApprovalResponse};
-    use copydesk_protocol::rest::{Decisions, Empty, StartRun, Undo};
+    use copydesk_protocol::client::{
+        ChangeSettings, CreateDocument, Nothing, ToolApprovalBatch, ToolApprovalResponse,
+        UndoRequest,
+    };
+    use copydesk_protocol::rest::StartRun;
     use copydesk_protocol::rules::AddRule;
 
     fn about<T: JsonSchema + 'static>(body: &Value) -> Option<String> {
@@ -162,7 +169,7 @@ mod tests {
                 "session_id",
                 "sessionId",
             ),
-            (about::<Undo>(&json!({"hunk": ["h"]})), "hunk", "hunks"),
+            (about::<UndoRequest>(&json!({"hunk": ["h"]})), "hunk", "hunks"),
             (about::<ToolApprovalResponse>(&json!({"feedbak": "x"})), "feedbak", "feedback"),
             (
                 about::<ToolApprovalResponse>(&json!({"updatedInput": {}})),
@@ -174,9 +181,9 @@ mod tests {
             let sentence = format!("unknown field `{name}`; the nearest known one is `{nearest}`");
             assert_eq!(found, Some(sentence));
         }
-        let none = about::<Empty>(&json!({"x": 1}));
+        let none = about::<Nothing>(&json!({"x": 1}));
         assert_eq!(none.as_deref(), Some("unknown field `x`; there are no fields here"));
-        let long = about::<Empty>(&json!({"x".repeat(5_000): 1})).unwrap();
+        let long = about::<Nothing>(&json!({"x".repeat(5_000): 1})).unwrap();
         assert!(long.len() < 200);
     }
 
@@ -186,8 +193,9 @@ mod tests {
         let found = about::<ToolApprovalResponse>(&json!({"request_id": "r", "hunks": [hunk]}));
         let sentence = "unknown field `txt` in `hunks[0]`; the nearest known one is `text`";
         assert_eq!(found.as_deref(), Some(sentence));
-        let found =
-            about::<Decisions>(&json!({"responses": [{"request_id": "r"}, {"requestId": "r"}]}));
+        let found = about::<ToolApprovalBatch>(
+            &json!({"responses": [{"request_id": "r"}, {"requestId": "r"}]}),
+        );
         assert!(found.unwrap().contains("`requestId` in `responses[1]`"));
         let context = json!({"documentId": "d", "selection": {"start": 0, "finish": 1}});
         let found = about::<StartRun>(&json!({"prompt": "x", "context": context}));
@@ -203,7 +211,7 @@ mod tests {
             "message": "", "preview_hash": "h",
         });
         assert_eq!(about::<ToolApprovalResponse>(&whole), None);
-        assert_eq!(about::<Empty>(&json!({})), None);
+        assert_eq!(about::<Nothing>(&json!({})), None);
         // A value of another kind is reported by the type.
         assert_eq!(
             about::<ToolApprovalResponse>(&json!({"hunks": "all", "approved": {"x": 1}})),

@@ -1,242 +1,104 @@
-//! Operation of the `OpenAPI` document, with its input and output given by the types of its
-//! handler.
+//! Operation as the `OpenAPI` document describes it.
 
-use axum::handler::Handler;
-use axum::routing::{MethodFilter, MethodRouter, on};
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use crate::rest::http_state::HttpState;
 use crate::rest::middleware::idempotency;
 use copydesk_engine::export::ExportFormat;
+use copydesk_operations::{BodyKind, Operation, Route};
 
-/// Function that returns the schema of an answer, as a reference into the document.
-type AnswerSchema = fn(&mut SchemaGenerator) -> Value;
+/// Name of the output of an operation whose answer is a file.
+const FILE: &str = "FileContent";
 
-/// Operation: a route with its handler, and what [`Operation::describe`] says of it.
-pub(crate) struct Operation {
-    pub(crate) method: &'static str,
-    /// Path below the prefix of the API.
-    pub(crate) path: &'static str,
-    pub(crate) handler: MethodRouter<HttpState>,
-    pub(crate) body_kind: BodyKind,
-    id: &'static str,
-    summary: &'static str,
-    query: Option<fn() -> Value>,
-    body: Option<fn() -> Value>,
-    /// Field of the body's type that the path has in its place.
-    path_field: Option<&'static str>,
-    status: &'static str,
-    answer: ResponseSchema,
+/// Returns an operation as `OpenAPI` has it.
+pub(crate) fn describe(
+    operation: &Operation,
+    route: &Route,
+    schemas: &mut SchemaGenerator,
+) -> Value {
+    let mut answer = json!({"description": "Done"});
+    if operation.output == FILE {
+        let kinds =
+            ExportFormat::ALL.map(|format| (essence(format), json!({"schema": file(format)})));
+        answer["content"] = Value::Object(kinds.into_iter().collect());
+    } else if operation.has_output() {
+        let schema = operation.answer_schema(schemas);
+        answer["content"] = json!({"application/json": {"schema": schema}});
+    }
+    let headers = headers(route);
+    if !headers.is_empty() {
+        answer["headers"] = Value::Object(headers);
+    }
+    let mut described = json!({
+        "operationId": route.id,
+        "summary": operation.summary,
+        "parameters": parameters(operation, route),
+        "responses": {
+            route.status.to_string(): answer,
+            "default": {"$ref": "#/components/responses/Problem"},
+        },
+    });
+    let body = match route.body {
+        BodyKind::Usual | BodyKind::Text | BodyKind::Secret => {
+            Some(("application/json", operation.input_schema().clone()))
+        }
+        BodyKind::File => Some(("*/*", json!({"type": "string", "format": "binary"}))),
+        BodyKind::Html => Some(("text/html", json!({"type": "string"}))),
+        BodyKind::NoBody | BodyKind::NoBodyNoToken => None,
+    };
+    if let Some((kind, schema)) = body {
+        described["requestBody"] = json!({"required": true, "content": {kind: {"schema": schema}}});
+    }
+    if route.body == BodyKind::NoBodyNoToken {
+        described["security"] = json!([]);
+    }
+    described
 }
 
-/// Kind of the bodies that an operation takes, which decides how long they may be and for whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BodyKind {
-    /// No body; the operation needs no token either.
-    NoBodyNoToken,
-    /// A body of the usual length, or none.
-    Usual,
-    /// A body with the text of a document or a prompt.
-    Text,
-    /// A file as it is.
-    File,
-    /// HTML as it is.
-    Html,
-    /// A request for a new token.
-    Secret,
+/// Returns the headers of an answer.
+fn headers(route: &Route) -> Map<String, Value> {
+    let mut headers = Map::new();
+    if [201, 202].contains(&route.status) {
+        let location =
+            json!({"description": "Address of what was created", "schema": {"type": "string"}});
+        headers.insert("Location".into(), location);
+    }
+    if route.method != "get" {
+        headers.insert(
+            "Idempotency-Replayed".into(),
+            json!({
+                "description": "Set if this is the stored answer to an earlier request",
+                "schema": {"type": "string", "enum": ["true"]},
+            }),
+        );
+    }
+    headers
 }
 
-enum ResponseSchema {
-    Nothing,
-    Json(AnswerSchema),
-    File,
-}
-
-/// Method of a route, with its name in the document.
-pub(crate) struct RouteMethod(&'static str, MethodFilter);
-
-pub(crate) const GET: RouteMethod = RouteMethod("get", MethodFilter::GET);
-pub(crate) const POST: RouteMethod = RouteMethod("post", MethodFilter::POST);
-pub(crate) const PUT: RouteMethod = RouteMethod("put", MethodFilter::PUT);
-pub(crate) const PATCH: RouteMethod = RouteMethod("patch", MethodFilter::PATCH);
-pub(crate) const DELETE: RouteMethod = RouteMethod("delete", MethodFilter::DELETE);
-
-impl RouteMethod {
-    /// Returns the operation of this method at a path.
-    pub(crate) fn at<T: 'static>(
-        self,
-        path: &'static str,
-        handler: impl Handler<T, HttpState>,
-        id: &'static str,
-        summary: &'static str,
-    ) -> Operation {
-        Operation {
-            method: self.0,
-            path,
-            handler: on(self.1, handler),
-            body_kind: BodyKind::Usual,
-            id,
-            summary,
-            query: None,
-            body: None,
-            path_field: None,
-            status: "204",
-            answer: ResponseSchema::Nothing,
-        }
+fn parameters(operation: &Operation, route: &Route) -> Vec<Value> {
+    let mut parameters: Vec<Value> = route
+        .fields()
+        .map(|(name, _)| {
+            let schema = match name {
+                "version" => json!({"type": "integer", "minimum": 0}),
+                _ => json!({"type": "string", "minLength": 1}),
+            };
+            json!({"in": "path", "name": name, "required": true, "schema": schema})
+        })
+        .collect();
+    if !route.body.is_json() {
+        parameters.extend(query_parameters(operation.input_schema()));
     }
-}
-
-impl Operation {
-    pub(crate) fn query<T: JsonSchema>(self) -> Self {
-        Self { query: Some(taken::<T>), ..self }
+    if route.method != "get" {
+        parameters.push(json!({
+            "in": "header",
+            "name": idempotency::KEY.as_str(),
+            "description": "Sent again with the same key within a day, the same is not done again; the answer is the \
+                first one.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+        }));
     }
-
-    pub(crate) fn body<T: JsonSchema>(self) -> Self {
-        Self { body: Some(taken::<T>), ..self }
-    }
-
-    /// Sets a body whose type has a field that the path has already.
-    pub(crate) fn body_about<T: JsonSchema>(self, field: &'static str) -> Self {
-        Self { path_field: Some(field), ..self.body::<T>() }
-    }
-
-    pub(crate) fn gives<T: JsonSchema>(self) -> Self {
-        Self { status: "200", answer: ResponseSchema::Json(given::<T>), ..self }
-    }
-
-    pub(crate) fn creates<T: JsonSchema>(self) -> Self {
-        Self { status: "201", ..self.gives::<T>() }
-    }
-
-    pub(crate) fn accepts<T: JsonSchema>(self) -> Self {
-        Self { status: "202", ..self.gives::<T>() }
-    }
-
-    pub(crate) fn gives_file(self) -> Self {
-        Self { status: "200", answer: ResponseSchema::File, ..self }
-    }
-
-    pub(crate) fn without_token(self) -> Self {
-        Self { body_kind: BodyKind::NoBodyNoToken, ..self }
-    }
-
-    pub(crate) fn text_body(self) -> Self {
-        Self { body_kind: BodyKind::Text, ..self }
-    }
-
-    pub(crate) fn file_body(self) -> Self {
-        Self { body_kind: BodyKind::File, ..self }
-    }
-
-    pub(crate) fn html_body(self) -> Self {
-        Self { body_kind: BodyKind::Html, ..self }
-    }
-
-    pub(crate) fn secret_body(self) -> Self {
-        Self { body_kind: BodyKind::Secret, ..self }
-    }
-
-    /// Returns the operation as `OpenAPI` has it.
-    pub(crate) fn describe(&self, schemas: &mut SchemaGenerator) -> Value {
-        let mut answer = json!({"description": "Done"});
-        match self.answer {
-            ResponseSchema::Nothing => {}
-            ResponseSchema::Json(given) => {
-                answer["content"] = json!({"application/json": {"schema": given(schemas)}});
-            }
-            ResponseSchema::File => {
-                let kinds = ExportFormat::ALL
-                    .map(|format| (essence(format), json!({"schema": file(format)})));
-                answer["content"] = Value::Object(kinds.into_iter().collect());
-            }
-        }
-        let headers = self.headers();
-        if !headers.is_empty() {
-            answer["headers"] = Value::Object(headers);
-        }
-        let mut operation = json!({
-            "operationId": self.id,
-            "summary": self.summary,
-            "parameters": self.parameters(),
-            "responses": {
-                self.status: answer,
-                "default": {"$ref": "#/components/responses/Problem"},
-            },
-        });
-        if let Some(body) = self.body {
-            let mut schema = body();
-            if let Some(field) = self.path_field {
-                leave_out(&mut schema, field);
-            }
-            operation["requestBody"] =
-                json!({"required": true, "content": {"application/json": {"schema": schema}}});
-        }
-        let file = json!({"type": "string", "format": "binary"});
-        match self.body_kind {
-            BodyKind::File => {
-                operation["requestBody"] =
-                    json!({"required": true, "content": {"*/*": {"schema": file}}});
-            }
-            BodyKind::Html => {
-                let schema = json!({"type": "string"});
-                operation["requestBody"] =
-                    json!({"required": true, "content": {"text/html": {"schema": schema}}});
-            }
-            BodyKind::NoBodyNoToken | BodyKind::Usual | BodyKind::Text | BodyKind::Secret => {}
-        }
-        if self.body_kind == BodyKind::NoBodyNoToken {
-            operation["security"] = json!([]);
-        }
-        operation
-    }
-
-    /// Returns the headers of an answer.
-    fn headers(&self) -> Map<String, Value> {
-        let mut headers = Map::new();
-        if ["201", "202"].contains(&self.status) {
-            let location =
-                json!({"description": "Address of what was created", "schema": {"type": "string"}});
-            headers.insert("Location".into(), location);
-        }
-        if self.method != "get" {
-            headers.insert(
-                "Idempotency-Replayed".into(),
-                json!({
-                    "description": "Set if this is the stored answer to an earlier request",
-                    "schema": {"type": "string", "enum": ["true"]},
-                }),
-            );
-        }
-        headers
-    }
-
-    fn parameters(&self) -> Vec<Value> {
-        let names = self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
-        let mut parameters: Vec<Value> = names
-            .map(|name| {
-                let schema = match name {
-                    "version" => json!({"type": "integer", "minimum": 0}),
-                    _ => json!({"type": "string", "minLength": 1}),
-                };
-                json!({"in": "path", "name": name, "required": true, "schema": schema})
-            })
-            .collect();
-        if let Some(query) = self.query {
-            parameters.extend(query_parameters(&query()));
-        }
-        if self.method != "get" {
-            parameters.push(json!({
-                "in": "header",
-                "name": idempotency::KEY.as_str(),
-                "description": "Sent again with the same key within a day, the same is not done again; the answer is the \
-                    first one.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-            }));
-        }
-        parameters
-    }
+    parameters
 }
 
 /// Returns the content type of a file, without parameters.
@@ -273,38 +135,9 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
     fields.map(parameter).collect()
 }
 
-fn leave_out(schema: &mut Value, field: &str) {
-    if let Some(properties) = schema["properties"].as_object_mut() {
-        properties.remove(field);
-    }
-    if let Some(required) = schema["required"].as_array_mut() {
-        required.retain(|name| name != field);
-    }
-}
-
-/// Returns the schema of an input, complete in itself.
-fn taken<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    settings.into_generator().into_root_schema_for::<T>().to_value()
-}
-
-fn given<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
-    schemas.subschema_for::<T>().to_value()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_the_address_says_is_not_asked_for_in_the_body() {
-        let mut schema = json!({"properties": {"id": {}, "text": {}}, "required": ["id", "text"]});
-        leave_out(&mut schema, "id");
-        assert_eq!(schema, json!({"properties": {"text": {}}, "required": ["text"]}));
-    }
 
     #[test]
     fn a_field_that_may_be_missing_is_a_parameter_that_may_be() {

@@ -1,0 +1,159 @@
+//! Routes of the operations under `/api/v1`. Those that a function does are done here; the others
+//! have a handler each, which is called once the right is checked.
+
+use axum::Router;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodFilter, MethodRouter, get, on, post};
+use futures_util::FutureExt as _;
+use serde::Deserialize;
+
+use super::http_state::HttpState;
+use super::problem::{Problem, RestResult};
+use super::{documents, export, files, history, openapi, requests, runs, tokens, transcripts};
+use crate::rest::middleware::body;
+use copydesk_engine::api::{ApiError, Caller};
+use copydesk_operations::{BASE, BodyKind, Operation, PathFields, RawInput, Route, all};
+
+/// Builds the routes whose bodies are of one of these kinds.
+pub(super) fn routes(kinds: &[BodyKind]) -> Router<HttpState> {
+    let operations = all().iter().filter_map(|it| it.route.as_ref().map(|route| (it, route)));
+    operations
+        .filter(|(_, route)| kinds.contains(&route.body))
+        .fold(Router::new(), |routes, (it, route)| routes.route(&route.url(), service(it, route)))
+}
+
+fn service(operation: &'static Operation, route: &'static Route) -> MethodRouter<HttpState> {
+    if !operation.is_handled() {
+        let run = move |caller: Caller, path: PathParams, request: Request| {
+            perform(operation, route, caller, path, request)
+        };
+        return on(filter(route.method), run);
+    }
+    let handler = handler(route.id);
+    if route.body == BodyKind::NoBodyNoToken {
+        return handler;
+    }
+    handler.route_layer(from_fn(move |path: PathParams, request: Request, next: Next| {
+        check(operation, route, path, request, next)
+    }))
+}
+
+/// Parameters of the path.
+type PathParams = Result<RawPathParams, RawPathParamsRejection>;
+
+fn filter(method: &str) -> MethodFilter {
+    match method {
+        "get" => MethodFilter::GET,
+        "post" => MethodFilter::POST,
+        "put" => MethodFilter::PUT,
+        "patch" => MethodFilter::PATCH,
+        _ => MethodFilter::DELETE,
+    }
+}
+
+/// Returns the handler of an operation that needs the whole request.
+fn handler(id: &str) -> MethodRouter<HttpState> {
+    match id {
+        "getOpenapi" => get(openapi::document),
+        "getAudit" => get(history::of_server),
+        "listDocuments" => get(documents::list),
+        "importDocument" => post(documents::imports::import),
+        "convertHtml" => post(documents::imports::convert),
+        "listVersions" => get(documents::versions),
+        "getVersion" => get(documents::text),
+        "exportDocument" => get(export::download),
+        "getDocumentAudit" => get(history::of_document),
+        "listFiles" => get(files::list),
+        "listRequests" => get(requests::list),
+        "decideRequests" => post(requests::batch),
+        "getRequest" => get(requests::read),
+        "startRun" => post(runs::start),
+        "listSessions" => get(runs::sessions),
+        "getTranscript" => get(transcripts::transcript),
+        "getRun" => get(runs::read),
+        "getSignIn" => get(tokens::sign_in_offer),
+        unknown => {
+            tracing::error!(unknown, "an operation has no handler");
+            MethodRouter::new()
+        }
+    }
+}
+
+/// Does an operation. Its body is read once the caller is known to be allowed.
+async fn perform(
+    operation: &'static Operation,
+    route: &'static Route,
+    caller: Caller,
+    path: PathParams,
+    request: Request,
+) -> RestResult<Response> {
+    let path = path_fields(route, path)?;
+    let input = if route.body.is_json() {
+        let body = body::fields(request, operation.input_schema(), path.clone());
+        RawInput::Body(path, body.boxed())
+    } else {
+        RawInput::Address(path, request.uri().query().unwrap_or_default().to_owned())
+    };
+    let output = operation.run(caller, input).await?;
+    answer(operation, route, output)
+}
+
+/// Checks the right to an operation that a handler does.
+async fn check(
+    operation: &'static Operation,
+    route: &'static Route,
+    path: PathParams,
+    request: Request,
+    next: Next,
+) -> RestResult<Response> {
+    let path = path_fields(route, path)?;
+    let name = path.into_iter().find(|(field, _)| Some(*field) == operation.right_field);
+    let caller = request.extensions().get::<Caller>().cloned();
+    let caller = caller.ok_or_else(Problem::token_needed)?;
+    operation.check(caller, name.map(|(_, value)| value)).await?;
+    Ok(next.run(request).await)
+}
+
+fn path_fields(route: &Route, path: PathParams) -> RestResult<PathFields> {
+    // A name that is no text matches nothing.
+    let path = path.map_err(|_| Problem::not_found("thing"))?;
+    let field = |(name, value): (&str, &str)| {
+        let field = route.fields().find(|(known, _)| *known == name);
+        field.map(|(_, field)| (field, value.to_owned()))
+    };
+    Ok(path.iter().filter_map(field).collect())
+}
+
+/// Part of an answer that names what was created.
+#[derive(Deserialize)]
+struct Created {
+    id: String,
+}
+
+fn answer(operation: &Operation, route: &Route, output: String) -> RestResult<Response> {
+    let status = StatusCode::from_u16(route.status).unwrap_or_default();
+    if !operation.has_output() {
+        return Ok(status.into_response());
+    }
+    let location = match route.collection {
+        Some(collection) => {
+            let Created { id } = serde_json::from_str(&output).map_err(|_| ApiError::internal())?;
+            HeaderValue::try_from(format!("{BASE}{collection}/{id}")).ok()
+        }
+        None => None,
+    };
+    let json = HeaderValue::from_static("application/json");
+    let mut response = (status, [(header::CONTENT_TYPE, json)], output).into_response();
+    let headers = response.headers_mut();
+    if let Some(location) = location {
+        headers.insert(header::LOCATION, location);
+    }
+    if route.is_secret {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    Ok(response)
+}

@@ -1,0 +1,155 @@
+//! Documents: lists, contents, titles, settings, edits, and the trash.
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller, DocumentRecord};
+use copydesk_engine::cpu_pool;
+use copydesk_engine::ids::{DocumentId, Version};
+use copydesk_engine::permissions::Action::{Audit, Create, Manage, Read, Write};
+use copydesk_engine::rooms::RoomHandle;
+use copydesk_protocol::answers::DocumentList;
+use copydesk_protocol::client::{
+    ChangeSettings, CreateDocument, EmptyTrash, ListDocuments, NameDocument, Nothing,
+    RenameDocument,
+};
+use copydesk_protocol::convert;
+use copydesk_protocol::queries::{
+    AuditQuery, ConvertQuery, ExportQuery, FileContent, ImportQuery, ListPart,
+};
+use copydesk_protocol::rest::{
+    AuditPage, ConvertedHtml, DocumentPage, EditDocument, FullDocument, ImportedDocument,
+    NewVersion,
+};
+use copydesk_protocol::server::{CreatedDocument, DocumentLine, DocumentSettings, Trash};
+
+use crate::encode;
+use crate::operation::{BodyKind, Operation, handled, operation};
+use crate::right::{Anyone, DeletedDocument, Document, DocumentOrInbox, Server};
+
+/// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
+pub(crate) const SHORT_TEXT: usize = 128 * 1024;
+/// Number of lines up to which a list is serialized at once, some 5 µs each.
+const SHORT_LIST: usize = 100;
+/// Default number of documents of a page.
+const PAGE: u32 = 200;
+/// Maximum number of documents of a page.
+const LONGEST_PAGE: u32 = 1_000;
+
+/// Operations of this file.
+#[rustfmt::skip]
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        operation("Documents, last changed first, or a page of them", Anyone, list).event("document:list").only_reads(),
+        handled::<_, ListPart, DocumentPage>("Documents, last changed first", Anyone).get("/documents", "listDocuments"),
+        operation("Create a document", Server(Create), create).event("document:create").ack_in("document").post("/documents", "createDocument").body(BodyKind::Text).creates("/documents"),
+        handled::<_, ImportQuery, ImportedDocument>("Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests", Server(Create)).post("/documents/import", "importDocument").body(BodyKind::File).creates("/documents"),
+        operation("A document with its text", Document(Read), read).get("/documents/{id=documentId}", "getDocument"),
+        operation("Change the title", Document(Write), rename).event("document:rename").patch("/documents/{id=documentId}", "renameDocument"),
+        operation("Delete a document; it can be recovered for 30 days", Document(Manage), delete).event("document:delete").delete("/documents/{id=documentId}", "deleteDocument"),
+        operation("Deleted documents that can be recovered, last deleted first", DeletedDocument, trash).event("trash:list").get("/trash", "listTrash"),
+        operation("Remove all documents from the trash", DeletedDocument, purge_all).delete("/trash", "emptyTrash"),
+        operation("Remove a document from the trash", DeletedDocument, purge).event("trash:empty").delete("/trash/{id=documentId}", "purgeDocument"),
+        operation("Recover a deleted document", DeletedDocument, recover).event("trash:recover").post("/trash/{id=documentId}/recover", "recoverDocument").body(BodyKind::NoBody),
+        operation("The document's review settings in force", DocumentOrInbox(Read), settings).get("/documents/{id=documentId}/settings", "getDocumentSettings"),
+        operation("Change the document's review settings; missing fields stay as they are", DocumentOrInbox(Manage), configure).event("document:settings").ack_in("settings").patch("/documents/{id=documentId}/settings", "setDocumentSettings"),
+        operation("Your own change: the new text, based on a version; what others wrote since stays", Document(Write), edit).post("/documents/{id=documentId}/edits", "editDocument").body(BodyKind::Text),
+        handled::<_, ConvertQuery, ConvertedHtml>("HTML, or a file, as Markdown, for a document that you may change; changes nothing", Document(Write)).post("/documents/{id=documentId}/convert", "convertHtml").body(BodyKind::Html),
+        handled::<_, ExportQuery, FileContent>("The document as a file", Document(Read)).get("/documents/{id=documentId}/export", "exportDocument"),
+        handled::<_, AuditQuery, AuditPage>("The audit log of a document, newest first", Document(Audit)).get("/documents/{id=documentId}/audit", "getDocumentAudit"),
+    ]
+}
+
+/// Lists the documents that the person may open, or a page of them.
+async fn list(caller: Caller, (): (), input: ListDocuments) -> ApiResult<DocumentList> {
+    let paths = caller.api.document_paths().await?;
+    let (records, next) = listed(&caller, input).await?;
+    let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
+    let waiting = caller.waiting_changes(&ids).await?;
+    let (is_long, principal) = (records.len() > SHORT_LIST, caller.principal.clone());
+    let lines = move || -> Vec<DocumentLine> {
+        let line = |record: DocumentRecord| {
+            let path = paths.of(&record.id);
+            let waiting = waiting.get(&record.id).copied().unwrap_or_default();
+            convert::document_line(record, path, waiting, &principal)
+        };
+        records.into_iter().map(line).collect()
+    };
+    Ok(DocumentList { documents: encode(&caller, is_long, lines).await?, next })
+}
+
+/// Returns all documents, or a page of them with the place of the next one.
+async fn listed(
+    caller: &Caller,
+    input: ListDocuments,
+) -> ApiResult<(Vec<DocumentRecord>, Option<String>)> {
+    let ListDocuments { limit, before } = input;
+    if limit.is_none() && before.is_none() {
+        return Ok((caller.api.documents(&caller.principal).await?, None));
+    }
+    let limit = limit.unwrap_or(PAGE);
+    if !(1..=LONGEST_PAGE).contains(&limit) {
+        return Err(ApiError::invalid(format!("`limit` is 1 to {LONGEST_PAGE}")));
+    }
+    let wrong = || ApiError::invalid("`before` must be a value taken from `next`");
+    let place = |text: String| {
+        let (at_ms, id) = text.split_once('.')?;
+        Some((at_ms.parse().ok()?, id.to_owned()))
+    };
+    let after = before.map(|text| place(text).ok_or_else(wrong)).transpose()?;
+    let page = caller.document_page(after.as_ref(), limit as usize).await?;
+    let next = page.end().map(|last| format!("{}.{}", last.updated_ms, last.id));
+    Ok((page.items, next))
+}
+
+async fn create(caller: Caller, (): (), input: CreateDocument) -> ApiResult<CreatedDocument> {
+    Ok(convert::created(caller.create_document(convert::new_document(input)).await?))
+}
+
+async fn read(caller: Caller, room: RoomHandle, _: Nothing) -> ApiResult<FullDocument> {
+    let found = caller.read_document(&room).await?;
+    let (is_long, person) = (found.snapshot.text.len() > SHORT_TEXT, &caller.principal.user);
+    let convert = move || convert::full_document(&found.id, found.snapshot);
+    let converted = cpu_pool::run_if(is_long, person.as_str(), convert).await;
+    converted.map_err(|_| ApiError::internal())
+}
+
+async fn rename(caller: Caller, room: RoomHandle, input: RenameDocument) -> ApiResult<()> {
+    Ok(room.rename(input.title, caller.principal).await?)
+}
+
+async fn edit(caller: Caller, room: RoomHandle, input: EditDocument) -> ApiResult<NewVersion> {
+    let EditDocument { version, text } = input;
+    let made = caller.edit_document(&room, Version(version), &text).await?;
+    Ok(NewVersion { version: made.0 })
+}
+
+async fn delete(caller: Caller, room: RoomHandle, _: NameDocument) -> ApiResult<()> {
+    caller.delete_document(&room).await
+}
+
+async fn settings(_: Caller, room: RoomHandle, _: Nothing) -> ApiResult<DocumentSettings> {
+    Ok(convert::document_settings(&room.read().await?.settings))
+}
+
+async fn configure(
+    caller: Caller,
+    room: RoomHandle,
+    input: ChangeSettings,
+) -> ApiResult<DocumentSettings> {
+    let change = convert::configure(input).map_err(ApiError::invalid)?;
+    Ok(convert::document_settings(&caller.configure_document(&room, change).await?))
+}
+
+async fn trash(caller: Caller, _: Option<DocumentId>, _: Nothing) -> ApiResult<Trash> {
+    Ok(convert::trash(caller.trash().await?))
+}
+
+async fn recover(caller: Caller, _: Option<DocumentId>, input: NameDocument) -> ApiResult<()> {
+    caller.recover_document(&input.document_id.into()).await
+}
+
+async fn purge(caller: Caller, document: Option<DocumentId>, _: EmptyTrash) -> ApiResult<()> {
+    caller.purge_trash(document.as_ref()).await
+}
+
+async fn purge_all(caller: Caller, _: Option<DocumentId>, _: Nothing) -> ApiResult<()> {
+    caller.purge_trash(None).await
+}

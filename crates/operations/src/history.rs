@@ -1,0 +1,76 @@
+//! Earlier versions: the history, older texts, comparisons, provenance and restoration.
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller};
+use copydesk_engine::ids::Version;
+use copydesk_engine::permissions::Action::{Read, Write};
+use copydesk_engine::rooms::RoomHandle;
+use copydesk_protocol::answers::TextOfVersion;
+use copydesk_protocol::client::{
+    CompareVersions, Nothing, ReadHistory, ReadProvenance, ReadVersion, RestoreVersion,
+};
+use copydesk_protocol::convert;
+use copydesk_protocol::queries::ListPart;
+use copydesk_protocol::rest::{Comparison, NewVersion, Provenance, VersionPage, VersionText};
+
+use crate::documents::SHORT_TEXT;
+use crate::encode;
+use crate::operation::{Operation, handled, operation};
+use crate::right::Document;
+
+/// Maximum lines of a history in one answer.
+const MOST_HISTORY: u32 = 500;
+/// Default number of lines of a history.
+const DEFAULT_HISTORY: u32 = 100;
+
+/// Operations of this file.
+#[rustfmt::skip]
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        operation("Versions and their authors, newest first", Document(Read), versions).event("document:history").only_reads(),
+        handled::<_, ListPart, VersionPage>("Versions and their authors, newest first", Document(Read)).get("/documents/{id=documentId}/versions", "listVersions"),
+        operation("The text at a version", Document(Read), text).event("document:at").only_reads(),
+        handled::<_, Nothing, VersionText>("The text at a version", Document(Read)).get("/documents/{id=documentId}/versions/{version}", "getVersion"),
+        operation("Differences between two versions", Document(Read), compare).event("document:compare").get("/documents/{id=documentId}/compare", "compareVersions"),
+        operation("Restore an earlier version", Document(Write), restore).event("document:restore").post("/documents/{id=documentId}/restore", "restoreDocument"),
+        operation("Who wrote what", Document(Read), provenance).event("document:provenance").get("/documents/{id=documentId}/provenance", "getProvenance"),
+    ]
+}
+
+async fn versions(caller: Caller, room: RoomHandle, input: ReadHistory) -> ApiResult<VersionPage> {
+    let limit = input.limit.unwrap_or(DEFAULT_HISTORY);
+    if !(1..=MOST_HISTORY).contains(&limit) {
+        return Err(ApiError::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
+    }
+    let before = input.before.map(Version);
+    let found = caller.versions(room.document(), before, limit as usize).await?;
+    Ok(VersionPage { versions: convert::versions(found), next: None })
+}
+
+async fn text(caller: Caller, room: RoomHandle, input: ReadVersion) -> ApiResult<TextOfVersion> {
+    let text = caller.text_of_version(&room, Version(input.version)).await?;
+    let is_long = text.len() > SHORT_TEXT;
+    Ok(TextOfVersion { text: encode(&caller, is_long, move || text.to_string()).await? })
+}
+
+async fn provenance(
+    caller: Caller,
+    room: RoomHandle,
+    input: ReadProvenance,
+) -> ApiResult<Provenance> {
+    Ok(convert::provenance(caller.provenance(&room, input.from, input.to).await?))
+}
+
+async fn compare(
+    caller: Caller,
+    room: RoomHandle,
+    input: CompareVersions,
+) -> ApiResult<Comparison> {
+    let (from, to) = (Version(input.from), input.to.map(Version));
+    Ok(convert::comparison(caller.compare_versions(&room, from, to).await?))
+}
+
+async fn restore(caller: Caller, room: RoomHandle, input: RestoreVersion) -> ApiResult<NewVersion> {
+    let (version, only_at) = (Version(input.version), input.only_at.map(Version));
+    let restored = caller.restore_version(&room, version, only_at).await?;
+    Ok(NewVersion { version: restored.0 })
+}

@@ -1,0 +1,334 @@
+//! Declaration of one operation: what it is called on each transport, the right that it needs, its
+//! input and output, and the function that does it.
+
+use std::sync::OnceLock;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller};
+
+use crate::input::RawInput;
+use crate::right::Right;
+
+/// Prefix of the path of every route.
+pub const BASE: &str = "/api/v1";
+
+/// Function that does an operation, with types that only the operation knows.
+type Function =
+    Box<dyn Fn(Caller, RawInput) -> BoxFuture<'static, ApiResult<String>> + Send + Sync>;
+/// Function that checks the right of an operation, for a handler that does the rest.
+type Check = Box<dyn Fn(Caller, Option<String>) -> BoxFuture<'static, ApiResult<()>> + Send + Sync>;
+/// Function that returns the schema of an answer, as a reference into the document.
+type AnswerSchema = fn(&mut SchemaGenerator) -> Value;
+
+/// One thing that a person may ask of the server.
+pub struct Operation {
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Name of the event; `None`: there is none.
+    pub event: Option<&'static str>,
+    /// Route of the REST API; `None`: there is none.
+    pub route: Option<Route>,
+    /// `true` if it changes nothing that is stored, so that its event can be sent again without
+    /// loss. Such events are refused first under load.
+    pub only_reads: bool,
+    /// Right that it needs.
+    pub right: String,
+    /// Field of the input that names what the right is about.
+    pub right_field: Option<&'static str>,
+    /// Name of the input's type.
+    pub input: &'static str,
+    /// Name of the output's type; `()`: there is none.
+    pub output: &'static str,
+    /// Field of the acknowledgement that holds the output; `None`: the fields stand beside `ok`.
+    pub ack_field: Option<&'static str>,
+    function: Option<Function>,
+    check: Check,
+    input_schema: fn() -> Value,
+    body_schema: OnceLock<Value>,
+    answer_schema: AnswerSchema,
+}
+
+/// Route of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// Method, in lower case.
+    pub method: &'static str,
+    /// Path below `/api/v1`; see [`Operation::path_fields`].
+    pub path: &'static str,
+    /// Name of the operation in the `OpenAPI` document.
+    pub id: &'static str,
+    /// Status of an answer.
+    pub status: u16,
+    /// Path below `/api/v1` of what is created.
+    pub collection: Option<&'static str>,
+    /// What the body of a request holds.
+    pub body: BodyKind,
+    /// `true` if the answer holds a secret, which nothing may store.
+    pub is_secret: bool,
+}
+
+/// Kind of the bodies that a route takes, which decides how long they may be and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    /// No body; the operation needs no token either.
+    NoBodyNoToken,
+    /// No body.
+    NoBody,
+    /// JSON of the usual length.
+    Usual,
+    /// JSON with the text of a document or a prompt.
+    Text,
+    /// A request for a new token.
+    Secret,
+    /// A file as it is.
+    File,
+    /// HTML as it is.
+    Html,
+}
+
+impl BodyKind {
+    /// Returns `true` for bodies of JSON.
+    pub fn is_json(self) -> bool {
+        matches!(self, Self::Usual | Self::Text | Self::Secret)
+    }
+}
+
+/// Declares an operation that `function` does. It gets the caller, what the right is about, and
+/// the input.
+pub(crate) fn operation<R, I, O, F>(
+    summary: &'static str,
+    right: R,
+    function: impl Fn(Caller, R::Subject, I) -> F + Clone + Send + Sync + 'static,
+) -> Operation
+where
+    R: Right,
+    I: DeserializeOwned + JsonSchema + Send + 'static,
+    O: Serialize + JsonSchema + Send + 'static,
+    F: Future<Output = ApiResult<O>> + Send + 'static,
+{
+    let run = move |caller: Caller, input: RawInput| {
+        let function = function.clone();
+        async move {
+            let (subject, input) = input.admit::<R, I>(right, &caller).await?;
+            let output = function(caller, subject, input).await?;
+            serde_json::to_string(&output).map_err(|_| ApiError::internal())
+        }
+        .boxed()
+    };
+    Operation { function: Some(Box::new(run)), ..handled::<R, I, O>(summary, right) }
+}
+
+/// Declares an operation that a handler of its transport does: one that needs the whole request.
+pub(crate) fn handled<R: Right, I: JsonSchema + 'static, O: JsonSchema + 'static>(
+    summary: &'static str,
+    right: R,
+) -> Operation {
+    Operation {
+        input_schema: schema::<I>,
+        answer_schema: |schemas| schemas.subschema_for::<O>().to_value(),
+        ..live::<R, I, O>(summary, right)
+    }
+}
+
+/// Declares an operation on a connection, which has no route: its handler checks the right.
+pub(crate) fn live<R: Right, I, O>(summary: &'static str, right: R) -> Operation {
+    let check = move |caller: Caller, name| {
+        async move { right.check(&caller, name).await.map(drop) }.boxed()
+    };
+    Operation {
+        summary,
+        event: None,
+        route: None,
+        only_reads: false,
+        right: format!("{right:?}"),
+        right_field: R::FIELD,
+        input: type_name::<I>(),
+        output: type_name::<O>(),
+        ack_field: None,
+        function: None,
+        check: Box::new(check),
+        input_schema: || Value::Null,
+        body_schema: OnceLock::new(),
+        answer_schema: |_| Value::Null,
+    }
+}
+
+impl Operation {
+    /// Adds the event.
+    pub(crate) fn event(self, name: &'static str) -> Self {
+        Self { event: Some(name), ..self }
+    }
+
+    /// Says that the acknowledgement has the output in this field.
+    pub(crate) fn ack_in(self, field: &'static str) -> Self {
+        Self { ack_field: Some(field), ..self }
+    }
+
+    /// Says that nothing changes that is stored.
+    pub(crate) fn only_reads(self) -> Self {
+        Self { only_reads: true, ..self }
+    }
+
+    pub(crate) fn get(self, path: &'static str, id: &'static str) -> Self {
+        self.route("get", path, id, BodyKind::NoBody).only_reads()
+    }
+
+    pub(crate) fn post(self, path: &'static str, id: &'static str) -> Self {
+        self.route("post", path, id, BodyKind::Usual)
+    }
+
+    pub(crate) fn put(self, path: &'static str, id: &'static str) -> Self {
+        self.route("put", path, id, BodyKind::Usual)
+    }
+
+    pub(crate) fn patch(self, path: &'static str, id: &'static str) -> Self {
+        self.route("patch", path, id, BodyKind::Usual)
+    }
+
+    pub(crate) fn delete(self, path: &'static str, id: &'static str) -> Self {
+        self.route("delete", path, id, BodyKind::NoBody)
+    }
+
+    fn route(
+        self,
+        method: &'static str,
+        path: &'static str,
+        id: &'static str,
+        body: BodyKind,
+    ) -> Self {
+        let status = if self.has_output() { 200 } else { 204 };
+        let (collection, is_secret) = (None, false);
+        let route = Route { method, path, id, status, collection, body, is_secret };
+        Self { route: Some(route), ..self }
+    }
+
+    /// Says that the route takes another kind of body.
+    pub(crate) fn body(self, body: BodyKind) -> Self {
+        Self { route: self.route.map(|route| Route { body, ..route }), ..self }
+    }
+
+    /// Says that the route begins a run, whose address is in the answer.
+    pub(crate) fn begins(self) -> Self {
+        Self { route: self.route.map(|route| Route { status: 202, ..route }), ..self }
+    }
+
+    /// Says that the route creates something below this path, with the `id` of the answer.
+    pub(crate) fn creates(self, collection: &'static str) -> Self {
+        let created = |route| Route { status: 201, collection: Some(collection), ..route };
+        Self { route: self.route.map(created), ..self }
+    }
+
+    /// Says that the route's answer holds a secret.
+    pub(crate) fn secret(self) -> Self {
+        Self { route: self.route.map(|route| Route { is_secret: true, ..route }), ..self }
+    }
+
+    /// Returns `true` if an answer has fields.
+    pub fn has_output(&self) -> bool {
+        self.output != "()"
+    }
+
+    /// Returns `true` if a handler of the transport does the operation.
+    pub fn is_handled(&self) -> bool {
+        self.function.is_none()
+    }
+
+    /// Does the operation, if the caller has the right to it; returns its output as JSON.
+    ///
+    /// # Errors
+    /// Those of the right, of the input and of the function.
+    pub async fn run(&self, caller: Caller, input: RawInput) -> ApiResult<String> {
+        match &self.function {
+            Some(function) => function(caller, input).await,
+            None => Err(ApiError::internal()),
+        }
+    }
+
+    /// Checks that the caller has the right, for a handler that does the rest. `name` is what the
+    /// right is about.
+    ///
+    /// # Errors
+    /// Those of the right.
+    pub async fn check(&self, caller: Caller, name: Option<String>) -> ApiResult<()> {
+        (self.check)(caller, name).await
+    }
+
+    /// Returns the schema of the input without what the path says.
+    pub fn input_schema(&self) -> &Value {
+        self.body_schema.get_or_init(|| {
+            let mut schema = (self.input_schema)();
+            for (_, field) in self.route.iter().flat_map(|route| route.fields()) {
+                leave_out(&mut schema, field);
+            }
+            schema
+        })
+    }
+
+    /// Returns the schema of the output, as a reference into the document.
+    pub fn answer_schema(&self, schemas: &mut SchemaGenerator) -> Value {
+        (self.answer_schema)(schemas)
+    }
+}
+
+impl Route {
+    /// Returns the parameters of the path, each with the field of the input that it is:
+    /// `{id=documentId}` is the parameter `id` and the field `documentId`.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let names = self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        names.map(|name| name.split_once('=').unwrap_or((name, name)))
+    }
+
+    /// Returns the whole path, with the names of its parameters alone.
+    pub fn url(&self) -> String {
+        let mut url = format!("{BASE}{}", self.path);
+        for (name, field) in self.fields() {
+            url = url.replace(&format!("{{{name}={field}}}"), &format!("{{{name}}}"));
+        }
+        url
+    }
+}
+
+fn leave_out(schema: &mut Value, field: &str) {
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.remove(field);
+    }
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.retain(|name| name != field);
+    }
+}
+
+/// Returns the schema of an input, complete in itself.
+fn schema<I: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<I>().to_value()
+}
+
+/// Returns the name of a type without its module.
+pub(crate) fn type_name<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_the_address_says_is_not_asked_for_in_the_body() {
+        let mut schema = json!({"properties": {"id": {}, "text": {}}, "required": ["id", "text"]});
+        leave_out(&mut schema, "id");
+        assert_eq!(schema, json!({"properties": {"text": {}}, "required": ["text"]}));
+    }
+}

@@ -1,0 +1,175 @@
+//! Requests: lists, decisions, and what else people do with them.
+
+use std::sync::Arc;
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller, RequestScope};
+use copydesk_engine::approvals::{ApprovalRequest, RequestStatus};
+use copydesk_engine::ids::{HunkId, RequestId};
+use copydesk_engine::permissions::Action::{Ask, Decide, Read};
+use copydesk_engine::rooms::command::ProposeAgain;
+use copydesk_engine::rooms::persistence::resolved_requests::ResolvedFilter;
+use copydesk_engine::rooms::{RoomHandle, WORKSPACE_INBOX};
+use copydesk_protocol::answers::{EndedRequests, PendingRequests};
+use copydesk_protocol::client::{
+    FocusRequest, ListPendingApprovals, ListRequests, NameRequest, ReopenRequest, SplitRequest,
+    ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
+};
+use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
+use copydesk_protocol::rest::{DecisionResults, RequestPage, RequestState};
+use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
+use copydesk_protocol::{convert, names};
+
+use crate::encode;
+use crate::operation::{Operation, handled, live, operation};
+use crate::right::{Anyone, Request};
+
+/// Number of hunks up to which an answer is serialized at once, some 2 µs each.
+const SHORT_ANSWER: usize = 200;
+/// Maximum number of ended requests in one answer.
+const MOST_ENDED: u32 = 100;
+/// Default number of ended requests.
+const DEFAULT_ENDED: u32 = 20;
+/// Upper bound for the length of an identifier.
+const LONGEST_ID: usize = 200;
+
+/// Operations of this file.
+#[rustfmt::skip]
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        operation("Requests that can still be decided", Anyone, pending).event("list_pending_approvals").only_reads(),
+        operation("Requests that have ended, newest first", Anyone, ended).event("approval:list").only_reads(),
+        handled::<_, RequestListQuery, RequestPage>("Requests: open ones oldest first, ended ones newest first", Anyone).get("/requests", "listRequests"),
+        handled::<_, ToolApprovalBatch, DecisionResults>("Decide several requests, each on its own", Anyone).event("tool_approval_batch").post("/requests/decisions", "decideRequests"),
+        handled::<_, WaitQuery, ToolApprovalRequest>("A request; with `wait`, once it is resolved", Request(Read)).get("/requests/{id=request_id}", "getRequest"),
+        operation("Decide a request, or some of its changes", Request(Read), decide).event("tool_approval_response").post("/requests/{id=request_id}/decision", "decideRequest"),
+        operation("Text that the model would receive after this decision; nothing changes", Request(Read), told).event("approval:told").post("/requests/{id=request_id}/told", "previewTold").only_reads(),
+        live::<_, FocusRequest, RequestState>("Show others that you look at a request", Request(Decide)).event("approval:focus"),
+        operation("Split a change of several parts into one change for each part", Request(Decide), split).event("approval:split").post("/requests/{id=request_id}/split", "splitChange"),
+        operation("Give people more time", Request(Decide), extend).event("approval:extend").post("/requests/{id=request_id}/extend", "extendRequest"),
+        operation("Undo what was accepted, or put back the file that a call has written", Request(Decide), undo).event("approval:undo").post("/requests/{id=request_id}/undo", "undoRequest"),
+        operation("Propose again what was rejected, expired or undone", Request(Decide), reopen).event("approval:reopen").post("/requests/{id=request_id}/reopen", "reopenRequest"),
+        operation("Withdraw your request", Request(Ask), withdraw).event("approval:withdraw").post("/requests/{id=request_id}/withdraw", "withdrawRequest"),
+    ]
+}
+
+async fn pending(
+    caller: Caller,
+    (): (),
+    input: ListPendingApprovals,
+) -> ApiResult<PendingRequests> {
+    let scope = match input.document_id {
+        None => RequestScope::Everything,
+        Some(inbox) if inbox == WORKSPACE_INBOX => RequestScope::Inbox,
+        Some(document) => RequestScope::Document(document.into()),
+    };
+    let requests = caller.open_requests(&scope).await?;
+    let hunks: usize = requests.iter().map(|request| 1 + request.hunks.len()).sum();
+    let lines = move || -> Vec<ToolApprovalRequest> {
+        requests.iter().map(|request| convert::request(request)).collect()
+    };
+    Ok(PendingRequests { requests: encode(&caller, hunks > SHORT_ANSWER, lines).await? })
+}
+
+async fn ended(caller: Caller, (): (), input: ListRequests) -> ApiResult<EndedRequests> {
+    let ListRequests { document_id, status, before, limit } = input;
+    let limit = limit.unwrap_or(DEFAULT_ENDED);
+    if !(1..=MOST_ENDED).contains(&limit) {
+        return Err(ApiError::invalid(format!("`limit` is 1 to {MOST_ENDED}")));
+    }
+    if before.as_ref().is_some_and(|before| before.is_empty() || before.len() > LONGEST_ID) {
+        return Err(ApiError::invalid("`before` is the `request_id` of a request"));
+    }
+    let statuses = status.iter().flatten().map(|status| ended_status(*status));
+    let statuses = statuses.collect::<Result<_, _>>()?;
+    let mut wanted = ResolvedFilter { statuses, before: before.map(RequestId::from), limit };
+    let scope = match document_id.as_deref() {
+        None | Some(WORKSPACE_INBOX) => RequestScope::Inbox,
+        Some(document) => RequestScope::Document(document.into()),
+    };
+    loop {
+        let page = caller.resolved_requests(&scope, &wanted).await?;
+        // A page of which nothing concerns the person is skipped, so that every answer with more to
+        // read has a request to continue from.
+        if !page.requests.is_empty() || page.end.is_none() {
+            let (requests, last) =
+                convert::request_page(page.requests.iter()).map_err(|_| ApiError::internal())?;
+            return Ok(EndedRequests { requests, more: last.or(page.end).is_some() });
+        }
+        wanted.before = page.end;
+    }
+}
+
+/// Checks that requests with this status have ended.
+fn ended_status(status: names::RequestStatus) -> ApiResult<RequestStatus> {
+    let open = "; open requests are in `list_pending_approvals`";
+    convert::ended_status(RequestStatus::from(status).as_str())
+        .map_err(|why| ApiError::invalid(why + open))
+}
+
+async fn decide(
+    caller: Caller,
+    (id, room): (RequestId, RoomHandle),
+    input: ToolApprovalResponse,
+) -> ApiResult<Decided> {
+    let decision = convert::read_decision(&input).map_err(ApiError::unprocessable)?;
+    Ok(convert::decision(&*caller.decide_request(&room, id, decision).await?))
+}
+
+async fn told(
+    caller: Caller,
+    (id, room): (RequestId, RoomHandle),
+    input: ToolApprovalResponse,
+) -> ApiResult<Told> {
+    let decision = convert::read_decision(&input).map_err(ApiError::unprocessable)?;
+    let report = caller.api.agents.report_in(&room, id, decision, caller.principal).await?;
+    Ok(convert::told(report))
+}
+
+async fn split(
+    caller: Caller,
+    (id, room): (RequestId, RoomHandle),
+    input: SplitRequest,
+) -> ApiResult<Decided> {
+    let split = caller.split_request(&room, id, HunkId::from(input.hunk_id)).await?;
+    Ok(convert::decision(&split))
+}
+
+async fn extend(
+    caller: Caller,
+    (id, room): (RequestId, RoomHandle),
+    _: NameRequest,
+) -> ApiResult<RequestState> {
+    let extended: Arc<ApprovalRequest> = room.extend(id, caller.principal).await?;
+    Ok(convert::request_state(&extended))
+}
+
+async fn undo(
+    caller: Caller,
+    (_, room): (RequestId, RoomHandle),
+    input: UndoRequest,
+) -> ApiResult<RequestState> {
+    let undone = caller.api.agents.undo_in(&room, convert::undo(input), caller.principal).await?;
+    Ok(convert::request_state(&undone))
+}
+
+async fn reopen(
+    caller: Caller,
+    (request, room): (RequestId, RoomHandle),
+    input: ReopenRequest,
+) -> ApiResult<RequestState> {
+    let hunks = input.hunks.map(convert::hunk_ids);
+    let wanted = ProposeAgain { request, hunks: hunks.clone() };
+    let Caller { api, principal, session, .. } = caller;
+    let reopened = api.agents.reopen_in(&room, wanted, principal, session).await?;
+    let unplaced = reopened.unplaced(hunks.as_deref());
+    Ok(convert::reopened((reopened, unplaced)))
+}
+
+async fn withdraw(
+    caller: Caller,
+    (id, room): (RequestId, RoomHandle),
+    _: NameRequest,
+) -> ApiResult<RequestState> {
+    let withdrawn = room.withdraw(id, Some(caller.principal)).await?;
+    Ok(convert::request_state(&withdrawn))
+}

@@ -1,0 +1,153 @@
+//! Rights that operations need, and what these rights are about.
+//!
+//! A right is checked before anything else is done; over REST, before a body is read. The check
+//! returns what the operation works on, so that no function can do without it.
+
+use std::fmt::Debug;
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller};
+use copydesk_engine::ids::{DocumentId, RequestId, SessionId};
+use copydesk_engine::permissions::Action;
+use copydesk_engine::rooms::RoomHandle;
+
+/// Right that an operation needs. Its [`Debug`] text is what the documentation says.
+pub trait Right: Copy + Debug + Send + Sync + 'static {
+    /// What the operation works on.
+    type Subject: Send + 'static;
+
+    /// Field of the input that names the subject.
+    const FIELD: Option<&'static str> = None;
+
+    /// Checks that the caller has the right; `name` is the value of the field.
+    fn check(
+        self,
+        caller: &Caller,
+        name: Option<String>,
+    ) -> impl Future<Output = ApiResult<Self::Subject>> + Send;
+}
+
+/// Everybody with a token. An operation that lists things leaves out what the caller may not read.
+#[derive(Clone, Copy, Debug)]
+pub struct Anyone;
+
+/// Right to do something to the server as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Server(pub Action);
+
+/// Right to do something to any document at all.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyDocument(pub Action);
+
+/// Right to do something to a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Document(pub Action);
+
+/// Right to do something to a document, or to the workspace inbox, which is named `desk`.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentOrInbox(pub Action);
+
+/// Right to manage a document that is in lists. It is not opened for that: another server of
+/// several may have it.
+#[derive(Clone, Copy, Debug)]
+pub struct ListedDocument;
+
+/// Right to manage a deleted document, or all deleted ones that the caller's token reaches.
+#[derive(Clone, Copy, Debug)]
+pub struct DeletedDocument;
+
+/// Right to do something to a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request(pub Action);
+
+/// Right to a session, which must be the caller's own.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnSession;
+
+impl Right for Anyone {
+    type Subject = ();
+
+    async fn check(self, _: &Caller, _: Option<String>) -> ApiResult<()> {
+        Ok(())
+    }
+}
+
+impl Right for Server {
+    type Subject = ();
+
+    async fn check(self, caller: &Caller, _: Option<String>) -> ApiResult<()> {
+        caller.require(self.0)
+    }
+}
+
+impl Right for AnyDocument {
+    type Subject = ();
+
+    async fn check(self, caller: &Caller, _: Option<String>) -> ApiResult<()> {
+        caller.require_somewhere(self.0)
+    }
+}
+
+impl Right for Document {
+    type Subject = RoomHandle;
+    const FIELD: Option<&'static str> = Some("documentId");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<RoomHandle> {
+        caller.room(&document(name)?, self.0).await
+    }
+}
+
+impl Right for DocumentOrInbox {
+    type Subject = RoomHandle;
+    const FIELD: Option<&'static str> = Some("documentId");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<RoomHandle> {
+        caller.room_or_inbox(&document(name)?, self.0).await
+    }
+}
+
+impl Right for ListedDocument {
+    type Subject = DocumentId;
+    const FIELD: Option<&'static str> = Some("documentId");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<DocumentId> {
+        let document = document(name)?;
+        caller.require_listed(&document).await?;
+        Ok(document)
+    }
+}
+
+impl Right for DeletedDocument {
+    type Subject = Option<DocumentId>;
+    const FIELD: Option<&'static str> = Some("documentId");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<Option<DocumentId>> {
+        let document = name.map(DocumentId::from);
+        caller.require_recovery(document.as_ref())?;
+        Ok(document)
+    }
+}
+
+impl Right for Request {
+    type Subject = (RequestId, RoomHandle);
+    const FIELD: Option<&'static str> = Some("request_id");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<Self::Subject> {
+        let request = RequestId::from(name.ok_or_else(|| ApiError::not_found("request"))?);
+        let room = caller.room_of_request(&request, self.0).await?;
+        Ok((request, room))
+    }
+}
+
+impl Right for OwnSession {
+    type Subject = SessionId;
+    const FIELD: Option<&'static str> = Some("sessionId");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<SessionId> {
+        let session = name.ok_or_else(|| ApiError::not_found("session"))?;
+        caller.own_session(session.into()).await
+    }
+}
+
+fn document(name: Option<String>) -> ApiResult<DocumentId> {
+    name.map(DocumentId::from).ok_or_else(|| ApiError::not_found("document"))
+}

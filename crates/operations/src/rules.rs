@@ -1,0 +1,38 @@
+//! Rules: those that people remember for a tool, and those that owners make.
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller};
+use copydesk_engine::ids::{DocumentId, SessionId};
+use copydesk_engine::permissions::Action::Manage;
+use copydesk_protocol::convert;
+use copydesk_protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
+
+use crate::operation::{Operation, operation};
+use crate::right::{Anyone, Server};
+
+/// Operations of this file.
+#[rustfmt::skip]
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        operation("Remembered rules in force", Anyone, list).event("rules:list").get("/rules", "listRules"),
+        operation("Create an owner's rule: deny, ask or allow; if an equal rule exists, it is returned instead", Server(Manage), add).event("rules:add").post("/rules", "addRule"),
+        operation("End a rule", Anyone, revoke).event("rules:revoke").delete("/rules/{id}", "revokeRule"),
+    ]
+}
+
+async fn list(caller: Caller, (): (), input: ListRules) -> ApiResult<Rules> {
+    let document = input.document_id.map(DocumentId::from);
+    let rules = caller.rules(document.as_ref()).await?;
+    Ok(Rules { rules: convert::rules(&rules) })
+}
+
+async fn add(caller: Caller, (): (), input: AddRule) -> ApiResult<RuleAdded> {
+    // A rule names the session in which it was made; a program without sessions gets a new one for
+    // it.
+    let session = caller.session.clone().unwrap_or_else(SessionId::generate);
+    let (document, rule) = convert::new_rule(input, session).map_err(ApiError::unprocessable)?;
+    Ok(RuleAdded { rule: convert::rule(&*caller.add_rule(&document, rule).await?) })
+}
+
+async fn revoke(caller: Caller, (): (), input: RevokeRule) -> ApiResult<()> {
+    caller.revoke_rule(input.id.into()).await
+}

@@ -1,0 +1,105 @@
+//! The server as a whole: the caller, settings, spending, work in progress, storage and people.
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller};
+use copydesk_engine::permissions::Action::{Administer, Ask};
+use copydesk_protocol::administration::{
+    DeletePerson, MonthSpending, NamePerson, PersonDeletion, PersonPreview, ReadSpending,
+    SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
+};
+use copydesk_protocol::client::{Nothing, SetSettings, UseServerTools};
+use copydesk_protocol::convert;
+use copydesk_protocol::queries::ListPart;
+use copydesk_protocol::rest::{AuditPage, Me, OpenApiDocument};
+use copydesk_protocol::server::{Person, Settings};
+
+use crate::operation::{BodyKind, Operation, handled, operation};
+use crate::right::{AnyDocument, Anyone, Server};
+
+/// Operations of this file.
+#[rustfmt::skip]
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        handled::<_, Nothing, OpenApiDocument>("This document", Anyone).get("/openapi.json", "getOpenapi").body(BodyKind::NoBodyNoToken),
+        operation("Who you are, and what this server offers", Anyone, me).get("/me", "getMe"),
+        operation("The server's settings", Anyone, settings).event("settings:get").ack_in("settings").get("/settings", "getSettings"),
+        operation("Change the server's settings; missing fields stay as they are", Server(Administer), configure).event("settings:set").ack_in("settings").patch("/settings", "setSettings"),
+        handled::<_, ListPart, AuditPage>("The audit log of the server, newest first", Server(Administer)).get("/audit", "getAudit"),
+        operation("What models have cost in a month, by person and by document, with the limits", Server(Administer), spending).event("spending:get").get("/spending", "getSpending"),
+        operation("Set or remove a spending limit", Server(Administer), set_limit).event("spending:limit").put("/spending/limits", "setSpendingLimit"),
+        operation("Runs that have not ended, anybody's, and the number of open requests", Server(Administer), work).event("server:work").get("/server/work", "getWork"),
+        operation("Sizes of what is stored", Server(Administer), storage).event("server:storage").get("/server/storage", "getStorage"),
+        operation("Stop anybody's run", Server(Administer), stop_run).event("server:stop").post("/server/stop", "stopRun"),
+        operation("What is stored of a person, and what a deletion would delete, rename and keep", Server(Administer), person).event("person:preview").get("/people/{user=id}", "getPerson"),
+        operation("Delete the data of a person", Server(Administer), delete_person).event("person:delete").delete("/people/{user=id}", "deletePerson"),
+        operation("Tools of this server that your programs may use over the Messages API", AnyDocument(Ask), tools).get("/server-tools", "getServerTools"),
+        operation("Set the tools that your programs may use", AnyDocument(Ask), use_tools).put("/server-tools", "setServerTools"),
+    ]
+}
+
+async fn me(caller: Caller, (): (), _: Nothing) -> ApiResult<Me> {
+    let principal = caller.principal;
+    let modes = caller.api.permission_modes(&principal);
+    Ok(Me {
+        permission_mode: caller.api.default_mode(&principal).into(),
+        permission_modes: modes.into_iter().map(Into::into).collect(),
+        user: Person { id: principal.user.to_string(), name: principal.name },
+        role: principal.role.into(),
+        document_id: principal.document.as_ref().map(ToString::to_string),
+        models: caller.api.agents.models(),
+        settings: convert::settings(&caller.api.rooms.settings()),
+    })
+}
+
+async fn settings(caller: Caller, (): (), _: Nothing) -> ApiResult<Settings> {
+    Ok(convert::settings(&caller.api.rooms.settings()))
+}
+
+async fn configure(caller: Caller, (): (), input: SetSettings) -> ApiResult<Settings> {
+    let wanted = convert::server_settings(&input, caller.api.rooms.settings());
+    let settings = caller.set_settings(wanted.map_err(ApiError::unprocessable)?).await?;
+    Ok(convert::settings(&settings))
+}
+
+async fn spending(caller: Caller, (): (), input: ReadSpending) -> ApiResult<MonthSpending> {
+    let month = convert::spending_month(&input).map_err(ApiError::invalid)?;
+    Ok(convert::spending(caller.spending(month).await?))
+}
+
+async fn set_limit(caller: Caller, (): (), input: SetSpendingLimit) -> ApiResult<MonthSpending> {
+    let wanted = convert::wanted_limit(input).map_err(ApiError::unprocessable)?;
+    Ok(convert::spending(caller.set_spending_limit(wanted).await?))
+}
+
+async fn work(caller: Caller, (): (), _: Nothing) -> ApiResult<WorkInProgress> {
+    Ok(convert::work(caller.server_work().await?))
+}
+
+async fn stop_run(caller: Caller, (): (), input: StopRun) -> ApiResult<()> {
+    caller.stop_any_run(input.session_id.into(), input.request_id.into()).await
+}
+
+async fn storage(caller: Caller, (): (), _: Nothing) -> ApiResult<StoredSizes> {
+    Ok(convert::storage(caller.storage_sizes().await?))
+}
+
+async fn person(caller: Caller, (): (), input: NamePerson) -> ApiResult<PersonPreview> {
+    Ok(convert::person_preview(caller.person(&input.id.into()).await?))
+}
+
+async fn delete_person(caller: Caller, (): (), input: DeletePerson) -> ApiResult<PersonDeletion> {
+    let (user, documents) = convert::person_to_delete(input);
+    Ok(convert::person_deletion(&caller.delete_person(&user, documents).await?))
+}
+
+async fn tools(caller: Caller, (): (), _: Nothing) -> ApiResult<UseServerTools> {
+    let tools = caller.api.server_tools(&caller.principal.user).await?;
+    Ok(UseServerTools { tools })
+}
+
+async fn use_tools(caller: Caller, (): (), input: UseServerTools) -> ApiResult<UseServerTools> {
+    let UseServerTools { mut tools } = input;
+    tools.sort();
+    tools.dedup();
+    caller.enable_server_tools(&tools).await?;
+    Ok(UseServerTools { tools })
+}

@@ -1,0 +1,45 @@
+//! Roles in single documents.
+
+use copydesk_engine::api::{ApiError, ApiResult, Caller};
+use copydesk_engine::ids::DocumentId;
+use copydesk_protocol::client::NameDocument;
+use copydesk_protocol::convert;
+use copydesk_protocol::sharing::{
+    DocumentRoleLine, DocumentRoleList, ShareDocument, UnshareDocument,
+};
+
+use crate::operation::{Operation, operation};
+use crate::right::ListedDocument;
+
+/// Operations of this file.
+#[rustfmt::skip]
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        operation("Roles that people and groups were given in the document, oldest first", ListedDocument, roles).event("document:roles").get("/documents/{id=documentId}/roles", "listDocumentRoles"),
+        operation("Give a person or a group a role in the document, or another one", ListedDocument, share).event("document:share").put("/documents/{id=documentId}/roles", "giveDocumentRole"),
+        operation("Take the role of a person or a group", ListedDocument, unshare).event("document:unshare").delete("/documents/{id=documentId}/roles", "takeDocumentRole"),
+    ]
+}
+
+async fn roles(
+    caller: Caller,
+    document: DocumentId,
+    _: NameDocument,
+) -> ApiResult<DocumentRoleList> {
+    Ok(convert::document_roles(caller.document_roles(&document).await?))
+}
+
+async fn share(
+    caller: Caller,
+    document: DocumentId,
+    input: ShareDocument,
+) -> ApiResult<DocumentRoleLine> {
+    let (grantee, role) = convert::share(input).map_err(ApiError::unprocessable)?;
+    let given = caller.give_document_role(&document, grantee, role).await?;
+    Ok(convert::document_role(given))
+}
+
+async fn unshare(caller: Caller, document: DocumentId, input: UnshareDocument) -> ApiResult<()> {
+    let grantee = convert::unshare(input).map_err(ApiError::invalid)?;
+    caller.take_document_role(&document, grantee).await
+}

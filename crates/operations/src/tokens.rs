@@ -1,0 +1,48 @@
+//! Tokens and logins.
+
+use copydesk_engine::api::{ApiResult, Caller};
+use copydesk_engine::permissions::Action::Administer;
+use copydesk_protocol::client::{IssueToken, NameToken, Nothing, RevokeToken, TieToken};
+use copydesk_protocol::convert;
+use copydesk_protocol::rest::SignInOffer;
+use copydesk_protocol::server::{IssuedToken, NamedPerson, TokenList};
+
+use crate::operation::{BodyKind, Operation, handled, live, operation};
+use crate::right::{Anyone, Server};
+
+/// Operations of this file.
+#[rustfmt::skip]
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        operation("All tokens, without their secrets", Server(Administer), list).event("token:list").get("/tokens", "listTokens"),
+        operation("Issue a token; its secret is shown once", Server(Administer), issue).event("token:issue").post("/tokens", "issueToken").body(BodyKind::Secret).creates("/tokens").secret(),
+        live::<_, NameToken, NamedPerson>("Name yourself, in your token", Server(Administer)).event("token:name"),
+        operation("Revoke a token", Server(Administer), revoke).event("token:revoke").delete("/tokens/{id}", "revokeToken"),
+        operation("Tie a token to a login: both are one person", Server(Administer), tie).event("token:tie").post("/tokens/{id}/tie", "tieToken"),
+        handled::<_, Nothing, SignInOffer>("Where a browser can sign in", Anyone).get("/sign-in", "getSignIn").body(BodyKind::NoBodyNoToken),
+        operation("Revoke your own token, if it came from signing in", Anyone, sign_out).post("/sign-out", "signOut"),
+    ]
+}
+
+async fn issue(caller: Caller, (): (), input: IssueToken) -> ApiResult<IssuedToken> {
+    let grant = convert::grant(input, caller.api.clock.now_ms())?;
+    Ok(convert::issued(&caller.issue_token(grant).await?, &caller.reached_at))
+}
+
+async fn list(caller: Caller, (): (), _: Nothing) -> ApiResult<TokenList> {
+    let (tokens, logins) = (caller.tokens().await?, caller.logins().await?);
+    Ok(convert::token_list(tokens, logins, &caller.token, caller.api.clock.now_ms()))
+}
+
+async fn revoke(caller: Caller, (): (), input: RevokeToken) -> ApiResult<()> {
+    caller.revoke_token(&input.id.into()).await
+}
+
+async fn tie(caller: Caller, (): (), input: TieToken) -> ApiResult<()> {
+    let (token, login) = convert::tie(input);
+    caller.tie_token(&token, &login).await
+}
+
+async fn sign_out(caller: Caller, (): (), _: Nothing) -> ApiResult<()> {
+    caller.sign_out().await
+}
