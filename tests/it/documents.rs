@@ -39,6 +39,31 @@ fn a_new_document_is_listed_for_everyone() {
 }
 
 #[test]
+fn a_copy_has_the_title_the_text_the_policies_and_the_models_and_nothing_frozen() {
+    let copydesk = TestServer::quiet();
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
+    let document = owner.creates("Dear reader,\n");
+    let wish = json!({
+        "documentId": document, "policy": "two", "policies": [{"over": 200, "policy": "owner"}],
+        "modelAccess": {"allow": "local"}, "approvals": "off",
+        "frozen": {"version": 0, "ranges": [{"from": 0, "to": 4}]},
+    });
+    owner.emit("document:settings", &wish).ok();
+    let copied = ana.emit("document:duplicate", &json!({"documentId": document})).ok();
+    let copy = copied["document"]["id"].as_str().unwrap();
+    assert_ne!(copy, document);
+    let opened = ana.opens(copy)["document"].clone();
+    assert_eq!((&opened["title"], &opened["text"]), (&json!("A story"), &json!("Dear reader,\n")));
+    let settings = &opened["settings"];
+    assert_eq!(
+        (&settings["policy"], &settings["modelAccess"]["allow"], &settings["approvals"]),
+        (&json!("two"), &json!("local"), &json!("on"))
+    );
+    assert_eq!(settings["policies"][0]["policy"], "owner");
+    assert_eq!(settings["frozen"], json!([]));
+}
+
+#[test]
 fn a_document_without_a_title_has_one_anyway() {
     let copydesk = TestServer::quiet();
     let ana = copydesk.editor("Ana");

@@ -25,6 +25,7 @@ const TEXT: &str = "Teh keeper wrote every night.\n";
 const EVENTS: &[(&str, &str, &str)] = &[
     ("document:list", "{}", "oervs"),
     ("document:create", "{}", "oe"),
+    ("document:duplicate", r#"{"documentId": "$document"}"#, "oe"),
     ("document:open", r#"{"documentId": "$document"}"#, "oerv"),
     ("document:push", r#"{"documentId": "$document", "version": 0, "updates": [{"clientID": "$session", "changes": [[0, "x"], 30]}]}"#, "oe"),
     ("document:resync", r#"{"documentId": "$document", "version": 0}"#, "oerv"),
@@ -110,6 +111,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/documents/{id}", "GET /api/v1/documents/$document", "", "oerv"),
     ("/api/v1/documents/{id}", "PATCH /api/v1/documents/$document", r#"{"title": "x"}"#, "oe"),
     ("/api/v1/documents/{id}", "DELETE /api/v1/documents/$document", "", "o"),
+    ("/api/v1/documents/{id}/duplicate", "POST /api/v1/documents/$document/duplicate", "{}", "oe"),
     ("/api/v1/trash", "GET /api/v1/trash", "", "o"),
     ("/api/v1/trash", "DELETE /api/v1/trash", "", "o"),
     ("/api/v1/trash/{id}", "DELETE /api/v1/trash/$document", "", "o"),
@@ -207,6 +209,7 @@ const COMMANDS: &[&str] = &[
     "export",
     "import",
     "docs",
+    "duplicate",
     "ask",
     "requests",
     "approve",

@@ -61,7 +61,8 @@ fn the_servers_types_read_every_clients_sample() {
             "document:push" => reads::<PushUpdates>,
             "document:resync" => reads::<Resync>,
             "document:settings" => reads::<ChangeSettings>,
-            "document:close" | "document:delete" | "trash:recover" | "document:roles" => {
+            "document:close" | "document:delete" | "document:duplicate" | "trash:recover"
+            | "document:roles" => {
                 reads::<NameDocument>
             }
             "document:share" => reads::<ShareDocument>,
@@ -191,6 +192,7 @@ fn tour_of_documents(owner: &Person) {
     owner.emit("document:open", &with(json!({"since": 0}))).ok();
     owner.emit("document:resync", &with(json!({"version": 0}))).ok();
     owner.emit("document:rename", &with(json!({"title": "Another title"}))).ok();
+    owner.emit("document:duplicate", &with(json!({}))).ok();
     owner.emit("document:settings", &with(json!({"timeoutSeconds": 200}))).ok();
     owner.emit("document:history", &with(json!({}))).ok();
     owner.emit("document:at", &with(json!({"version": 0}))).ok();

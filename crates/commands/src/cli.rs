@@ -51,6 +51,8 @@ pub enum Command {
     Import(ImportArgs),
     /// List the documents of a running server.
     Docs(DocsArgs),
+    /// Copy a document of a running server; prints the identifier of the copy.
+    Duplicate(DuplicateArgs),
     /// Ask the agent of a running server to work on a document.
     Ask(AskArgs),
     /// List open requests, or show one with its changes.
@@ -303,6 +305,18 @@ understood. 3 it expired, or nobody decided in time.";
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct DocsArgs {
+    /// Server to use.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Options of `copydesk duplicate`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct DuplicateArgs {
+    /// Identifier of the document
+    #[arg(value_name = "DOCUMENT")]
+    pub document: String,
     /// Server to use.
     #[command(flatten)]
     pub server: ServerArgs,

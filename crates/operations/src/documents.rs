@@ -4,7 +4,9 @@ use copydesk_engine::api::{ApiError, ApiResult, Caller, DocumentRecord};
 use copydesk_engine::cpu_pool;
 use copydesk_engine::ids::{DocumentId, Version};
 use copydesk_engine::permissions::Action::{Audit, Create, Manage, Read, Write};
-use copydesk_engine::rooms::RoomHandle;
+use copydesk_engine::rooms::command::{DocumentSnapshot, SettingsChange};
+use copydesk_engine::rooms::settings::OwnSettings;
+use copydesk_engine::rooms::{NewDocument, RoomHandle};
 use copydesk_protocol::answers::DocumentList;
 use copydesk_protocol::client::{
     ChangeSettings, CreateDocument, EmptyTrash, ListDocuments, NameDocument, Nothing,
@@ -41,6 +43,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         handled::<_, ListPart, DocumentPage>("Documents, last changed first", Anyone).get("/documents", "listDocuments"),
         operation("Create a document", Server(Create), create).event("document:create").ack_in("document").post("/documents", "createDocument").body(BodyKind::Text).creates("/documents"),
         handled::<_, ImportQuery, ImportedDocument>("Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests", Server(Create)).post("/documents/import", "importDocument").body(BodyKind::File).creates("/documents"),
+        operation("Copy a document: its title and text, its policies and the models that may see it", Document(Read), duplicate).event("document:duplicate").ack_in("document").post("/documents/{id=documentId}/duplicate", "duplicateDocument").creates("/documents"),
         operation("A document with its text", Document(Read), read).get("/documents/{id=documentId}", "getDocument"),
         operation("Change the title", Document(Write), rename).event("document:rename").patch("/documents/{id=documentId}", "renameDocument"),
         operation("Delete a document; it can be recovered for 30 days", Document(Manage), delete).event("document:delete").delete("/documents/{id=documentId}", "deleteDocument"),
@@ -101,6 +104,26 @@ async fn listed(
 
 async fn create(caller: Caller, (): (), input: CreateDocument) -> ApiResult<CreatedDocument> {
     Ok(convert::created(caller.create_document(convert::new_document(input)).await?))
+}
+
+/// Copies a document, for those who may also create one. The copy has its policies and models before
+/// it has the text.
+async fn duplicate(
+    caller: Caller,
+    room: RoomHandle,
+    _: NameDocument,
+) -> ApiResult<CreatedDocument> {
+    caller.require(Create)?;
+    let DocumentSnapshot { title, text, settings, .. } =
+        caller.read_document(&room).await?.snapshot;
+    let new = NewDocument { title, ..NewDocument::default() };
+    let copy = caller.create_document(new).await?.id;
+    let copied = caller.room(&copy, Read).await?;
+    let (policy, policies) = (Some(settings.policy), Some(settings.policies));
+    let own = OwnSettings { policy, policies, models: Some(settings.models), ..Default::default() };
+    copied.configure(SettingsChange { own, frozen: None }, caller.principal.clone()).await?;
+    caller.edit_document(&copied, Version(0), &text.to_string()).await?;
+    Ok(convert::created(caller.content(&copy).await?))
 }
 
 async fn read(caller: Caller, room: RoomHandle, _: Nothing) -> ApiResult<FullDocument> {

@@ -16,9 +16,9 @@ import { Menu, type MenuItem } from '../ui/Menu.tsx'
 import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
 import { AccountDialog } from './AccountButton.tsx'
-import { renameDocument } from './documents/library.ts'
+import { duplicateDocument, renameDocument } from './documents/library.ts'
 import { tooLong } from './documents/title.ts'
-import { follow } from './routes.ts'
+import { documentPath, follow, navigate } from './routes.ts'
 import { Share } from './share/Share.tsx'
 import { useTheme } from './theme.ts'
 
@@ -104,6 +104,8 @@ function useMenu({
   const isOpen = useDocument(({ phase }) => phase === 'open')
   const shown = useAuthors((authors) => authors.on)
   const known = useSession(({ me }) => me !== null)
+  const id = useDocument(({ id }) => id)
+  const mayCreate = useSession(({ me }) => me !== null && canWrite(me.role))
   const ofDocument: (MenuItem & { needs: string })[] = [
     { needs: 'history', label: 'Version history', icon: 'clock', run: () => onDialog('history') },
     {
@@ -118,6 +120,9 @@ function useMenu({
   return [
     ...ofDocument.filter(({ needs }) => isOpen && hasCapability(needs)),
     ...(isOpen ? [{ label: 'Find and replace', icon: 'search' as const, run: findInText }] : []),
+    ...(isOpen && mayCreate && id !== null
+      ? [{ label: 'Duplicate', icon: 'plus' as const, run: () => void duplicate(id) }]
+      : []),
     { label: 'Focus mode', icon: 'focus', run: onFocus, isOn: focused },
     {
       label: theme === 'dark' ? 'Light theme' : 'Dark theme',
@@ -127,6 +132,11 @@ function useMenu({
     { label: 'Keyboard shortcuts', icon: 'keys', run: onShortcuts },
     ...(known ? [{ label: 'You', icon: 'person' as const, run: () => onDialog('account') }] : []),
   ]
+}
+
+async function duplicate(id: string): Promise<void> {
+  const copy = await duplicateDocument(id)
+  if (copy) navigate(documentPath(copy))
 }
 
 function findInText(): void {

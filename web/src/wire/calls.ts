@@ -106,6 +106,8 @@ export interface Calls {
   'document:list': [ListDocuments, DocumentList]
   /** Create a document. */
   'document:create': [CreateDocument, { document: CreatedDocument }]
+  /** Copy a document: its title and text, its policies and the models that may see it. */
+  'document:duplicate': [NameDocument, { document: CreatedDocument }]
   /** Change the title. */
   'document:rename': [RenameDocument, object]
   /** Delete a document; it can be recovered for 30 days. */

@@ -1,4 +1,4 @@
-//! Commands that ask a running server: `copydesk import`, `docs`, `ask`, `requests`, `approve`,
+//! Commands that ask a running server: `copydesk import`, `docs`, `duplicate`, `ask`, `requests`, `approve`,
 //! `reject`, `watch` and `export --url`.
 
 mod administration;
@@ -12,7 +12,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::cli::{
-    ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
+    ApproveArgs, AskArgs, DocsArgs, DuplicateArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
 };
 use crate::config;
 use copydesk_client::show::{self, DiffStyle, clean};
@@ -59,6 +59,17 @@ pub(super) async fn docs(args: DocsArgs) -> Result<()> {
         say_json(&json!({"documents": list}))
     } else {
         say(&show::documents(&list))
+    }
+}
+
+/// Copies a document.
+pub(super) async fn duplicate(args: DuplicateArgs) -> Result<()> {
+    let path = ["documents", &args.document, "duplicate"];
+    let copy = client(&args.server)?.post(&path, &json!({})).await?;
+    if args.server.json {
+        say_json(&copy)
+    } else {
+        say(&format!("{}\n", copy["id"].as_str().unwrap_or_default()))
     }
 }
 

@@ -31,6 +31,12 @@ export async function createDocument(): Promise<string | undefined> {
   return made?.document.id
 }
 
+/** Copies a document; the copy. */
+export async function duplicateDocument(documentId: string): Promise<string | undefined> {
+  const made = await attempt(() => wire.call('document:duplicate', { documentId }))
+  return made?.document.id
+}
+
 let created: string | null = null
 
 /** A document that was made just now is there to be written in. */
