@@ -27,8 +27,8 @@ use copydesk::rooms::settings::{ApprovalSwitch, ServerSettings};
 use copydesk::rooms::{EncodedEvent, EventSink, NewDocument, RoomHandle, RoomRegistry};
 use copydesk::store::Store;
 use copydesk::tools::{
-    DocumentProposal, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError,
-    ToolRegistry,
+    DocumentProposal, ProposeTool, Proposed, RegisteredTool, ReplacedText, Tool, ToolContext,
+    ToolError, ToolRegistry, ToolResult,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,23 +49,25 @@ impl Tool for AppendNote {
     const NAME: &'static str = "append_note";
     const DESCRIPTION: &'static str = "Add a note at the end of the document.";
     const WHEN: &'static str = "Use to leave a note for the people who write the document";
-    // A change of the document, which people decide about.
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    type Input = AppendNoteInput;
+}
+
+// A change of the document, which people decide about.
+impl ProposeTool for AppendNote {
     // It removes no words, so the model need not have read the document.
     const REPLACES: ReplacedText = ReplacedText::Nothing;
-    type Input = AppendNoteInput;
 
-    async fn prepare(
+    async fn propose(
         &self,
         context: ToolContext,
         input: AppendNoteInput,
-    ) -> Result<PreparedCall, ToolError> {
+    ) -> ToolResult<Proposed> {
         if input.note.trim().is_empty() || input.note.contains('\n') {
             return Err(ToolError::Denied("The note is one line of text".into()));
         }
         let base = context.document()?;
         let text = Text::new(&format!("{}\n\nNote: {}\n", base.text, input.note.trim()));
-        DocumentProposal::rewriting(base, text).await.map(PreparedCall::Propose)
+        DocumentProposal::rewriting(base, text).await.map(Proposed::Change)
     }
 }
 
@@ -103,7 +105,7 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
     let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
     let script = ModelScript::parse("custom_tool", SCRIPT)?;
     let models = ModelCatalog::new(Arc::new(ScriptedModel::new("custom_tool", script)), []);
-    let tools = ToolRegistry::default().with_tool(AppendNote);
+    let tools = ToolRegistry::default().with_tool(RegisteredTool::proposes(AppendNote));
     let (stored, bypass) = (store.clone(), BypassPolicy::Forbidden);
     let agents = AgentService::with_tools(tools, stored, rooms.clone(), models, bypass, clock);
 

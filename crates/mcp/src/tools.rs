@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use copydesk_engine::ids::{DocumentId, Version};
 use copydesk_engine::permissions::{Action, Principal};
-use copydesk_engine::tools::{ToolEffect, ToolOffer};
+use copydesk_engine::tools::{ToolEffect, ToolFacts};
 
 /// Subject of a call of a [`ListedTool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,16 +122,16 @@ impl ListedTool {
 }
 
 /// Lists the tools that exist on this server, in the order of the table.
-pub(crate) fn listed(offers: &[ToolOffer]) -> Vec<ListedTool> {
+pub(crate) fn listed(offers: &[Arc<ToolFacts>]) -> Vec<ListedTool> {
     let listed = |(shown, name, about, title, noun)| {
-        let offer = offers.iter().find(|offer| offer.definition.name == name)?;
+        let offer = offers.iter().find(|offer| offer.name == name)?;
         Some(ListedTool { tool: tool(shown, title, about, offer), name, about, noun })
     };
     TOOLS.iter().copied().filter_map(listed).collect()
 }
 
-fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) -> Tool {
-    let mut schema = offer.definition.input_schema.as_object().cloned().unwrap_or_default();
+fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolFacts) -> Tool {
+    let mut schema = offer.schema.as_object().cloned().unwrap_or_default();
     match (about, name) {
         (CallSubject::Document, _) => add_document(&mut schema),
         (CallSubject::Reading, "read_document") => {
@@ -155,7 +155,7 @@ fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) 
         (_, FOUNDS) => "Create a new document with a title and a text. Once it is created you are told its id, which \
              `read_document` and the tools that change a document take. People see title and text, and decide."
             .to_owned(),
-        _ => offer.definition.description.clone(),
+        _ => offer.description.to_owned(),
     };
     let description = match about {
         CallSubject::Document => format!(

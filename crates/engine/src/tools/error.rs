@@ -61,9 +61,6 @@ pub enum ToolError {
     /// A plan is already approved.
     #[error("The plan is approved already; carry it out")]
     PlanApproved,
-    /// The tool tried to do more than its declared effect allows.
-    #[error("{0} tried to do more than it may; nothing was executed")]
-    Effect(&'static str),
     /// The version that the model had read is too old to be compared with the present one.
     #[error(
         "The document changed too much since you read it; nothing was proposed. Try again with the text as it reads now"

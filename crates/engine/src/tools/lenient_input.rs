@@ -121,7 +121,7 @@ mod tests {
     use crate::tools::registry::ToolRegistry;
 
     fn shaped_for(tool: &str, input: &Value) -> Value {
-        shaped(&ToolRegistry::default().tool(tool).unwrap().spec().schema, input)
+        shaped(&ToolRegistry::default().tool(tool).unwrap().facts().schema, input)
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! Tools that a model may call, and the approval step that every call passes. Each tool has a file
 //! in [`document`], [`workspace`] or [`conversation`].
 //!
-//! A tool has two halves: [`Tool::prepare`] computes what a call would do, [`Tool::execute`] does
-//! it. The approval step ([`registry`]) stands between them, so that nothing happens before people
-//! have decided. Tools for documents only *propose*: the room commits what was accepted at the
-//! moment of the decision. Tools for the workspace *act*: people are asked in the
-//! [workspace inbox](pipeline::inbox_approval), and [`Tool::execute`] does once what they approved.
-//! Tools that plan or create need no folder: [`Tool::conclude`] completes the approved call.
+//! A tool declares its facts ([`Tool`]) and implements the trait for its effect. [`ReadTool`]
+//! answers. [`ProposeTool`] proposes: the room commits what was accepted at the moment of the
+//! decision. [`FileTool`], [`ActTool`], [`CreateTool`] and [`PlanTool`] have two halves: one computes
+//! what people are shown, the other does it. The [approval step](approval_step) stands between them,
+//! so that nothing happens before people have decided, in the
+//! [workspace inbox](pipeline::inbox_approval).
 //!
 //! `CONTRIBUTING.md` says under "A tool" what a new tool needs.
 
+pub mod approval_step;
 pub mod conversation;
 pub mod document;
 pub mod model_notes;
@@ -19,12 +20,11 @@ pub mod workspace;
 
 mod call;
 mod context;
-mod dyn_tool;
 mod error;
 mod lenient_input;
-mod offers;
 mod partial_input;
 mod prepared_call;
+mod registered_tool;
 mod schema;
 mod text_range;
 mod tool;
@@ -36,16 +36,16 @@ pub use context::{
     PlanMode, ReadDocuments, ReadToolPolicy, ToolContext,
 };
 pub use error::{ToolError, ToolResult};
-pub use offers::ToolOffer;
 pub use partial_input::PartialInput;
 pub use pipeline::elsewhere::{CallAttempt, CallElsewhere};
 pub use prepared_call::{
-    ActionPreview, ActivityLine, DocumentProposal, FinishedCall, PreparedCall, ProposalResult,
-    ToolAnswer,
+    ActionPreview, ActivityLine, DocumentProposal, FinishedCall, ProposalResult, ToolAnswer,
 };
+pub use registered_tool::{RegisteredTool, ToolFacts};
 pub use registry::ToolRegistry;
 pub use tool::{
-    ApprovedCall, CallTarget, CompletedExecution, ExecutionContext, ReplacedText, StreamedField,
-    Tool, ToolEffect, ToolScope,
+    ActTool, ApprovedCall, CallTarget, CompletedExecution, CreateTool, ExecutionContext, FileEdit,
+    FileTool, PlanTool, ProposeTool, Proposed, ReadTool, ReplacedText, StreamedField, Tool,
+    ToolEffect, ToolScope, WordsRead,
 };
 pub use unread_ranges::UnreadRanges;

@@ -13,7 +13,7 @@ use crate::rooms::command::DocumentSnapshot;
 use crate::rooms::event::UpdateExtent;
 
 use super::document::read_document::ReadDocument;
-use super::workspace::read::ReadTool;
+use super::workspace::read::ReadFile;
 use super::{
     DecidedChange, FinishedCall, ProposalResult, Tool as _, ToolContext, ToolError, ToolOutcome,
     UnreadRanges,
@@ -33,7 +33,7 @@ impl ToolContext {
 
     /// Returns the name of the tool that reads what the call is about.
     pub fn reads_with(&self) -> &'static str {
-        if self.open_file.is_some() { ReadTool::NAME } else { ReadDocument::NAME }
+        if self.open_file.is_some() { ReadFile::NAME } else { ReadDocument::NAME }
     }
 }
 

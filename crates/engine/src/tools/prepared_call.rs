@@ -9,18 +9,7 @@ use crate::rooms::command::DocumentSnapshot;
 
 use super::{RewrittenRange, ToolOutcome, UnreadRanges};
 
-/// Prepared effect of a call ([`Tool::prepare`](super::Tool::prepare)).
-#[derive(Debug)]
-pub enum PreparedCall {
-    /// No effect: this is the answer.
-    Answer(ToolAnswer),
-    /// Change of the document.
-    Propose(DocumentProposal),
-    /// Action outside of documents.
-    Act(ActionPreview),
-}
-
-/// Answer of a tool that changes nothing ([`PreparedCall::Answer`]).
+/// Answer of a call that changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct ToolAnswer {
     /// Result text for the model and for people.
@@ -37,7 +26,7 @@ pub struct ToolAnswer {
     pub response: Option<String>,
 }
 
-/// Prepared action outside of documents ([`PreparedCall::Act`]).
+/// Prepared action outside of documents.
 #[derive(Debug)]
 pub struct ActionPreview {
     /// Preview that people are shown.
@@ -46,7 +35,7 @@ pub struct ActionPreview {
     pub touched: Option<String>,
 }
 
-/// Prepared change of the document ([`PreparedCall::Propose`]).
+/// Prepared change of the document ([`Proposed::Change`](super::Proposed::Change)).
 #[derive(Debug)]
 pub struct DocumentProposal {
     /// Changes, in positions of the base version.
@@ -106,4 +95,12 @@ pub struct ActivityLine {
     pub action: &'static str,
     /// All other fields of the line.
     pub detail: Value,
+}
+
+impl From<ToolAnswer> for FinishedCall {
+    fn from(ToolAnswer { text, note, of, now, unread, response }: ToolAnswer) -> Self {
+        let mut outcome = ToolOutcome { text, note, of, said: response, ..ToolOutcome::default() };
+        outcome.about.insert("updateType".into(), "none".into());
+        Self { outcome, now, unread, ..Self::default() }
+    }
 }

@@ -1,76 +1,70 @@
-//! List of all tools, and the approval step: hooks on the input, schema, prepare, hooks on the
-//! proposal, approval, finish, hooks on the outcome, in this order.
+//! List of the tools of a server, and what is offered to whom.
+
+use std::sync::Arc;
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::file_sync::FileSync;
-use crate::permissions::Action;
-use crate::rooms::RoomHandle;
-use crate::rooms::command::{OriginRequests, SnapshotWithUpdates};
+use crate::llm::messages_api::ToolDefinition;
 use crate::workspace::Workspace;
 
-use super::dyn_tool::{DynTool, boxed};
-use super::pipeline::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
-use super::schema::expected;
-use super::{
-    ActionPreview, CallAttempt, DocumentProposal, FinishedCall, PlanMode, PreparedCall,
-    ReadToolPolicy, ReplacedText, Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError,
-    ToolOutcome, ToolScope, model_notes,
-};
-use crate::tools::conversation::exit_plan_mode::ExitPlanMode;
-use crate::tools::conversation::respond_conversation_only::RespondConversationOnly;
-use crate::tools::document::create_new_document::CreateNewDocument;
-use crate::tools::document::find_and_replace::FindAndReplace;
-use crate::tools::document::insert_at_cursor::InsertAtCursor;
-use crate::tools::document::list_documents::ListDocuments;
-use crate::tools::document::read_document::ReadDocument;
-use crate::tools::document::str_replace_based_edit_tool::StrReplaceBasedEditTool;
-use crate::tools::document::suggest_improvements::SuggestImprovements;
-use crate::tools::document::update_document_by_id::UpdateDocumentById;
-use crate::tools::document::update_full_document::UpdateFullDocument;
-use crate::tools::document::update_selection::UpdateSelection;
-use crate::tools::pipeline::inbox_approval::AskerState;
-use crate::tools::pipeline::{cross_document, inbox_approval, open_file};
+use super::conversation::exit_plan_mode::ExitPlanMode;
+use super::conversation::respond_conversation_only::RespondConversationOnly;
+use super::document::create_new_document::CreateNewDocument;
+use super::document::find_and_replace::FindAndReplace;
+use super::document::insert_at_cursor::InsertAtCursor;
+use super::document::list_documents::ListDocuments;
+use super::document::read_document::ReadDocument;
+use super::document::str_replace_based_edit_tool::StrReplaceBasedEditTool;
+use super::document::suggest_improvements::SuggestImprovements;
+use super::document::update_document_by_id::UpdateDocumentById;
+use super::document::update_full_document::UpdateFullDocument;
+use super::document::update_selection::UpdateSelection;
+use super::pipeline::{HOOKS, HookLists};
 #[cfg(unix)]
-use crate::tools::workspace::bash::BashTool;
-use crate::tools::workspace::edit::EditTool;
-use crate::tools::workspace::glob::GlobTool;
-use crate::tools::workspace::grep::GrepTool;
-use crate::tools::workspace::multi_edit::MultiEdit;
-use crate::tools::workspace::read::ReadTool;
-use crate::tools::workspace::write::WriteTool;
+use super::workspace::bash::BashTool;
+use super::workspace::edit::EditTool;
+use super::workspace::glob::GlobTool;
+use super::workspace::grep::GrepTool;
+use super::workspace::multi_edit::MultiEdit;
+use super::workspace::read::ReadFile;
+use super::workspace::write::WriteTool;
+use super::{
+    RegisteredTool, StreamedField, ToolContext, ToolEffect, ToolError, ToolFacts, ToolResult,
+    ToolScope,
+};
 
-/// Returns the tools of every server. Those for commands are added by
-/// [`ToolRegistry::with_commands`].
-fn all() -> Vec<Box<dyn DynTool>> {
+/// Returns the tools of every server. The one for commands is added by
+/// [`ToolRegistry::with_commands`]. The order is that of the prompt, and never changes: the prompt
+/// cache depends on it.
+fn all() -> Vec<RegisteredTool> {
     vec![
-        boxed(UpdateFullDocument),
-        boxed(UpdateSelection),
-        boxed(InsertAtCursor),
-        boxed(FindAndReplace),
-        boxed(SuggestImprovements),
-        boxed(StrReplaceBasedEditTool),
-        boxed(ReadDocument),
-        boxed(ListDocuments),
-        boxed(UpdateDocumentById),
-        boxed(CreateNewDocument),
-        boxed(RespondConversationOnly),
-        boxed(ReadTool),
-        boxed(GlobTool),
-        boxed(GrepTool),
-        boxed(WriteTool),
-        boxed(EditTool),
-        boxed(MultiEdit),
-        boxed(ExitPlanMode),
+        RegisteredTool::proposes(UpdateFullDocument),
+        RegisteredTool::proposes(UpdateSelection),
+        RegisteredTool::proposes(InsertAtCursor),
+        RegisteredTool::proposes(FindAndReplace),
+        RegisteredTool::proposes(SuggestImprovements),
+        RegisteredTool::proposes(StrReplaceBasedEditTool),
+        RegisteredTool::reads(ReadDocument),
+        RegisteredTool::reads(ListDocuments),
+        RegisteredTool::proposes(UpdateDocumentById),
+        RegisteredTool::creates(CreateNewDocument),
+        RegisteredTool::reads(RespondConversationOnly),
+        RegisteredTool::reads(ReadFile),
+        RegisteredTool::reads(GlobTool),
+        RegisteredTool::reads(GrepTool),
+        RegisteredTool::changes_file(WriteTool),
+        RegisteredTool::changes_file(EditTool),
+        RegisteredTool::changes_file(MultiEdit),
+        RegisteredTool::plans(ExitPlanMode),
     ]
 }
 
-/// Tools of a server, and the approval step that their calls pass.
+/// Tools of a server. [`ToolRegistry::attempt`] runs their calls.
 #[derive(Debug)]
 pub struct ToolRegistry {
-    pub(super) tools: Vec<Box<dyn DynTool>>,
-    hooks: HookLists,
+    tools: Vec<RegisteredTool>,
+    pub(super) hooks: HookLists,
     pub(super) workspace: Option<Workspace>,
     pub(super) files: Option<FileSync>,
 }
@@ -107,15 +101,14 @@ impl ToolRegistry {
     /// owner.
     #[cfg(unix)]
     #[must_use]
-    pub fn with_commands(mut self) -> Self {
-        self.tools.push(boxed(BashTool));
-        self
+    pub fn with_commands(self) -> Self {
+        self.with_tool(RegisteredTool::acts(BashTool))
     }
 
-    /// Adds a tool that is not part of this crate.
+    /// Adds a tool.
     #[must_use]
-    pub fn with_tool(mut self, tool: impl Tool) -> Self {
-        self.tools.push(boxed(tool));
+    pub fn with_tool(mut self, tool: RegisteredTool) -> Self {
+        self.tools.push(tool);
         self
     }
 
@@ -124,319 +117,108 @@ impl ToolRegistry {
         self.workspace.as_ref()
     }
 
-    /// Runs a call through the approval step. Never fails: errors are part of the outcome. Waits
-    /// for people, for days if need be; `cancel` withdraws the request. If another server of
-    /// several has the room in which people are to be asked, nobody is asked, and that server is to
-    /// make the call.
-    pub async fn attempt(
-        &self,
-        context: &ToolContext,
-        call: &ToolCall,
-        cancel: &CancellationToken,
-    ) -> CallAttempt {
-        let finished = match self.context_in_target_room(context, call).await {
-            Ok(context) => match self.approve_and_run(&context, call, cancel).await {
-                Ok(finished) => cross_document::redact(&context, finished),
-                Err(error) => {
-                    if let Some(place) = self.elsewhere(&context, call, &error) {
-                        return CallAttempt::Elsewhere(place);
-                    }
-                    let refused = open_file::complete_outcome(
-                        &context,
-                        model_notes::refused(&context, &error).await,
-                        None,
-                    );
-                    cross_document::redact(&context, refused)
-                }
-            },
-            Err(error) => model_notes::refused(context, &error).await,
+    /// Returns the facts about each tool, in the order of the prompt.
+    pub fn facts(&self) -> impl Iterator<Item = &Arc<ToolFacts>> {
+        self.tools.iter().map(RegisteredTool::facts)
+    }
+
+    /// Returns the tool with this name, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Option<&RegisteredTool> {
+        self.tools.iter().find(|tool| tool.facts().name == name)
+    }
+
+    /// Returns the tool with this name.
+    pub(crate) fn tool(&self, name: &str) -> ToolResult<&RegisteredTool> {
+        self.find(name).ok_or_else(|| unknown(name, self.offered_in(self.workspace.is_some())))
+    }
+
+    /// Returns the tool of a call. The error for an unknown name lists the tools of this
+    /// conversation.
+    pub(crate) fn called(&self, context: &ToolContext, name: &str) -> ToolResult<&RegisteredTool> {
+        self.find(name).ok_or_else(|| self.unknown_here(context, name))
+    }
+
+    /// Returns the error for a tool name that is not available in this conversation.
+    pub(crate) fn unknown_here(&self, context: &ToolContext, name: &str) -> ToolError {
+        let scope = match (&context.environment.workspace, &context.view.base) {
+            (Some(_), _) => ToolScope::Workspace,
+            (None, Some(_)) => ToolScope::Document,
+            (None, None) => ToolScope::Conversation,
         };
-        CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)))
+        unknown(name, self.offered(scope))
     }
 
-    /// Returns the context of the call in the room of the document or open file that it names.
-    async fn context_in_target_room(
-        &self,
-        context: &ToolContext,
-        call: &ToolCall,
-    ) -> Result<ToolContext, ToolError> {
-        let tool = self.called(context, &call.name)?;
-        self.check_allowed(tool, context, call)?;
-        if let Some((files, path)) = self.named_file(tool, context, &call.input)
-            && let Some(room) = files.open_room(&path).await
-        {
-            check_model(context, &room).await?;
-            return open_file::enter(context, files, &path, room, tool.spec().effect).await;
-        }
-        let document = tool.target(&call.input).document();
-        let (effect, only_reads) = (tool.spec().effect, tool.only_reads(&call.input));
-        let other = cross_document::enter(context, document, effect, only_reads).await;
-        let other =
-            other.map_err(|error| match (tool.not_found_message(context, &call.input), error) {
-                (Some(message), ToolError::NoSuchDocument(_)) => ToolError::Denied(message),
-                (_, error) => error,
-            })?;
-        let mut context = other.unwrap_or_else(|| context.clone());
-        check_model(&context, &context.room).await?;
-        if let (Some(files), Some(model), GrepTool::NAME) =
-            (&self.files, &context.environment.model, tool.spec().name)
-        {
-            context.environment.unseen_files = files.files_hidden_from(model).await.into();
-        }
-        self.may_read(tool, &context, call).await?;
-        Ok(context)
+    /// Returns every tool that works on this server, for outside callers.
+    pub fn offers(&self) -> Vec<Arc<ToolFacts>> {
+        self.offers_in(self.workspace.is_some())
     }
 
-    /// Checks if a call of this tool may be made at all in the present plan mode and by this
-    /// person.
-    fn check_allowed(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        call: &ToolCall,
-    ) -> Result<(), ToolError> {
-        match (tool.spec().effect, context.environment.plan) {
-            (ToolEffect::Plans, PlanMode::Off) => {
-                return Err(self.unknown_here(context, tool.spec().name));
-            }
-            (ToolEffect::Plans, PlanMode::Approved) => return Err(ToolError::PlanApproved),
-            (effect, PlanMode::Planning) if effect.changes() && !tool.only_reads(&call.input) => {
-                return Err(ToolError::NoPlan(tool.spec().name));
-            }
-            _ => {}
-        }
-        if tool.spec().effect == ToolEffect::Creates
-            && !context.call.requester.may(Action::Create, None)
-        {
-            let reason = "The person who asks may not create documents";
-            return Err(ToolError::Denied(reason.into()));
-        }
-        Ok(())
+    /// Returns every tool that works where there is a workspace, or none.
+    pub fn offers_in(&self, has_workspace: bool) -> Vec<Arc<ToolFacts>> {
+        self.offered_in(has_workspace).cloned().collect()
     }
 
-    /// Resumes a call after a restart. If its request was made, this waits for the decision, and
-    /// the request is never made again. Returns `None` if it was not made.
-    pub async fn resume(
-        &self,
-        context: &ToolContext,
-        call: &ToolCall,
-        cancel: &CancellationToken,
-    ) -> Option<CallAttempt> {
-        let over =
-            |finished| CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)));
-        let tool = self.find(&call.name)?;
-        if let Some(finished) = self.resume_in_file_room(tool, context, call, cancel).await {
-            return Some(over(finished));
-        }
-        if tool.spec().scope == ToolScope::Workspace || tool.spec().effect.concludes() {
-            let finished = match inbox_approval::resume(context, tool.spec().effect, cancel).await?
-            {
-                Ok(settled) => {
-                    self.execute_approved(tool, context, settled, AskerState::BeforeRestart, cancel)
-                        .await
-                }
-                Err(error) => match self.elsewhere(context, call, &error) {
-                    Some(place) => return Some(CallAttempt::Elsewhere(place)),
-                    None => model_notes::refused(context, &error).await,
-                },
+    fn offered_in(&self, has_workspace: bool) -> impl Iterator<Item = &Arc<ToolFacts>> {
+        // A plan belongs to a run, and an outside caller has none.
+        self.facts().filter(move |tool| {
+            (has_workspace || tool.scope != ToolScope::Workspace)
+                && tool.effect != ToolEffect::Plans
+        })
+    }
+
+    /// Returns the tools for a kind of conversation outside of plan mode.
+    fn offered(&self, scope: ToolScope) -> impl Iterator<Item = &Arc<ToolFacts>> {
+        self.facts().filter(move |tool| {
+            let fits = match scope {
+                ToolScope::Document => tool.scope != ToolScope::Workspace,
+                ToolScope::Conversation => tool.scope == ToolScope::Conversation,
+                ToolScope::Workspace => tool.scope != ToolScope::Document,
             };
-            return Some(over(finished));
-        }
-        // If the other document cannot be opened any more, the call is made again, and reports
-        // that.
-        let entered = self.context_in_target_room(context, call).await.ok()?;
-        let scope = tool.edited_range(&entered, &call.input);
-        let finished = match approval::resume(&entered, call, scope, cancel).await? {
-            Ok(verdict) => model_notes::report(&entered, &verdict),
-            Err(error) => match self.elsewhere(&entered, call, &error) {
-                // Nobody was asked in the room of a document that is only read.
-                Some(_) if tool.only_reads(&call.input) => return None,
-                Some(place) => return Some(CallAttempt::Elsewhere(place)),
-                None => model_notes::refused(&entered, &error).await,
-            },
-        };
-        Some(over(cross_document::redact(&entered, finished)))
+            fits && tool.effect != ToolEffect::Plans
+        })
     }
 
-    /// Runs a call through the approval step in the room to which it belongs.
-    async fn approve_and_run(
-        &self,
-        context: &ToolContext,
-        call: &ToolCall,
-        cancel: &CancellationToken,
-    ) -> Result<FinishedCall, ToolError> {
-        let tool = self.called(context, &call.name)?;
-        // On the heap: a call waits long, and the future that awaits it would be large otherwise.
-        match Box::pin(self.ask_to_disclose(tool, context, call, cancel)).await? {
-            Some(refused) => Ok(refused),
-            None => Box::pin(self.run_with_approval(tool, context, call, cancel)).await,
-        }
+    /// Returns the definitions of the tools for a kind of conversation outside of plan mode.
+    pub fn definitions(&self, scope: ToolScope) -> Vec<ToolDefinition> {
+        self.offered(scope).map(|tool| tool.definition()).collect()
     }
 
-    async fn run_with_approval(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        call: &ToolCall,
-        cancel: &CancellationToken,
-    ) -> Result<FinishedCall, ToolError> {
-        // The arguments that a model wrote may be no JSON at all; nobody is asked about that.
-        if !call.input.is_object() {
-            let reason = "invalid JSON arguments".to_owned();
-            let expected = expected(&tool.spec().schema);
-            return Err(ToolError::Input { tool: tool.spec().name, reason, expected });
-        }
-        if tool.spec().scope == ToolScope::Workspace && context.environment.workspace.is_none() {
-            return Err(self.unknown_here(context, &call.name));
-        }
-        self.check_reveals_nothing(tool, context, call).await?;
-        let asks = context.environment.read_tools == ReadToolPolicy::Ask;
-        if tool.spec().effect == ToolEffect::Reads
-            && (asks || inbox_approval::is_ruled(context, call).await?)
-        {
-            self.check(tool, context, &call.input)?;
-            let preview = inbox_approval::read_preview(&call.input);
-            let intent = ActionPreview { preview, touched: None };
-            return self.ask_inbox(tool, context, call, intent, cancel).await;
-        }
-        match (tool.spec().effect, self.prepare(tool, context, &call.input).await?) {
-            // An answer is less than a proposal, so it is allowed.
-            (
-                ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes,
-                PreparedCall::Answer(answer),
-            ) => Ok(open_file::complete_outcome(context, answer.into(), None)),
-            (ToolEffect::Acts, PreparedCall::Propose(proposal)) if context.open_file.is_some() => {
-                self.check_proposal(tool, context, &proposal).await?;
-                open_file::ask(context, call, proposal, cancel).await
-            }
-            (
-                ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
-                PreparedCall::Act(intent),
-            ) => self.ask_inbox(tool, context, call, intent, cancel).await,
-            (ToolEffect::Proposes, PreparedCall::Propose(proposal)) => {
-                self.check_proposal(tool, context, &proposal).await?;
-                let mode = self.approval_mode_for(tool, context, call, &proposal.hunks).await?;
-                let scope = tool.edited_range(context, &call.input);
-                let asking = &context.with_approval_mode(mode);
-                let verdict = approval::ask(asking, call, scope, proposal, cancel).await?;
-                Ok(model_notes::report(context, &verdict))
-            }
-            (_, PreparedCall::Propose(_))
-            | (ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes, PreparedCall::Act(_))
-            | (
-                ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
-                PreparedCall::Answer(_),
-            ) => Err(ToolError::Effect(tool.spec().name)),
-        }
+    /// Returns name and occasion of each tool in [`ToolRegistry::definitions`], for the prompt.
+    pub fn occasions(&self, scope: ToolScope) -> Vec<(&'static str, &'static str)> {
+        self.offered(scope).map(|tool| (tool.name, tool.when)).collect()
     }
 
-    /// Asks people in the workspace inbox, and executes the call if they approve it.
-    async fn ask_inbox(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        call: &ToolCall,
-        intent: ActionPreview,
-        cancel: &CancellationToken,
-    ) -> Result<FinishedCall, ToolError> {
-        let settled =
-            inbox_approval::ask(context, tool.spec().effect, call, intent, cancel).await?;
-        Ok(self.execute_approved(tool, context, settled, AskerState::Now, cancel).await)
+    /// Returns the tool that proposes a plan, for runs in plan mode: its definition, and its name
+    /// and occasion for the prompt.
+    pub fn planning(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
+        let tool = self.facts().find(|tool| tool.effect == ToolEffect::Plans)?;
+        Some((tool.definition(), (tool.name, tool.when)))
     }
 
-    /// Prepares a call, after the hooks and the tool have checked its input.
-    pub(super) async fn prepare(
+    /// Returns the effect of a tool; `None` if there is no tool of this name.
+    pub fn effect(&self, tool: &str) -> Option<ToolEffect> {
+        self.find(tool).map(|tool| tool.facts().effect)
+    }
+
+    /// Returns the field of a tool's input that people can watch while the model writes it.
+    pub fn streamed_field(&self, tool: &str) -> Option<StreamedField> {
+        self.find(tool)?.facts().streams
+    }
+
+    /// Returns the range that a call is about, if `input` already contains it.
+    pub fn edited_range(
         &self,
-        tool: &dyn DynTool,
         context: &ToolContext,
+        tool: &str,
         input: &Value,
-    ) -> Result<PreparedCall, ToolError> {
-        self.check(tool, context, input)?;
-        tool.prepare(context.clone(), input).await
-    }
-
-    /// Checks an input with the hooks and the tool.
-    pub(super) fn check(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        input: &Value,
-    ) -> Result<(), ToolError> {
-        let text = context.view.base.as_ref().map(|reading| &reading.text);
-        let shaped = tool.shaped(input);
-        let subject = CallInput { schema: &tool.spec().schema, input: &shaped, text };
-        for hook in self.hooks.before {
-            pipeline::run_hook(|| hook(&subject))?;
-        }
-        tool.check(input)
-    }
-
-    /// Runs the hooks that check a proposal.
-    async fn check_proposal(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        proposal: &DocumentProposal,
-    ) -> Result<(), ToolError> {
-        let base = context.document()?;
-        let is_newest = context.room.room_status().version == base.version;
-        // If nothing was frozen when the text was read, the room itself checks passages that were
-        // frozen since.
-        let caught_up = if is_newest && base.settings.frozen.is_empty() {
-            SnapshotWithUpdates { now: base.clone(), missed: Vec::new(), causes: Vec::new() }
-        } else {
-            // Only proposals for the whole text are compared with earlier proposals
-            // (`tools/pipeline/unread.rs`).
-            let is_whole = tool.spec().replaces == ReplacedText::Document;
-            let causes = if is_whole { OriginRequests::Named } else { OriginRequests::LeftOut };
-            context.room.catch_up(base.version, causes).await?
-        };
-        let outlook = CallOutlook {
-            proposal,
-            base,
-            unread: &context.view.base_unread,
-            replaces: tool.spec().replaces,
-            reads_with: context.reads_with(),
-            caught_up: &caught_up,
-            allowed: context.view.editable,
-            session: &context.call.session,
-        };
-        self.hooks.proposed.iter().try_for_each(|hook| pipeline::run_hook(|| hook(&outlook)))
-    }
-
-    pub(super) fn run_post_hooks(
-        &self,
-        context: &ToolContext,
-        call: &ToolCall,
-        mut finished: FinishedCall,
-    ) -> FinishedCall {
-        finished.outcome.tool_use_id.clone_from(&call.id);
-        let activity = CompletedCall {
-            call,
-            session: &context.call.session,
-            run: &context.call.run,
-            at_ms: context.environment.clock.now_ms(),
-        };
-        for hook in self.hooks.after {
-            hook(&activity, &mut finished);
-        }
-        finished
+    ) -> Option<(usize, usize)> {
+        self.find(tool)?.facts().edited_range(context, input)
     }
 }
 
-impl From<ToolAnswer> for FinishedCall {
-    fn from(ToolAnswer { text, note, of, now, unread, response }: ToolAnswer) -> Self {
-        let mut outcome = ToolOutcome { text, note, of, said: response, ..ToolOutcome::default() };
-        outcome.about.insert("updateType".into(), "none".into());
-        Self { outcome, now, unread, ..Self::default() }
-    }
-}
-
-/// Refuses a call about a document that the model may not see: the result would quote it.
-async fn check_model(context: &ToolContext, room: &RoomHandle) -> Result<(), ToolError> {
-    let Some(model) = &context.environment.model else { return Ok(()) };
-    let access = room.read().await?.settings.models;
-    if access.admits(model) { Ok(()) } else { Err(ToolError::Denied(access.refusal())) }
+fn unknown<'t>(name: &str, available: impl Iterator<Item = &'t Arc<ToolFacts>>) -> ToolError {
+    let names: Vec<_> = available.map(|tool| tool.name).collect();
+    ToolError::Unknown { name: name.into(), available: names.join(", ") }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Trait that every tool implements, and what a tool declares about itself.
+//! Traits of tools: one for the facts that every tool declares, and one for each kind of effect.
 
 use std::sync::Arc;
 
@@ -8,13 +8,15 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::ApprovalRequest;
+use crate::document::diff::DiffLimits;
 use crate::ids::{DocumentId, RequestId};
 use crate::rooms::command::DocumentSnapshot;
 use crate::workspace::Workspace;
 
-use super::{PreparedCall, ToolContext, ToolError};
+use super::{ActionPreview, DocumentProposal, ToolAnswer, ToolContext, ToolResult};
 
-/// Tool that a model may call.
+/// Facts that every tool declares about itself. Its work is in the trait for its effect: [`ReadTool`],
+/// [`ProposeTool`], [`FileTool`], [`ActTool`], [`CreateTool`] or [`PlanTool`].
 pub trait Tool: Send + Sync + 'static {
     /// Name by which the model calls it; in snake case also the name of its file.
     const NAME: &'static str;
@@ -22,73 +24,187 @@ pub trait Tool: Send + Sync + 'static {
     const DESCRIPTION: &'static str;
     /// Situations in which to use it, as one line of the prompt.
     const WHEN: &'static str;
-    /// Effect on the world. There is no default.
-    const EFFECT: ToolEffect;
-    /// Way in which a call names the words that it removes. Words that the input quotes need not be
-    /// read first.
-    const REPLACES: ReplacedText = ReplacedText::Range;
-    /// Field that people can watch while the model writes it; `None` if there is none.
-    const STREAMS: Option<StreamedField> = None;
     /// Kind of conversation that the tool needs.
     const SCOPE: ToolScope = ToolScope::Document;
     /// Input of a call; the schema for the model is generated from it.
-    type Input: DeserializeOwned + JsonSchema + Send;
-
-    /// Computes what a call would do. Changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not possible; the model is told why.
-    fn prepare(
-        &self,
-        context: ToolContext,
-        input: Self::Input,
-    ) -> impl Future<Output = Result<PreparedCall, ToolError>> + Send;
-
-    /// Executes an approved call, if the file is still the one that people were shown. Only for
-    /// tools whose effect is [`ToolEffect::Acts`]. Returns the result text.
-    fn execute(
-        &self,
-        _execution: ExecutionContext,
-        _input: Self::Input,
-    ) -> impl Future<Output = Result<String, ToolError>> + Send {
-        std::future::ready(Err(ToolError::Effect(Self::NAME)))
-    }
-
-    /// Executes an approved call that needs no folder. Only for tools that plan or create. It may
-    /// run again after a crash, so it must be idempotent.
-    fn conclude(
-        &self,
-        _context: ToolContext,
-        _approved: ApprovedCall,
-        _input: Self::Input,
-    ) -> impl Future<Output = Result<CompletedExecution, ToolError>> + Send {
-        std::future::ready(Err(ToolError::Effect(Self::NAME)))
-    }
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
     /// Returns the document or file that an input names.
-    fn target(&self, _input: &Value) -> CallTarget {
+    fn target(_input: &Value) -> CallTarget {
         CallTarget::Conversation
-    }
-
-    /// Returns `true` if a call with this input only reads, though other calls of the tool change
-    /// something.
-    fn only_reads(&self, _input: &Value) -> bool {
-        false
-    }
-
-    /// Returns the range of the document that an input is about, in UTF-16 units; `None` for all of
-    /// it.
-    fn edited_range(&self, _context: &ToolContext, _input: &Value) -> Option<(usize, usize)> {
-        None
     }
 
     /// Returns the message for the model if the person may not open the document that an input
     /// names, or if there is no such document. `None` selects the usual message, which tells its
     /// id.
-    fn not_found_message(&self, _context: &ToolContext, _input: &Value) -> Option<String> {
+    fn not_found_message(_context: &ToolContext, _input: &Value) -> Option<String> {
         None
     }
+}
+
+/// Tool that only answers. In the workspace it reads files: rules may want people to be asked.
+pub trait ReadTool: Tool {
+    /// Words that an answer quotes. There is no default.
+    const READS: WordsRead;
+
+    /// Answers a call. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not possible; the model is told why.
+    fn read(
+        &self,
+        context: ToolContext,
+        input: Self::Input,
+    ) -> impl Future<Output = ToolResult<ToolAnswer>> + Send;
+}
+
+/// Tool that proposes a change of a document, which the room holds until people decide.
+pub trait ProposeTool: Tool {
+    /// Way in which a call names the words that it removes. Words that the input quotes need not be
+    /// read first.
+    const REPLACES: ReplacedText = ReplacedText::Range;
+    /// Field that people can watch while the model writes it; `None` if there is none.
+    const STREAMS: Option<StreamedField> = None;
+
+    /// Computes the change that a call proposes. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not possible; the model is told why.
+    fn propose(
+        &self,
+        context: ToolContext,
+        input: Self::Input,
+    ) -> impl Future<Output = ToolResult<Proposed>> + Send;
+
+    /// Returns `true` if a call with this input only reads.
+    fn only_reads(_input: &Value) -> bool {
+        false
+    }
+
+    /// Returns the range of the document that an input is about, in UTF-16 units; `None` for all of
+    /// it.
+    fn edited_range(_context: &ToolContext, _input: &Value) -> Option<(usize, usize)> {
+        None
+    }
+}
+
+/// Tool that changes one file of the workspace: the one that [`Tool::target`] names. All methods
+/// run on a thread for long work, except [`FileTool::edit`].
+pub trait FileTool: Tool {
+    /// Way in which a call names the words that it removes.
+    const REPLACES: ReplacedText = ReplacedText::Range;
+
+    /// Computes what a call would write. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not possible; the model is told why.
+    fn preview(
+        workspace: &Workspace,
+        input: Self::Input,
+        limits: &DiffLimits,
+    ) -> ToolResult<ActionPreview>;
+
+    /// Writes the file, if it is still the one that people were shown. Returns the result text.
+    ///
+    /// # Errors
+    ///
+    /// If the file has changed, or cannot be written.
+    fn write(execution: &ExecutionContext, input: Self::Input) -> ToolResult<String>;
+
+    /// Computes the new text of a file that people have open as the document `base`. It is proposed
+    /// to them instead of being written.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not possible; the model is told why.
+    fn edit(base: &DocumentSnapshot, input: Self::Input) -> ToolResult<FileEdit>;
+}
+
+/// Tool that acts in the workspace in any other way, once the call is approved.
+pub trait ActTool: Tool {
+    /// Computes what a call would do. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not possible; the model is told why.
+    fn preview(
+        &self,
+        context: ToolContext,
+        input: Self::Input,
+    ) -> impl Future<Output = ToolResult<ActionPreview>> + Send;
+
+    /// Executes an approved call. Returns the result text.
+    ///
+    /// # Errors
+    ///
+    /// If it failed; the model is told why.
+    fn execute(
+        &self,
+        execution: ExecutionContext,
+        input: Self::Input,
+    ) -> impl Future<Output = ToolResult<String>> + Send;
+}
+
+/// Tool that creates a document once that is approved. It needs no folder.
+pub trait CreateTool: Tool {
+    /// Computes what a call would create. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not possible; the model is told why.
+    fn preview(
+        &self,
+        context: ToolContext,
+        input: Self::Input,
+    ) -> impl Future<Output = ToolResult<ActionPreview>> + Send;
+
+    /// Creates the document of an approved call. It may run again after a crash, so it must be
+    /// idempotent.
+    ///
+    /// # Errors
+    ///
+    /// If it failed; the model is told why.
+    fn create(
+        &self,
+        approved: ApprovedCall,
+        input: Self::Input,
+    ) -> impl Future<Output = ToolResult<CompletedExecution>> + Send;
+}
+
+/// Tool that asks people to approve a plan; nothing else happens.
+pub trait PlanTool: Tool {
+    /// Returns the plan of a call, which people are shown.
+    ///
+    /// # Errors
+    ///
+    /// If it is no plan; the model is told why.
+    fn plan(input: Self::Input) -> ToolResult<String>;
+
+    /// Returns the result text for the model once a plan is approved.
+    fn approved(plan: &str) -> String;
+}
+
+/// Prepared call of a [`ProposeTool`].
+#[derive(Debug)]
+pub enum Proposed {
+    /// Change for people to decide about.
+    Change(DocumentProposal),
+    /// Answer, which is less than a change: the call only reads.
+    Answer(ToolAnswer),
+}
+
+/// New text of a file that is open as a document ([`FileTool::edit`]).
+#[derive(Debug)]
+pub struct FileEdit {
+    /// Path of the file, as the input names it.
+    pub path: String,
+    /// The whole new text.
+    pub text: String,
+    /// Text for the model if people accept everything unchanged.
+    pub success_text: String,
 }
 
 /// Document or file that the input of a call names ([`Tool::target`]).
@@ -167,15 +283,21 @@ impl ToolEffect {
             Self::Proposes | Self::Acts | Self::Creates => true,
         }
     }
+}
 
-    /// Returns `true` if people are asked about the call as a whole and its execution needs no
-    /// folder.
-    pub fn concludes(self) -> bool {
-        match self {
-            Self::Plans | Self::Creates => true,
-            Self::Safe | Self::Reads | Self::Proposes | Self::Acts => false,
-        }
-    }
+/// Words that an answer of a [`ReadTool`] quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordsRead {
+    /// No words of a document or file.
+    Nothing,
+    /// Words of the document that the call is about. People are asked before some other documents
+    /// are read.
+    OfDocument,
+    /// Words of the file that the call names.
+    OfFile,
+    /// Words of many files. Those that the model may not see are left out
+    /// ([`CallEnvironment::unseen_files`](super::CallEnvironment::unseen_files)).
+    OfManyFiles,
 }
 
 /// Way in which a call names the words that it removes.
@@ -197,7 +319,7 @@ pub enum ReplacedText {
 pub enum StreamedField {
     /// Field whose text replaces the document.
     Document(&'static str),
-    /// Field whose text replaces the range that the call is about ([`Tool::edited_range`]).
+    /// Field whose text replaces the range that the call is about ([`ProposeTool::edited_range`]).
     Range(&'static str),
 }
 
@@ -212,7 +334,7 @@ pub enum ToolScope {
     Workspace,
 }
 
-/// Context of an approved call that acts ([`Tool::execute`]).
+/// Context of an approved call that acts ([`ActTool::execute`], [`FileTool::write`]).
 #[derive(Clone, Debug)]
 pub struct ExecutionContext {
     /// Folder in which it acts.
@@ -225,16 +347,18 @@ pub struct ExecutionContext {
     pub cancel: CancellationToken,
 }
 
-/// Approved call that is to be concluded ([`Tool::conclude`]).
+/// Approved call of a [`CreateTool`].
 #[derive(Clone, Debug)]
 pub struct ApprovedCall {
+    /// Context of the call.
+    pub context: ToolContext,
     /// Request that was approved.
     pub request: Arc<ApprovalRequest>,
     /// `true` if nobody was asked.
     pub auto_approved: bool,
 }
 
-/// Result of an approved call that needs no folder ([`Tool::conclude`]).
+/// Result of an approved call that needs no folder.
 #[derive(Clone, Debug, Default)]
 pub struct CompletedExecution {
     /// Result text for the model and for people.

@@ -82,7 +82,7 @@ impl ServerTools {
         let files = uses_workspace(app, &principal).await;
         let mut definitions = Vec::new();
         for offer in app.api.agents.offers() {
-            let name = offer.definition.name.as_str();
+            let name = offer.name;
             let wanted = match offer.scope {
                 ToolScope::Document => document.is_some() && name != NEEDS_CARET,
                 ToolScope::Conversation => document.is_some() && name == READ_DOCUMENT,
@@ -90,7 +90,7 @@ impl ServerTools {
             };
             // A client's tool takes precedence over a server tool of equal name.
             if wanted && !asked.has_tool(name) {
-                definitions.push(offer.definition);
+                definitions.push(offer.definition());
             }
         }
         if definitions.is_empty() {
@@ -246,7 +246,7 @@ impl ServerTools {
     fn is_for_files(&self, tool: &str) -> bool {
         let offers = self.api.agents.offers();
         let mut of_files = offers.iter().filter(|offer| offer.scope == ToolScope::Workspace);
-        of_files.any(|offer| offer.definition.name == tool)
+        of_files.any(|offer| offer.name == tool)
     }
 
     /// Stores the session as soon as something depends on it.

@@ -12,7 +12,7 @@ use crate::rooms::command::ApprovalMode;
 use crate::tools::pipeline::inbox_approval;
 use crate::tools::{
     ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, EditableRange, FinishedCall,
-    PlanMode, ReadToolPolicy, ToolContext, ToolEffect, ToolOffer,
+    PlanMode, ReadToolPolicy, ToolContext, ToolEffect, ToolFacts,
 };
 
 use super::call::{CallRequest, CallResult};
@@ -21,12 +21,12 @@ use crate::agent::{AgentQuestion, AgentService, AskError, AskKind, AskResult};
 
 impl AgentService {
     /// Returns the available tools and their effects.
-    pub fn offers(&self) -> Vec<ToolOffer> {
+    pub fn offers(&self) -> Vec<Arc<ToolFacts>> {
         self.shared.tools.offers()
     }
 
     /// Returns the tools that may be available on this server or on others, and their effects.
-    pub fn offers_of_all_nodes(&self) -> Vec<ToolOffer> {
+    pub fn offers_of_all_nodes(&self) -> Vec<Arc<ToolFacts>> {
         let tools = &self.shared.tools;
         tools.offers_in(tools.workspace().is_some() || self.shared.store.node().is_some())
     }

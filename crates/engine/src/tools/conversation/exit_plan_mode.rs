@@ -4,15 +4,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::approvals::{PLAN_TOOL, Preview};
+use crate::approvals::PLAN_TOOL;
 
 use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
-use crate::tools::{
-    ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolResult, ToolScope,
-};
+use crate::tools::{PlanTool, Tool, ToolError, ToolResult, ToolScope};
 
 /// Tool `ExitPlanMode`: asks people to approve a plan.
 pub struct ExitPlanMode;
@@ -30,36 +26,23 @@ impl Tool for ExitPlanMode {
     const DESCRIPTION: &'static str = "Propose your plan to the people who decide. They read it, may edit it, and approve or reject it. \
          Nothing can be changed before they have approved one; afterwards every change is still decided by them.";
     const WHEN: &'static str = "Use when you know what is to be done, with the complete plan";
-    const EFFECT: ToolEffect = ToolEffect::Plans;
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
-
-    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
-        let plan = checked(input)?;
-        let shown = Preview::of_input(&json!({ "plan": plan }));
-        let preview = Preview { new_content: Some(plan.into()), ..shown };
-        Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
-    }
-
-    async fn conclude(
-        &self,
-        _context: ToolContext,
-        _approved: ApprovedCall,
-        input: Input,
-    ) -> ToolResult<CompletedExecution> {
-        let plan = checked(input)?;
-        let text = format!(
-            "The plan is approved. Carry it out now, as it reads here; people still decide about every change. Changes you \
-             called together with the plan were not made: call them now.\n\nThe approved plan:\n\n{plan}"
-        );
-        Ok(CompletedExecution { text, plan: Some(plan), read: None })
-    }
 }
 
-fn checked(Input { plan }: Input) -> ToolResult<String> {
-    if plan.trim().is_empty() {
-        return Err(ToolError::Denied("The plan is empty; say what is to be done".into()));
+impl PlanTool for ExitPlanMode {
+    fn plan(Input { plan }: Input) -> ToolResult<String> {
+        if plan.trim().is_empty() {
+            return Err(ToolError::Denied("The plan is empty; say what is to be done".into()));
+        }
+        check_text("plan", &plan, CONTENT_LIMIT)?;
+        Ok(plan)
     }
-    check_text("plan", &plan, CONTENT_LIMIT)?;
-    Ok(plan)
+
+    fn approved(plan: &str) -> String {
+        format!(
+            "The plan is approved. Carry it out now, as it reads here; people still decide about every change. Changes you \
+             called together with the plan were not made: call them now.\n\nThe approved plan:\n\n{plan}"
+        )
+    }
 }

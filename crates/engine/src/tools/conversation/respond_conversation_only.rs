@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tools::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolResult, ToolScope,
-};
+use crate::tools::{ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead};
 
 /// Tool `respond_conversation_only`: answers the person in words.
 pub struct RespondConversationOnly;
@@ -23,13 +21,16 @@ impl Tool for RespondConversationOnly {
     const DESCRIPTION: &'static str = "Respond without making any document changes. Use it for questions, explanations and \
          discussions. The person reads `response` as your answer.";
     const WHEN: &'static str = "Use for questions, discussions, no edits";
-    const EFFECT: ToolEffect = ToolEffect::Safe;
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
+}
 
-    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
+impl ReadTool for RespondConversationOnly {
+    const READS: WordsRead = WordsRead::Nothing;
+
+    async fn read(&self, _context: ToolContext, input: Input) -> ToolResult<ToolAnswer> {
         let text = "The person has read your response.".to_owned();
         let response = Some(input.response);
-        Ok(PreparedCall::Answer(ToolAnswer { text, response, ..ToolAnswer::default() }))
+        Ok(ToolAnswer { text, response, ..ToolAnswer::default() })
     }
 }

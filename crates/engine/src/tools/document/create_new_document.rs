@@ -12,8 +12,8 @@ use super::text_changes;
 use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
 use crate::tools::pipeline::{elisions, invisible_chars};
 use crate::tools::{
-    ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolResult, ToolScope,
+    ActionPreview, ApprovedCall, CompletedExecution, CreateTool, Tool, ToolContext, ToolError,
+    ToolResult, ToolScope,
 };
 
 /// Tool `create_new_document`.
@@ -41,29 +41,25 @@ impl Tool for CreateNewDocument {
          are told its id, which `update_document_by_id` and `read_document` take.";
     const WHEN: &'static str =
         "Use when the person wants a new document, not a change of the current one";
-    const EFFECT: ToolEffect = ToolEffect::Creates;
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
+}
 
-    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
+impl CreateTool for CreateNewDocument {
+    async fn preview(&self, _context: ToolContext, input: Input) -> ToolResult<ActionPreview> {
         let (title, text) = checked(&input)?;
         text_changes::blocking(move |limits| {
             let unseen = invisible_chars::of_new(&text);
             let warnings = unseen.into_iter().chain(elisions::warnings("", &text)).collect();
             let preview = Preview { warnings, ..Preview::diff(&title, None, &text, limits) };
-            Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
+            Ok(ActionPreview { preview, touched: None })
         })
         .await?
     }
 
-    async fn conclude(
-        &self,
-        context: ToolContext,
-        approved: ApprovedCall,
-        input: Input,
-    ) -> ToolResult<CompletedExecution> {
+    async fn create(&self, approved: ApprovedCall, input: Input) -> ToolResult<CompletedExecution> {
         let (title, text) = checked(&input)?;
-        let ApprovedCall { request, auto_approved } = approved;
+        let ApprovedCall { context, request, auto_approved } = approved;
         let id = named_after(&request);
         let new_document = NewDocumentFromRequest {
             id: id.clone(),

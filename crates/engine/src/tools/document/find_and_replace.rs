@@ -16,8 +16,8 @@ use super::text_changes;
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 use crate::tools::text_range::TextRange;
 use crate::tools::{
-    DocumentProposal, EditableRange, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
-    ToolError,
+    DocumentProposal, EditableRange, ProposeTool, Proposed, ReplacedText, Tool, ToolContext,
+    ToolError, ToolResult,
 };
 
 /// Maximum number of matches of one call. Nobody reviews more than that.
@@ -91,11 +91,13 @@ impl Tool for FindAndReplace {
          passage with other quotes, dashes or spaces is taken.";
     const WHEN: &'static str =
         "Use when the same words are to be replaced wherever they occur (names, terms, spellings)";
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const REPLACES: ReplacedText = ReplacedText::Quoted;
     type Input = Input;
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+impl ProposeTool for FindAndReplace {
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
+
+    async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;
         let everywhere = match context.view.editable {
             EditableRange::Only(start, end) => TextRange { start, end },
@@ -116,7 +118,7 @@ impl Tool for FindAndReplace {
             text_changes::blocking(found).await??
         };
         let proposal = text_changes::compose(base, hunks).await?;
-        Ok(PreparedCall::Propose(DocumentProposal { note, ..proposal }))
+        Ok(Proposed::Change(DocumentProposal { note, ..proposal }))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::document::Text;
 
 use super::text_changes::{self, ReplacedRange};
 use crate::tools::{
-    PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError,
+    ProposeTool, Proposed, ReplacedText, StreamedField, Tool, ToolContext, ToolError, ToolResult,
 };
 
 /// Tool `insert_at_cursor`.
@@ -37,12 +37,14 @@ impl Tool for InsertAtCursor {
          `position` to insert at another place. Include the spaces or line breaks that belong around the new text.";
     const WHEN: &'static str =
         "Use to add text at the cursor or at one place, changing nothing else";
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    type Input = Input;
+}
+
+impl ProposeTool for InsertAtCursor {
     const REPLACES: ReplacedText = ReplacedText::Nothing;
     const STREAMS: Option<StreamedField> = Some(StreamedField::Range("new_text"));
-    type Input = Input;
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;
         let at = place(&context, input.position).ok_or_else(|| {
             ToolError::Denied("The person's cursor is not known; give `position`".into())
@@ -53,10 +55,10 @@ impl Tool for InsertAtCursor {
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
         let range = ReplacedRange { start: at, old: String::new(), new };
-        text_changes::propose(base, text, Some(range)).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, Some(range)).await.map(Proposed::Change)
     }
 
-    fn edited_range(&self, context: &ToolContext, input: &Value) -> Option<(usize, usize)> {
+    fn edited_range(context: &ToolContext, input: &Value) -> Option<(usize, usize)> {
         let named = match input.get("position") {
             None | Some(Value::Null) => None,
             Some(position) => Some(usize::try_from(position.as_u64()?).ok()?),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::tools::pipeline::cross_document;
-use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+use crate::tools::{ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead};
 
 /// Maximum number of documents in one answer.
 const MAX_LISTED: usize = 200;
@@ -27,11 +27,14 @@ impl Tool for ListDocuments {
     const DESCRIPTION: &'static str =
         "List the documents that the person may open: ids and titles, last changed first.";
     const WHEN: &'static str = "Use to find the id of another document";
-    const EFFECT: ToolEffect = ToolEffect::Safe;
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+impl ReadTool for ListDocuments {
+    const READS: WordsRead = WordsRead::Nothing;
+
+    async fn read(&self, context: ToolContext, input: Input) -> ToolResult<ToolAnswer> {
         let title_part = input.title_contains.unwrap_or_default().to_lowercase();
         let (mut listed, omitted) = cross_document::listed(&context).await?;
         listed.retain(|(_, title)| title.to_lowercase().contains(&title_part));
@@ -48,6 +51,6 @@ impl Tool for ListDocuments {
         let text = format!("Listed {found} documents.");
         let of = listed.into_iter().take(MAX_LISTED).map(|(id, _)| id).collect();
         // People who join later may not be allowed to see all titles.
-        Ok(PreparedCall::Answer(ToolAnswer { text, note: Some(note), of, ..ToolAnswer::default() }))
+        Ok(ToolAnswer { text, note: Some(note), of, ..ToolAnswer::default() })
     }
 }

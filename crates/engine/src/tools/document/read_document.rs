@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::tools::model_notes::{fenced, read};
 use crate::tools::text_range::TextRange;
 use crate::tools::{
-    CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
+    CallTarget, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead,
 };
 
 /// Maximum length of one answer, in UTF-16 units.
@@ -36,11 +36,18 @@ impl Tool for ReadDocument {
          the parts of a long document that you were not shown. At most 50,000 units at once.";
     const WHEN: &'static str =
         "Use to see parts of a long document that you were not shown, or another document";
-    const EFFECT: ToolEffect = ToolEffect::Safe;
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    fn target(input: &Value) -> CallTarget {
+        CallTarget::document_id(input)
+    }
+}
+
+impl ReadTool for ReadDocument {
+    const READS: WordsRead = WordsRead::OfDocument;
+
+    async fn read(&self, context: ToolContext, input: Input) -> ToolResult<ToolAnswer> {
         let now = context.read_now().await?;
         let len = now.text.len();
         let asked = input.range.unwrap_or(TextRange { start: 0, end: len }).within(&now.text)?;
@@ -58,16 +65,6 @@ impl Tool for ReadDocument {
             note = format!("{news}\n\n{note}");
         }
         let text = format!("Read units {} to {end} of {len}.", asked.start);
-        Ok(PreparedCall::Answer(ToolAnswer {
-            text,
-            note: Some(note),
-            now: Some(now),
-            unread,
-            ..ToolAnswer::default()
-        }))
-    }
-
-    fn target(&self, input: &Value) -> CallTarget {
-        CallTarget::document_id(input)
+        Ok(ToolAnswer { text, note: Some(note), now: Some(now), unread, ..ToolAnswer::default() })
     }
 }

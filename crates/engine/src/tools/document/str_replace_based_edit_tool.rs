@@ -19,8 +19,8 @@ use super::text_changes;
 use crate::tools::model_notes::{fenced, read};
 use crate::tools::pipeline::cross_document;
 use crate::tools::{
-    CallTarget, DocumentProposal, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect,
-    ToolError, ToolScope,
+    CallTarget, DocumentProposal, ProposeTool, Proposed, Tool, ToolAnswer, ToolCall, ToolContext,
+    ToolError, ToolResult, ToolScope,
 };
 
 /// Path of the conversation's own document.
@@ -77,39 +77,14 @@ impl Tool for StrReplaceBasedEditTool {
     const DESCRIPTION: &'static str = "View and edit documents as text files: `view`, `str_replace`, `insert`, `create`. The current \
          document is `/document.md`, others are `/documents/ID.md`. Edits are proposed to people.";
     const WHEN: &'static str = "Use if you prefer to edit by replacing exact strings";
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
-        let is_view = matches!(input.command, EditCommand::View);
-        let path = absolute(&input.path);
-        if is_folder(&path) {
-            if is_view && input.view_range.is_none() {
-                return list(&context, &path).await.map(PreparedCall::Answer);
-            }
-            let reason = format!("Error: {} is a directory; it can only be viewed", input.path);
-            return Err(ToolError::Denied(reason));
-        }
-        if is_view {
-            return view(&context, input.view_range).await.map(PreparedCall::Answer);
-        }
-        let base = context.document()?;
-        let old = base.text.to_string();
-        let (new, note) = edited(&old, input).map_err(ToolError::Denied)?;
-        let proposal = text_changes::propose(base, Text::new(&new), None).await?;
-        Ok(PreparedCall::Propose(DocumentProposal { note, ..proposal }))
-    }
-
-    fn only_reads(&self, input: &Value) -> bool {
-        input.get("command").is_some_and(|command| command == "view")
-    }
-
-    fn target(&self, input: &Value) -> CallTarget {
+    fn target(input: &Value) -> CallTarget {
         other_document(input).map_or(CallTarget::Conversation, CallTarget::Document)
     }
 
-    fn not_found_message(&self, context: &ToolContext, input: &Value) -> Option<String> {
+    fn not_found_message(context: &ToolContext, input: &Value) -> Option<String> {
         let path = input.get("path")?.as_str()?;
         let own = if context.view.base.is_some() {
             format!("The document is {OWN}; ")
@@ -123,8 +98,39 @@ impl Tool for StrReplaceBasedEditTool {
     }
 }
 
+impl ProposeTool for StrReplaceBasedEditTool {
+    async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
+        let is_view = matches!(input.command, EditCommand::View);
+        let path = absolute(&input.path);
+        if is_folder(&path) {
+            if is_view && input.view_range.is_none() {
+                return list(&context, &path).await.map(Proposed::Answer);
+            }
+            let reason = format!("Error: {} is a directory; it can only be viewed", input.path);
+            return Err(ToolError::Denied(reason));
+        }
+        if is_view {
+            return view(&context, input.view_range).await.map(Proposed::Answer);
+        }
+        let base = context.document()?;
+        let old = base.text.to_string();
+        let (new, note) = edited(&old, input).map_err(ToolError::Denied)?;
+        let proposal = text_changes::propose(base, Text::new(&new), None).await?;
+        Ok(Proposed::Change(DocumentProposal { note, ..proposal }))
+    }
+
+    fn only_reads(input: &Value) -> bool {
+        input.get("command").is_some_and(|command| command == "view")
+    }
+}
+
+/// Returns the document that a call of this tool names, if that is not the conversation's own.
+pub(crate) fn other_document_of(call: &ToolCall) -> Option<DocumentId> {
+    if call.name == StrReplaceBasedEditTool::NAME { other_document(&call.input) } else { None }
+}
+
 /// Returns the document that an input names, if that is not the conversation's own.
-pub(crate) fn other_document(input: &Value) -> Option<DocumentId> {
+fn other_document(input: &Value) -> Option<DocumentId> {
     let path = absolute(input.get("path")?.as_str()?);
     if path == OWN || is_folder(&path) {
         return None;

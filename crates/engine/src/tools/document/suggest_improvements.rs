@@ -12,7 +12,7 @@ use crate::document::{Text, utf16_len};
 
 use super::text_changes;
 use crate::tools::{
-    DocumentProposal, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError,
+    DocumentProposal, ProposeTool, Proposed, ReplacedText, Tool, ToolContext, ToolError, ToolResult,
 };
 
 /// Maximum number of suggestions of one call. Nobody reviews more than that.
@@ -57,17 +57,19 @@ impl Tool for SuggestImprovements {
          reject each one on its own, so suggestions must not depend on one another and must not overlap.";
     const WHEN: &'static str =
         "Use when asked for feedback, corrections or improvements of several separate passages";
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const REPLACES: ReplacedText = ReplacedText::Quoted;
     type Input = Input;
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+impl ProposeTool for SuggestImprovements {
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
+
+    async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;
         let text = base.text.clone();
         let (hunks, note) =
             text_changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
         let proposal = text_changes::compose(base, hunks).await?;
-        Ok(PreparedCall::Propose(DocumentProposal { note, ..proposal }))
+        Ok(Proposed::Change(DocumentProposal { note, ..proposal }))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::document::Text;
 
 use super::text_changes;
 use crate::tools::{
-    CallTarget, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope,
+    CallTarget, ProposeTool, Proposed, ReplacedText, Tool, ToolContext, ToolResult, ToolScope,
 };
 
 /// Tool `update_document_by_id`.
@@ -36,18 +36,20 @@ impl Tool for UpdateDocumentById {
     const DESCRIPTION: &'static str = "Replace the content of another document. Read it first with `read_document`; then give the \
          complete text, with everything that stays the same repeated word for word. The people of that document decide.";
     const WHEN: &'static str = "Use when another document than the current one is to be changed";
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const REPLACES: ReplacedText = ReplacedText::Document;
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    fn target(input: &Value) -> CallTarget {
+        CallTarget::document_id(input)
+    }
+}
+
+impl ProposeTool for UpdateDocumentById {
+    const REPLACES: ReplacedText = ReplacedText::Document;
+
+    async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        text_changes::propose(base, text, None).await.map(PreparedCall::Propose)
-    }
-
-    fn target(&self, input: &Value) -> CallTarget {
-        CallTarget::document_id(input)
+        text_changes::propose(base, text, None).await.map(Proposed::Change)
     }
 }

@@ -7,7 +7,7 @@ use crate::document::Text;
 
 use super::text_changes;
 use crate::tools::{
-    PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError,
+    ProposeTool, Proposed, ReplacedText, StreamedField, Tool, ToolContext, ToolResult,
 };
 
 /// Tool `update_full_document`.
@@ -32,15 +32,17 @@ impl Tool for UpdateFullDocument {
     const DESCRIPTION: &'static str = "Replace the entire document with new content. Give the complete text, with everything that \
          stays the same repeated word for word; people then review each difference on its own. At most 100,000 characters.";
     const WHEN: &'static str = "Use when request requires replacing entire document";
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    type Input = Input;
+}
+
+impl ProposeTool for UpdateFullDocument {
     const REPLACES: ReplacedText = ReplacedText::Document;
     const STREAMS: Option<StreamedField> = Some(StreamedField::Document("new_content"));
-    type Input = Input;
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
         let range = text_changes::confined(&base.text, &text, context.view.editable);
-        text_changes::propose(base, text, range).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, range).await.map(Proposed::Change)
     }
 }

@@ -8,7 +8,9 @@ use crate::document::Text;
 
 use super::text_changes::{self, ReplacedRange};
 use crate::tools::text_range::TextRange;
-use crate::tools::{PreparedCall, StreamedField, Tool, ToolContext, ToolEffect, ToolError};
+use crate::tools::{
+    ProposeTool, Proposed, StreamedField, Tool, ToolContext, ToolError, ToolResult,
+};
 
 /// Tool `update_selection`.
 pub struct UpdateSelection;
@@ -34,11 +36,13 @@ impl Tool for UpdateSelection {
     const DESCRIPTION: &'static str = "Replace only the selected text with new content. `selection_range` is the range given with the \
          selected text; if nothing is selected, the range of the words that the request is about.";
     const WHEN: &'static str = "Use when request targets selected text only";
-    const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const STREAMS: Option<StreamedField> = Some(StreamedField::Range("new_text"));
     type Input = Input;
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+impl ProposeTool for UpdateSelection {
+    const STREAMS: Option<StreamedField> = Some(StreamedField::Range("new_text"));
+
+    async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;
         let TextRange { start, end } = input.selection_range;
         // The hook has checked the range; if the hook is missing, that must not cause a panic.
@@ -49,10 +53,10 @@ impl Tool for UpdateSelection {
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
         let range = ReplacedRange { start, old, new };
-        text_changes::propose(base, text, Some(range)).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, Some(range)).await.map(Proposed::Change)
     }
 
-    fn edited_range(&self, _: &ToolContext, input: &Value) -> Option<(usize, usize)> {
+    fn edited_range(_: &ToolContext, input: &Value) -> Option<(usize, usize)> {
         let TextRange { start, end } =
             TextRange::deserialize(input.get("selection_range")?).ok()?;
         Some((start, end))

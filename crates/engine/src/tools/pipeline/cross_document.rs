@@ -13,12 +13,9 @@ use crate::permissions::Action;
 use crate::rooms::RoomError;
 use crate::rooms::event::{AgentObject, RunEvent, RunEventKind};
 
-use crate::tools::document::str_replace_based_edit_tool::{
-    StrReplaceBasedEditTool, other_document,
-};
+use crate::tools::document::str_replace_based_edit_tool;
 use crate::tools::{
-    DocumentView, EditableRange, FinishedCall, Tool as _, ToolCall, ToolContext, ToolEffect,
-    ToolError,
+    DocumentView, EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError,
 };
 
 impl ToolCall {
@@ -39,8 +36,7 @@ impl ToolCall {
     /// it is written.
     pub fn elsewhere(&self) -> Option<DocumentId> {
         let named = self.input.get("document_id").map(|id| id.as_str().unwrap_or_default().into());
-        let target = || other_document(&self.input);
-        named.or_else(|| (self.name == StrReplaceBasedEditTool::NAME).then(target).flatten())
+        named.or_else(|| str_replace_based_edit_tool::other_document_of(self))
     }
 }
 

@@ -9,15 +9,16 @@ use tokio_util::sync::CancellationToken;
 use crate::approvals::{Preview, PreviewWarning, RequestStatus, ToolReport};
 
 use super::{cross_document, inbox_approval};
-use crate::tools::dyn_tool::DynTool;
-use crate::tools::{ActionPreview, FinishedCall, ToolCall, ToolContext, ToolError, ToolRegistry};
+use crate::tools::{
+    ActionPreview, FinishedCall, ToolCall, ToolContext, ToolError, ToolFacts, ToolRegistry,
+};
 
 impl ToolRegistry {
     /// Asks people if another document may be read for this conversation. Returns `Some` with the
     /// outcome if it may not be read.
     pub(crate) async fn ask_to_disclose(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
@@ -33,7 +34,6 @@ impl ToolRegistry {
         if is_known || context.environment.rooms.readers(here).await?.may_all_read(there) {
             return Ok(None);
         }
-        self.check(tool, context, &call.input)?;
         let (ours, theirs) = (asking.read().await?.title, context.room.read().await?.title);
         let preview = Preview {
             file_path: Some(theirs.clone()),
@@ -47,8 +47,7 @@ impl ToolRegistry {
         };
         cross_document::notify_asking_document(context, call).await;
         let intent = ActionPreview { preview, touched: None };
-        let settled =
-            inbox_approval::ask(context, tool.spec().effect, call, intent, cancel).await?;
+        let settled = inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
         let (request, report) = (settled.request, settled.resolution.report);
         if request.status != RequestStatus::Approved {
             return Ok(Some(inbox_approval::outcome(&request, report)));

@@ -15,10 +15,10 @@ use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 use super::inbox_approval;
 use crate::tools::document::read_document::ReadDocument;
 use crate::tools::document::text_changes;
-use crate::tools::dyn_tool::DynTool;
-use crate::tools::workspace::read::ReadTool;
+use crate::tools::workspace::read::ReadFile;
 use crate::tools::{
-    ReplacedText, Tool as _, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope,
+    ReplacedText, Tool as _, ToolCall, ToolContext, ToolEffect, ToolError, ToolFacts, ToolRegistry,
+    ToolScope, WordsRead,
 };
 
 impl ToolRegistry {
@@ -29,7 +29,7 @@ impl ToolRegistry {
     /// If a rule denies reading it, or requires that people are asked.
     pub(crate) async fn may_read(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
     ) -> Result<(), ToolError> {
@@ -89,21 +89,20 @@ impl ToolRegistry {
     /// [`ToolError::Denied`] with the words of the rule.
     pub(crate) async fn check_reveals_nothing(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
     ) -> Result<(), ToolError> {
-        let spec = tool.spec();
-        let quotes = spec.replaces == ReplacedText::Quoted;
+        let quotes = tool.replaces == ReplacedText::Quoted;
         let file = tool.target(&call.input).file();
-        if let Some(path) = file.as_deref().filter(|_| quotes || spec.effect == ToolEffect::Reads) {
+        if let Some(path) = file.as_deref().filter(|_| quotes || tool.effect == ToolEffect::Reads) {
             self.check_only_name(context, path).await?;
         }
         let path = match file {
-            Some(_) if spec.effect == ToolEffect::Reads => None,
+            Some(_) if tool.effect == ToolEffect::Reads => None,
             Some(path) if quotes => Some(path),
             Some(_) => context.open_file.clone(),
-            None if spec.effect == ToolEffect::Proposes || spec.name == ReadDocument::NAME => {
+            None if tool.effect == ToolEffect::Proposes || tool.reads == WordsRead::OfDocument => {
                 self.readable_path(tool, context).await?
             }
             None => None,
@@ -126,7 +125,7 @@ impl ToolRegistry {
             return Ok(());
         }
         let strict = approvals::RuleEffect::Ask;
-        let by_rules = inbox_approval::hidden(context, ReadTool::NAME, strict).await?;
+        let by_rules = inbox_approval::hidden(context, ReadFile::NAME, strict).await?;
         let by_settings = match (&self.files, &context.environment.model) {
             (Some(files), Some(model)) => files.files_hidden_from(model).await,
             _ => Vec::new(),
@@ -146,7 +145,7 @@ impl ToolRegistry {
     /// If a rule denies the change.
     pub(crate) async fn approval_mode_for(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
         hunks: &[HunkDraft],
@@ -177,7 +176,8 @@ impl ToolRegistry {
         let Some(path) = files.and_then(|(files, document)| files.path_of(document)) else {
             return Ok(None);
         };
-        let of_files = self.tool(tool).is_ok_and(|tool| tool.spec().scope == ToolScope::Workspace);
+        let of_files =
+            self.find(tool).is_some_and(|tool| tool.facts().scope == ToolScope::Workspace);
         let names = if of_files { vec![tool.as_str()] } else { vec![tool, "Write", "Edit"] };
         let denies = |rule: &&Arc<ApprovalRule>| {
             rule.effect == approvals::RuleEffect::Deny
@@ -199,10 +199,10 @@ impl ToolRegistry {
     /// several has the workspace.
     async fn readable_path(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
     ) -> Result<Option<String>, ToolError> {
-        if tool.spec().scope == ToolScope::Workspace {
+        if tool.scope == ToolScope::Workspace {
             return Ok(None);
         }
         Ok(self.path_of(&context.environment.rooms, context.room.document()).await?)
@@ -224,8 +224,8 @@ impl ToolRegistry {
 
     /// Returns the path of the file that the document of a call is. `None` for workspace tools,
     /// whose rules go by the path they name.
-    fn path(&self, tool: &dyn DynTool, context: &ToolContext) -> Option<String> {
-        let files = self.files.as_ref().filter(|_| tool.spec().scope != ToolScope::Workspace)?;
+    fn path(&self, tool: &ToolFacts, context: &ToolContext) -> Option<String> {
+        let files = self.files.as_ref().filter(|_| tool.scope != ToolScope::Workspace)?;
         files.path_of(context.room.document())
     }
 }

@@ -58,7 +58,8 @@ impl ToolRegistry {
         let ToolError::Room(RoomError::Elsewhere(_)) = error else { return None };
         // A run in the workspace works on the server that has the workspace.
         let tool = self.find(&call.name).filter(|_| context.environment.workspace.is_none())?;
-        let proposes = tool.spec().effect == ToolEffect::Proposes && !tool.only_reads(&call.input);
+        let tool = tool.facts();
+        let proposes = tool.effect == ToolEffect::Proposes && !tool.only_reads(&call.input);
         let home = if proposes { context.room.document().clone() } else { WORKSPACE_INBOX.into() };
         Some(Box::new(CallElsewhere { home, context: context.clone() }))
     }

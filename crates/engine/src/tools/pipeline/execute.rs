@@ -15,27 +15,46 @@ use crate::workspace::Workspace;
 use super::inbox_approval::{self, AfterRequest, AskerState};
 use super::invisible_chars;
 use crate::tools::document::text_changes;
-use crate::tools::dyn_tool::DynTool;
 use crate::tools::model_notes::refused;
-use crate::tools::registry::ToolRegistry;
+use crate::tools::registered_tool::{
+    ApprovedStep, RegisteredTool, ToolAction, ToolStep, WorkspaceStep,
+};
 use crate::tools::{
-    ActionPreview, ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, PreparedCall,
-    ToolContext, ToolEffect, ToolError,
+    ActionPreview, ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, ToolContext,
+    ToolEffect, ToolError, ToolFacts, ToolRegistry,
 };
 
 impl ToolRegistry {
     /// Executes an approved call once and reports the result to the workspace inbox.
     pub(crate) async fn execute_approved(
         &self,
-        tool: &dyn DynTool,
+        tool: &RegisteredTool,
+        step: ApprovedStep<'_>,
         context: &ToolContext,
         settled: ResolvedRequest,
         asked: AskerState,
         cancel: &CancellationToken,
     ) -> FinishedCall {
-        if tool.spec().effect.concludes() {
-            return conclude(tool, context, settled, cancel).await;
+        match step {
+            ApprovedStep::Conclude(step) => {
+                conclude(tool.facts(), step, context, settled, cancel).await
+            }
+            ApprovedStep::InWorkspace(step) => {
+                self.act(tool.facts(), step, context, settled, asked, cancel).await
+            }
         }
+    }
+
+    /// Executes an approved call in the workspace.
+    async fn act(
+        &self,
+        tool: &ToolFacts,
+        step: WorkspaceStep<'_>,
+        context: &ToolContext,
+        settled: ResolvedRequest,
+        asked: AskerState,
+        cancel: &CancellationToken,
+    ) -> FinishedCall {
         let ResolvedRequest { request, resolution, .. } = settled;
         let report = match (inbox_approval::next(&request, asked), &context.environment.workspace) {
             (AfterRequest::Report(report), _) if request.status != RequestStatus::Approved => {
@@ -65,9 +84,13 @@ impl ToolRegistry {
                 if let Some(files) = files {
                     files.agree().await;
                 }
-                let ran = match self.check_not_open(tool, context, &resolution.input).await {
-                    Ok(()) => run(tool, context, execution, resolution.input).await,
-                    Err(error) => Err(error),
+                let input = &resolution.input;
+                let ran = match (self.check_not_open(tool, context, input).await, step) {
+                    (Err(error), _) => Err(error),
+                    (Ok(()), WorkspaceStep::Read(read)) => {
+                        read(context.clone(), input).await.map(|answer| answer.text)
+                    }
+                    (Ok(()), WorkspaceStep::Execute(execute)) => execute(execution, input).await,
                 };
                 if let Some(files) = files {
                     files.agree().await;
@@ -95,48 +118,49 @@ impl ToolRegistry {
         input: &Value,
     ) -> Result<UpdatedPreview, ToolError> {
         let tool = self.tool(&request.proposal.origin.tool)?;
-        if tool.spec().effect == ToolEffect::Reads {
-            self.check(tool, context, input)?;
-            return Ok(UpdatedPreview {
-                preview: inbox_approval::read_preview(input),
-                touched: None,
-            });
-        }
-        if tool.only_reads(input) {
-            // The preview showed which document is read, and for whom.
-            let is_same = *input == request.proposal.origin.input;
-            let preview = request.proposal.action.preview.clone();
-            let reason = "What is read cannot be edited; reject it and say what to read instead";
-            return if is_same {
-                Ok(UpdatedPreview { preview, touched: None })
-            } else {
-                Err(ToolError::Denied(reason.into()))
-            };
-        }
-        self.check_not_open(tool, context, input).await?;
-        match self.prepare(tool, context, input).await? {
-            PreparedCall::Act(ActionPreview { mut preview, touched }) => {
-                preview.warnings.extend(invisible_chars::of_own_words(input, &[]));
-                Ok(UpdatedPreview { preview, touched })
+        let facts = tool.facts();
+        let preview = match &tool.action {
+            ToolAction::Read(_) if facts.effect == ToolEffect::Reads => {
+                self.check(facts, context, input)?;
+                let preview = inbox_approval::read_preview(input);
+                return Ok(UpdatedPreview { preview, touched: None });
             }
-            PreparedCall::Answer(_) | PreparedCall::Propose(_) => {
-                Err(ToolError::Effect(tool.spec().name))
+            ToolAction::Read(_) | ToolAction::Propose(_) => {
+                // The preview showed which document is read, and for whom.
+                let is_same = *input == request.proposal.origin.input;
+                let preview = request.proposal.action.preview.clone();
+                let reason =
+                    "What is read cannot be edited; reject it and say what to read instead";
+                return if is_same {
+                    Ok(UpdatedPreview { preview, touched: None })
+                } else {
+                    Err(ToolError::Denied(reason.into()))
+                };
             }
-        }
+            ToolAction::ChangeFile { preview, .. }
+            | ToolAction::Act { preview, .. }
+            | ToolAction::Conclude { preview, .. } => preview,
+        };
+        self.check_not_open(facts, context, input).await?;
+        self.check(facts, context, input)?;
+        let ActionPreview { mut preview, touched } = preview(context.clone(), input).await?;
+        preview.warnings.extend(invisible_chars::of_own_words(input, &[]));
+        Ok(UpdatedPreview { preview, touched })
     }
 }
 
 /// Executes an approved call that needs no folder. It may have been begun before a crash;
 /// concluding is idempotent.
 async fn conclude(
-    tool: &dyn DynTool,
+    tool: &ToolFacts,
+    step: &ToolStep<ApprovedCall, CompletedExecution>,
     context: &ToolContext,
     settled: ResolvedRequest,
     cancel: &CancellationToken,
 ) -> FinishedCall {
     let auto_approved = was_auto_approved(context, &settled);
     let ResolvedRequest { request, resolution, .. } = settled;
-    let room = context.approval_room(tool.spec().effect);
+    let room = context.approval_room(tool.effect);
     let mut concluded = CompletedExecution::default();
     let report = match inbox_approval::next(&request, AskerState::Now) {
         AfterRequest::Report(report) if request.status != RequestStatus::Approved => {
@@ -156,8 +180,9 @@ async fn conclude(
                 return refused(context, &error.into()).await;
             }
             failpoint::pass("tools.begun");
-            let approved = ApprovedCall { request: Arc::clone(&request), auto_approved };
-            let done = tool.conclude(context.clone(), approved, &resolution.input).await;
+            let (context, request) = (context.clone(), Arc::clone(&request));
+            let approved = ApprovedCall { context, request, auto_approved };
+            let done = step(approved, &resolution.input).await;
             failpoint::pass("tools.acted");
             match done {
                 Ok(done) => {
@@ -195,20 +220,4 @@ async fn recover_outcome(request: &Arc<ApprovalRequest>, workspace: &Workspace) 
         text_changes::blocking(move |_| inbox_approval::recover_outcome(&request, &workspace))
             .await;
     recovered.unwrap_or_else(|error| inbox_approval::failed(&error.to_string()))
-}
-
-/// Runs a tool that acts, or returns the answer of a tool that only reads.
-async fn run(
-    tool: &dyn DynTool,
-    context: &ToolContext,
-    execution: ExecutionContext,
-    input: Value,
-) -> Result<String, ToolError> {
-    if tool.spec().effect == ToolEffect::Acts {
-        return tool.execute(execution, &input).await;
-    }
-    match tool.prepare(context.clone(), &input).await? {
-        PreparedCall::Answer(answer) => Ok(answer.text),
-        PreparedCall::Propose(_) | PreparedCall::Act(_) => Err(ToolError::Effect(tool.spec().name)),
-    }
 }

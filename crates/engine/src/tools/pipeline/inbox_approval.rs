@@ -16,10 +16,10 @@ use crate::rooms::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
 
 use crate::tools::pipeline::approval;
-use crate::tools::workspace::read::ReadTool;
+use crate::tools::workspace::read::ReadFile;
 use crate::tools::{
-    ActionPreview, ApprovalWait, FinishedCall, Tool as _, ToolCall, ToolContext, ToolEffect,
-    ToolError, ToolOutcome,
+    ActionPreview, ApprovalWait, FinishedCall, ReadToolPolicy, Tool as _, ToolCall, ToolContext,
+    ToolEffect, ToolError, ToolFacts, ToolOutcome,
 };
 
 /// Next step for a request that has ended ([`next`]).
@@ -79,11 +79,22 @@ pub async fn ask(
     }
 }
 
-/// Returns `true` if an owner's rule applies to a call that is otherwise not asked about.
+/// Returns `true` if people are asked before a call reads: in the workspace, if the person wants
+/// that, or if an owner's rule applies.
 ///
 /// # Errors
 /// [`ToolError::Room`] if the rules of the inbox cannot be read.
-pub async fn is_ruled(context: &ToolContext, call: &ToolCall) -> Result<bool, ToolError> {
+pub async fn asks_before_reading(
+    tool: &ToolFacts,
+    context: &ToolContext,
+    call: &ToolCall,
+) -> Result<bool, ToolError> {
+    if tool.effect != ToolEffect::Reads {
+        return Ok(false);
+    }
+    if context.environment.read_tools == ReadToolPolicy::Ask {
+        return Ok(true);
+    }
     let requester = &context.call.requester;
     Ok(has_rule(&context.environment.workspace_inbox, call, requester).await?)
 }
@@ -182,7 +193,7 @@ pub(super) async fn reading_denial(
     let rules = workspace_inbox.rules().await?;
     let (file, requester) = (Some(path), reader.into());
     let subject =
-        RuleSubject { tool: ReadTool::NAME, document: None, file, units: None, requester };
+        RuleSubject { tool: ReadFile::NAME, document: None, file, units: None, requester };
     let rule = ruling(rules.iter().map(AsRef::as_ref), &subject);
     let denies = rule.filter(|rule| rule.effect == approvals::RuleEffect::Deny);
     Ok(denies.map(ApprovalRule::denial))
@@ -201,7 +212,7 @@ pub async fn hidden(
     let rules = context.environment.workspace_inbox.rules().await?;
     let rules = rules.iter().map(AsRef::as_ref);
     let asker = (&context.call.requester).into();
-    Ok(ExcludedPaths::by(rules, &["Read", tool], asker, mildest))
+    Ok(ExcludedPaths::by(rules, &[ReadFile::NAME, tool], asker, mildest))
 }
 
 /// Returns the preview of a call that only reads.

@@ -17,8 +17,9 @@ use super::{file_warnings, inbox_approval};
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::approval;
 use crate::tools::{
-    DocumentProposal, DocumentView, FinishedCall, PreparedCall, ProposalResult, ReadDocuments,
-    ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges, model_notes,
+    DocumentProposal, DocumentView, FileEdit, FinishedCall, ProposalResult, ReadDocuments,
+    ReplacedText, ToolCall, ToolContext, ToolEffect, ToolError, ToolResult, UnreadRanges,
+    model_notes,
 };
 
 /// Returns the context of the call in the room of the file it names.
@@ -52,39 +53,38 @@ pub(crate) async fn enter(
     Ok(ToolContext { room, open_file: Some(path), view, ..context.clone() })
 }
 
-/// Returns a warning if the run has never read any of an open file. For calls that do not quote the
-/// words they remove.
-pub(crate) fn unread(context: &ToolContext) -> Option<PreviewWarning> {
-    let is_read = |read: &Arc<ReadDocuments>| read.contains_key(context.room.document());
-    context.view.others.as_ref().filter(|read| !is_read(read)).map(|_| PreviewWarning {
-        code: "unread".into(),
-        text: "The AI has not read this file, and does not know what it takes away.".into(),
-    })
-}
-
-/// Proposes a change of the file's text to the people of its document. `success_text` is the text
-/// for the model if they accept everything unchanged.
+/// Proposes a change of the file's text to the people of its document.
 pub(crate) async fn propose(
     context: &ToolContext,
-    path: &str,
-    new: &str,
-    success_text: String,
-    warning: Option<PreviewWarning>,
-) -> Result<PreparedCall, ToolError> {
+    edit: FileEdit,
+    replaces: ReplacedText,
+) -> ToolResult<DocumentProposal> {
+    let FileEdit { path, text: new, success_text } = edit;
+    context.workspace()?.check(&path, &new)?;
     let base = context.document()?;
-    let (before, named, after) = (base.text.to_string(), path.to_owned(), new.to_owned());
+    let (before, after) = (base.text.to_string(), new.clone());
     let about_file = text_changes::blocking(move |limits| {
-        file_warnings::of_file(&named, Some(&before), &after, limits)
+        file_warnings::of_file(&path, Some(&before), &after, limits)
     });
     let mut warnings = about_file.await?;
-    warnings.extend(warning);
-    let mut proposal = text_changes::propose(base, text_encoding::read(new), None).await?;
+    warnings.extend(unread(context).filter(|_| replaces != ReplacedText::Quoted));
+    let mut proposal = text_changes::propose(base, text_encoding::read(&new), None).await?;
     let is_new = |it: &PreviewWarning| warnings.iter().all(|other| other.code != it.code);
     let others: Vec<_> = proposal.preview.warnings.drain(..).filter(is_new).collect();
     warnings.extend(others);
     proposal.preview.warnings = warnings;
     proposal.success_text = Some(success_text);
-    Ok(PreparedCall::Propose(proposal))
+    Ok(proposal)
+}
+
+/// Returns a warning if the run has never read any of an open file. For calls that do not quote the
+/// words they remove.
+fn unread(context: &ToolContext) -> Option<PreviewWarning> {
+    let is_read = |read: &Arc<ReadDocuments>| read.contains_key(context.room.document());
+    context.view.others.as_ref().filter(|read| !is_read(read)).map(|_| PreviewWarning {
+        code: "unread".into(),
+        text: "The AI has not read this file, and does not know what it takes away.".into(),
+    })
 }
 
 /// Asks the people of the file's document about a change, and waits for their decision.

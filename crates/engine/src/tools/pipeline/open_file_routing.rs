@@ -7,16 +7,17 @@ use crate::file_sync::FileSync;
 
 use super::approval;
 use super::open_file::{complete_outcome, enter};
-use crate::tools::dyn_tool::DynTool;
 use crate::tools::model_notes::{self, refused};
-use crate::tools::{FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry};
+use crate::tools::{
+    FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolFacts, ToolRegistry,
+};
 
 impl ToolRegistry {
     /// Returns the path of the file that a call names, with the registry of files that may be
     /// documents.
     pub(crate) fn named_file(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
         input: &Value,
     ) -> Option<(&FileSync, String)> {
@@ -29,12 +30,12 @@ impl ToolRegistry {
     /// would not be checked.
     pub(crate) async fn check_not_open(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
         input: &Value,
     ) -> Result<(), ToolError> {
         let Some((files, path)) = self.named_file(tool, context, input) else { return Ok(()) };
-        if tool.spec().effect != ToolEffect::Acts || files.open_room(&path).await.is_none() {
+        if tool.effect != ToolEffect::Acts || files.open_room(&path).await.is_none() {
             return Ok(());
         }
         Err(ToolError::Failed(format!(
@@ -45,14 +46,14 @@ impl ToolRegistry {
     /// Resumes a call that may have become a request in the room of its file.
     pub(crate) async fn resume_in_file_room(
         &self,
-        tool: &dyn DynTool,
+        tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
     ) -> Option<FinishedCall> {
         let (files, path) = self.named_file(tool, context, &call.input)?;
         let room = context.environment.rooms.open(&files.document_of(&path)?).await.ok()?;
-        let entered = enter(context, files, &path, room, tool.spec().effect).await.ok()?;
+        let entered = enter(context, files, &path, room, tool.effect).await.ok()?;
         Some(match approval::resume(&entered, call, None, cancel).await? {
             Ok(verdict) => complete_outcome(
                 &entered,

@@ -1,11 +1,13 @@
 //! Checks the tool names in owners' rules. A rule for a tool that people are never asked about
 //! would have no effect, and its author would not learn of the misspelling.
 
+use std::sync::Arc;
+
 use crate::approvals::{EVERY_TOOL, SUGGESTION_TOOL};
 
-use crate::tools::document::read_document::ReadDocument;
-use crate::tools::dyn_tool::DynTool;
-use crate::tools::{Tool as _, ToolEffect, ToolRegistry};
+#[cfg(unix)]
+use crate::tools::Tool as _;
+use crate::tools::{RegisteredTool, ToolEffect, ToolFacts, ToolRegistry, WordsRead};
 
 /// Name of the tool that runs commands. Rules about it are possible before it is enabled.
 #[cfg(unix)]
@@ -36,8 +38,8 @@ impl ToolRegistry {
             return Ok(());
         }
         self.check_asked_about(tool)?;
-        let makes = |entry: &dyn DynTool| {
-            matches!(entry.spec().effect, ToolEffect::Creates | ToolEffect::Plans)
+        let makes = |entry: &RegisteredTool| {
+            matches!(entry.facts().effect, ToolEffect::Creates | ToolEffect::Plans)
         };
         let is_nameless =
             [COMMANDS, SUGGESTION_TOOL].contains(&tool) || self.find(tool).is_some_and(makes);
@@ -51,10 +53,10 @@ impl ToolRegistry {
     fn asked_about(&self) -> Vec<&'static str> {
         // Of the tools that change nothing and read no file, people can be asked only about reading
         // another document.
-        let asks = |entry: &&dyn DynTool| {
-            entry.spec().effect != ToolEffect::Safe || entry.spec().name == ReadDocument::NAME
+        let asks = |tool: &&Arc<ToolFacts>| {
+            tool.effect != ToolEffect::Safe || tool.reads == WordsRead::OfDocument
         };
-        let here = self.tools.iter().map(AsRef::as_ref).filter(asks).map(|entry| entry.spec().name);
+        let here = self.facts().filter(asks).map(|tool| tool.name);
         here.filter(|name| *name != COMMANDS).chain([COMMANDS, SUGGESTION_TOOL]).collect()
     }
 }

@@ -11,8 +11,7 @@ use crate::workspace::{CommandEnd, CommandResult, CommandSpec, LONGEST_COMMAND, 
 
 use crate::tools::document::text_changes;
 use crate::tools::{
-    ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
-    ToolResult, ToolScope,
+    ActTool, ActionPreview, ExecutionContext, Tool, ToolContext, ToolError, ToolResult, ToolScope,
 };
 
 /// Default time limit of a command, in milliseconds.
@@ -46,11 +45,12 @@ impl Tool for BashTool {
     const DESCRIPTION: &'static str = "Run a shell command in the workspace. An owner of the server sees the whole command and decides \
          before it runs. It ends with the run; nothing it starts is left behind.";
     const WHEN: &'static str = "Use to run a command when no other tool can do it";
-    const EFFECT: ToolEffect = ToolEffect::Acts;
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
+}
 
-    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
+impl ActTool for BashTool {
+    async fn preview(&self, _context: ToolContext, input: Input) -> ToolResult<ActionPreview> {
         let Input { command, timeout, .. } = input;
         let bytes = command.len();
         if bytes > LONGEST_COMMAND {
@@ -71,7 +71,7 @@ impl Tool for BashTool {
                 |(code, text): (&str, String)| PreviewWarning { code: code.to_owned(), text };
             let warnings = cautions(&command).into_iter().map(warning).collect();
             let preview = Preview::command(&command, warnings);
-            PreparedCall::Act(ActionPreview { preview, touched: None })
+            ActionPreview { preview, touched: None }
         })
         .await
     }

@@ -6,12 +6,14 @@ use serde_json::Value;
 
 use crate::approvals::Preview;
 
+use crate::document::diff::DiffLimits;
+use crate::rooms::command::DocumentSnapshot;
+use crate::workspace::Workspace;
+
 use super::replacements::{self, occurrences};
-use crate::tools::document::text_changes;
-use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
-    ActionPreview, CallTarget, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext,
-    ToolEffect, ToolResult, ToolScope,
+    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, ReplacedText, Tool,
+    ToolResult, ToolScope,
 };
 
 /// Tool `Edit`.
@@ -44,42 +46,38 @@ impl Tool for EditTool {
     const DESCRIPTION: &'static str = "Replace text in a file of the workspace. `old_string` must be in the file exactly once, unless \
          `replace_all` is set. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change a part of a file";
-    const EFFECT: ToolEffect = ToolEffect::Acts;
-    const REPLACES: ReplacedText = ReplacedText::Quoted;
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn target(&self, input: &Value) -> CallTarget {
+    fn target(input: &Value) -> CallTarget {
         CallTarget::file_path(input)
     }
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
-        let workspace = context.workspace()?.clone();
+impl FileTool for EditTool {
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
+
+    fn preview(
+        workspace: &Workspace,
+        input: Input,
+        limits: &DiffLimits,
+    ) -> ToolResult<ActionPreview> {
         let (path, edits) = input.parts();
-        if context.open_file.is_some() {
-            let (new, count, note) = replacements::of_document(context.document()?, &edits)?;
-            workspace.check(&path, &new)?;
-            let success_text = replaced(&path, count) + &note;
-            return open_file::propose(&context, &path, &new, success_text, None).await;
-        }
-        text_changes::blocking(move |limits| {
-            let edited = replacements::apply_to_file(&workspace, &path, &edits)?;
-            let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
-            let warnings =
-                file_warnings::of_change(&path, &edited.old.text, &edited.new, &shown, limits);
-            let preview = Preview { warnings, ..shown };
-            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
-        })
-        .await?
+        let edited = replacements::apply_to_file(workspace, &path, &edits)?;
+        let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
+        Ok(edited.preview(&path, shown, limits))
     }
 
-    async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
+    fn write(execution: &ExecutionContext, input: Input) -> ToolResult<String> {
         let (path, edits) = input.parts();
-        text_changes::blocking(move |_| {
-            let (count, note) = replacements::write(&execution, &path, &edits)?;
-            Ok(replaced(&path, count) + &note)
-        })
-        .await?
+        let (count, note) = replacements::write(execution, &path, &edits)?;
+        Ok(replaced(&path, count) + &note)
+    }
+
+    fn edit(base: &DocumentSnapshot, input: Input) -> ToolResult<FileEdit> {
+        let (path, edits) = input.parts();
+        let (text, count, note) = replacements::of_document(base, &edits)?;
+        Ok(FileEdit { text, success_text: replaced(&path, count) + &note, path })
     }
 }
 

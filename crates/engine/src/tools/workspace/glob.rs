@@ -8,7 +8,7 @@ use crate::workspace::WorkspaceError;
 
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::inbox_approval;
-use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+use crate::tools::{ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead};
 
 /// Tool `Glob`.
 pub struct GlobTool;
@@ -29,11 +29,14 @@ impl Tool for GlobTool {
     const DESCRIPTION: &'static str = "Find files of the workspace whose path matches a pattern such as `**/*.md`. What .gitignore \
          names is left out, and links are not followed.";
     const WHEN: &'static str = "Use to find files by name";
-    const EFFECT: ToolEffect = ToolEffect::Reads;
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+impl ReadTool for GlobTool {
+    const READS: WordsRead = WordsRead::Nothing;
+
+    async fn read(&self, context: ToolContext, input: Input) -> ToolResult<ToolAnswer> {
         let workspace = context.workspace()?.clone();
         let Input { pattern, path } = input;
         let from = path.unwrap_or_else(|| ".".to_owned());
@@ -49,7 +52,7 @@ impl Tool for GlobTool {
             Err(error) => return Err(error.into()),
         };
         let text = listed(paths, is_cut.then_some(LESS), "No files found", hides);
-        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
+        Ok(ToolAnswer { text, ..ToolAnswer::default() })
     }
 }
 

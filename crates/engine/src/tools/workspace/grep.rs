@@ -11,7 +11,7 @@ use crate::workspace::{GrepOutput, GrepQuery, GrepResult, SEARCHED_BYTES};
 use super::glob::{LESS, listed, tells_of_a_file};
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::inbox_approval;
-use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+use crate::tools::{ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead};
 
 /// Maximum number of names of files that were searched in part.
 const NAMED: usize = 5;
@@ -107,11 +107,14 @@ impl Tool for GrepTool {
     const DESCRIPTION: &'static str = "Search for a regular expression in the files of the workspace. Each line of the answer is \
          `path:line:text`, unless `output_mode` says otherwise. Binary files and what .gitignore names are left out.";
     const WHEN: &'static str = "Use to find text in files";
-    const EFFECT: ToolEffect = ToolEffect::Reads;
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+impl ReadTool for GrepTool {
+    const READS: WordsRead = WordsRead::OfManyFiles;
+
+    async fn read(&self, context: ToolContext, input: Input) -> ToolResult<ToolAnswer> {
         let workspace = context.workspace()?.clone();
         let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
         let query = input.into_query();
@@ -139,7 +142,7 @@ impl Tool for GrepTool {
         };
         let nothing = if passed == 0 { "No matches found" } else { "No more matches found" };
         let text = listed(lines, more.as_deref(), nothing, hides) + &unsearched(&partly);
-        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
+        Ok(ToolAnswer { text, ..ToolAnswer::default() })
     }
 }
 

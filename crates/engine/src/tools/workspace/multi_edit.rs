@@ -6,12 +6,14 @@ use serde_json::Value;
 
 use crate::approvals::{Preview, PreviewStep};
 
+use crate::document::diff::DiffLimits;
+use crate::rooms::command::DocumentSnapshot;
+use crate::workspace::Workspace;
+
 use super::replacements::{self, Replacement, occurrences};
-use crate::tools::document::text_changes;
-use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
-    ActionPreview, CallTarget, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext,
-    ToolEffect, ToolResult, ToolScope,
+    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, ReplacedText, Tool,
+    ToolResult, ToolScope,
 };
 
 /// Tool `MultiEdit`.
@@ -32,44 +34,41 @@ impl Tool for MultiEdit {
     const DESCRIPTION: &'static str = "Replace text in several places of one file of the workspace: all of them or none. Each edit works \
          on what the one before left. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change several parts of one file";
-    const EFFECT: ToolEffect = ToolEffect::Acts;
-    const REPLACES: ReplacedText = ReplacedText::Quoted;
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn target(&self, input: &Value) -> CallTarget {
+    fn target(input: &Value) -> CallTarget {
         CallTarget::file_path(input)
     }
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
-        let workspace = context.workspace()?.clone();
-        let Input { file_path, edits } = input;
-        if context.open_file.is_some() {
-            let (new, count, note) = replacements::of_document(context.document()?, &edits)?;
-            workspace.check(&file_path, &new)?;
-            let success_text = applied(&file_path, &edits, count) + &note;
-            return open_file::propose(&context, &file_path, &new, success_text, None).await;
-        }
-        text_changes::blocking(move |limits| {
-            let edited = replacements::apply_to_file(&workspace, &file_path, &edits)?;
-            let steps: Vec<_> = edits.iter().zip(&edited.counts).map(step).collect();
-            let shown =
-                Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
-            let warnings =
-                file_warnings::of_change(&file_path, &edited.old.text, &edited.new, &shown, limits);
-            let preview = Preview { warnings, ..shown };
-            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
-        })
-        .await?
+impl FileTool for MultiEdit {
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
+
+    fn preview(
+        workspace: &Workspace,
+        Input { file_path, edits }: Input,
+        limits: &DiffLimits,
+    ) -> ToolResult<ActionPreview> {
+        let edited = replacements::apply_to_file(workspace, &file_path, &edits)?;
+        let steps: Vec<_> = edits.iter().zip(&edited.counts).map(step).collect();
+        let (old, new) = (&edited.old.text, &edited.new);
+        let shown = Preview::multi_diff(&file_path, old, new, &steps, limits);
+        Ok(edited.preview(&file_path, shown, limits))
     }
 
-    async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
-        let Input { file_path, edits } = input;
-        text_changes::blocking(move |_| {
-            let (count, note) = replacements::write(&execution, &file_path, &edits)?;
-            Ok(applied(&file_path, &edits, count) + &note)
-        })
-        .await?
+    fn write(
+        execution: &ExecutionContext,
+        Input { file_path, edits }: Input,
+    ) -> ToolResult<String> {
+        let (count, note) = replacements::write(execution, &file_path, &edits)?;
+        Ok(applied(&file_path, &edits, count) + &note)
+    }
+
+    fn edit(base: &DocumentSnapshot, Input { file_path, edits }: Input) -> ToolResult<FileEdit> {
+        let (text, count, note) = replacements::of_document(base, &edits)?;
+        let success_text = applied(&file_path, &edits, count) + &note;
+        Ok(FileEdit { path: file_path, text, success_text })
     }
 }
 

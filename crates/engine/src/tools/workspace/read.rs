@@ -11,14 +11,14 @@ use crate::document::utf16_len;
 use crate::tools::document::text_changes;
 use crate::tools::model_notes::read_alone;
 use crate::tools::{
-    CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
+    CallTarget, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead,
 };
 
 /// Maximum length of one answer, in characters.
 const ANSWER_CHARS: usize = 100_000;
 
 /// Tool `Read`.
-pub struct ReadTool;
+pub struct ReadFile;
 
 /// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -38,20 +38,23 @@ pub struct Input {
     column: Option<usize>,
 }
 
-impl Tool for ReadTool {
+impl Tool for ReadFile {
     const NAME: &'static str = "Read";
     const DESCRIPTION: &'static str = "Read a text file of the workspace. The answer is the file's content as it is; for a long \
          file name the lines you need.";
     const WHEN: &'static str = "Use to read a file of the workspace";
-    const EFFECT: ToolEffect = ToolEffect::Reads;
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn target(&self, input: &Value) -> CallTarget {
+    fn target(input: &Value) -> CallTarget {
         CallTarget::file_path(input)
     }
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+impl ReadTool for ReadFile {
+    const READS: WordsRead = WordsRead::OfFile;
+
+    async fn read(&self, context: ToolContext, input: Input) -> ToolResult<ToolAnswer> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, offset, limit, column } = input;
         let from =
@@ -65,11 +68,11 @@ impl Tool for ReadTool {
             let units = |at| utf16_len(&whole[..at]);
             let unread = read_alone(&context, &now, (units(shown.start), units(shown.end)));
             let answer = ToolAnswer { text, now: Some(now), unread, ..ToolAnswer::default() };
-            return Ok(PreparedCall::Answer(answer));
+            return Ok(answer);
         }
         let file = text_changes::blocking(move |_| workspace.read(&file_path)).await??;
         let text = part(&file.text, from, limit).text;
-        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
+        Ok(ToolAnswer { text, ..ToolAnswer::default() })
     }
 }
 

@@ -7,14 +7,16 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::document::diff::DraftPart;
+use crate::approvals::Preview;
+use crate::document::diff::{DiffLimits, DraftPart};
 use crate::document::quotation::{self, Folding, QuotationPlace};
 use crate::document::utf16_len;
 use crate::file_sync::text_encoding;
 use crate::rooms::command::DocumentSnapshot;
 use crate::workspace::{TextFile, Workspace};
 
-use crate::tools::{ExecutionContext, ToolError, ToolResult};
+use crate::tools::pipeline::file_warnings;
+use crate::tools::{ActionPreview, ExecutionContext, ToolError, ToolResult};
 
 /// One replacement.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -61,6 +63,13 @@ pub fn apply_to_file(
 }
 
 impl EditedFile {
+    /// Returns the preview of the edits with the warnings about them.
+    pub fn preview(self, path: &str, shown: Preview, limits: &DiffLimits) -> ActionPreview {
+        let Self { old, new, .. } = self;
+        let warnings = file_warnings::of_change(path, &old.text, &new, &shown, limits);
+        ActionPreview { preview: Preview { warnings, ..shown }, touched: Some(old.stamp) }
+    }
+
     /// Returns the total number of replaced occurrences.
     pub fn count(&self) -> usize {
         self.counts.iter().sum()

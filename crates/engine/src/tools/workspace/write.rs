@@ -5,14 +5,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::approvals::Preview;
+use crate::document::diff::DiffLimits;
 use crate::file_sync::text_encoding;
-use crate::workspace::{ABSENT, TextFile, WorkspaceError};
+use crate::rooms::command::DocumentSnapshot;
+use crate::workspace::{ABSENT, TextFile, Workspace, WorkspaceError};
 
-use crate::tools::document::text_changes;
-use crate::tools::pipeline::{file_warnings, open_file};
+use crate::tools::pipeline::file_warnings;
 use crate::tools::{
-    ActionPreview, CallTarget, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolResult, ToolScope,
+    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, Tool, ToolError, ToolResult,
+    ToolScope,
 };
 
 /// Tool `Write`.
@@ -33,68 +34,60 @@ impl Tool for WriteTool {
     const DESCRIPTION: &'static str = "Write a text file of the workspace: make it, or replace its content. People see the difference \
          and decide before anything is written. A file whose lines all end in CRLF keeps that if you write LF, and a byte order mark stays.";
     const WHEN: &'static str = "Use to make a file, or to replace all of it";
-    const EFFECT: ToolEffect = ToolEffect::Acts;
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn target(&self, input: &Value) -> CallTarget {
+    fn target(input: &Value) -> CallTarget {
         CallTarget::file_path(input)
     }
+}
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
-        let workspace = context.workspace()?.clone();
-        let Input { file_path, content } = input;
-        if context.open_file.is_some() {
-            workspace.check(&file_path, &content)?;
-            let success_text = written(&file_path, &content);
-            return open_file::propose(
-                &context,
-                &file_path,
-                &content,
-                success_text,
-                open_file::unread(&context),
-            )
-            .await;
+impl FileTool for WriteTool {
+    fn preview(
+        workspace: &Workspace,
+        Input { file_path, content }: Input,
+        limits: &DiffLimits,
+    ) -> ToolResult<ActionPreview> {
+        workspace.check(&file_path, &content)?;
+        let old = workspace.read_if_exists(&file_path)?;
+        let new = succeeding(old.as_ref(), &content);
+        workspace.check(&file_path, &new)?;
+        let before = old.as_ref().map(|file| file.text.as_str());
+        if before == Some(new.as_str()) {
+            let same = format!("{file_path} already reads like this; nothing to write");
+            return Err(ToolError::Failed(same));
         }
-        text_changes::blocking(move |limits| {
-            workspace.check(&file_path, &content)?;
-            let old = workspace.read_if_exists(&file_path)?;
-            let new = succeeding(old.as_ref(), &content);
-            workspace.check(&file_path, &new)?;
-            let before = old.as_ref().map(|file| file.text.as_str());
-            if before == Some(new.as_str()) {
-                let same = format!("{file_path} already reads like this; nothing to write");
-                return Err(ToolError::Failed(same));
-            }
-            let shown = Preview::diff(&file_path, before, &new, limits);
-            let warnings = match before {
-                Some(before) => file_warnings::of_change(&file_path, before, &new, &shown, limits),
-                None => file_warnings::of_file(&file_path, None, &new, limits),
-            };
-            let preview = Preview { warnings, ..shown };
-            let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
-            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(touched) }))
-        })
-        .await?
+        let shown = Preview::diff(&file_path, before, &new, limits);
+        let warnings = match before {
+            Some(before) => file_warnings::of_change(&file_path, before, &new, &shown, limits),
+            None => file_warnings::of_file(&file_path, None, &new, limits),
+        };
+        let preview = Preview { warnings, ..shown };
+        let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
+        Ok(ActionPreview { preview, touched: Some(touched) })
     }
 
-    async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
+    fn write(
+        execution: &ExecutionContext,
+        Input { file_path, content }: Input,
+    ) -> ToolResult<String> {
         let ExecutionContext { workspace, touched, .. } = execution;
-        let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
-        text_changes::blocking(move |_| {
-            let Input { file_path, content } = input;
-            let old = workspace.read_if_exists(&file_path)?;
-            // The form of the new text depends on the present file.
-            if old.as_ref().map_or(ABSENT, |file| &file.stamp) != expected {
-                return Err(WorkspaceError::Changed { path: file_path }.into());
-            }
-            let new = succeeding(old.as_ref(), &content);
-            let note = workspace.write(&file_path, &new, &expected)?.note();
-            let success_text = written(&file_path, &content);
-            let kept = ", in the form the file has (its line ends or byte order mark)";
-            Ok(if new == content { success_text } else { success_text + kept } + &note)
-        })
-        .await?
+        let expected = touched.as_deref().unwrap_or_default();
+        let old = workspace.read_if_exists(&file_path)?;
+        // The form of the new text depends on the present file.
+        if old.as_ref().map_or(ABSENT, |file| &file.stamp) != expected {
+            return Err(WorkspaceError::Changed { path: file_path }.into());
+        }
+        let new = succeeding(old.as_ref(), &content);
+        let note = workspace.write(&file_path, &new, expected)?.note();
+        let success_text = written(&file_path, &content);
+        let kept = ", in the form the file has (its line ends or byte order mark)";
+        Ok(if new == content { success_text } else { success_text + kept } + &note)
+    }
+
+    fn edit(_: &DocumentSnapshot, Input { file_path, content }: Input) -> ToolResult<FileEdit> {
+        let success_text = written(&file_path, &content);
+        Ok(FileEdit { path: file_path, text: content, success_text })
     }
 }
 

@@ -1,0 +1,167 @@
+//! The approval step, which every call of a tool passes.
+
+use tokio_util::sync::CancellationToken;
+
+use super::pipeline::inbox_approval::{self, AskerState};
+use super::pipeline::{approval, cross_document, open_file};
+use super::registered_tool::{ApprovedStep, RegisteredTool, ToolAction, WorkspaceStep};
+use super::{
+    ActionPreview, CallAttempt, FinishedCall, Proposed, ToolCall, ToolContext, ToolError,
+    ToolRegistry, model_notes,
+};
+
+impl ToolRegistry {
+    /// Runs a call through the approval step. Never fails: errors are part of the outcome. Waits
+    /// for people, for days if need be; `cancel` withdraws the request. If another server of
+    /// several has the room in which people are to be asked, nobody is asked, and that server is to
+    /// make the call.
+    pub async fn attempt(
+        &self,
+        context: &ToolContext,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> CallAttempt {
+        let finished = match self.enter(context, call).await {
+            // On the heap: a call waits long, and the future that awaits it would be large
+            // otherwise.
+            Ok((tool, room)) => match Box::pin(self.run(tool, &room, call, cancel)).await {
+                Ok(finished) => cross_document::redact(&room, finished),
+                Err(error) => match self.elsewhere(&room, call, &error) {
+                    Some(place) => return CallAttempt::Elsewhere(place),
+                    None => refused_in(&room, &error).await,
+                },
+            },
+            Err(error) => model_notes::refused(context, &error).await,
+        };
+        self.over(context, call, finished)
+    }
+
+    /// Runs a call in the room to which it belongs: validates it, asks people if it needs that, and
+    /// does what they approve.
+    async fn run(
+        &self,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCall, ToolError> {
+        self.validate(tool.facts(), context, call).await?;
+        if let Some(refused) = self.ask_to_disclose(tool.facts(), context, call, cancel).await? {
+            return Ok(refused);
+        }
+        match &tool.action {
+            ToolAction::Read(read) => {
+                if inbox_approval::asks_before_reading(tool.facts(), context, call).await? {
+                    let preview = inbox_approval::read_preview(&call.input);
+                    let preview = ActionPreview { preview, touched: None };
+                    let step = ApprovedStep::InWorkspace(WorkspaceStep::Read(read));
+                    return self.ask_inbox(tool, step, context, call, preview, cancel).await;
+                }
+                let answer = read(context.clone(), &call.input).await?;
+                Ok(open_file::complete_outcome(context, answer.into(), None))
+            }
+            ToolAction::Propose(propose) => match propose(context.clone(), &call.input).await? {
+                Proposed::Answer(answer) => {
+                    Ok(open_file::complete_outcome(context, answer.into(), None))
+                }
+                Proposed::Change(proposal) => {
+                    // Words that the model has not read, frozen passages, the selection.
+                    self.check_proposal(tool.facts(), context, &proposal).await?;
+                    let mode = self
+                        .approval_mode_for(tool.facts(), context, call, &proposal.hunks)
+                        .await?;
+                    let range = tool.facts().edited_range(context, &call.input);
+                    let asking = &context.with_approval_mode(mode);
+                    // The room applies what people accept.
+                    let verdict = approval::ask(asking, call, range, proposal, cancel).await?;
+                    Ok(model_notes::report(context, &verdict))
+                }
+            },
+            ToolAction::ChangeFile { propose, .. } if context.open_file.is_some() => {
+                let proposal = propose(context.clone(), &call.input).await?;
+                self.check_proposal(tool.facts(), context, &proposal).await?;
+                open_file::ask(context, call, proposal, cancel).await
+            }
+            ToolAction::ChangeFile { preview, execute, .. }
+            | ToolAction::Act { preview, execute } => {
+                let preview = preview(context.clone(), &call.input).await?;
+                let step = ApprovedStep::InWorkspace(WorkspaceStep::Execute(execute));
+                self.ask_inbox(tool, step, context, call, preview, cancel).await
+            }
+            ToolAction::Conclude { preview, conclude } => {
+                let preview = preview(context.clone(), &call.input).await?;
+                let step = ApprovedStep::Conclude(conclude);
+                self.ask_inbox(tool, step, context, call, preview, cancel).await
+            }
+        }
+    }
+
+    /// Asks people in the workspace inbox, and executes the call if they approve it.
+    async fn ask_inbox(
+        &self,
+        tool: &RegisteredTool,
+        step: ApprovedStep<'_>,
+        context: &ToolContext,
+        call: &ToolCall,
+        preview: ActionPreview,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCall, ToolError> {
+        let effect = tool.facts().effect;
+        let settled = inbox_approval::ask(context, effect, call, preview, cancel).await?;
+        Ok(self.execute_approved(tool, step, context, settled, AskerState::Now, cancel).await)
+    }
+
+    /// Resumes a call after a restart. If its request was made, this waits for the decision, and
+    /// the request is never made again. Returns `None` if it was not made.
+    pub async fn resume(
+        &self,
+        context: &ToolContext,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> Option<CallAttempt> {
+        let tool = self.find(&call.name)?;
+        if let Some(finished) = self.resume_in_file_room(tool.facts(), context, call, cancel).await
+        {
+            return Some(self.over(context, call, finished));
+        }
+        if let Some(step) = tool.approved_step() {
+            let effect = tool.facts().effect;
+            let finished = match inbox_approval::resume(context, effect, cancel).await? {
+                Ok(settled) => {
+                    let asked = AskerState::BeforeRestart;
+                    self.execute_approved(tool, step, context, settled, asked, cancel).await
+                }
+                Err(error) => match self.elsewhere(context, call, &error) {
+                    Some(place) => return Some(CallAttempt::Elsewhere(place)),
+                    None => model_notes::refused(context, &error).await,
+                },
+            };
+            return Some(self.over(context, call, finished));
+        }
+        // If the other document cannot be opened any more, the call is made again, and reports
+        // that.
+        let (_, room) = self.enter(context, call).await.ok()?;
+        let range = tool.facts().edited_range(&room, &call.input);
+        let finished = match approval::resume(&room, call, range, cancel).await? {
+            Ok(verdict) => model_notes::report(&room, &verdict),
+            Err(error) => match self.elsewhere(&room, call, &error) {
+                // Nobody was asked in the room of a document that is only read.
+                Some(_) if tool.facts().only_reads(&call.input) => return None,
+                Some(place) => return Some(CallAttempt::Elsewhere(place)),
+                None => model_notes::refused(&room, &error).await,
+            },
+        };
+        Some(self.over(context, call, cross_document::redact(&room, finished)))
+    }
+
+    /// Returns the end of a call, stamped and logged.
+    fn over(&self, context: &ToolContext, call: &ToolCall, finished: FinishedCall) -> CallAttempt {
+        CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)))
+    }
+}
+
+/// Returns the refusal of a call in the room of the document or file that it names.
+async fn refused_in(room: &ToolContext, error: &ToolError) -> FinishedCall {
+    let refused = model_notes::refused(room, error).await;
+    cross_document::redact(room, open_file::complete_outcome(room, refused, None))
+}
