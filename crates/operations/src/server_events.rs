@@ -4,7 +4,7 @@ use copydesk_protocol::files::DocumentFile;
 use copydesk_protocol::rules::RulesChanged;
 use copydesk_protocol::server::{
     AgentEvent, ClaudeResponse, ClaudeStream, DocumentChanged, DocumentCreated, DocumentUpdates,
-    ModelsChanged, PresenceChanges, PresencePeers, PresenceUpdate, SessionEnded, SessionRegistered,
+    PresenceChanges, PresencePeers, PresenceUpdate, SessionEnded, SessionRegistered,
     SettingsChanged, ShortUpdates, ToolApprovalRequest, ToolApprovalResolved, ToolApprovalUpdate,
 };
 
@@ -26,7 +26,6 @@ pub fn server_events() -> Vec<(&'static str, &'static str)> {
         ("presence:update", type_name::<PresenceUpdate>()),
         ("rules:changed", type_name::<RulesChanged>()),
         ("settings:changed", type_name::<SettingsChanged>()),
-        ("models:changed", type_name::<ModelsChanged>()),
         ("claudeStreamStart", type_name::<ClaudeStream>()),
         ("claudeStreamChunk", type_name::<ClaudeStream>()),
         ("claudeStreamEnd", type_name::<ClaudeStream>()),
