@@ -8,10 +8,9 @@ use super::{File, in_one_crate, settle, sources};
 const WIDEST_CIRCLE: usize = 3;
 
 /// Wider circles, by their first file, and why they are left: to be divided.
-const KNOWN_CIRCLES: [(&str, &str); 3] = [
+const KNOWN_CIRCLES: [(&str, &str); 2] = [
     ("api", "operations of documents need the person, who holds what imports wait for"),
     ("convert::html::blocks", "blocks hold lists, whose entries hold blocks"),
-    ("convert::markdown::change_edges", "marks, escapes and repairs speak of one line's segments"),
 ];
 
 /// Path of a module as if all crates were one, such as `["rooms", "actor"]`.

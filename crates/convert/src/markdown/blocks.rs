@@ -5,8 +5,9 @@ use crate::tree::{Block, Entry, Inline, List, Note};
 use super::escapes::{self, Place};
 use super::inlines::line_of;
 use super::links;
+use super::marked_text::MarkedText;
 use super::output::Output;
-use super::segments::{Content, MarkedText};
+use super::segments::Content;
 use super::tables;
 
 /// Largest number that an entry of a list can have in Markdown.

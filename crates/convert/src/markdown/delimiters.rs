@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::flanking::CharacterClass::{Punctuation, Word};
 use super::flanking::{CharacterClass, may_open};
-use super::inlines::Line;
+use super::line::Line;
 use super::segments::Mark;
 
 /// Openers that are looked at for one closer. Marks that are meant are nested less deeply.

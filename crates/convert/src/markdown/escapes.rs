@@ -1,7 +1,7 @@
 //! Escapes: a backslash only before characters that would otherwise be read as Markdown.
 
 use super::flanking::{CharacterClass, may_open, underscore_may_open};
-use super::inlines::Line;
+use super::line::Line;
 
 /// Bytes that the name of an entity has at most.
 const LONGEST_ENTITY: usize = 40;

@@ -4,9 +4,9 @@
 //! tasks, notes and strike-through, and nothing is escaped that would be read the same without:
 //!
 //! 1. [`blocks`] writes paragraphs, lists and quotations, [`tables`] tables, all into [`output`].
-//! 2. [`segments`] makes a row of words out of marks within marks.
-//! 3. [`inlines`] opens and closes the marks of a row. [`delimiters`] reads them back, and
-//!    [`repairs`] mends those that would not be read.
+//! 2. [`marked_text`] makes a row of words, the [`segments`], out of marks within marks.
+//! 3. [`inlines`] opens and closes the marks of a row, in a [`line`]. [`delimiters`] reads them
+//!    back, and [`repairs`] mends those that would not be read.
 //! 4. [`escapes`] and [`line_starts`] find the characters that need a backslash.
 
 mod blocks;
@@ -15,8 +15,10 @@ mod delimiters;
 mod escapes;
 mod flanking;
 mod inlines;
+mod line;
 mod line_starts;
 mod links;
+mod marked_text;
 mod output;
 mod repairs;
 mod segments;

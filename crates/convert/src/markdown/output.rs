@@ -2,7 +2,7 @@
 
 use super::ChangeEdge;
 use super::escapes::{self, Place};
-use super::inlines::Line;
+use super::line::Line;
 
 /// Markdown that is being written.
 #[derive(Debug, Default)]

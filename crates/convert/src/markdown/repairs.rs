@@ -2,7 +2,8 @@
 
 use super::delimiters::{Pair, UnreadPair};
 use super::flanking::CharacterClass;
-use super::segments::{Content, Mark, MarkedText, Segment};
+use super::marked_text::MarkedText;
+use super::segments::{Content, Mark, Segment};
 
 /// Brackets and quotation marks that stay together when one of them loses a mark.
 const PARTNERS: [(char, char); 16] = [

@@ -4,8 +4,9 @@ use crate::tree::{Alignment, Inline, Table};
 
 use super::escapes::Place;
 use super::inlines::line_of;
+use super::marked_text::MarkedText;
 use super::output::Output;
-use super::segments::{Content, MarkedText};
+use super::segments::Content;
 
 /// Writes a table. Rows with fewer cells than columns get empty ones.
 pub fn write(output: &mut Output, table: &Table) {
