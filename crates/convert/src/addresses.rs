@@ -10,3 +10,9 @@ pub fn safe_url(address: &str) -> Option<String> {
     let (scheme, _) = address.split_once(':')?;
     SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()).then_some(address)
 }
+
+/// Returns whether an address is one of the web.
+pub fn is_web(url: &str) -> bool {
+    let scheme = url.split(':').next().unwrap_or_default();
+    scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+}

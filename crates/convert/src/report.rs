@@ -3,6 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Longest example of what is left out, in characters.
+pub(crate) const LONGEST_EXAMPLE: usize = 80;
+
 /// What was left out of a document, and what was decided about it, while it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -49,7 +52,7 @@ impl Report {
             return;
         }
         let example = example
-            .map(|words| words.trim().chars().take(80).collect::<String>())
+            .map(|words| words.trim().chars().take(LONGEST_EXAMPLE).collect::<String>())
             .filter(|words| !words.is_empty());
         self.left_out.push(LeftOut { kind: kind.to_owned(), count: 1, example });
     }

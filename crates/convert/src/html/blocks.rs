@@ -1,116 +1,17 @@
 //! The elements of a page from top to bottom, made into blocks.
 
-use crate::Report;
 use crate::tree::{Block, Inline, Note};
 
-use super::dom::{Data, Dom, Id};
-use super::flow::{Flow, Marks, Target};
-use super::notes::Notes;
+use super::block_names::is_block_name;
+use super::dom::{Data, Id};
+use super::flow::{Flow, Marks};
+use super::reader::{Context, Reader};
 use super::style::{Style, White};
 
 /// Elements within elements that are read one by one. Deeper ones give their words.
 const DEEPEST: usize = 350;
-/// Lists and quotations within each other. Deeper ones stand beside the last of these.
-const MOST_NESTED: usize = 24;
 
-/// Elements that begin and end lines.
-const BLOCKS: [&str; 46] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hgroup",
-    "hr",
-    "html",
-    "legend",
-    "li",
-    "main",
-    "menu",
-    "nav",
-    "ol",
-    "option",
-    "p",
-    "pre",
-    "search",
-    "section",
-    "summary",
-    "table",
-    "td",
-    "th",
-    "tr",
-    "ul",
-];
-
-/// What elements around words say about them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Context {
-    pub marks: Marks,
-    pub white: White,
-    /// Whether bold words are not marked, as in headings, which are bold.
-    pub is_heading: bool,
-    /// Whether the marker of an entry is known and its words are left out.
-    pub is_entry: bool,
-    /// Whether boxes to tick are known to make a task.
-    pub is_task: bool,
-    /// Lists around it.
-    pub list_depth: usize,
-    /// Blocks around it that indent.
-    pub nested: usize,
-}
-
-/// Reader of one page.
-pub struct Reader<'a> {
-    pub dom: &'a Dom,
-    pub report: Report,
-    pub links: Vec<Target>,
-    /// Address of the page, if it says one.
-    pub base: Option<String>,
-    pub found_notes: Notes,
-    /// Whether tasks may be words, as Notion writes them.
-    pub is_of_notion: bool,
-    depth: usize,
-}
-
-/// Returns whether elements of this name begin and end lines.
-pub fn is_block_name(name: &str) -> bool {
-    BLOCKS.contains(&name)
-}
-
-impl<'a> Reader<'a> {
-    pub fn new(dom: &'a Dom) -> Self {
-        Self {
-            dom,
-            report: Report::default(),
-            links: Vec::new(),
-            base: super::links::base(dom),
-            found_notes: Notes::find(dom),
-            is_of_notion: super::entries::is_of_notion(dom),
-            depth: 0,
-        }
-    }
-
+impl Reader<'_> {
     /// Returns the blocks of the page.
     pub fn document(&mut self) -> Vec<Block> {
         self.blocks_of(0, Context::default())
@@ -259,13 +160,5 @@ impl<'a> Reader<'a> {
             context.white = White::Collapsed;
         }
         context
-    }
-}
-
-impl Context {
-    /// Returns the context in a block that indents; nothing if too many are around it.
-    pub fn nested(mut self) -> Option<Self> {
-        self.nested += 1;
-        (self.nested <= MOST_NESTED).then_some(self)
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::tree::{Block, Inline, List, Table};
 
-use super::blocks::{Context, Reader};
 use super::dom::Id;
+use super::reader::{Context, Reader};
 
 impl Reader<'_> {
     /// Returns the words of a cell.

@@ -2,9 +2,10 @@
 
 use crate::tree::Block;
 
-use super::blocks::{Context, Reader, is_block_name};
+use super::block_names::is_block_name;
 use super::dom::{Data, Dom, Id};
 use super::flow::Flow;
+use super::reader::{Context, Reader};
 use super::style::{Style, White};
 
 /// Classes of columns that number the lines of code.
@@ -91,11 +92,16 @@ impl Reader<'_> {
 
 /// Returns whether code within a line has several lines.
 fn has_lines(dom: &Dom, id: Id, white: White) -> bool {
-    dom.within(id).skip(1).any(|it| match &dom.nodes[it].data {
+    // Elements whose blanks are kept are looked at as a whole, the outermost for those in it.
+    let mut kept_until = 0;
+    dom.within(id).enumerate().skip(1).any(|(place, it)| match &dom.nodes[it].data {
         Data::Text(text) => white == White::Kept && text.trim_end().contains('\n'),
         Data::Element { .. } => {
             let style = Style::of(dom, it);
-            let is_kept = style.white() == Some(White::Kept);
+            let is_kept = style.white() == Some(White::Kept) && place >= kept_until;
+            if is_kept {
+                kept_until = place + dom.within(it).count();
+            }
             dom.name(it) == "br"
                 || is_block_name(dom.name(it))
                 || style.is("display", "block")

@@ -143,6 +143,37 @@ impl Dom {
         self.text(id).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
+    /// Returns the words in a node, up to that number of characters or somewhat more.
+    pub fn first_words(&self, id: Id, characters: usize) -> String {
+        let mut made = String::new();
+        let mut count = 0;
+        for node in self.within(id) {
+            let Data::Text(text) = &self.nodes[node].data else { continue };
+            let has_blank = |text: &str| text.is_empty() || text.ends_with(' ');
+            for sign in text.chars() {
+                match sign.is_whitespace() {
+                    true if has_blank(&made) => {}
+                    true => made.push(' '),
+                    false => made.push(sign),
+                }
+                count = if sign.is_whitespace() { count } else { count + 1 };
+                if count > characters {
+                    return made;
+                }
+            }
+        }
+        made.truncate(made.trim_end().len());
+        made
+    }
+
+    /// Returns whether there are words in a node.
+    pub fn has_words(&self, id: Id) -> bool {
+        self.within(id).any(|it| match &self.nodes[it].data {
+            Data::Text(text) => !text.trim().is_empty(),
+            _ => false,
+        })
+    }
+
     /// Returns the element beside an element, `step` places on.
     pub fn sibling(&self, id: Id, step: isize) -> Option<Id> {
         let siblings = self.children(self.nodes[id].parent?);

@@ -2,10 +2,10 @@
 
 use crate::tree::{Block, Entry, Inline};
 
-use super::blocks::{Context, Reader};
-use super::dom::{Data, Dom, Id};
+use super::dom::{Data, Id};
 use super::flow::Flow;
 use super::leveled::LeveledEntry;
+use super::reader::{Context, Reader};
 
 impl Reader<'_> {
     /// Returns an entry of a list.
@@ -63,7 +63,7 @@ impl Reader<'_> {
                 if let Some(done) = self.box_of(*child, depth + 1) {
                     return Some(done);
                 }
-                if !dom.words(*child).is_empty() {
+                if dom.has_words(*child) {
                     return None;
                 }
             }
@@ -109,10 +109,11 @@ impl Reader<'_> {
             "" => parent.is_some(),
             kind => kind == "ordered",
         };
-        let is_first = parent.is_some_and(|it| {
-            self.dom.children(it).iter().find(|it| self.dom.name(**it) == "li") == Some(&id)
-        });
-        let start = parent.filter(|_| is_first).and_then(|it| self.number(it, "start"));
+        let is_first = |list: &Id| {
+            let before = &self.dom.children(*list)[..self.dom.nodes[id].at];
+            before.iter().rev().all(|it| self.dom.name(*it) != "li")
+        };
+        let start = parent.filter(is_first).and_then(|it| self.number(it, "start"));
         let number = is_ordered.then(|| {
             let stated = self.number(id, "value").or(start);
             stated.unwrap_or_else(|| flow.leveled.next_number(level))
@@ -133,11 +134,4 @@ fn take_brackets(blocks: &mut [Block]) -> Option<bool> {
     };
     *words = words[3..].trim_start().to_owned();
     Some(done)
-}
-
-/// Returns whether Notion put a page on the clipboard. It writes tasks as words.
-pub fn is_of_notion(dom: &Dom) -> bool {
-    let mut first = dom.within(0).take(40);
-    first
-        .any(|it| matches!(&dom.nodes[it].data, Data::Comment(words) if words.contains("notionvc")))
 }

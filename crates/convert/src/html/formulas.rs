@@ -2,9 +2,9 @@
 
 use crate::tree::{Block, Inline};
 
-use super::blocks::{Context, Reader};
 use super::dom::{Dom, Id};
 use super::flow::Flow;
+use super::reader::{Context, Reader};
 use super::style::White;
 
 /// Classes of elements that are one formula, with its parts for different browsers in it.

@@ -1,7 +1,7 @@
 //! What a page holds and does not show.
 
-use super::blocks::Reader;
 use super::dom::Id;
+use super::reader::Reader;
 use super::style::Style;
 
 impl Reader<'_> {
@@ -57,6 +57,9 @@ impl Reader<'_> {
         self.dom.name(id) == "a"
             && self.dom.value(id, "href").contains('#')
             && self.dom.has_class(id, &CLASSES)
-            && matches!(self.dom.words(id).trim_matches('\u{200b}'), "" | "¶" | "#" | "🔗" | "§")
+            && matches!(
+                self.dom.first_words(id, 8).trim_matches('\u{200b}'),
+                "" | "¶" | "#" | "🔗" | "§"
+            )
     }
 }

@@ -1,11 +1,15 @@
 //! Elements within lines.
 
+use crate::report::LONGEST_EXAMPLE;
 use crate::tree::Inline;
 
-use super::blocks::{Context, Reader};
 use super::dom::Id;
 use super::flow::Flow;
+use super::reader::{Context, Reader};
 use super::style::White;
+
+/// Nodes before the first pronunciation in an element of ruby, at most.
+const RUBY_BASE: usize = 200;
 
 impl Reader<'_> {
     /// Reads an element that does not begin a line.
@@ -43,15 +47,15 @@ impl Reader<'_> {
                 flow.end_line(&self.links);
             }
             "sup" | "sub" => {
-                let refers = self.dom.within(id).any(|it| self.found_notes.is_reference(it));
-                if !refers {
+                if !self.found_notes.has_reference(id) {
                     self.report.decide("raised or lowered text");
                 }
                 self.children(id, context, flow);
             }
             "ruby" => {
-                if self.dom.within(id).any(|it| self.dom.name(it) == "rt") {
-                    self.report.leave_out("pronunciation", Some(&self.dom.words(id)));
+                if self.dom.within(id).take(RUBY_BASE).any(|it| self.dom.name(it) == "rt") {
+                    let example = self.dom.first_words(id, LONGEST_EXAMPLE);
+                    self.report.leave_out("pronunciation", Some(&example));
                 }
                 self.children(id, context, flow);
             }

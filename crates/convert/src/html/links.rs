@@ -1,28 +1,11 @@
-//! Links, the address of the page and its title.
+//! Links and their addresses.
 
-use crate::addresses::safe_url;
+use crate::addresses::{is_web, safe_url};
+use crate::report::LONGEST_EXAMPLE;
 
-use super::blocks::Reader;
-use super::dom::{Dom, Id};
+use super::dom::Id;
 use super::flow::Target;
-
-/// Returns the title of a page.
-pub fn title(dom: &Dom) -> Option<String> {
-    let title = dom.within(0).find(|it| dom.name(*it) == "title" && !dom.is_foreign(*it))?;
-    Some(dom.words(title)).filter(|title| !title.is_empty())
-}
-
-/// Returns the address that a page says its links begin with.
-pub fn base(dom: &Dom) -> Option<String> {
-    let base = dom.within(0).find(|it| dom.name(*it) == "base")?;
-    safe_url(dom.value(base, "href")).filter(|url| is_web(url))
-}
-
-/// Returns whether an address is one of the web.
-pub fn is_web(url: &str) -> bool {
-    let scheme = url.split(':').next().unwrap_or_default();
-    scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
-}
+use super::reader::Reader;
 
 impl Reader<'_> {
     /// Returns the number of the link that an element is. One that leads nowhere is counted.
@@ -32,7 +15,7 @@ impl Reader<'_> {
             return None;
         }
         let Some(url) = self.address(href) else {
-            let words = self.dom.words(id);
+            let words = self.dom.first_words(id, LONGEST_EXAMPLE);
             if !words.is_empty() {
                 let kind = if href.starts_with('#') { "link within the document" } else { "link" };
                 self.report.leave_out(kind, Some(&words));

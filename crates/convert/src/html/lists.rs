@@ -2,9 +2,9 @@
 
 use crate::tree::{Block, Entry, Inline, List};
 
-use super::blocks::{Context, Reader};
 use super::dom::{Data, Id};
 use super::flow::Flow;
+use super::reader::{Context, Reader};
 
 /// Lists that one element makes: more than one where its numbers jump.
 #[derive(Debug, Default)]

@@ -5,12 +5,14 @@
 //! 1. [`parse`] and [`sink`] make a [`dom`] with html5ever, within limits.
 //! 2. [`flow`] holds words and blocks in the order of the page, [`style`] says what words look
 //!    like.
-//! 3. [`blocks`] goes through the elements, [`inlines`] through those within lines.
+//! 3. [`reader`] holds what was found, [`page`] says what a page is. [`blocks`] goes through the
+//!    elements, [`inlines`] through those within lines, and [`block_names`] tells them apart.
 //! 4. [`lists`] and [`leveled`], [`tables`] and [`cells`], [`code`], [`formulas`], [`links`],
 //!    [`pictures`], [`notes`], [`hidden`] and [`office`] know one kind of thing each.
 //!
 //! An element that is not known gives its content: words are never lost with an element.
 
+mod block_names;
 mod blocks;
 mod cells;
 mod code;
@@ -25,8 +27,10 @@ mod links;
 mod lists;
 mod notes;
 mod office;
+mod page;
 mod parse;
 mod pictures;
+mod reader;
 mod sink;
 mod style;
 mod tables;
@@ -38,7 +42,7 @@ use crate::Converted;
 use crate::markdown;
 use crate::tree::Document;
 
-use blocks::Reader;
+use reader::Reader;
 
 /// Reads a page or a fragment of HTML. Every HTML can be read.
 pub fn from_html(html: &str) -> Converted {
@@ -46,7 +50,7 @@ pub fn from_html(html: &str) -> Converted {
     let mut reader = Reader::new(&dom);
     let blocks = reader.document();
     let notes = reader.notes();
-    let document = Document { title: links::title(&dom), blocks, notes };
+    let document = Document { title: page::title(&dom), blocks, notes };
     let markdown = markdown::write(&document).markdown;
     Converted { title: document.title, markdown, report: reader.report, ..Converted::default() }
 }

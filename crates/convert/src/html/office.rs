@@ -2,12 +2,15 @@
 
 use crate::tree::{Block, Entry};
 
-use super::blocks::{Context, Reader};
 use super::dom::{Data, Dom, Id};
 use super::flow::Flow;
 use super::leveled::LeveledEntry;
 use super::lists::prepend;
+use super::reader::{Context, Reader};
 use super::style::{Style, White};
+
+/// Nodes at the beginning of an entry in which its marker is.
+const MARKER_NODES: usize = 100;
 
 /// Returns whether the marker of an entry follows a comment, which it also does if it did before.
 pub fn begins_marker(comment: &str, before: bool) -> bool {
@@ -102,7 +105,7 @@ impl Reader<'_> {
     fn marker(&self, id: Id) -> String {
         let dom = self.dom;
         let mut words = String::new();
-        for node in dom.within(id) {
+        for node in dom.within(id).take(MARKER_NODES) {
             if Style::of(dom, node).is("mso-list", "ignore") {
                 words.push_str(&dom.text(node));
                 break;
@@ -110,7 +113,7 @@ impl Reader<'_> {
         }
         if words.is_empty() {
             let mut is_marker = false;
-            for node in dom.within(id) {
+            for node in dom.within(id).take(MARKER_NODES) {
                 match &dom.nodes[node].data {
                     Data::Comment(comment) => is_marker = begins_marker(comment, is_marker),
                     Data::Text(text) if is_marker => words.push_str(text),

@@ -26,7 +26,7 @@ const OPENED_BY_TAG: usize = 4;
 /// Elements that are made for each tag before marks that were left open are closed.
 const MOST_MADE_PER_TAG: usize = 6;
 /// Attributes of one tag that are read. Others are compared with all before them.
-const MOST_ATTRIBUTES: usize = 500;
+pub const MOST_ATTRIBUTES: usize = 500;
 
 /// Elements that nothing is nested in.
 const LEAVES: [&str; 22] = [
@@ -94,7 +94,7 @@ impl TokenSink for Limited {
         if !is_left_out {
             return self.builder.process_token(token, line);
         }
-        if super::blocks::is_block_name(&tag.name) && !self.is_after_blank.replace(true) {
+        if super::block_names::is_block_name(&tag.name) && !self.is_after_blank.replace(true) {
             // Words of two blocks do not run together.
             return self.builder.process_token(Token::CharacterTokens(" ".into()), line);
         }

@@ -1,11 +1,11 @@
 //! Pictures. Those of the web stay as addresses, others are counted.
 
+use crate::addresses::is_web;
 use crate::tree::Inline;
 
-use super::blocks::{Context, Reader};
 use super::dom::Id;
 use super::flow::Flow;
-use super::links::is_web;
+use super::reader::{Context, Reader};
 use super::style::{Style, White};
 
 impl Reader<'_> {

@@ -171,7 +171,9 @@ impl TreeSink for Sink {
 
     fn add_attrs_if_missing(&self, target: &Handle, attrs: Vec<Attribute>) {
         if let Data::Element { attributes, .. } = &mut self.dom.borrow_mut().nodes[target.id].data {
-            for (name, value) in local(attrs) {
+            // A page can have many bodies, whose attributes are all of one element.
+            let room = super::parse::MOST_ATTRIBUTES.saturating_sub(attributes.len());
+            for (name, value) in local(attrs).into_iter().take(room) {
                 if !attributes.iter().any(|(known, _)| *known == name) {
                     attributes.push((name, value));
                 }

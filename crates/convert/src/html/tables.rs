@@ -2,9 +2,9 @@
 
 use crate::tree::{Alignment, Block, Inline, Table};
 
-use super::blocks::{Context, Reader};
 use super::dom::{Dom, Id};
 use super::flow::Flow;
+use super::reader::{Context, Reader};
 use super::style::Style;
 
 /// Maximum number of columns.
