@@ -5,10 +5,12 @@ use crate::tree::{Block, Inline};
 
 use super::inlines::{inlines, is_code, plain, settle_monospaced};
 use super::lists::BlockBuilder;
-use super::model::{Atom, CODE, Content, Look, MONOSPACED, Paragraph, StoryBlock, Tracked};
+use super::model::{
+    Atom, CODE, Content, LinkTarget, Look, MONOSPACED, Paragraph, StoryBlock, Tracked,
+};
 use super::numbering::{Label, ListCounter, ListPlace, Numbering};
-use super::story::LinkTarget;
 use super::styles::{ParagraphRole, Styles};
+use super::wholes;
 
 /// Makes blocks of paragraphs and tables.
 pub(super) struct Assembler<'a> {
@@ -79,9 +81,10 @@ impl<'a> Assembler<'a> {
         builder.finish()
     }
 
-    /// Says what letters of one width are.
+    /// Says what letters of one width are, and words that stand for pictures and formulas.
     pub fn settle(&self, paragraph: &mut Paragraph) {
         settle_monospaced(&mut paragraph.atoms, self.is_monospaced_code);
+        paragraph.atoms = wholes::settle(std::mem::take(&mut paragraph.atoms), self.links);
     }
 
     fn is_all_code(&self, block: &StoryBlock) -> bool {
@@ -108,7 +111,8 @@ impl<'a> Assembler<'a> {
         let has_rule = paragraph.atoms.iter().any(|atom| atom.content == Content::Rule);
         atoms.extend(paragraph.atoms);
         if role == ParagraphRole::Code {
-            Self::code(builder, &atoms, properties.indent, before);
+            let style = self.styles.of_paragraph(paragraph.properties.style.as_deref());
+            Self::code(builder, &atoms, &style.language, properties.indent, before);
             return Before::Code;
         }
         let is_empty = !atoms.iter().any(is_seen);
@@ -212,17 +216,25 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a line of code.
-    fn code(builder: &mut BlockBuilder, atoms: &[Atom], indent: Option<i32>, before: Before) {
+    fn code(
+        builder: &mut BlockBuilder,
+        atoms: &[Atom],
+        language: &str,
+        indent: Option<i32>,
+        before: Before,
+    ) {
         let line = plain(atoms);
         if before != Before::Code {
             builder.leave_lists_right_of(indent.unwrap_or_default());
         }
         match builder.target().last_mut() {
-            Some(Block::Code { text, .. }) if before == Before::Code => {
+            Some(Block::Code { text, language: known })
+                if before == Before::Code && known == language =>
+            {
                 text.push('\n');
                 text.push_str(&line);
             }
-            _ => builder.target().push(Block::Code { language: String::new(), text: line }),
+            _ => builder.target().push(Block::Code { language: language.to_owned(), text: line }),
         }
     }
 }

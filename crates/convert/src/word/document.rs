@@ -3,10 +3,10 @@
 use crate::Report;
 
 use super::error::WordError;
-use super::model::{Content, Revision, StoryBlock, Tracked};
+use super::model::{Content, LinkTarget, Revision, StoryBlock, Tracked};
 use super::numbering::Numbering;
 use super::package::{Package, Relations};
-use super::story::{Findings, LinkTarget, StoryReader};
+use super::story::{Findings, StoryReader};
 use super::styles::Styles;
 
 /// Word document as it was read.

@@ -13,6 +13,10 @@ pub(super) struct Field {
     pub has_result: bool,
     /// Link that its result is, by its index.
     pub link: Option<usize>,
+    /// Whether its result stands for another reference to a note.
+    pub is_note: bool,
+    /// Label of that note, until the result is read.
+    pub note: Option<String>,
     /// What stands where its instruction is expected.
     pub swallowed: Vec<Atom>,
 }
@@ -33,10 +37,12 @@ impl StoryReader<'_, '_, '_> {
     /// Begins the result of a field.
     pub fn begin_result(&mut self) {
         let Some(field) = self.fields.last() else { return };
-        let link = self.link_of(&field.instruction.clone());
+        let instruction = field.instruction.clone();
+        let (link, note) = (self.link_of(&instruction), self.note_of(&instruction));
         if let Some(field) = self.fields.last_mut() {
             field.has_result = true;
             field.link = link;
+            (field.is_note, field.note) = (note.is_some(), note);
             // Results of inner fields are arguments.
             field.swallowed.clear();
         }
@@ -61,6 +67,13 @@ impl StoryReader<'_, '_, '_> {
             }
             self.tracked = tracked;
         }
+    }
+
+    /// Returns the label of the note whose number a field shows.
+    fn note_of(&self, instruction: &str) -> Option<String> {
+        let words = arguments(instruction);
+        let is_reference = words.first()?.eq_ignore_ascii_case("NOTEREF");
+        self.findings.bookmarked_notes.get(words.get(1)?).filter(|_| is_reference).cloned()
     }
 
     /// Returns the link that a field makes of its result.

@@ -2,8 +2,8 @@
 
 use crate::tree::Inline;
 
-use super::model::{Atom, BOLD, CODE, Content, ITALIC, MONOSPACED, STRUCK};
-use super::story::LinkTarget;
+use super::model::{Atom, BOLD, CODE, Content, ITALIC, LinkTarget, MONOSPACED, STRUCK};
+use super::wholes;
 
 /// Mark around a stretch of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,38 +69,7 @@ fn trim_end(atoms: &mut Vec<Atom>, trim: impl Fn(&str) -> &str) {
 
 /// Moves edges of changes out of code, which is written as a whole.
 fn edges_beside_code(atoms: Vec<Atom>) -> Vec<Atom> {
-    let mut out: Vec<Atom> = Vec::with_capacity(atoms.len());
-    let mut rest = atoms.into_iter().peekable();
-    while let Some(atom) = rest.next() {
-        if !is_code(&atom) {
-            out.push(atom);
-            continue;
-        }
-        // Edges up to the last code of the same look, and that code.
-        let (look, mut code, mut edges, mut behind) =
-            (atom.look, vec![atom], Vec::new(), Vec::new());
-        while let Some(next) = rest.next_if(|it| {
-            matches!(it.content, Content::Edge { .. }) || (is_code(it) && it.look == look)
-        }) {
-            if is_code(&next) {
-                code.push(next);
-                edges.append(&mut behind);
-            } else {
-                behind.push(next);
-            }
-        }
-        // The first change of the code covers all of it.
-        let first = edges
-            .first()
-            .is_some_and(|it| matches!(it.content, Content::Edge { is_start: true, .. }));
-        if first {
-            out.push(edges.remove(0));
-        }
-        out.append(&mut code);
-        out.append(&mut edges);
-        out.append(&mut behind);
-    }
-    out
+    wholes::joined(atoms, is_code, |one, other| one.look == other.look, |code| code)
 }
 
 fn nest(atoms: &[Atom], links: &[LinkTarget], done: &[Mark]) -> Vec<Inline> {

@@ -1,6 +1,7 @@
 //! Links of a story.
 
-use super::story::{Findings, LinkTarget};
+use super::model::LinkTarget;
+use super::story::Findings;
 
 impl Findings {
     /// Returns the index of a link. Links side by side to one address are one.

@@ -1,6 +1,6 @@
 //! Looks of characters, out of what paragraphs, styles and the characters themselves state.
 
-use super::model::{Atom, BOLD, CODE, ITALIC, Look, MONOSPACED, STRUCK};
+use super::model::{Atom, BOLD, CODE, FORMULA, ITALIC, Look, MONOSPACED, PICTURE, STRUCK};
 use super::properties::RunProperties;
 use super::styles::{ParagraphRole, ResolvedStyle, Styles};
 
@@ -12,7 +12,10 @@ pub(super) fn look(
     styles: &Styles,
 ) -> Look {
     let style = run.style.as_deref().and_then(|id| styles.of_characters(id));
-    let style_run = style.map(|style| &style.run);
+    let style_mark = style.map_or(0, |style| style.mark);
+    // The look of pictures and formulas is how they are set apart, and no mark.
+    let is_whole = style_mark & (PICTURE | FORMULA) != 0;
+    let style_run = style.map(|style| &style.run).filter(|_| !is_whole);
     let mut marks = 0;
     // The look of a heading or a quotation belongs to it, and its words need no marks for it.
     let from_paragraph = |stated: Option<bool>| role == ParagraphRole::Body && stated == Some(true);
@@ -30,15 +33,13 @@ pub(super) fn look(
             marks |= mark;
         }
     }
-    let is_code_style = style.is_some_and(|style| style.is_code);
     let is_monospaced = run
         .monospaced
         .or(style_run.and_then(|it| it.monospaced))
         .or(paragraph.run.monospaced.filter(|_| role == ParagraphRole::Body))
         .unwrap_or_default();
-    if is_code_style {
-        marks |= CODE;
-    } else if is_monospaced && role != ParagraphRole::Code {
+    marks |= style_mark;
+    if style_mark == 0 && is_monospaced && role != ParagraphRole::Code {
         marks |= MONOSPACED;
     }
     Look { marks, link: None }

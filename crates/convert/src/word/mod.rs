@@ -7,7 +7,7 @@
 //! 3. [`story`] reads the text and the notes into the [`model`], with [`runs`], [`fields`],
 //!    [`drawings`], [`math`] and [`story_tables`].
 //! 4. [`views`] makes two documents of it: all tracked changes rejected, and all accepted.
-//! 5. [`assemble`] makes the tree of each, with [`lists`], [`tables`] and [`inlines`].
+//! 5. [`assemble`] makes the tree of each, with [`lists`], [`tables`], [`inlines`] and [`wholes`].
 //! 6. [`changes`] compares their Markdown, so that the tracked changes become suggestions.
 
 mod assemble;
@@ -32,6 +32,7 @@ mod styles;
 mod symbols;
 mod tables;
 mod views;
+mod wholes;
 mod xml;
 
 #[cfg(test)]

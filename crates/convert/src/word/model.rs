@@ -12,6 +12,10 @@ pub(super) const STRUCK: u8 = 4;
 pub(super) const CODE: u8 = 8;
 /// Letters of one width, which are code unless the whole document is set in them.
 pub(super) const MONOSPACED: u8 = 16;
+/// Description of a picture of the web; its link is the picture's address.
+pub(super) const PICTURE: u8 = 32;
+/// Formula as TeX between dollar signs.
+pub(super) const FORMULA: u8 = 64;
 
 /// Tracked state of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,10 +67,18 @@ pub(super) struct Revision {
     pub move_name: Option<String>,
 }
 
+/// Address of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LinkTarget {
+    pub url: String,
+    pub title: String,
+}
+
 /// Look of characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Sum of [`BOLD`], [`ITALIC`], [`STRUCK`], [`CODE`] and [`MONOSPACED`].
+    /// Sum of [`BOLD`], [`ITALIC`], [`STRUCK`], [`CODE`], [`MONOSPACED`], [`PICTURE`] and
+    /// [`FORMULA`].
     pub marks: u8,
     /// Link, by its index in [`Findings::links`](super::story::Findings::links).
     pub link: Option<usize>,

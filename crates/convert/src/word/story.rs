@@ -9,18 +9,11 @@ use crate::Report;
 
 use super::error::WordError;
 use super::fields::Field;
-use super::model::{Atom, Content, Look, Paragraph, Revision, StoryBlock, Tracked};
+use super::model::{Atom, Content, LinkTarget, Look, Paragraph, Revision, StoryBlock, Tracked};
 use super::package::Relations;
 use super::properties::RunProperties;
 use super::styles::Styles;
 use super::xml::{Element, Node, XmlReader};
-
-/// Address of a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LinkTarget {
-    pub url: String,
-    pub title: String,
-}
 
 /// What readers of all stories of a document find.
 #[derive(Debug, Default)]
@@ -30,6 +23,10 @@ pub(super) struct Findings {
     pub links: Vec<LinkTarget>,
     /// Labels of notes by their kind and identifier, in the order of their first references.
     pub notes: Vec<NoteUse>,
+    /// Labels of the notes whose references have bookmarks, by the names of these.
+    pub bookmarked_notes: HashMap<String, String>,
+    /// Name of the bookmark that began last.
+    bookmark: Option<String>,
 }
 
 /// First reference to a note.
@@ -49,7 +46,11 @@ impl Findings {
             self.notes.push(NoteUse { kind, id: id.to_owned(), tracked });
             self.notes.len() - 1
         });
-        (place + 1).to_string()
+        let label = (place + 1).to_string();
+        if let Some(bookmark) = self.bookmark.take() {
+            self.bookmarked_notes.insert(bookmark, label.clone());
+        }
+        label
     }
 }
 
@@ -239,8 +240,9 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
                 }
             }
             _ if name.ends_with("RangeStart") || name.ends_with("RangeEnd") => {}
-            "w:bookmarkStart" | "w:bookmarkEnd" | "w:proofErr" | "w:permStart" | "w:permEnd"
-            | "w:tblGrid" => {}
+            "w:bookmarkStart" => self.findings.bookmark = element.attribute("name"),
+            "w:bookmarkEnd" => self.findings.bookmark = None,
+            "w:proofErr" | "w:permStart" | "w:permEnd" | "w:tblGrid" => {}
             _ => return Ok(false),
         }
         self.xml.skip()?;
@@ -254,6 +256,12 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
         if let Some(field) = self.fields.iter_mut().find(|field| !field.has_result) {
             field.swallowed.push(Atom { content, look, tracked });
             return;
+        }
+        let mut content = content;
+        if let Some(field) = self.fields.iter_mut().find(|field| field.is_note) {
+            // The result is the number of the note.
+            let Some(label) = field.note.take() else { return };
+            content = Content::Note(label);
         }
         let field_link = self.fields.iter().rev().find_map(|field| field.link);
         let look = Look { link: self.link.or(field_link), ..look };

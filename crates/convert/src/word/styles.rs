@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::error::WordError;
+use super::model::{CODE, FORMULA, PICTURE};
 use super::properties::{ParagraphProperties, RunProperties};
 use super::xml::XmlReader;
 
@@ -26,8 +27,10 @@ pub(super) enum ParagraphRole {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResolvedStyle {
     pub role: ParagraphRole,
-    /// Whether its characters are code, by its name.
-    pub is_code: bool,
+    /// [`CODE`], [`PICTURE`] or [`FORMULA`] by its name.
+    pub mark: u8,
+    /// Language of its code by its name, else empty.
+    pub language: String,
     pub paragraph: ParagraphProperties,
     pub run: RunProperties,
 }
@@ -44,6 +47,8 @@ pub(super) struct Styles {
 /// Style as it is written.
 #[derive(Debug, Default)]
 struct WrittenStyle {
+    /// Name as it is written.
+    written_name: String,
     /// Name in lower case.
     name: String,
     based_on: Option<String>,
@@ -115,7 +120,10 @@ fn read_style(xml: &mut XmlReader) -> Result<WrittenStyle, WordError> {
     let mut style = WrittenStyle::default();
     while let Some(child) = xml.next_element()? {
         match child.name.as_str() {
-            "w:name" => style.name = child.value().unwrap_or_default().trim().to_lowercase(),
+            "w:name" => {
+                style.written_name = child.value().unwrap_or_default().trim().to_owned();
+                style.name = style.written_name.to_lowercase();
+            }
             "w:basedOn" => style.based_on = child.value(),
             "w:pPr" => {
                 while let Some(property) = xml.next_element()? {
@@ -178,7 +186,10 @@ fn resolve(
         // A list says which of its levels belong to which style, so a style keeps its identity.
         resolved.paragraph = resolved.paragraph.over(&style.paragraph);
         resolved.run = resolved.run.over(&style.run);
-        resolved.is_code |= is_code_name(&style.name);
+        resolved.mark |= mark_by_name(&style.name);
+        if resolved.language.is_empty() {
+            resolved.language = language_of(&style.written_name).to_owned();
+        }
         role = role.or_else(|| role_by_name(&style.name)).or(match style.paragraph.outline {
             Some(level @ 0..9) => Some(ParagraphRole::Heading(level + 1)),
             Some(_) => Some(ParagraphRole::Body),
@@ -218,18 +229,22 @@ fn role_by_name(name: &str) -> Option<ParagraphRole> {
     }
 }
 
-/// Returns whether a style is for characters of code, by its name in lower case.
-fn is_code_name(name: &str) -> bool {
-    matches!(
-        name,
-        "code"
-            | "code char"
-            | "html code"
-            | "html keyboard"
-            | "html sample"
-            | "html typewriter"
-            | "inline code"
-            | "source text"
-            | "verbatim char"
-    )
+/// Returns the language that the name of a style of code ends with, such as `Source Code rust`.
+fn language_of(name: &str) -> &str {
+    const OF_CODE: &str = "source code ";
+    let is_code = name.get(..OF_CODE.len()).is_some_and(|it| it.eq_ignore_ascii_case(OF_CODE));
+    let language = if is_code { name[OF_CODE.len()..].trim() } else { "" };
+    if language.contains(char::is_whitespace) { "" } else { language }
+}
+
+/// Returns what a style makes of its characters, by its name in lower case: [`CODE`], [`PICTURE`],
+/// [`FORMULA`] or nothing.
+fn mark_by_name(name: &str) -> u8 {
+    match name {
+        "code" | "code char" | "html code" | "html keyboard" | "html sample"
+        | "html typewriter" | "inline code" | "source text" | "verbatim char" => CODE,
+        "picture link" => PICTURE,
+        "tex formula" => FORMULA,
+        _ => 0,
+    }
 }

@@ -14,7 +14,7 @@ const LONGEST_LANGUAGE: usize = 40;
 /// Style of a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CharStyle {
-    /// Sum of [`BOLD`], [`ITALIC`], [`STRUCK`], [`CODE`] and [`PICTURE`].
+    /// Sum of [`BOLD`], [`ITALIC`], [`STRUCK`], [`CODE`], [`PICTURE`] and [`FORMULA`].
     pub style: u8,
     /// Address of its link, by number in [`FlowNames`].
     pub link: Option<u32>,
@@ -28,6 +28,8 @@ pub(super) const STRUCK: u8 = 4;
 pub(super) const CODE: u8 = 8;
 /// Description of a picture; its link is the picture's address.
 pub(super) const PICTURE: u8 = 16;
+/// Formula, with the dollar signs around it.
+pub(super) const FORMULA: u8 = 32;
 
 /// Paragraph: what it is, and what it is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

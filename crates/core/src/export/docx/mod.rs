@@ -28,6 +28,8 @@ mod xml;
 #[cfg(test)]
 mod construct_tests;
 #[cfg(test)]
+mod round_trip_tests;
+#[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;

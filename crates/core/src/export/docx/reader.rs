@@ -9,8 +9,8 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, OffsetIter, Tag, TagEnd};
 
 use super::super::markdown;
 use super::flow::{
-    Alignment, BOLD, CODE, CharStyle, FlowItem, FlowNames, FlowToken, ITALIC, ListKind, PICTURE,
-    Paragraph, ParagraphKind, STRUCK, TableCell,
+    Alignment, BOLD, CODE, CharStyle, FORMULA, FlowItem, FlowNames, FlowToken, ITALIC, ListKind,
+    PICTURE, Paragraph, ParagraphKind, STRUCK, TableCell,
 };
 use super::reader_state::{OpenPicture, ReaderContext, ReaderState};
 
@@ -87,7 +87,7 @@ impl<'a> FlowReader<'a> {
             Event::InlineMath(_) | Event::DisplayMath(_) => {
                 // Formulas stay as they were written.
                 let written = self.source.get(range.clone()).unwrap_or_default();
-                self.text(written.replace('\n', " ").into(), range.clone(), 0);
+                self.text(written.replace('\n', " ").into(), range.clone(), FORMULA);
             }
             Event::Html(html) => self.html(&html, range),
             Event::SoftBreak if markdown::is_end_without_blank(self.source, range) => {}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::direction::ParagraphDirection;
-use super::flow::{BOLD, CODE, CharStyle, FlowItem, ITALIC, PICTURE, STRUCK};
+use super::flow::{BOLD, CODE, CharStyle, FORMULA, FlowItem, ITALIC, PICTURE, STRUCK};
 use super::footnotes::{NoteReference, WrittenNotes};
 use super::revisions::Revisions;
 use super::steps::{RevisionMark, TrackedStep};
@@ -187,6 +187,8 @@ fn run_style(style: RunStyle) -> String {
     let mut out = String::new();
     if has(PICTURE) {
         out.push_str("<w:rStyle w:val=\"PictureLink\"/>");
+    } else if has(FORMULA) {
+        out.push_str("<w:rStyle w:val=\"TexFormula\"/>");
     } else if has(CODE) {
         out.push_str("<w:rStyle w:val=\"VerbatimChar\"/>");
     } else if look.link.is_some() {
