@@ -149,7 +149,7 @@ impl ExportInput {
     }
 
     /// Returns the most memory that [`Self::export`] takes, in bytes: the parser's tree of a text
-    /// of signs and short lines counts, `benches/export.rs` measures it.
+    /// of signs and short lines counts, `benches/core/export.rs` measures it.
     pub fn memory_bytes(&self, format: ExportFormat) -> usize {
         let per_unit = match format {
             ExportFormat::Markdown => 4,

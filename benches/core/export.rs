@@ -2,17 +2,17 @@
 //!
 //! Each export is made in a process of its own, whose highest memory is taken from `/proc`. Memory
 //! is given in bytes for each byte of the text; the goal is what
-//! [`ExportInput::memory_bytes`](copydesk::export::ExportInput::memory_bytes) says. Time for each
-//! byte is compared with that of a shorter text: 1 is linear.
+//! [`ExportInput::memory_bytes`] says. Time for each byte is compared with that of a shorter text:
+//! 1 is linear.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has failed")]
 
 use std::process::Command;
 
-use copydesk::document::Text;
-use copydesk::export::{ExportFormat, ExportInput};
-use copydesk::ids::Version;
+use copydesk_core::document::Text;
+use copydesk_core::export::{ExportFormat, ExportInput};
+use copydesk_core::ids::Version;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Lengths of the texts, in bytes.
