@@ -37,7 +37,6 @@ import type {
   ListPendingApprovals,
   ListRequests,
   ListRules,
-  ModelsChanged,
   MonthSpending,
   MoveCaret,
   NameDocument,
@@ -232,7 +231,6 @@ export interface ServerEvents {
   'presence:update': PresenceUpdate
   'rules:changed': RulesChanged
   'settings:changed': SettingsChanged
-  'models:changed': ModelsChanged
   'claudeStreamStart': ClaudeStream
   'claudeStreamChunk': ClaudeStream
   'claudeStreamEnd': ClaudeStream
