@@ -81,6 +81,14 @@ pub enum StoreError {
         /// Description of the failure.
         reason: String,
     },
+    /// The Redis server does not answer, or refuses.
+    #[error("cannot reach {address}: {reason}")]
+    RedisUnreachable {
+        /// Address, without the password.
+        address: String,
+        /// Description of the failure.
+        reason: String,
+    },
     /// The database cannot be used.
     #[error("cannot use the database {database}: {reason}")]
     Unsuitable {

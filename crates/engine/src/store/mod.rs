@@ -53,6 +53,7 @@ pub use copies::transfer::{
 pub use copies::verified_backup::{DamagedContent, VerifiedBackup};
 pub use data_directory::create_data_directory;
 pub use database::postgres::address::DatabaseUrl;
+pub use database::postgres::session::PostgresServer;
 #[cfg(feature = "rehearsal")]
 pub use database::session_source;
 pub use database::sqlite::content_sum::ContentState;

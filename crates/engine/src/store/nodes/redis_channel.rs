@@ -64,6 +64,26 @@ impl FromStr for RedisUrl {
     }
 }
 
+impl RedisUrl {
+    /// Asks the server for a sign of life, and changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::RedisUnreachable`] if it does not answer, or refuses the password.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        let refused = |reason| StoreError::RedisUnreachable { address: self.to_string(), reason };
+        let asked = async {
+            let client = Client::open(ConnectionInfo::clone(&self.info))?;
+            let mut connection = client.get_multiplexed_async_connection().await?;
+            redis::cmd("PING").query_async::<()>(&mut connection).await
+        };
+        match tokio::time::timeout(PATIENCE, asked).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(refused(error.to_string())),
+            Err(_) => Err(refused(format!("no answer within {} s", PATIENCE.as_secs()))),
+        }
+    }
+}
+
 impl fmt::Display for RedisUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

@@ -1,7 +1,7 @@
 //! Connection that writes: how a transaction begins and ends, and what the loss of the connection
 //! means for it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, Connection as _, Either, Executor as _, FromRow};
@@ -229,6 +229,37 @@ fn refused(url: &DatabaseUrl, error: &sqlx::Error) -> StoreError {
         None => error.to_string(),
     };
     StoreError::Unsuitable { database, reason }
+}
+
+/// Server of a PostgreSQL database that can be used, for who looks after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostgresServer {
+    /// Version as it names itself, such as `17.2`.
+    pub version: String,
+    /// Its clock, in milliseconds since 1970.
+    pub now_ms: i64,
+    /// `false` if a loss of power may lose what was acknowledged.
+    pub fsync: bool,
+    /// Time between a question and its answer.
+    pub round_trip: Duration,
+}
+
+impl PostgresServer {
+    /// Asks the server of a database, and changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`] or [`StoreError::Unsuitable`] if the database cannot be used.
+    pub async fn ask(url: &DatabaseUrl) -> StoreResult<Self> {
+        let mut connection = connect(url).await?;
+        let began = Instant::now();
+        let sql = "SELECT current_setting('server_version'), current_setting('fsync')::bool,
+                 floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let asked = sqlx::query_as(sql).fetch_one(&mut connection).await;
+        let (version, fsync, now_ms) = asked.map_err(|error| refused(url, &error))?;
+        let round_trip = began.elapsed();
+        connection.close().await.ok();
+        Ok(Self { version, now_ms, fsync, round_trip })
+    }
 }
 
 /// Facts about a server that are checked before it is used.
