@@ -176,6 +176,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/spending", "GET /api/v1/spending", "", "o"),
     ("/api/v1/spending/limits", "PUT /api/v1/spending/limits", r#"{"for": "server", "usd": null}"#, "o"),
     ("/api/v1/server/work", "GET /api/v1/server/work", "", "o"),
+    ("/api/v1/server/proxy-headers", "GET /api/v1/server/proxy-headers", "", "o"),
     ("/api/v1/server/storage", "GET /api/v1/server/storage", "", "o"),
     ("/api/v1/server/stop", "POST /api/v1/server/stop", r#"{"sessionId": "$session", "requestId": "none"}"#, "o"),
     ("/api/v1/people/{user}", "GET /api/v1/people/none", "", "o"),

@@ -9,7 +9,7 @@ use copydesk_protocol::administration::{
 use copydesk_protocol::client::{Nothing, SetSettings, UseServerTools};
 use copydesk_protocol::convert;
 use copydesk_protocol::queries::ListPart;
-use copydesk_protocol::rest::{AuditPage, Me, OpenApiDocument};
+use copydesk_protocol::rest::{AuditPage, Me, OpenApiDocument, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
 
 use crate::operation::{BodyKind, Operation, handled, operation};
@@ -28,6 +28,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         operation("Set or remove a spending limit", Server(Administer), set_limit).event("spending:limit").put("/spending/limits", "setSpendingLimit"),
         operation("Runs that have not ended, anybody's, and the number of open requests", Server(Administer), work).event("server:work").get("/server/work", "getWork"),
         operation("Sizes of what is stored", Server(Administer), storage).event("server:storage").get("/server/storage", "getStorage"),
+        handled::<_, Nothing, ProxyHeaders>("Headers of this request that a proxy sets", Server(Administer)).get("/server/proxy-headers", "getProxyHeaders"),
         operation("Stop anybody's run", Server(Administer), stop_run).event("server:stop").post("/server/stop", "stopRun"),
         operation("What is stored of a person, and what a deletion would delete, rename and keep", Server(Administer), person).event("person:preview").get("/people/{user=id}", "getPerson"),
         operation("Delete the data of a person", Server(Administer), delete_person).event("person:delete").delete("/people/{user=id}", "deletePerson"),

@@ -68,6 +68,20 @@ pub struct Me {
     pub settings: Settings,
 }
 
+/// Headers of the caller's request as they reached the server, behind whatever proxies there are.
+/// They show if a proxy is set up as documented. The server believes `host` only if it is allowed,
+/// and the others never.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProxyHeaders {
+    /// `Host`.
+    pub host: Option<String>,
+    /// `X-Forwarded-For`: the address of the client, as the proxies say.
+    pub forwarded_for: Option<String>,
+    /// `X-Forwarded-Proto`: `https` if the client came over TLS, as the proxies say.
+    pub forwarded_proto: Option<String>,
+}
+
 /// Documents, last changed first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DocumentPage {

@@ -13,6 +13,7 @@ mod history;
 mod metrics;
 mod openapi;
 mod operations;
+mod proxy_headers;
 mod requests;
 mod runs;
 mod tokens;

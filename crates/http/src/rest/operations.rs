@@ -13,7 +13,9 @@ use serde::Deserialize;
 
 use super::http_state::HttpState;
 use super::problem::{Problem, RestResult};
-use super::{documents, export, files, history, openapi, requests, runs, tokens, transcripts};
+use super::{
+    documents, export, files, history, openapi, proxy_headers, requests, runs, tokens, transcripts,
+};
 use crate::rest::middleware::body;
 use copydesk_engine::api::{ApiError, Caller};
 use copydesk_operations::{BASE, BodyKind, Operation, PathFields, RawInput, Route, all};
@@ -60,6 +62,7 @@ fn handler(id: &str) -> MethodRouter<HttpState> {
     match id {
         "getOpenapi" => get(openapi::document),
         "getAudit" => get(history::of_server),
+        "getProxyHeaders" => get(proxy_headers::read),
         "listDocuments" => get(documents::list),
         "importDocument" => post(documents::imports::import),
         "convertHtml" => post(documents::imports::convert),
