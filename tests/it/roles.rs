@@ -217,6 +217,7 @@ const COMMANDS: &[&str] = &[
     "reject",
     "watch",
     "bench",
+    "sample-config",
     "completions",
     "check",
     "backup",

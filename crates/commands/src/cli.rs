@@ -2,18 +2,21 @@
 
 mod administration;
 mod bench;
+mod generated;
+mod sample_config;
 mod token;
 
 pub use administration::{DocumentRoleArg, PersonArgs, ShareArgs, SpendingArgs};
 pub use bench::{BenchArgs, SwitchArg};
+pub use generated::{CompletionsArgs, ManArgs, ShellArg, write_man_pages};
+pub use sample_config::sample_config;
 pub use token::TokenArgs;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
 use copydesk_core::export::ExportFormat;
@@ -65,8 +68,13 @@ pub enum Command {
     Watch(WatchArgs),
     /// Measure how many people a server serves on this machine, and what each costs.
     Bench(BenchArgs),
+    /// Print a settings file with every option, its help and its default, commented out.
+    SampleConfig,
     /// Print completions for a shell.
     Completions(CompletionsArgs),
+    /// Write man pages of all commands into a folder; for packages.
+    #[command(hide = true)]
+    Man(ManArgs),
     /// Connect the Claude CLI to its tools; started by the CLI.
     #[command(hide = true)]
     ClaudeTools(ClaudeToolsArgs),
@@ -427,49 +435,6 @@ pub struct WatchArgs {
     /// Server to use.
     #[command(flatten)]
     pub server: ServerArgs,
-}
-
-/// Options of `copydesk completions`.
-#[derive(Clone, Debug, Args)]
-pub struct CompletionsArgs {
-    /// Shell to complete for
-    #[arg(value_enum)]
-    pub shell: ShellArg,
-}
-
-/// Shell on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ShellArg {
-    /// source <(copydesk completions bash)
-    Bash,
-    /// copydesk completions zsh > DIRECTORY-OF-FPATH/_copydesk
-    Zsh,
-    /// copydesk completions fish | source
-    Fish,
-}
-
-impl ShellArg {
-    /// Returns the script that completes every command and option.
-    pub fn completions(self) -> Vec<u8> {
-        let shell = match self {
-            Self::Bash => Shell::Bash,
-            Self::Zsh => Shell::Zsh,
-            Self::Fish => Shell::Fish,
-        };
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut for_people(), "copydesk", &mut script);
-        script
-    }
-}
-
-/// Returns the command line without the subcommands that only programs start.
-fn for_people() -> clap::Command {
-    let whole = CommandLine::command();
-    let shown = whole.get_subcommands().filter(|it| !it.is_hide_set()).cloned();
-    clap::Command::new("copydesk")
-        .version(env!("CARGO_PKG_VERSION"))
-        .args(whole.get_arguments().cloned())
-        .subcommands(shown)
 }
 
 /// Options of `copydesk check`.

@@ -22,7 +22,7 @@ pub use stop_signal::stop_signal;
 use anyhow::Result;
 use async_recursion::async_recursion as boxed;
 
-use crate::cli::{Command, CommandLine};
+use crate::cli::{Command, CommandLine, sample_config, write_man_pages};
 use crate::config::ServerConfig;
 use output::{say, write_out};
 
@@ -59,6 +59,8 @@ pub async fn run(
         Some(Command::Reject(args)) => return remote::reject(args).await,
         Some(Command::Watch(args)) => return remote::watch(args).await,
         Some(Command::Bench(args)) => return bench::run(args).await,
+        Some(Command::SampleConfig) => say(&sample_config())?,
+        Some(Command::Man(args)) => write_man_pages(&args.folder)?,
         Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
         Some(Command::ClaudeTools(args)) => workers::claude_tools(&args)?,
         Some(Command::Supervise(args)) => workers::supervise(&args)?,
