@@ -186,11 +186,11 @@ const WALLS: &[(&str, &str)] = &[
         "std::fs",
         "auth/owner.rs config.rs llm/claude_cli llm/prices.rs llm/scripted.rs load_test/process_usage.rs processes server/metrics.rs store",
     ),
-    // `copydesk export --out FILE` and `copydesk import FILE`.
-    // The certificate of the server, and those of authorities, are files too.
+    // `copydesk export --out FILE` and `copydesk import FILE`; files that the options name, for
+    // `copydesk doctor`. The certificate of the server, and those of authorities, are files too.
     (
         "tokio::fs",
-        "commands/output.rs commands/remote/import.rs server/nodes.rs server/tls.rs store",
+        "commands/doctor/machine.rs commands/output.rs commands/remote/import.rs server/nodes.rs server/tls.rs store",
     ),
     // The lock of a data directory or database names its process; a failpoint ends it.
     (

@@ -30,6 +30,7 @@ mod converge;
 mod crash;
 mod custom_tool;
 mod deleted_people;
+mod doctor;
 mod document_agent;
 mod documentation;
 mod documents;

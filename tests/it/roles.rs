@@ -217,6 +217,7 @@ const COMMANDS: &[&str] = &[
     "reject",
     "watch",
     "bench",
+    "doctor",
     "sample-config",
     "completions",
     "check",

@@ -10,7 +10,7 @@ pub mod socketio;
 
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue};
 use reqwest::{Certificate, ClientBuilder, Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -188,6 +188,24 @@ impl ServerClient {
         let http = configure(http).build();
         let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
         Ok(Self { http: http.map_err(unreachable)?, address: parsed })
+    }
+
+    /// Asks the server if it can store and read changes. Returns the time at which it answered, as
+    /// its header `Date` or that of a proxy says.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] if the server is not ready or does not know its host name,
+    /// [`ClientError::Unreachable`] if nothing answers, [`ClientError::Strange`] if another program
+    /// does.
+    pub async fn readiness(&self) -> ClientResult<Option<String>> {
+        let answer = self.send(self.request_at(Method::GET, self.below(&["readyz"])?)).await?;
+        let (status, date) = (answer.status(), answer.headers().get(DATE).cloned());
+        match answer.text().await {
+            Ok(text) if text == "ok" => {
+                Ok(date.and_then(|date| date.to_str().ok().map(str::to_owned)))
+            }
+            _ => Err(self.strange(status)),
+        }
     }
 
     /// Issues a token.

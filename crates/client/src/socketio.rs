@@ -94,7 +94,39 @@ impl SocketIoServer {
         connecting.unwrap_or_else(|_| Err(self.closed()))
     }
 
+    /// Checks that a WebSocket comes through to the server, and closes it.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] or [`ClientError::Strange`] if the answer is no WebSocket,
+    /// [`ClientError::Closed`] if nothing comes over it within 30 seconds, and those of any
+    /// request.
+    pub async fn check_upgrade(&self) -> ClientResult<()> {
+        let opened = async {
+            // The server speaks first: `0` and what the client has to know.
+            match self.upgrade().await?.next().await {
+                Some(Ok(Message::Text(text))) if text.starts_with('0') => Ok(()),
+                _ => Err(self.closed()),
+            }
+        };
+        timeout(PATIENCE, opened).await.unwrap_or_else(|_| Err(self.closed()))
+    }
+
     async fn open(&self, auth: &Value) -> ClientResult<SocketIoClient> {
+        let stream = self.upgrade().await?;
+        let mut client = SocketIoClient {
+            stream,
+            address: self.server.shown(),
+            last_ack: 0,
+            is_pong_due: false,
+            heard: Instant::now(),
+            greeting: Value::Null,
+        };
+        client.write(format!("40{auth}")).await?;
+        client.greeting = client.greeted().await?;
+        Ok(client)
+    }
+
+    async fn upgrade(&self) -> ClientResult<WebSocketStream<Upgraded>> {
         let mut url = self.server.below(&["socket.io", ""])?;
         url.set_query(Some("EIO=4&transport=websocket"));
         let request = self.server.request_at(Method::GET, url);
@@ -110,18 +142,7 @@ impl SocketIoServer {
         let upgraded = answer.upgrade().await.map_err(|_| self.closed())?;
         // Documents are longer than the default limit of a frame.
         let config = WebSocketConfig::default().max_frame_size(None).max_message_size(None);
-        let stream = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
-        let mut client = SocketIoClient {
-            stream,
-            address: self.server.shown(),
-            last_ack: 0,
-            is_pong_due: false,
-            heard: Instant::now(),
-            greeting: Value::Null,
-        };
-        client.write(format!("40{auth}")).await?;
-        client.greeting = client.greeted().await?;
-        Ok(client)
+        Ok(WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await)
     }
 
     fn closed(&self) -> ClientError {

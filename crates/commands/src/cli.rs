@@ -2,12 +2,14 @@
 
 mod administration;
 mod bench;
+mod doctor;
 mod generated;
 mod sample_config;
 mod token;
 
 pub use administration::{DocumentRoleArg, PersonArgs, ShareArgs, SpendingArgs};
 pub use bench::{BenchArgs, SwitchArg};
+pub use doctor::DoctorArgs;
 pub use generated::{CompletionsArgs, ManArgs, ShellArg, write_man_pages};
 pub use sample_config::sample_config;
 pub use token::TokenArgs;
@@ -68,6 +70,8 @@ pub enum Command {
     Watch(WatchArgs),
     /// Measure how many people a server serves on this machine, and what each costs.
     Bench(BenchArgs),
+    /// Say what is missing, wrong or slow on this machine for a server with these options.
+    Doctor(Box<DoctorArgs>),
     /// Print a settings file with every option, its help and its default, commented out.
     SampleConfig,
     /// Print completions for a shell.

@@ -3,12 +3,14 @@
 mod backup;
 mod bench;
 mod check;
+mod doctor;
 mod error_text;
 mod export;
 mod mcp_bridge;
 mod migrate;
 mod outcome;
 mod output;
+mod provider_models;
 mod remote;
 mod stop_signal;
 mod stored_data;
@@ -17,6 +19,7 @@ mod workers;
 
 pub use error_text::error_text;
 pub use outcome::CommandOutcome;
+pub use provider_models::{chat_completions, messages_api};
 pub use stop_signal::stop_signal;
 
 use anyhow::Result;
@@ -59,6 +62,7 @@ pub async fn run(
         Some(Command::Reject(args)) => return remote::reject(args).await,
         Some(Command::Watch(args)) => return remote::watch(args).await,
         Some(Command::Bench(args)) => return bench::run(args).await,
+        Some(Command::Doctor(args)) => return doctor::run(*args).await,
         Some(Command::SampleConfig) => say(&sample_config())?,
         Some(Command::Man(args)) => write_man_pages(&args.folder)?,
         Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
