@@ -60,6 +60,7 @@ mod plans;
 mod postgres;
 mod presence;
 mod provenance;
+mod proxies;
 mod rest;
 mod review_rules;
 mod roles;

@@ -34,7 +34,7 @@ fn two_behind(program: ProxyProgram) -> Option<(TestServer, Server, Proxy)> {
     let plan = TestServer::plan().flags(&["--cluster", "--allowed-host", "desk.example.org"]);
     let first = plan.start_on(Some(database));
     let second = first.another_node();
-    let proxy = Proxy::start(program, [first.address(), second.address()])?;
+    let proxy = Proxy::start(program, &[first.address(), second.address()])?;
     Some((first, second, proxy))
 }
 

@@ -1,4 +1,4 @@
-//! Proxies in front of several servers, with the configuration that the documentation has.
+//! Proxies in front of servers, with the configuration that the documentation has.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -7,15 +7,18 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-const DOCUMENTATION: &str = include_str!("../../../docs/scaling.md");
-/// Addresses that the documentation gives to its two servers.
-const DOCUMENTED: [&str; 2] = ["10.0.0.5:4680", "10.0.0.6:4680"];
+/// Page about one server, and the address that it gives to the server.
+const ONE_SERVER: (&str, &[&str]) = (include_str!("../../../docs/proxies.md"), &["127.0.0.1:4680"]);
+/// Page about two servers, and the addresses that it gives to them.
+const TWO_SERVERS: (&str, &[&str]) =
+    (include_str!("../../../docs/scaling.md"), &["10.0.0.5:4680", "10.0.0.6:4680"]);
 
 /// Program that can stand in front of the servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyProgram {
     Nginx,
     Haproxy,
+    Caddy,
 }
 
 impl ProxyProgram {
@@ -23,6 +26,7 @@ impl ProxyProgram {
         match self {
             Self::Nginx => "nginx",
             Self::Haproxy => "haproxy",
+            Self::Caddy => "caddy",
         }
     }
 
@@ -32,17 +36,41 @@ impl ProxyProgram {
         if beside.is_file() { Command::new(beside) } else { Command::new(self.name()) }
     }
 
+    fn is_there(self) -> std::io::Result<()> {
+        let argument = if self == Self::Caddy { "version" } else { "-v" };
+        self.command().arg(argument).output().map(drop)
+    }
+
+    /// The command that runs the program with a configuration file.
+    fn start(self, file: &Path, folder: &Path) -> Command {
+        let mut command = self.command();
+        match self {
+            Self::Nginx => command.arg("-p").arg(folder).arg("-c").arg(file),
+            Self::Haproxy => command.arg("-db").arg("-f").arg(file),
+            // It keeps certificates in the home folder.
+            Self::Caddy => command
+                .args(["run", "--adapter", "caddyfile", "--config"])
+                .arg(file)
+                .env("HOME", folder)
+                .env_remove("XDG_DATA_HOME")
+                .env_remove("XDG_CONFIG_HOME"),
+        };
+        command
+    }
+
     /// What the documentation shows, with the servers of this story, on a free port and without
     /// TLS, for which a story has no certificate. Everything else is as it is written.
-    fn configuration(self, servers: [&str; 2], port: u16, folder: &Path) -> String {
+    fn configuration(self, servers: &[&str], port: u16, folder: &Path) -> String {
+        let (page, documented) = if servers.len() == 1 { ONE_SERVER } else { TWO_SERVERS };
         let begin = format!("```{}\n", self.name());
-        let (_, rest) = DOCUMENTATION.split_once(&begin).expect("the documentation has it");
+        let (_, rest) = page.split_once(&begin).expect("the documentation has it");
         let (written, _) = rest.split_once("```").expect("it ends");
         let replaced = |text: String, (old, new): (&str, &str)| {
             assert!(text.contains(old), "the documentation of {} has no {old}", self.name());
             text.replace(old, new)
         };
-        let text = DOCUMENTED.into_iter().zip(servers).fold(written.to_owned(), replaced);
+        let addresses = documented.iter().copied().zip(servers.iter().copied());
+        let text = addresses.fold(written.to_owned(), replaced);
         let folder = folder.display();
         match self {
             Self::Nginx => {
@@ -59,6 +87,11 @@ impl ProxyProgram {
                 let bound = format!("bind 127.0.0.1:{port}");
                 replaced(text, ("bind :443 ssl crt /etc/haproxy/desk.pem", &bound))
             }
+            Self::Caddy => {
+                let site = format!("http://127.0.0.1:{port} {{");
+                let text = replaced(text, ("desk.example.org {", &site));
+                format!("{{\nadmin off\ndefault_bind 127.0.0.1\n}}\n{text}")
+            }
         }
     }
 }
@@ -72,10 +105,11 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts the program in front of two servers, given by their `HOST:PORT`. Where it is not
-    /// installed the story is skipped, loudly, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
-    pub fn start(program: ProxyProgram, servers: [&str; 2]) -> Option<Self> {
-        if let Err(error) = program.command().arg("-v").output() {
+    /// Starts the program in front of one or two servers, given by their `HOST:PORT`. Where it is
+    /// not installed the story is skipped, loudly, which is a failure with
+    /// `COPYDESK_REQUIRE_ALL=1`.
+    pub fn start(program: ProxyProgram, servers: &[&str]) -> Option<Self> {
+        if let Err(error) = program.is_there() {
             let required = std::env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1");
             let name = program.name();
             assert!(!required, "there is no {name} ({error}), and COPYDESK_REQUIRE_ALL=1");
@@ -89,12 +123,11 @@ impl Proxy {
         let text = program.configuration(servers, port, directory.path());
         let file = directory.path().join("configuration");
         std::fs::write(&file, text).expect("there is room for a file");
-        let mut command = program.command();
-        match program {
-            ProxyProgram::Nginx => command.arg("-p").arg(directory.path()).arg("-c").arg(&file),
-            ProxyProgram::Haproxy => command.arg("-db").arg("-f").arg(&file),
-        };
-        let process = command.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn();
+        let mut command = program.start(&file, directory.path());
+        let errors = Stdio::from(
+            std::fs::File::create(directory.path().join("errors")).expect("there is room"),
+        );
+        let process = command.stdout(Stdio::null()).stderr(errors).spawn();
         let process = process.expect("it can be run");
         let url = format!("http://127.0.0.1:{port}");
         let mut proxy = Self { process, _directory: directory, url };
