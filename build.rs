@@ -1,7 +1,8 @@
 //! Builds the editor that the binary carries: `npm ci` and the Vite build, when its sources changed, outside the source tree.
 //!
 //! Debug and release builds share one folder, `target/copydesk-web`, so that `cargo test` after `cargo run --release` builds nothing
-//! again. Without npm the server is built all the same and serves a page that says how to get the editor.
+//! again. Where it cannot be built, the editor that a source archive of a release holds is used, see `build/web_sources.rs`. Without
+//! that the server is built all the same and serves a page that says how to get the editor. Nothing but `npm ci` downloads.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, File};
@@ -10,16 +11,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Everything the editor is built from, below `web/`.
-const SOURCES: [&str; 7] = [
-    "package.json",
-    "package-lock.json",
-    "index.html",
-    "tsconfig.json",
-    "vite.config.ts",
-    "public",
-    "src",
-];
+use web_sources::{DIST, SOURCES, SUMS, archived_editor, files};
+
+#[path = "build/web_sources.rs"]
+mod web_sources;
+
 /// What decides which packages are installed.
 const PACKAGES: [&str; 2] = ["package.json", "package-lock.json"];
 /// Lines of npm's or Vite's complaint that are shown.
@@ -27,6 +23,7 @@ const COMPLAINT_LINES: usize = 25;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build/web_sources.rs");
     println!("cargo:rerun-if-env-changed=COPYDESK_WEB_DIST");
     for source in SOURCES {
         println!("cargo:rerun-if-changed=web/{source}");
@@ -58,18 +55,31 @@ fn built(out: &Path) -> (PathBuf, PathBuf) {
     let modules = yard.join("node_modules");
     match bring_up_to_date(&yard) {
         Ok(()) => (yard.join("dist"), modules),
-        Err(complaint) => {
-            println!(
-                "cargo:warning=the editor could not be built; the server will serve a page that says why"
-            );
-            for line in complaint.lines() {
-                println!("cargo:warning=  {line}");
-            }
-            // A file that does not exist makes cargo try again next time.
-            println!("cargo:rerun-if-changed={}", yard.join("try-again").display());
-            (explain(&out.join("no-editor"), &complaint), modules)
-        }
+        Err(complaint) => (archived_or_explained(out, &yard, &complaint), modules),
     }
+}
+
+/// The editor of a source archive, or the page in its place.
+fn archived_or_explained(out: &Path, yard: &Path, complaint: &str) -> PathBuf {
+    let reason = match archived_editor(Path::new("web")) {
+        Ok(dist) => {
+            println!("cargo:rerun-if-changed=web/{DIST}");
+            println!("cargo:rerun-if-changed=web/{SUMS}");
+            println!("cargo:warning=using web/{DIST}, which this source archive holds");
+            return dist.canonicalize().unwrap_or(dist);
+        }
+        Err(reason) => reason,
+    };
+    println!(
+        "cargo:warning=the editor could not be built; the server will serve a page that says why"
+    );
+    let complaint = format!("{complaint}\n{reason}");
+    for line in complaint.lines() {
+        println!("cargo:warning=  {line}");
+    }
+    // A file that does not exist makes cargo try again next time.
+    println!("cargo:rerun-if-changed={}", yard.join("try-again").display());
+    explain(&out.join("no-editor"), &complaint)
 }
 
 /// `target/copydesk-web`, seen from `target/PROFILE/build/copydesk-HASH/out`.
@@ -147,23 +157,6 @@ fn fingerprint(root: &Path, sources: &[&str]) -> io::Result<String> {
     Ok(format!("{:016x}", hasher.finish()))
 }
 
-/// All files of `sources`, relative to `root`, in a fixed order; tests are no part of the bundle.
-fn files(root: &Path, sources: &[&str]) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut open: Vec<PathBuf> = sources.iter().map(PathBuf::from).collect();
-    while let Some(next) = open.pop() {
-        if root.join(&next).is_dir() {
-            for entry in fs::read_dir(root.join(&next))? {
-                open.push(next.join(entry?.file_name()));
-            }
-        } else if !next.to_string_lossy().contains(".test.") {
-            found.push(next);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
 fn copy_sources(web: &Path, yard: &Path) -> io::Result<()> {
     for dir in ["src", "public"] {
         // What was deleted from the sources must not live on in the copy.
@@ -191,7 +184,8 @@ fn explain(dir: &Path, complaint: &str) -> PathBuf {
          <style>body{{font:16px/1.6 system-ui,sans-serif;max-width:40em;margin:4em auto;padding:0 1em}}pre{{white-space:pre-wrap;background:#f6f4ef;padding:1em}}</style>\n\
          <h1>The server runs, but this binary carries no editor</h1>\n\
          <p>The editor is built with Node.js 20.19 or newer and npm, which were not usable when this binary was built. \
-         Install them and run <code>cargo build</code> again, or build with <code>COPYDESK_WEB_DIST=DIR</code> naming a folder that holds a built editor.</p>\n\
+         Install them and run <code>cargo build</code> again, build from the source archive of a release, which holds the built editor, \
+         or build with <code>COPYDESK_WEB_DIST=DIR</code> naming a folder that holds one.</p>\n\
          <p>Everything else works: socket.io, HTTP, and the command line.</p>\n\
          <h2>What went wrong</h2>\n<pre>{complaint}</pre>\n</html>\n"
     );

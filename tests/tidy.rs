@@ -17,6 +17,10 @@ mod errors;
 mod imports;
 #[path = "tidy/readability.rs"]
 mod readability;
+#[path = "tidy/source_archive.rs"]
+mod source_archive;
+#[path = "../build/web_sources.rs"]
+mod web_sources;
 
 use std::collections::BTreeSet;
 use std::fs;
