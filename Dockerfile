@@ -7,14 +7,34 @@
 # `-e COPYDESK_PUBLIC_URL=https://desk.example.org`. For a workspace, add
 # `-v FOLDER:/workspace -e COPYDESK_WORKSPACE=/workspace`. The server is the user 10001 and has to be
 # able to write there, and in a folder that takes the place of the volume: `chown -R 10001 FOLDER`.
+#
+# The layers: the packages of the editor, the editor, the crates that the program depends on, the
+# program. Each is built again only when what it is built from has changed.
 
-FROM rust:1-trixie AS build
-RUN apt-get update \
- && apt-get install -y --no-install-recommends nodejs npm valgrind \
- && rm -rf /var/lib/apt/lists/*
+FROM node:22-trixie-slim AS editor
+WORKDIR /web
+COPY web/package.json web/package-lock.json ./
+RUN npm ci --include=dev --no-audit --no-fund
+COPY web/index.html web/tsconfig.json web/vite.config.ts ./
+COPY web/public public
+COPY web/src src
+RUN node node_modules/vite/bin/vite.js build --outDir dist --emptyOutDir
+
+FROM rust:1-trixie AS chef
+RUN cargo install --locked cargo-chef@0.1.78
 WORKDIR /src
+
+# The list of the crates, which stays the same while only sources change.
+FROM chef AS recipe
 COPY . .
-RUN packaging/build.sh \
+RUN cargo chef prepare --recipe-path recipe.json
+
+FROM chef AS build
+COPY --from=recipe /src/recipe.json .
+RUN cargo chef cook --locked --profile dist --recipe-path recipe.json
+COPY . .
+COPY --from=editor /web/dist /editor
+RUN COPYDESK_WEB_DIST=/editor cargo build --locked --profile dist --bin copydesk \
  && cp target/dist/copydesk /usr/local/bin/copydesk
 
 FROM debian:trixie-slim

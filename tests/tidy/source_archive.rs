@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::root;
-use crate::web_sources::{DIST, SUMS, archived_editor, files, sums};
+use crate::web_sources::{DIST, SOURCES, SUMS, archived_editor, files, sums};
 
 /// The editor that the build script has just built from the sources.
 const EDITOR: &str = env!("COPYDESK_WEB_DIST");
@@ -80,6 +80,18 @@ fn the_same_files_make_the_same_archive() {
     let Some(first) = archive(one.path()) else { return };
     let second = archive(other.path()).unwrap();
     assert!(fs::read(first).unwrap() == fs::read(second).unwrap(), "the archives differ");
+}
+
+#[test]
+fn a_container_builds_the_editor_from_the_same_files() {
+    let dockerfile = fs::read_to_string(root().join("Dockerfile")).unwrap();
+    let copied: BTreeSet<_> = dockerfile
+        .lines()
+        .filter(|line| line.starts_with("COPY web/"))
+        .flat_map(str::split_whitespace)
+        .filter_map(|word| word.strip_prefix("web/"))
+        .collect();
+    assert_eq!(copied, BTreeSet::from(SOURCES));
 }
 
 /// A small `web` folder whose sums agree.
