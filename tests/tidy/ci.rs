@@ -1,4 +1,5 @@
-//! `.ci/again`, which runs failed stories once more: what it forgives, and what it does not.
+//! `.ci/again`, which runs failed stories once more: what it forgives, and what it does not. The
+//! workflows: what they run comes from fixed commits, with few permissions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -75,5 +76,26 @@ fn a_failed_unit_test_and_a_build_that_broke_are_not_run_again() {
         let (passed, calls, _) = again(&log, 0);
         assert!(!passed, "{log}");
         assert_eq!(calls, "", "{log}");
+    }
+}
+
+/// A tag can be moved to other code; a commit cannot.
+#[test]
+fn workflows_name_actions_by_their_commit_and_state_their_permissions() {
+    let workflows = super::files(".github/workflows");
+    assert!(workflows.len() > 1);
+    for workflow in workflows {
+        assert!(
+            workflow.text.lines().any(|line| line.starts_with("permissions:")),
+            "{}",
+            workflow.path
+        );
+        for line in workflow.text.lines() {
+            let Some((_, action)) = line.split_once("uses: ") else { continue };
+            let (_, commit) = action.split_once('@').unwrap();
+            let (commit, version) = commit.split_once(" # v").unwrap_or((commit, ""));
+            let is_commit = commit.len() == 40 && commit.chars().all(|it| it.is_ascii_hexdigit());
+            assert!(is_commit && !version.is_empty(), "{}: {line}", workflow.path);
+        }
     }
 }
