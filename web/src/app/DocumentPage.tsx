@@ -2,24 +2,25 @@
 import { undo } from '@codemirror/commands'
 import { Suspense, useEffect, useState } from 'react'
 import { focusComposer } from '../chat/composer/focusComposer.ts'
-import { NO_CHAT, useChat } from '../chat/store.ts'
+import { followConversation } from '../chat/followDocument.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { FileNotes } from '../editor/FileNotes.tsx'
 import { LiveDocument } from '../editor/sync/liveDocument.ts'
 import { EditorPane } from '../editor/EditorPane.tsx'
+import { editorState } from '../editor/extensions.ts'
 import { find } from '../editor/find/find.ts'
-import { EMPTY, canDecide, useDocument, useDocumentParts } from '../editor/store.ts'
+import { canDecide, useDocument, useDocumentParts } from '../editor/store.ts'
 import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
-import { EMPTY_BIN, useBin } from '../review/state/bin.ts'
-import { NO_DRAFTS, useDrafts } from '../review/drafts/drafts.ts'
+import { followRequests } from '../review/state/followDocument.ts'
 import { forgetAuthors, useAuthors } from '../history/store.ts'
 import { enter } from '../review/changes/keyBindings.ts'
-import { isWaiting, NO_REQUESTS, useReview } from '../review/state/store.ts'
-import { usePanel } from '../review/state/panel.ts'
+import { isWaiting, useReview } from '../review/state/store.ts'
+import { useReviewState } from '../review/useReviewState.ts'
 import { undoLastAct } from '../review/state/undo.ts'
 import { hasVoted } from '../review/state/votes.ts'
 import { mayDecide, useReviewer } from '../review/wording/permissions.ts'
+import { followPeers } from '../presence/documentPeers.ts'
 import { wire } from '../session/store.ts'
 import { ErrorPage } from './ErrorPage.tsx'
 import { takesFocus } from './documents/library.ts'
@@ -105,7 +106,7 @@ function TabTitle() {
  * have to decide.
  */
 function useWaiting(): Waiting {
-  const hunks = useDocument((state) => state.hunks)
+  const hunks = useReviewState(({ hunks }) => hunks)
   const requests = useReview((state) => state.requests)
   const reviewer = useReviewer()
   const decides = (id: string) => {
@@ -155,22 +156,13 @@ function Body({ live }: { live: LiveDocument }) {
 function useLive(id: string): LiveDocument | null {
   const [live, setLive] = useState<LiveDocument | null>(null)
   useEffect(() => {
-    useDocument.setState({ ...EMPTY, id })
-    useReview.setState(NO_REQUESTS)
-    useChat.setState(NO_CHAT)
-    usePanel.setState(usePanel.getInitialState())
-    useDrafts.setState(NO_DRAFTS)
-    useBin.setState(EMPTY_BIN)
     forgetAuthors()
-    const opened = new LiveDocument(id, wire)
+    const opened = new LiveDocument(id, wire, editorState)
+    followRequests(opened)
+    followConversation(opened)
+    followPeers(opened, wire)
     setLive(opened)
-    return () => {
-      opened.close()
-      // Else the next document would begin with what this one was: its conversation, its title, its
-      // role.
-      useDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
-      useChat.setState(NO_CHAT)
-    }
+    return () => opened.close()
   }, [id])
   return live
 }

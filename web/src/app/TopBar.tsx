@@ -8,6 +8,7 @@ import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { People } from '../presence/People.tsx'
+import { useReviewState } from '../review/useReviewState.ts'
 import { usePanel } from '../review/state/panel.ts'
 import { hasCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -40,7 +41,7 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
     'words',
     'selectedWords',
   )
-  const toReview = useDocument(({ hunks }) => hunks.length)
+  const toReview = useReviewState(({ hunks }) => hunks.length)
   const [dialog, setDialog] = useState<'history' | 'export' | 'account' | null>(null)
   const items = useMenu({ focused, onFocus, onShortcuts, onDialog: setDialog })
   const close = () => setDialog(null)

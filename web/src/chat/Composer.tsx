@@ -1,7 +1,6 @@
 /** Where an edit is asked for: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
-import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { isCorrector, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
@@ -16,8 +15,7 @@ const OFFLINE = 'The AI needs a connection.'
 
 export function Composer() {
   const { selection, selectedWords, role } = useDocumentParts('selection', 'selectedWords', 'role')
-  // The warning about long texts follows the text.
-  useDocument((state) => state.revision)
+  const length = useDocument(({ snapshot }) => snapshot?.doc.length ?? 0)
   const online = useSession((session) => session.link === 'online')
   const first = useSession((session) => session.me?.models[0])
   const corrects = useSession(({ me }) => isCorrector(me))
@@ -31,7 +29,7 @@ export function Composer() {
   const ready = online && text.trim() !== '' && !isTooLong(text)
   const note = online
     ? sizeWarning({
-        length: activeDocument()?.view.state.doc.length ?? 0,
+        length,
         selected: scope && scope.to - scope.from,
         model: chosen ?? first ?? '',
         prompt: text,

@@ -2,6 +2,7 @@
  * Puts the editor on the page, acts on the marks beside the changes, and has a change edited in its
  * own place.
  */
+import type { EditorState } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -15,8 +16,8 @@ import { hunksOf, setActive, setEditing, setEdits } from '../review/changes/revi
 import { keptEdits, useDrafts } from '../review/drafts/drafts.ts'
 import { useBusy } from '../review/state/busy.ts'
 import { usePanel } from '../review/state/panel.ts'
+import { useReviewState } from '../review/useReviewState.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { useDocument } from './store.ts'
 
 void import('../review/changes/editedHunk.ts').then(({ editTools }) => setEditTools(editTools))
 
@@ -25,7 +26,7 @@ const HunkEdit = lazyPart(() => import('../review/cards/HunkEdit.tsx').then((all
 export function EditorPane({ view }: { view: EditorView }) {
   const frame = useRef<HTMLDivElement>(null)
   // Shown at once; that it is decided is shown once the server has said so.
-  const active = useDocument((state) => state.active)
+  const active = useReviewState(({ active }) => active)
   const deciding = useBusy(({ ids }) => active !== null && ids.has(active))
   useEffect(() => {
     const shown = frame.current
@@ -51,6 +52,8 @@ function activate(view: EditorView, { id }: HunkAction): void {
 interface Place {
   host: HTMLElement
   id: string
+  /** The editor's state when it made room. */
+  opened: EditorState
 }
 
 /**
@@ -59,12 +62,12 @@ interface Place {
  */
 function InPlaceEdit({ view }: { view: EditorView }) {
   const [place, setPlace] = useState<Place | null>(null)
-  const hunks = useDocument((state) => state.hunks)
+  const hunks = useReviewState(({ hunks }) => hunks)
   useLayoutEffect(() => {
     const take = (event: Event) => {
       const { host, id, gone } = (event as CustomEvent<Partial<Place> & { gone?: HTMLElement }>)
         .detail
-      if (host && id !== undefined) setPlace({ host, id })
+      if (host && id !== undefined) setPlace({ host, id, opened: view.state })
       else setPlace((now) => (now?.host === gone ? null : now))
     }
     const follow = (id: string | null) => view.dispatch({ effects: setEditing.of(id) })
@@ -86,7 +89,7 @@ function InPlaceEdit({ view }: { view: EditorView }) {
   return place && hunk
     ? createPortal(
         <Suspense fallback={null}>
-          <HunkEdit key={hunk.id} hunk={hunk} number={at + 1} />
+          <HunkEdit key={hunk.id} hunk={hunk} number={at + 1} opened={place.opened} />
         </Suspense>,
         place.host,
       )

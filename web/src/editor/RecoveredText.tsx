@@ -80,7 +80,7 @@ function Offer({ edit }: { edit: UnsentEdit }) {
   const [found, setFound] = useState<PutBack | null>(null)
   const [shown, setShown] = useState<readonly Preview[]>([])
   const writes = useDocument((state) => canWrite(state.role))
-  const revision = useDocument((state) => state.revision)
+  const snapshot = useDocument((state) => state.snapshot)
   useEffect(() => {
     void placeNow(edit).then((place) => {
       const doc = activeDocument()?.view.state.doc
@@ -88,7 +88,7 @@ function Offer({ edit }: { edit: UnsentEdit }) {
       setFound(place)
       setShown(previews(place, doc))
     })
-  }, [edit, revision])
+  }, [edit, snapshot])
   const words = wordsOf(edit)
   return (
     <div className="recovered-offer">

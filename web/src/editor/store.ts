@@ -1,11 +1,11 @@
 /** What the frame around the text shows about the open document. */
+import type { EditorState } from '@codemirror/state'
 import { create } from 'zustand'
 import { useShallow } from 'zustand/react/shallow'
 import type {
   DocumentSettings,
   FileConflict,
   FileState,
-  Hunk,
   Peer,
   Role,
   WireError,
@@ -38,21 +38,11 @@ export interface DocumentState {
   /** What is selected, for the composer. */
   selection: { from: number; to: number } | null
   headings: readonly Heading[]
-  /** Pending changes where they stand now, in reading order. */
-  hunks: readonly Hunk[]
-  active: string | null
   /**
-   * The active change, if it was decided or lost its words meanwhile, with what is known of that.
+   * The editor's state as it was last published: text, changes and frozen passages that belong
+   * together. `null` until the text is there.
    */
-  resolved: { hunk: Hunk; number: number; outcome: string | null } | null
-  /** The last change was decided in the review bar, and the keyboard is still there. */
-  finished: boolean
-  /** How the text is shown. */
-  shown: 'markup' | 'proposed' | 'original'
-  /** What the model is still writing, in reading order. */
-  streaming: readonly Hunk[]
-  /** Counts the text's changes, so that quoted snippets follow it. */
-  revision: number
+  snapshot: EditorState | null
   /** What was not sent before the document had to be loaded anew: it is offered back. */
   recovered: readonly UnsentEdit[]
   /** How the document stands with the file of the workspace that it is. */
@@ -76,19 +66,18 @@ export const EMPTY: DocumentState = {
   selectedWords: 0,
   selection: null,
   headings: [],
-  hunks: [],
-  active: null,
-  resolved: null,
-  finished: false,
-  shown: 'markup',
-  streaming: [],
-  revision: 0,
+  snapshot: null,
   recovered: [],
   file: null,
   overruled: [],
 }
 
 export const useDocument = create<DocumentState>()(() => EMPTY)
+
+/** Publishes the editor's state for the page around the text. */
+export function publish(snapshot: EditorState): void {
+  useDocument.setState({ snapshot })
+}
 
 /** Parts of the state; who reads them is drawn anew only when one of them changed. */
 export function useDocumentParts<Name extends keyof DocumentState>(

@@ -1,8 +1,9 @@
 import { EditorState, type TransactionSpec } from '@codemirror/state'
 import type { ViewUpdate } from '@codemirror/view'
 import { beforeEach, expect, it } from 'vitest'
+import { setFrozen } from '../editor/sync/effects.ts'
 import { useToasts } from '../ui/toasts.ts'
-import { frozenField, frozenIn, sayWhatEnded, setFrozen } from './field.ts'
+import { frozenField, frozenIn, sayWhatEnded } from './field.ts'
 
 const said = () => useToasts.getState().toasts.map(({ text }) => text)
 

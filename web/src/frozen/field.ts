@@ -6,7 +6,6 @@ import {
   type EditorState,
   type Extension,
   type Range as Placed,
-  StateEffect,
   StateField,
   type Transaction,
 } from '@codemirror/state'
@@ -17,6 +16,7 @@ import {
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view'
+import { setFrozen } from '../editor/sync/effects.ts'
 import { toast } from '../ui/toasts.ts'
 import type { Hunk, Range } from '../wire/generated.ts'
 import { follow, touchesFrozen, within } from './ranges.ts'
@@ -25,9 +25,6 @@ interface Frozen {
   ranges: readonly Range[]
   deco: DecorationSet
 }
-
-/** All frozen passages, replacing those before. */
-export const setFrozen = StateEffect.define<readonly Range[]>()
 
 export const frozenField = StateField.define<Frozen>({
   create: () => ({ ranges: [], deco: Decoration.none }),

@@ -1,7 +1,6 @@
 /** The people in an open document: where their carets are in our copy, and ours told to them. */
-import type { ChangeSet } from '@codemirror/state'
-import type { EditorView } from '@codemirror/view'
 import { useDocument } from '../editor/store.ts'
+import type { ActiveDocument } from '../editor/sync/activeDocument.ts'
 import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
 import type { Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
@@ -16,24 +15,38 @@ const LATER_MS = 250
 const coloured = (peers: readonly Peer[]): Peer[] =>
   withColors(peers, looksOf(peers.map(({ user, name }) => ({ id: user, name }))))
 
-/** The document as its owner has it just now. */
-interface Host {
-  readonly id: string
-  readonly view: EditorView
-  readonly settled: boolean
-  /** The server's side; `null` while we are not in step with it. */
-  inStep(): ConfirmedDocument | null
-  unconfirmed(): readonly ChangeSet[]
+/** Follows the people in a document until it is closed. */
+export function followPeers(document: ActiveDocument, wire: Wire): void {
+  const peers = new DocumentPeers(document, wire)
+  const stops = [
+    wire.on('presence:changes', (changes) => {
+      if (changes.documentId === document.id) peers.change(changes, document.confirmed)
+    }),
+    wire.on('presence:update', (moved) => {
+      if (moved.documentId === document.id) peers.move(moved, document.confirmed)
+    }),
+  ]
+  const { events } = document
+  events.on('opened', (opened) => peers.see(opened.peers, document.confirmed, opened.peerCount))
+  events.on('updated', ({ selectionSet, docChanged, focusChanged }) => {
+    if (selectionSet || docChanged || focusChanged) peers.want()
+  })
+  events.on('pushed', () => peers.want())
+  events.on('disconnected', () => peers.leave(document.confirmed))
+  events.on('closed', () => {
+    peers.stop()
+    stops.forEach((stop) => stop())
+  })
 }
 
-export class DocumentPeers {
+class DocumentPeers {
   private readonly beat = new Debouncer(CARET_EVERY_MS, () => this.send())
   private readonly others = new PeerCarets()
   private readonly later = new Debouncer(LATER_MS, () => this.draw(this.host.inStep()))
   private all: readonly Peer[] = []
 
   constructor(
-    private readonly host: Host,
+    private readonly host: ActiveDocument,
     private readonly wire: Wire,
   ) {}
 

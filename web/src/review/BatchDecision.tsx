@@ -1,10 +1,10 @@
 /** Several suggestions at once: one decision, one message, each decided on its own. */
-import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import type { Hunk, ToolApprovalRequest } from '../wire/generated.ts'
 import { batchOf } from './state/batch.ts'
+import { useReviewState } from './useReviewState.ts'
 import { useBusy } from './state/busy.ts'
 import { decideBatch } from './state/decide.ts'
 import { ALL, draftOf, keptEdits } from './drafts/drafts.ts'
@@ -24,7 +24,7 @@ const REASON = draftOf(ALL, 'reason')
 
 export function BatchDecision() {
   const requests = useReview((state) => state.requests)
-  const hunks = useDocument((state) => state.hunks)
+  const hunks = useReviewState(({ hunks }) => hunks)
   const reasoning = usePanel((panel) => panel.reasoning)
   const together = batchOf(requests, hunks, useReviewer())
   if (together === null) return <DecideTogether />

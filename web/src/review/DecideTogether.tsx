@@ -1,5 +1,4 @@
 /** Several changes of a kind: each is listed before one decision is made about all of them. */
-import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -7,9 +6,9 @@ import type { Hunk } from '../wire/generated.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import { plural } from '../ui/timeFormat.ts'
 import { Quotation } from './cards/Quotation.tsx'
-import { asItIs } from './changes/reviewField.ts'
 import { useReturnFocus } from './changes/keyboardFocus.ts'
 import { snippet, withWords } from './changes/snippet.ts'
+import { useReviewState } from './useReviewState.ts'
 import { useBusy } from './state/busy.ts'
 import { decideTogether } from './state/decide.ts'
 import { keptEdits } from './drafts/drafts.ts'
@@ -25,20 +24,20 @@ export function DecideTogether() {
 }
 
 function List({ together: { title, ids } }: { together: Together }) {
-  const hunks = useDocument((state) => state.hunks)
+  const hunks = useReviewState(({ hunks }) => hunks)
   useReview((state) => state.requests)
   const section = useFocusOnce<HTMLElement>()
   const { leave, stay } = useReturnFocus()
   const busy = useBusy((state) => ids.some((id) => state.ids.has(id)))
   const offline = useSession((session) => session.link !== 'online')
-  const state = activeDocument()?.view.state
+  const doc = useDocument(({ snapshot }) => snapshot?.doc)
   // What somebody decided or changed meanwhile is not in it any more.
   const listed = hunks.filter((hunk) => ids.includes(hunk.id) && hunk.status === 'pending')
   const isEdited = useKeptEdits()
-  if (!state) return null
+  if (!doc) return null
   // As it is accepted here.
   const edited = (hunk: Hunk) =>
-    isEdited.has(hunk.id) ? withWords(hunk, keptEdits()[hunk.id]!, state.doc) : hunk
+    isEdited.has(hunk.id) ? withWords(hunk, keptEdits()[hunk.id]!, doc) : hunk
   const close = () => {
     leave()
     usePanel.setState({ together: null })
@@ -80,7 +79,7 @@ function List({ together: { title, ids } }: { together: Together }) {
         <ol aria-label={title} tabIndex={0}>
           {listed.map((hunk) => (
             <li key={hunk.id} className="words">
-              <Quotation pieces={snippet(edited(asItIs(state, hunk)), state.doc)} />
+              <Quotation pieces={snippet(edited(hunk), doc)} />
               {isEdited.has(hunk.id) && <span className="badge is-calm">With your edit</span>}
             </li>
           ))}

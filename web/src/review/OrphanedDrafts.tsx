@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { canWrite, useDocument } from '../editor/store.ts'
 import { batchOf } from './state/batch.ts'
+import { useReviewState } from './useReviewState.ts'
 import { useBusy } from './state/busy.ts'
 import { ALL, useDrafts } from './drafts/drafts.ts'
 import { orphaned } from './drafts/orphans.ts'
@@ -32,7 +33,7 @@ function putIn(text: string): void {
  * about it is on its way.
  */
 function useOrphans(): void {
-  const hunks = useDocument((state) => state.hunks)
+  const hunks = useReviewState(({ hunks }) => hunks)
   const phase = useDocument((state) => state.phase)
   const reviewer = useReviewer()
   const requests = useReview((state) => state.requests)

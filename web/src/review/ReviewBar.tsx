@@ -6,7 +6,7 @@ import type { EditorView } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'react'
 import { cancelRun } from '../chat/ask.ts'
 import { useActiveRun } from '../chat/activeRun.ts'
-import { canDecide, canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
+import { canDecide, canWrite, useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
@@ -15,6 +15,7 @@ import { BarNotes } from './BarNotes.tsx'
 import { TextViewChoice } from './TextViewChoice.tsx'
 import { actionOf, type KeyPress } from './changes/keyActions.ts'
 import { acceptActive, editActive, go, rejectActive, splitActive } from './changes/keyBindings.ts'
+import type { ReviewState } from './changes/reviewField.ts'
 import { useApproved } from './cards/useApproved.ts'
 import { useBusy } from './state/busy.ts'
 import { useFocusHeartbeat } from './state/focusHeartbeat.ts'
@@ -22,7 +23,10 @@ import { useHasKeptEdit } from './drafts/keptEdits.ts'
 import { usePanel } from './state/panel.ts'
 import { isWaiting, useReview } from './state/store.ts'
 import { undoLastDecision } from './state/undo.ts'
+import { useReviewState } from './useReviewState.ts'
 import { mayDecide, mayType, useReviewer } from './wording/permissions.ts'
+
+const selectActive = ({ hunks, active, resolved }: ReviewState) => ({ hunks, active, resolved })
 
 interface Props {
   view: EditorView
@@ -30,12 +34,8 @@ interface Props {
 }
 
 export function ReviewBar({ view, onShortcuts }: Props) {
-  const { hunks, active, resolved, finished } = useDocumentParts(
-    'hunks',
-    'active',
-    'resolved',
-    'finished',
-  )
+  const { hunks, active, resolved } = useReviewState(selectActive)
+  const finished = usePanel((panel) => panel.finished)
   const running = useActiveRun()
   const at = hunks.findIndex((hunk) => hunk.id === active)
   const hunk = hunks[at]
@@ -89,7 +89,7 @@ interface ChangesProps {
 }
 
 function Changes({ view, at, hunk, decides, request }: ChangesProps) {
-  const { hunks, resolved } = useDocumentParts('hunks', 'resolved')
+  const { hunks, resolved } = useReviewState(selectActive)
   const approved = useApproved(hunk, request)
   const total = hunks.length
   return (
@@ -128,7 +128,7 @@ function Changes({ view, at, hunk, decides, request }: ChangesProps) {
       >
         <Icon name="down" />
       </button>
-      <TextViewChoice view={view} />
+      <TextViewChoice />
       {decides && <Decisions view={view} hunk={hunk} number={at + 1} />}
     </>
   )
@@ -207,8 +207,7 @@ function Finished({ view }: { view: EditorView }) {
     const bar = words.current?.parentElement
     bar?.focus({ preventScroll: true })
     const leave = ({ target }: FocusEvent) => {
-      if (target instanceof Node && !bar?.contains(target))
-        useDocument.setState({ finished: false })
+      if (target instanceof Node && !bar?.contains(target)) usePanel.setState({ finished: false })
     }
     document.addEventListener('focusin', leave)
     return () => document.removeEventListener('focusin', leave)
@@ -232,7 +231,7 @@ function Finished({ view }: { view: EditorView }) {
 
 function leaveBar(view: EditorView): void {
   view.focus()
-  useDocument.setState({ finished: false })
+  usePanel.setState({ finished: false })
 }
 
 function Writing({ id }: { id: string }) {

@@ -116,12 +116,9 @@ interface PassagesProps {
 }
 
 function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
-  // Follows the text and what is frozen in it.
-  useDocument((state) => state.revision)
-  useDocument((state) => state.settings)
-  const view = activeDocument()?.view
-  if (!view) return null
-  const ranges = frozenIn(view.state)
+  const snapshot = useDocument((state) => state.snapshot)
+  if (!snapshot) return null
+  const ranges = frozenIn(snapshot)
   return (
     <section>
       <h3>Frozen passages</h3>
@@ -135,16 +132,16 @@ function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
               title="Show in the text"
               onClick={() => {
                 onJump()
-                jump(view, range)
+                jump(range)
               }}
             >
-              {quote(view.state.sliceDoc(range.from, range.to))}
+              {quote(snapshot.sliceDoc(range.from, range.to))}
             </button>
             {!fixed && (
               <button
                 type="button"
                 className="button"
-                aria-label={`Unfreeze “${quote(view.state.sliceDoc(range.from, range.to))}”`}
+                aria-label={`Unfreeze “${quote(snapshot.sliceDoc(range.from, range.to))}”`}
                 onClick={() => unfreeze(index)}
               >
                 Unfreeze
@@ -164,7 +161,9 @@ function quote(text: string): string {
   return line.length <= LONGEST ? line : `${line.slice(0, LONGEST).toWellFormed()}…`
 }
 
-function jump(view: EditorView, { from, to }: Range): void {
+function jump({ from, to }: Range): void {
+  const view = activeDocument()?.view
+  if (!view) return
   view.dispatch({
     selection: { anchor: from, head: to },
     effects: EditorView.scrollIntoView(from, { y: 'center' }),

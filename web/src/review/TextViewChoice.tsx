@@ -1,7 +1,7 @@
 /** How the text is shown while changes wait: with its changes, as it would read, as it is. */
-import type { EditorView } from '@codemirror/view'
-import { useDocument } from '../editor/store.ts'
+import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { setTextView, type TextView } from './changes/reviewField.ts'
+import { useReviewState } from './useReviewState.ts'
 
 const VIEWS: readonly (readonly [TextView, string])[] = [
   ['markup', 'Markup'],
@@ -9,8 +9,8 @@ const VIEWS: readonly (readonly [TextView, string])[] = [
   ['original', 'Original'],
 ]
 
-export function TextViewChoice({ view }: { view: EditorView }) {
-  const shown = useDocument((state) => state.shown)
+export function TextViewChoice() {
+  const shown = useReviewState(({ shown }) => shown)
   return (
     <select
       className="text-view"
@@ -18,7 +18,7 @@ export function TextViewChoice({ view }: { view: EditorView }) {
       title="Show the text with its changes, as proposed, or as it is"
       value={shown}
       onChange={({ currentTarget: { value } }) =>
-        view.dispatch({ effects: setTextView.of(value as TextView) })
+        activeDocument()?.view.dispatch({ effects: setTextView.of(value as TextView) })
       }
       onKeyDown={(event) => event.key !== 'Escape' && event.stopPropagation()}
     >

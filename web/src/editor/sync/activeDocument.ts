@@ -3,10 +3,12 @@ import type { ChangeSet } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 import type { LaterUpdate } from '../unsent/unsentEdit.ts'
 import type { ConfirmedDocument } from './confirmedDocument.ts'
+import type { DocumentEvents, Emitter } from './events.ts'
 
 export interface ActiveDocument {
   readonly id: string
   readonly view: EditorView
+  readonly events: Emitter<DocumentEvents>
   /** The server's version that the text is of, once everything typed has arrived. */
   readonly version: number
   /** Everything typed here has reached the server. */
@@ -16,6 +18,8 @@ export interface ActiveDocument {
    * loaded.
    */
   readonly confirmed: ConfirmedDocument | null
+  /** The same while we are in step with the server. */
+  inStep(): ConfirmedDocument | null
   /**
    * Updates from a version on, up to the text that is shown; `null`: they are not known any more.
    */

@@ -1,14 +1,10 @@
 /** What the server says of one document, passed on to what keeps a copy of it. */
-import type { DocumentPeers } from '../../presence/documentPeers.ts'
 import type { Wire } from '../../wire/socket.ts'
 import { useDocument } from '../store.ts'
-import type { ConfirmedDocument } from './confirmedDocument.ts'
 import type { QueuedEvent } from './queuedEvent.ts'
 
 interface Listener {
   readonly id: string
-  readonly confirmed: ConfirmedDocument | null
-  readonly peers: DocumentPeers
   join(): Promise<void>
   leave(): void
   take(message: QueuedEvent): void
@@ -44,14 +40,6 @@ export function listen(to: Listener, wire: Wire): (() => void)[] {
         if (settings && version !== undefined) to.take({ settings, version })
         if (deleted) to.ended()
       }),
-    ),
-    wire.on(
-      'presence:changes',
-      ours((changes) => to.peers.change(changes, to.confirmed)),
-    ),
-    wire.on(
-      'presence:update',
-      ours((moved) => to.peers.move(moved, to.confirmed)),
     ),
   ]
 }

@@ -3,38 +3,23 @@
  * is typed, survives breaks.
  */
 import { receiveUpdates, sendableUpdates } from '@codemirror/collab'
-import type { ChangeSet, Transaction } from '@codemirror/state'
+import type { ChangeSet, EditorState, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
-import { useChat, requested } from '../../chat/store.ts'
-import { DocumentPeers } from '../../presence/documentPeers.ts'
-import { notifyIfObsolete } from '../../review/state/reopen.ts'
-import { followDepth, forgetDecisions } from '../../review/state/undo.ts'
-import { followResolved } from '../../review/changes/resolved.ts'
-import { announceWritingDone, announceWritingStopped } from '../../review/changes/announcements.ts'
-import { reviewField } from '../../review/changes/reviewField.ts'
-import {
-  applyRequest,
-  applyResolved,
-  applySnapshot,
-  applyUpdate,
-  hunksPut,
-  useReview,
-} from '../../review/state/store.ts'
 import { CallError, type Wire } from '../../wire/socket.ts'
 import type {
-  ToolApprovalRequest,
-  ToolApprovalResolved,
-  ToolApprovalUpdate,
   DocumentSettings,
   DocumentUpdates,
   Opened,
+  ToolApprovalRequest,
+  ToolApprovalResolved,
   WholeDocument,
 } from '../../wire/generated.ts'
-import { setActiveDocument } from './activeDocument.ts'
-import { showEnd, showOpen, showSaved } from './phase.ts'
+import { type ActiveDocument, setActiveDocument } from './activeDocument.ts'
+import { type DocumentEvents, Emitter } from './events.ts'
+import { showClosed, showEnd, showOpen, showOpening, showSaved } from './phase.ts'
 import { projected } from './projection.ts'
 import { inFull, isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
-import { editorState } from '../extensions.ts'
+import type { EditorSetup } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
 import { type LaterUpdate, newId, type UnsentEdit, unsentEdit } from '../unsent/unsentEdit.ts'
 import { canWrite, useDocument } from '../store.ts'
@@ -51,8 +36,9 @@ const RETRY_MS = 1_000
 /** Fetched beside the text, which is there before it. */
 const guard = import('../unsent/guard.ts')
 
-export class LiveDocument {
+export class LiveDocument implements ActiveDocument {
   readonly view = new EditorView()
+  readonly events = new Emitter<DocumentEvents>()
   confirmed: ConfirmedDocument | null = null
   /**
    * False while an answer to `document:open` or `document:resync` is awaited or compared; events
@@ -77,19 +63,18 @@ export class LiveDocument {
     (message) => (this.joined ? this.deliver(message) : this.queue.push(message)),
     () => void this.sender.push(),
   )
-  readonly peers: DocumentPeers
   private readonly stops: (() => void)[]
   private readonly watch = new TextWatcher(this.view)
 
   constructor(
     readonly id: string,
     readonly wire: Wire,
+    private readonly editorState: (setup: EditorSetup) => EditorState,
   ) {
-    this.peers = new DocumentPeers(this, wire)
+    showOpening(id)
     this.stops = listen(this, wire)
     void guard.then((it) => this.closed || this.stops.push(it.guardUnsent(id, () => this.unsent())))
     setActiveDocument(this)
-    forgetDecisions()
     if (wire.connected) void this.join()
   }
 
@@ -113,7 +98,6 @@ export class LiveDocument {
   close(): void {
     this.closed = true
     this.stops.forEach((stop) => stop())
-    this.peers.stop()
     setActiveDocument(null)
     this.watch.stop()
     if (!this.settled) {
@@ -124,6 +108,8 @@ export class LiveDocument {
     if (this.wire.connected)
       void this.wire.call('document:close', { documentId: this.id }).catch(() => undefined)
     this.view.destroy()
+    this.events.emit('closed', undefined)
+    showClosed()
   }
 
   /** Opens, or catches up after a break; the server answers with everything in one message. */
@@ -186,12 +172,10 @@ export class LiveDocument {
     if (opened.title !== undefined) useDocument.setState({ title: opened.title })
     const settings = opened.document?.settings ?? opened.settings
     if (settings) this.configure(settings)
-    useReview.setState((state) => applySnapshot(state, opened.requests, opened.streaming))
-    useChat.setState((chat) => opened.requests.reduce(requested, chat))
-    this.redraw()
     const { member, role, file } = opened
     useDocument.setState({ member, role, file: file ?? null })
-    this.peers.see(opened.peers, this.confirmed, opened.peerCount)
+    this.events.emit('opened', opened)
+    this.redraw()
     void this.goOn(opened.hash)
   }
 
@@ -226,7 +210,7 @@ export class LiveDocument {
     this.unsentId = newId()
     this.confirmed = new ConfirmedDocument(document.text, document.version)
     this.view.setState(
-      editorState({
+      this.editorState({
         ...document,
         clientID,
         writable: canWrite(role),
@@ -238,7 +222,9 @@ export class LiveDocument {
     )
     showOpen({ ...document, role }, lost)
     if (isFirst) void guard.then(({ takeKept }) => takeKept(this.id))
-    this.watch.read()
+    // What is shown of the text before stays until its changes are drawn.
+    if (isFirst) this.watch.read()
+    else this.watch.readSoon()
   }
 
   take(message: QueuedEvent): void {
@@ -257,8 +243,8 @@ export class LiveDocument {
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
       else if ('settings' in message) this.reconfigure(message)
-      else this.receiveRequestUpdate(message.update)
-      followResolved(this.view)
+      else this.events.emit('requestUpdated', message.update)
+      this.events.emit('delivered', undefined)
     } catch (error) {
       if (!isOutOfStep(error)) throw error
       console.warn('out of step, loading anew:', error.message)
@@ -286,7 +272,7 @@ export class LiveDocument {
     }
     if (hunks) {
       confirmed.change(hunks)
-      useReview.setState((all) => hunksPut(all, hunks.put))
+      this.events.emit('hunksPut', hunks.put)
     }
     steps.push(state.update({ effects: projected(confirmed, unconfirmed(state)) }))
     this.view.dispatch(steps)
@@ -295,16 +281,8 @@ export class LiveDocument {
 
   private announce(request: ToolApprovalRequest): void {
     this.confirmed!.add(request)
-    announceWritingDone(this.view, request)
-    useReview.setState((state) => applyRequest(state, request))
-    useChat.setState((chat) => requested(chat, request))
+    this.events.emit('requested', request)
     this.redraw()
-  }
-
-  /** A request changed, or a change that the AI is still writing. */
-  private receiveRequestUpdate(update: ToolApprovalUpdate): void {
-    announceWritingStopped(this.view, update)
-    useReview.setState((state) => applyUpdate(state, update))
   }
 
   private reconfigure({ settings, version }: SettingsEvent): void {
@@ -315,22 +293,18 @@ export class LiveDocument {
   }
 
   private resolve(done: ToolApprovalResolved): void {
-    notifyIfObsolete(useReview.getState().requests[done.request_id], done)
-    useReview.setState((state) => applyResolved(state, done))
+    this.events.emit('resolved', done)
     this.confirmed!.drop((hunk) => hunk.request_id === done.request_id)
     this.redraw()
   }
 
   private changed(update: ViewUpdate): void {
     this.watch.changed(update)
+    this.events.emit('updated', update)
     if (update.docChanged) {
-      followDepth(update.state)
       showSaved(this.settled, this.wire.connected)
       void this.sender.push()
     }
-    if (update.selectionSet || update.docChanged || update.focusChanged) this.peers.want()
-    const before = update.startState.field(reviewField, false)
-    if (update.state.field(reviewField, false) !== before) this.watch.hunks()
   }
 
   private pause(): void {
@@ -352,7 +326,7 @@ export class LiveDocument {
 
   leave(): void {
     this.pause()
-    this.peers.leave(this.confirmed)
+    this.events.emit('disconnected', undefined)
     showSaved(this.settled, this.wire.connected)
   }
 

@@ -4,13 +4,22 @@
  */
 import type { CallError } from '../../wire/socket.ts'
 import type { Role } from '../../wire/generated.ts'
-import { useDocument } from '../store.ts'
+import { EMPTY, useDocument } from '../store.ts'
 import type { UnsentEdit } from '../unsent/unsentEdit.ts'
 
 interface Opening {
   id: string
   title: string
   role: Role
+}
+
+/** Nothing of the document that was open before is shown with the next one. */
+export function showOpening(id: string): void {
+  useDocument.setState({ ...EMPTY, id })
+}
+
+export function showClosed(): void {
+  useDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
 }
 
 export function showOpen({ id, title, role }: Opening, lost: readonly UnsentEdit[]): void {

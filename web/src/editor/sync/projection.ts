@@ -1,8 +1,7 @@
 /** The server's side of a document, shown in the local text. Pure. */
 import type { ChangeSet } from '@codemirror/state'
-import { setFrozen } from '../../frozen/field.ts'
-import { setHunks } from '../../review/changes/reviewField.ts'
 import type { ConfirmedDocument } from './confirmedDocument.ts'
+import { setFrozen, setHunks } from './effects.ts'
 
 /** Changes and frozen passages as they stand in the local text. */
 export const projected = (confirmed: ConfirmedDocument, unconfirmed: readonly ChangeSet[]) => [

@@ -3,6 +3,7 @@ import { getSyncedVersion } from '@codemirror/collab'
 import type { EditorView } from '@codemirror/view'
 import { CallError, type Wire } from '../../wire/socket.ts'
 import type { ConfirmedDocument } from './confirmedDocument.ts'
+import type { DocumentEvents, Emitter } from './events.ts'
 import { sendable } from './sendable.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
@@ -19,7 +20,7 @@ interface Host {
   readonly view: EditorView
   readonly confirmed: ConfirmedDocument | null
   readonly hears: boolean
-  readonly peers: { want: () => void }
+  readonly events: Pick<Emitter<DocumentEvents>, 'emit'>
   join: () => Promise<void>
   reload: () => Promise<void>
 }
@@ -30,7 +31,7 @@ export class Sender {
   constructor(private readonly host: Host) {}
 
   async push(): Promise<void> {
-    const { id, wire, view, confirmed, hears, peers } = this.host
+    const { id, wire, view, confirmed, hears, events } = this.host
     if (this.pushing || !hears || confirmed === null) return
     const version = getSyncedVersion(view.state)
     const updates = sendable(view.state).slice(0, PUSH_AT_MOST)
@@ -38,7 +39,7 @@ export class Sender {
     this.pushing = true
     try {
       await wire.call('document:push', { documentId: id, version, updates })
-      peers.want()
+      events.emit('pushed', undefined)
       if (this.host.confirmed?.version === version && this.host.hears)
         throw new CallError({ code: 'timeout', message: 'Sent, but not heard back.' })
     } catch (error) {

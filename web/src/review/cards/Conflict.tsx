@@ -1,10 +1,9 @@
 /** A person changed the very words the AI wanted to replace: three texts, four ways on. */
-import { activeDocument } from '../../editor/sync/activeDocument.ts'
+import { useDocument } from '../../editor/store.ts'
 import { askAgain } from '../../chat/ask.ts'
 import { Icon } from '../../ui/icons.tsx'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk } from '../state/decide.ts'
-import { asItIs } from '../changes/reviewField.ts'
 import { baseText, currentText, proposedText } from '../changes/hunk.ts'
 import { wordDiff } from '../changes/wordDiff.ts'
 import { usePanel } from '../state/panel.ts'
@@ -20,12 +19,10 @@ interface Props {
   children?: React.ReactNode
 }
 
-export function Conflict({ hunk: shown, number, busy, types, children }: Props) {
-  const changedBy = useChangedBy(shown)
-  const state = activeDocument()?.view.state
-  if (!state) return null
-  const { doc } = state
-  const hunk = asItIs(state, shown)
+export function Conflict({ hunk, number, busy, types, children }: Props) {
+  const changedBy = useChangedBy(hunk)
+  const doc = useDocument(({ snapshot }) => snapshot?.doc)
+  if (!doc) return null
   const base = baseText(hunk, doc)
   const inserting = hunk.parts.every((part) => part.base === '')
   return (

@@ -1,5 +1,6 @@
 /** The proposed words, to be changed in their own place before they are accepted. */
 import { isolateHistory } from '@codemirror/commands'
+import type { EditorState } from '@codemirror/state'
 import { useState } from 'react'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { allSent } from '../../editor/sync/allSent.ts'
@@ -17,10 +18,20 @@ import { useReturnFocus } from '../changes/keyboardFocus.ts'
 import { acceptance } from '../state/responses.ts'
 import { ModelFeedback } from './ModelFeedback.tsx'
 
-export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
-  const [proposed] = useState(() => proposedNow(hunk))
+interface Props {
+  hunk: Hunk
+  number: number
+  /** The editor's state when the edit was opened. */
+  opened: EditorState
+}
+
+export function HunkEdit({ hunk, number, opened }: Props) {
+  const [proposed] = useState(() => editableText(asItIs(opened, hunk), opened.doc))
   const [text = proposed, keep] = useDraft(draftOf(hunk.id, 'edit'))
-  const [sentence] = useState(() => sentenceNow(hunk, text))
+  // The whole sentence is edited, not the part of it that the AI changes.
+  const [sentence] = useState(() =>
+    sentenceOf(asItIs(opened, hunk), opened.doc, hunksOf(opened), text),
+  )
   const [whole, setWhole] = useState(sentence.before + sentence.middle + sentence.after)
   const { leave, stay } = useReturnFocus()
   const field = useFocusOnce<HTMLTextAreaElement>()
@@ -94,21 +105,6 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
       </div>
     </div>
   )
-}
-
-function proposedNow(hunk: Hunk): string {
-  const state = activeDocument()?.view.state
-  return state
-    ? editableText(asItIs(state, hunk), state.doc)
-    : hunk.parts.map((part) => part.insert).join('')
-}
-
-/** The whole sentence is edited, not the part of it that the AI changes. */
-function sentenceNow(hunk: Hunk, words: string): Sentence {
-  const state = activeDocument()?.view.state
-  return state
-    ? sentenceOf(asItIs(state, hunk), state.doc, hunksOf(state), words)
-    : { before: '', middle: words, after: '' }
 }
 
 /** What was edited beside the change is typed into the text, as one's own. */

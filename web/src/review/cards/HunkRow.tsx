@@ -1,4 +1,5 @@
 /** One change in the panel: quoted, numbered, and with its buttons while it is the active one. */
+import type { EditorView } from '@codemirror/view'
 import { memo, useEffect } from 'react'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { useDocument } from '../../editor/store.ts'
@@ -14,7 +15,7 @@ import { EDIT_IS_KEPT, useHasKeptEdit } from '../drafts/keptEdits.ts'
 import { canSplit, isMoved } from '../changes/hunk.ts'
 import { activate, showRow } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
-import { asItIs, hunksOf } from '../changes/reviewField.ts'
+import { hunksOf } from '../changes/reviewField.ts'
 import { alike, inParagraph } from '../changes/similar.ts'
 import { usePanel } from '../state/panel.ts'
 import { Quotation } from './Quotation.tsx'
@@ -23,6 +24,7 @@ import type { HunkSummary } from './hunkSummaries.ts'
 import { acceptance, rejection } from '../state/responses.ts'
 import { wordChange } from '../changes/snippet.ts'
 import { tally } from '../state/store.ts'
+import { useReviewState } from '../useReviewState.ts'
 import { useApproved } from './useApproved.ts'
 import { feedbackOnAcceptOne, feedbackOnRejectOne } from '../wording/modelFeedback.ts'
 import { mayType, useReviewer } from '../wording/permissions.ts'
@@ -96,11 +98,10 @@ export function HunkBody({ hunk, number, total, mayDecide, request }: Props) {
     showRow(hunk.id)
   }, [hunk.id, writing])
   const approved = useApproved(hunk, request)
-  const view = activeDocument()?.view
-  if (!view) return null
+  const isFrozen = useDocument(({ snapshot }) => snapshot && hunkTouchesFrozen(snapshot, hunk))
   return (
     <div className="hunk-body">
-      {hunkTouchesFrozen(view.state, asItIs(view.state, hunk)) && (
+      {isFrozen && (
         <p className="warn-note">
           Some of these words are frozen: the AI can’t change them, so this cannot be accepted. An
           owner can unfreeze them.
@@ -218,8 +219,10 @@ interface SheetButtonsProps {
 
 function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
   const accept = useHasKeptEdit(hunk) ? 'Accept your edit' : 'Accept'
-  const view = activeDocument()?.view
-  if (!view) return null
+  const act = (press: (view: EditorView) => boolean) => () => {
+    const view = activeDocument()?.view
+    if (view) press(view)
+  }
   return (
     <span className="in-sheet">
       <button
@@ -228,7 +231,7 @@ function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
         className="button is-accept"
         disabled={off}
         aria-label={`${accept}${accept === 'Accept' ? '' : ' of'} change ${number} of ${total}`}
-        onClick={() => acceptActive(view)}
+        onClick={act(acceptActive)}
       >
         <Icon name="check" size={13} /> {accept}
       </button>
@@ -238,7 +241,7 @@ function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
           className="button"
           disabled={off}
           aria-label={`Edit change ${number} of ${total}`}
-          onClick={() => editActive(view)}
+          onClick={act(editActive)}
         >
           <Icon name="pencil" size={13} /> Edit
         </button>
@@ -249,7 +252,7 @@ function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
         className="button"
         disabled={off}
         aria-label={`Reject change ${number} of ${total}`}
-        onClick={() => rejectActive(view)}
+        onClick={act(rejectActive)}
       >
         <Icon name="cross" size={13} /> Reject
       </button>
@@ -259,12 +262,12 @@ function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
 
 /** The ways to decide a change together with others like it. */
 function Together({ hunk }: { hunk: Hunk }) {
-  const hunks = useDocument((state) => state.hunks)
-  const state = activeDocument()?.view.state
-  if (!state) return null
+  const hunks = useReviewState((review) => review.hunks)
+  const doc = useDocument(({ snapshot }) => snapshot?.doc)
+  if (!doc) return null
   const list = (title: string, all: readonly Hunk[]) => ({ title, ids: all.map(({ id }) => id) })
   const same = alike(hunks, hunk)
-  const near = inParagraph(hunks, hunk, state.doc)
+  const near = inParagraph(hunks, hunk, doc)
   const ways = [
     { words: `Decide all ${same.length} alike…`, found: list('Changes like this one', same) },
     {

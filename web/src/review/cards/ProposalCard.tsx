@@ -1,7 +1,6 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
 import { useLayoutEffect, useRef, useState } from 'react'
-import { canDecide, useDocument, useDocumentParts } from '../../editor/store.ts'
-import { activeDocument } from '../../editor/sync/activeDocument.ts'
+import { canDecide, useDocument } from '../../editor/store.ts'
 import { RememberOffer } from '../../rules/RememberOffer.tsx'
 import { canRemember } from '../../rules/wording.ts'
 import { useCapability, useSession } from '../../session/store.ts'
@@ -9,6 +8,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
 import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
 import { proposeAgain, isRefused } from '../state/reopen.ts'
+import { useReviewState } from '../useReviewState.ts'
 import { TextViewChoice } from '../TextViewChoice.tsx'
 import { ApprovalCount } from './ApprovalCount.tsx'
 import { Countdown } from './Countdown.tsx'
@@ -21,7 +21,6 @@ import { usePanel } from '../state/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
 import { corrections, isProofread } from '../changes/similar.ts'
-import { hunksOf } from '../changes/reviewField.ts'
 import { wordChange } from '../changes/snippet.ts'
 import { onlookers, reasonCannotDecide, useReviewer } from '../wording/permissions.ts'
 import { approvedBy } from '../wording/votes.ts'
@@ -31,7 +30,7 @@ import { isWaitingHunk, tally, useReview } from '../state/store.ts'
 import { feedbackOnAcceptAll, feedbackOnRejectAll } from '../wording/modelFeedback.ts'
 
 export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
-  const { hunks: all, active } = useDocumentParts('hunks', 'active')
+  const all = useReviewState(({ hunks }) => hunks)
   const reviewer = useReviewer()
   const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
   const viewers = useReview((state) => state.viewers[request.request_id])
@@ -44,7 +43,6 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
   const writing = usePanel(({ editing, reasoning }) =>
     hunks.some(({ id }) => id === editing || id === reasoning),
   )
-  const view = activeDocument()?.view
   const conflicts = hunks.filter((hunk) => hunk.status === 'conflict').length
   return (
     <div className="proposal">
@@ -79,11 +77,9 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
           </button>
         )}
         <Words request={request} />
-        {view && (
-          <span className="on-phone">
-            <TextViewChoice view={view} />
-          </span>
-        )}
+        <span className="on-phone">
+          <TextViewChoice />
+        </span>
         <Countdown request={request} others={others} mayDecide={mayDecide} />
       </div>
       <div
@@ -99,7 +95,7 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
       {hunks.length === 0 && request.diff_lines.length > 0 && (
         <pre className="diff-lines">{request.diff_lines.join('\n')}</pre>
       )}
-      <Rows request={request} hunks={hunks} all={all} active={active} mayDecide={mayDecide} />
+      <Rows request={request} hunks={hunks} all={all} mayDecide={mayDecide} />
       {held && <p className="card-note">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
       <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
@@ -114,13 +110,12 @@ interface RowsProps {
   /** Of this request, and of all. */
   hunks: readonly Hunk[]
   all: readonly Hunk[]
-  active: string | null
   mayDecide: boolean
 }
 
-function Rows({ request, hunks, all, active, mayDecide }: RowsProps) {
-  // The quotations follow the text around them.
-  useDocument((state) => state.revision)
+function Rows({ request, hunks, all, mayDecide }: RowsProps) {
+  const snapshot = useDocument((state) => state.snapshot)
+  const active = useReviewState((review) => review.active)
   const me = useSession((session) => session.me?.user.id)
   const edits = useKeptWords()
   const kept = useRef<readonly HunkSummary[]>([])
@@ -129,12 +124,9 @@ function Rows({ request, hunks, all, active, mayDecide }: RowsProps) {
   useLayoutEffect(() => {
     if (list.current) writeNumbers(list.current, (id) => numbers.get(id)!)
   })
-  const view = activeDocument()?.view
-  if (!view) return null
-  const now = new Map(hunksOf(view.state).map((hunk) => [hunk.id, hunk]))
-  const approved = (hunk: Hunk) => approvedBy(votesAsShown(hunk), me)
-  const shown = hunks.map((hunk) => now.get(hunk.id) ?? hunk)
-  const rows = hunkSummaries(shown, view.state.doc, { approvedBy: approved, edits }, kept.current)
+  if (!snapshot) return null
+  const approved = (hunk: Hunk) => approvedBy(votesAsShown(hunk, snapshot), me)
+  const rows = hunkSummaries(hunks, snapshot.doc, { approvedBy: approved, edits }, kept.current)
   kept.current = rows
   return (
     <ol ref={list} aria-label="Changes">

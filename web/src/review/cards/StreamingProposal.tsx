@@ -1,10 +1,10 @@
 /** A change while the model writes it: what it has become so far, and a way to stop it. */
 import { Fragment } from 'react'
 import { cancelRun } from '../../chat/ask.ts'
-import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { useDocument } from '../../editor/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
+import { useReviewState } from '../useReviewState.ts'
 import { Quotation } from './Quotation.tsx'
 import { snippet } from '../changes/snippet.ts'
 import type { StreamingProposalState } from '../state/store.ts'
@@ -21,11 +21,9 @@ export function StreamingProposal({
   writing: StreamingProposalState
   mine: boolean
 }) {
-  // The quotations follow the text around them.
-  useDocument((state) => state.revision)
-  const all = useDocument((state) => state.streaming)
+  const doc = useDocument(({ snapshot }) => snapshot?.doc)
+  const all = useReviewState(({ streaming }) => streaming)
   const hunks = all.filter((hunk) => hunk.request_id === writing.id)
-  const view = activeDocument()?.view
   const rows = hunks.slice(-ROWS)
   const hidden = hunks.length - rows.length
   return (
@@ -39,13 +37,13 @@ export function StreamingProposal({
           {plural(hunks.length, 'change')} so far{hidden > 0 && `, the latest ${rows.length}:`}
         </p>
       )}
-      {view && rows.length > 0 && (
+      {doc && rows.length > 0 && (
         <ol aria-label="Changes so far">
           {rows.map((hunk, index) => (
             <li key={hunk.id} className="growing-row">
               <span aria-hidden="true">{hidden + index + 1}</span>
               <span className="words">
-                <Quotation pieces={snippet(hunk, view.state.doc)} />
+                <Quotation pieces={snippet(hunk, doc)} />
               </span>
             </li>
           ))}

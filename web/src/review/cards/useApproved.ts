@@ -1,23 +1,20 @@
 /** A change that waits for more people, in words. */
+import type { EditorState } from '@codemirror/state'
+import { useDocument } from '../../editor/store.ts'
 import { useSession } from '../../session/store.ts'
-import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
 import { currentText } from '../changes/hunk.ts'
-import { asItIs } from '../changes/reviewField.ts'
 import { useReview } from '../state/store.ts'
 import { votesFor } from '../state/votes.ts'
 import { mayDecide, useReviewer } from '../wording/permissions.ts'
 import { approvedBy, votesWords } from '../wording/votes.ts'
 
-/** The words of others that stand where a conflict is. */
-function standing(hunk: Hunk): string | undefined {
-  const state = activeDocument()?.view.state
-  if (!state || hunk.status !== 'conflict') return undefined
-  return currentText(asItIs(state, hunk), state.doc)
-}
-
-/** The votes for a change that count as it stands on the screen. */
-export const votesAsShown = (hunk: Hunk): readonly HunkVote[] => votesFor(hunk, standing(hunk))
+/** The votes for a change of the snapshot that count with the words that stand in its place. */
+export const votesAsShown = (hunk: Hunk, snapshot: EditorState | null): readonly HunkVote[] =>
+  votesFor(
+    hunk,
+    snapshot && hunk.status === 'conflict' ? currentText(hunk, snapshot.doc) : undefined,
+  )
 
 interface Approved {
   /** Who approved it, for a badge. */
@@ -31,8 +28,9 @@ export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalReques
   useReview((state) => hunk && state.requests[hunk.request_id])
   const me = useSession((session) => session.me?.user.id)
   const reviewer = useReviewer()
+  const snapshot = useDocument((state) => (hunk?.status === 'conflict' ? state.snapshot : null))
   if (!hunk || !request) return { by: '', words: '' }
-  const votes = votesAsShown(hunk)
+  const votes = votesAsShown(hunk, snapshot)
   const decides = mayDecide(request, reviewer)
   return { by: approvedBy(votes, me), words: votesWords(votes, request, me, decides) }
 }

@@ -1,8 +1,9 @@
 import { EditorState } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'
+import { setHunks } from '../../editor/sync/effects.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { Attention } from './attention.ts'
-import { following, hunksOf, reviewField, setActive, setHunks } from './reviewField.ts'
+import { following, hunksOf, reviewField, setActive } from './reviewField.ts'
 
 const WORDS = 'one two three four five six'
 const hunks = (): Hunk[] =>

@@ -4,9 +4,9 @@
  */
 import { EditorView } from '@codemirror/view'
 import { busyIds } from '../state/busy.ts'
+import { usePanel } from '../state/panel.ts'
 import { isWaiting, useReview } from '../state/store.ts'
 import { describeHunkOutcome, outcomeSummary } from '../wording/outcomeSummary.ts'
-import { useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { activate, isInReviewBar } from './inView.ts'
 import { hasVoted } from '../state/votes.ts'
@@ -25,7 +25,7 @@ export function goOn(view: EditorView, after = ''): void {
   if (!resolved) return
   const next = following(hunksOf(view.state), resolved.hunk)
   if (next) return activate(view, next, { after })
-  useDocument.setState({ finished: isInReviewBar() })
+  usePanel.setState({ finished: isInReviewBar() })
   view.dispatch({
     effects: [
       setActive.of(null),

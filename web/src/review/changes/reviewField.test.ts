@@ -1,5 +1,6 @@
 import { ChangeSet, EditorState, Transaction } from '@codemirror/state'
 import { expect, it } from 'vitest'
+import { setHunks } from '../../editor/sync/effects.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { shownAt } from './hunk.ts'
 import {
@@ -13,7 +14,6 @@ import {
   review,
   reviewField,
   setActive,
-  setHunks,
   setOutcome,
   setTextView,
   streamingOf,

@@ -11,6 +11,7 @@ import {
   type Extension,
 } from '@codemirror/state'
 import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
+import { setHunks } from '../../editor/sync/effects.ts'
 import { toast } from '../../ui/toasts.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
@@ -59,7 +60,6 @@ export interface ResolvedChange {
   outcome: string | null
 }
 
-export const setHunks = StateEffect.define<readonly Hunk[]>()
 /** Makes a change the active one; `null`: lets go of one that is no longer open. */
 export const setActive = StateEffect.define<string | null>()
 export const setTextView = StateEffect.define<TextView>()
@@ -193,18 +193,21 @@ export function following(hunks: readonly Hunk[], gone: Hunk): Hunk | undefined 
   return hunks.find((hunk) => inOrder(hunk, gone) > 0) ?? hunks.at(-1)
 }
 
+export const reviewIn = (state: EditorState | null): ReviewState =>
+  state?.field(reviewField, false) ?? EMPTY
+
 export function hunksOf(state: EditorState): readonly Hunk[] {
-  return state.field(reviewField, false)?.hunks ?? []
+  return reviewIn(state).hunks
 }
 
 /** What the model is still writing, where it stands. */
 export function streamingOf(state: EditorState): readonly Hunk[] {
-  return state.field(reviewField, false)?.streaming ?? []
+  return reviewIn(state).streaming
 }
 
 export function activeHunk(state: EditorState): Hunk | undefined {
-  const value = state.field(reviewField, false)
-  return value?.hunks.find((hunk) => hunk.id === value.active)
+  const { hunks, active } = reviewIn(state)
+  return hunks.find((hunk) => hunk.id === active)
 }
 
 /**
@@ -215,7 +218,7 @@ export function asItIs(state: EditorState, hunk: Hunk): Hunk {
 }
 
 export function resolvedChange(state: EditorState): ResolvedChange | null {
-  return state.field(reviewField, false)?.resolved ?? null
+  return reviewIn(state).resolved
 }
 
 /**

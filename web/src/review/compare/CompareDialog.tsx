@@ -3,28 +3,24 @@
  * changes.
  */
 import { useDocument } from '../../editor/store.ts'
-import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { plural } from '../../ui/timeFormat.ts'
-import { asItIs } from '../changes/reviewField.ts'
 import { inParagraph } from '../changes/similar.ts'
 import { type Comparison, usePanel } from '../state/panel.ts'
+import { useReviewState } from '../useReviewState.ts'
 import { type Pair, type ComparedText, shortened, sideBySide } from './sideBySide.ts'
 
 const AROUND = 1
 
 export function CompareDialog({ of }: { of: Comparison }) {
-  // The texts follow what is typed and decided meanwhile.
-  useDocument((state) => state.revision)
-  const all = useDocument((state) => state.hunks)
-  const state = activeDocument()?.view.state
-  if (!state) return null
+  const doc = useDocument(({ snapshot }) => snapshot?.doc)
+  const all = useReviewState(({ hunks }) => hunks)
+  if (!doc) return null
   const request = all.filter((hunk) => hunk.request_id === of.request)
   const one = request.find(({ id }) => id === of.paragraphOf)
-  const chosen = of.paragraphOf === null ? request : one ? inParagraph(request, one, state.doc) : []
-  const hunks = chosen.map((hunk) => asItIs(state, hunk))
+  const hunks = of.paragraphOf === null ? request : one ? inParagraph(request, one, doc) : []
   const conflicts = hunks.filter(({ status }) => status === 'conflict').length
-  const shown = shortened(sideBySide(state.doc, hunks), of.paragraphOf === null ? AROUND : 0)
+  const shown = shortened(sideBySide(doc, hunks), of.paragraphOf === null ? AROUND : 0)
   const differs = shown.some((pair) => !('skipped' in pair) && pair.changed)
   return (
     <Dialog

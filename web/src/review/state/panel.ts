@@ -32,6 +32,8 @@ interface PanelState {
   together: Together | null
   /** What the comparison shows; `null`: it is closed. */
   comparing: Comparison | null
+  /** The last change was decided in the review bar, and the keyboard is still there. */
+  finished: boolean
 }
 
 export const usePanel = create<PanelState>()(() => ({
@@ -41,4 +43,5 @@ export const usePanel = create<PanelState>()(() => ({
   reasoning: null,
   together: null,
   comparing: null,
+  finished: false,
 }))
