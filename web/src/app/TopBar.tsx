@@ -4,7 +4,7 @@
 import { Suspense, useEffect, useState } from 'react'
 import { find } from '../editor/find/find.ts'
 import { activeDocument } from '../editor/sync/activeDocument.ts'
-import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
+import { useDocument, useDocumentParts } from '../editor/store.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { People } from '../presence/People.tsx'
@@ -22,6 +22,7 @@ import { tooLong } from './documents/title.ts'
 import { follow } from './routes.ts'
 import { Share } from './share/Share.tsx'
 import { useTheme } from './theme.ts'
+import { canWrite } from '../session/roles.ts'
 
 const ExportDialog = lazyPart(() =>
   import('./documents/Export.tsx').then((all) => all.ExportDialog),

@@ -1,6 +1,6 @@
 /** Where an edit is asked for: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
-import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
+import { useDocument, useDocumentParts } from '../editor/store.ts'
 import { isCorrector, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
@@ -10,6 +10,7 @@ import { ModeChoice } from './ModeChoice.tsx'
 import { isTooLong, sizeWarning } from './composer/sizeWarning.ts'
 import { modelLabel } from './usage.ts'
 import { useActiveRun } from './activeRun.ts'
+import { canWrite } from '../session/roles.ts'
 
 const OFFLINE = 'The AI needs a connection.'
 

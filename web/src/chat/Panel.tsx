@@ -1,13 +1,13 @@
 /** The side of the page where edits are asked for and reviewed; a bottom sheet on small screens. */
 import { Suspense, useEffect } from 'react'
-import { canWrite, useDocument } from '../editor/store.ts'
+import { useDocument } from '../editor/store.ts'
 import { BatchDecision } from '../review/BatchDecision.tsx'
 import { Bin } from '../review/Bin.tsx'
 import { loadEnded } from '../review/state/bin.ts'
 import { OrphanedDrafts } from '../review/OrphanedDrafts.tsx'
 import { ReviewSettings } from '../review/ReviewSettings.tsx'
 import { usePanel } from '../review/state/panel.ts'
-import { isWaiting, useReview } from '../review/state/store.ts'
+import { isWaiting } from '../review/state/store.ts'
 import { Rules } from '../rules/Rules.tsx'
 import { isCorrector, useCapability, useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -28,6 +28,8 @@ import {
   useChat,
 } from './store.ts'
 import { loadEarlier, loadTranscript } from './transcript.ts'
+import { canWrite } from '../session/roles.ts'
+import { useReview } from '../review/stores/requests.ts'
 
 const CompareDialog = lazyPart(() =>
   import('../review/compare/CompareDialog.tsx').then((all) => all.CompareDialog),

@@ -1,10 +1,11 @@
 /** What was said and decided before this tab was opened. */
 import { hasCapability, useSession, wire } from '../session/store.ts'
 import { useDocument } from '../editor/store.ts'
-import { isWaiting, useReview } from '../review/state/store.ts'
+import { isWaiting } from '../review/state/store.ts'
 import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
 import { CallError } from '../wire/socket.ts'
 import { applyAgentEvent, type Chat, joined, NO_CHAT, requested, useChat } from './store.ts'
+import { useReview } from '../review/stores/requests.ts'
 
 /** The newest of it. */
 export async function loadTranscript(documentId: string): Promise<void> {

@@ -6,9 +6,10 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { toast } from '../ui/toasts.ts'
 import { activeDocument } from './sync/activeDocument.ts'
-import { canWrite, useDocument } from './store.ts'
+import { useDocument } from './store.ts'
 import { type Preview, previews, putBack, type PutBack } from './unsent/putBack.ts'
 import { type UnsentEdit, wordsOf } from './unsent/unsentEdit.ts'
+import { canWrite } from '../session/roles.ts'
 
 const forget = (id: string) =>
   useDocument.setState(({ recovered }) => ({

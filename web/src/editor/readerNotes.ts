@@ -2,7 +2,8 @@
 import { EditorView } from '@codemirror/view'
 import type { Role } from '../wire/generated.ts'
 import { toast } from '../ui/toasts.ts'
-import { canDecide, useDocument } from './store.ts'
+import { useDocument } from './store.ts'
+import { canDecide } from '../session/roles.ts'
 
 /** What the toast is about. */
 const READ_ONLY = 'read only'

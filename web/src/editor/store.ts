@@ -90,6 +90,3 @@ export function useDocumentParts<Name extends keyof DocumentState>(
     ),
   )
 }
-
-export const canWrite = (role: Role): boolean => role === 'owner' || role === 'editor'
-export const canDecide = (role: Role): boolean => role !== 'viewer' && role !== 'guest'

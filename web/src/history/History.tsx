@@ -1,6 +1,6 @@
 /** Version history: the steps that made the text, each to look at and to go back to. */
 import { useEffect, useState } from 'react'
-import { canWrite, useDocument } from '../editor/store.ts'
+import { useDocument } from '../editor/store.ts'
 import { useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { toast } from '../ui/toasts.ts'
@@ -8,6 +8,7 @@ import { CallError } from '../wire/socket.ts'
 import { namesIn, type VersionPiece, type Step, titleOf, wordsIn, woven } from './steps.ts'
 import { moment } from './wording.ts'
 import { useHistory } from './readHistory.ts'
+import { canWrite } from '../session/roles.ts'
 
 export function History({ id, onClose }: { id: string; onClose: () => void }) {
   const { steps, isMore, problem, readMore } = useHistory(id)

@@ -5,9 +5,10 @@ import { clockTime, plural } from '../ui/timeFormat.ts'
 import { proposedBy } from '../ui/importReport.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { BinPages } from './BinPages.tsx'
-import { type Filter, ofDocument } from './state/bin.ts'
+import { ofDocument } from './state/bin.ts'
 import { RequestOutcome } from './cards/RequestOutcome.tsx'
-import { useReview } from './state/store.ts'
+import { useReview } from './stores/requests.ts'
+import type { Filter } from './state/refused.ts'
 
 const FILTERS: readonly (readonly [Filter, string])[] = [
   ['all', 'All'],

@@ -4,8 +4,9 @@
 import { type ReactNode, useEffect } from 'react'
 import { useSession } from '../session/store.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
-import { type BinPlace, type Filter, inBin, loadBin, loadMore } from './state/bin.ts'
+import { type BinPlace, loadBin, loadMore } from './state/bin.ts'
 import type { Requests } from './state/store.ts'
+import { type Filter, inBin } from './state/refused.ts'
 
 interface Props {
   bin: BinPlace
@@ -24,7 +25,7 @@ export function BinPages({ bin, id, filters, live, list, empty }: Props) {
   useEffect(() => {
     if (id !== null && online) void loadBin(id, bin.use.getState().filter, bin)
   }, [bin, id, online])
-  const requests = inBin(read, filter, live, bin)
+  const requests = inBin(read, filter, live, bin.statuses)
   const choose = (wanted: Filter) => id !== null && void loadBin(id, wanted, bin)
   return (
     <>

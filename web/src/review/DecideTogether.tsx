@@ -14,9 +14,9 @@ import { decideTogether } from './state/decide.ts'
 import { keptEdits } from './drafts/drafts.ts'
 import { useKeptEdits } from './drafts/keptEdits.ts'
 import { type Together, usePanel } from './state/panel.ts'
-import { useReview } from './state/store.ts'
-import { votedOf, votesFor } from './state/votes.ts'
-import { votedCount } from './wording/votes.ts'
+import { votedOf, votedCount } from './state/votes.ts'
+import { useReview } from './stores/requests.ts'
+import { votesFor } from './stores/votes.ts'
 
 export function DecideTogether() {
   const together = usePanel((panel) => panel.together)

@@ -4,8 +4,8 @@
  */
 import { useRef } from 'react'
 import { copyText } from '../ui/clipboard.ts'
-import { type DraftStore, type Orphan, useDrafts } from './drafts/drafts.ts'
-import { forgetOrphan } from './drafts/orphans.ts'
+import { type DraftStore, useDrafts, forgetOrphan } from './drafts/drafts.ts'
+import type { Orphan } from './state/drafts.ts'
 
 interface Props {
   store?: DraftStore

@@ -1,18 +1,21 @@
 /** Half-written edits, reasons and notes about what was decided otherwise. */
 import { useEffect } from 'react'
 import { activeDocument } from '../editor/sync/activeDocument.ts'
-import { canWrite, useDocument } from '../editor/store.ts'
+import { useDocument } from '../editor/store.ts'
 import { batchOf } from './state/batch.ts'
 import { useReviewState } from './useReviewState.ts'
 import { useBusy } from './state/busy.ts'
-import { ALL, useDrafts } from './drafts/drafts.ts'
+import { useDrafts } from './drafts/drafts.ts'
 import { orphaned } from './drafts/orphans.ts'
 import { outcomeSummary } from './wording/outcomeSummary.ts'
 import { isOpen } from './changes/hunk.ts'
 import { OrphanedDraftList } from './OrphanedDraftList.tsx'
-import { isWaiting, useReview } from './state/store.ts'
+import { isWaiting } from './state/store.ts'
 import { wasDecidedHere } from './state/undo.ts'
-import { useReviewer } from './wording/permissions.ts'
+import { canWrite } from '../session/roles.ts'
+import { useReview } from './stores/requests.ts'
+import { useReviewer } from './stores/reviewer.ts'
+import { ALL } from './state/drafts.ts'
 
 export function OrphanedDrafts() {
   useOrphans()

@@ -1,7 +1,8 @@
 /** How the text is shown while changes wait: with its changes, as it would read, as it is. */
 import { activeDocument } from '../editor/sync/activeDocument.ts'
-import { setTextView, type TextView } from './changes/reviewField.ts'
+import { setTextView } from './changes/reviewField.ts'
 import { useReviewState } from './useReviewState.ts'
+import type { TextView } from './state/changes.ts'
 
 const VIEWS: readonly (readonly [TextView, string])[] = [
   ['markup', 'Markup'],

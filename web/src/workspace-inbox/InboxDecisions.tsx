@@ -5,19 +5,13 @@
 import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { Countdown } from '../review/cards/Countdown.tsx'
 import { useBusy } from '../review/state/busy.ts'
-import { draftOf, useInboxDrafts } from '../review/drafts/drafts.ts'
+import { useInboxDrafts } from '../review/drafts/drafts.ts'
 import { ReasonForm } from '../review/cards/ReasonForm.tsx'
 import { acceptanceOfAll } from '../review/state/responses.ts'
 import { feedbackOnApprove } from '../review/wording/modelFeedback.ts'
 import { ModelFeedback } from '../review/cards/ModelFeedback.tsx'
 import { respondForm, approveForm, rejectForm } from '../review/wording/decisionForms.ts'
-import {
-  mayDecide,
-  mayType,
-  onlookers,
-  reasonCannotDecide,
-  useInboxReviewer,
-} from '../review/wording/permissions.ts'
+import { mayDecide, mayType, onlookers, reasonCannotDecide } from '../review/wording/permissions.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ALT, MOD, SHIFT } from '../ui/keyNames.ts'
@@ -28,6 +22,8 @@ import { ConfirmStep } from './ConfirmStep.tsx'
 import { decideRequest } from './state/decide.ts'
 import { type CardActivity, updateCard, useInbox } from './state/store.ts'
 import { verbsFor } from './state/wording.ts'
+import { useInboxReviewer } from '../review/stores/reviewer.ts'
+import { draftOf } from '../review/state/drafts.ts'
 
 const REASONS = ['Not needed', 'Wrong place', 'Too risky']
 

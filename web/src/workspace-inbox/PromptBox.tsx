@@ -5,11 +5,12 @@ import { documentPath, follow } from '../app/routes.ts'
 import { ModeChoice } from '../chat/ModeChoice.tsx'
 import { chosenMode } from '../chat/modes.ts'
 import { isWaiting } from '../review/state/store.ts'
-import { mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
+import { mayDecide } from '../review/wording/permissions.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { type AskedRun, hear, shownRuns, stateWords, type Waits } from './state/askedRuns.ts'
 import { useInbox } from './state/store.ts'
+import { useInboxReviewer } from '../review/stores/reviewer.ts'
 
 /** Outlives the desk's being closed. */
 const useAsked = create<{ runs: readonly AskedRun[] }>()(() => ({ runs: [] }))

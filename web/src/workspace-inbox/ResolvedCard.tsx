@@ -4,7 +4,7 @@
  */
 import { documentPath, follow } from '../app/routes.ts'
 import { useBusy } from '../review/state/busy.ts'
-import { mayAskAgain, mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
+import { mayAskAgain, mayDecide } from '../review/wording/permissions.ts'
 import { UndoReopenButtons } from '../review/cards/UndoReopenButtons.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { proposeAgain, undoFileAction } from './state/undo.ts'
@@ -14,6 +14,7 @@ import { ConfirmStep } from './ConfirmStep.tsx'
 import { showInvisible } from './state/visibleText.ts'
 import { changedAt, type FileNow, useInbox } from './state/store.ts'
 import { againWords, overwriteQuestion, undoneWords } from './state/wording.ts'
+import { useInboxReviewer } from '../review/stores/reviewer.ts'
 
 interface Props {
   request: ToolApprovalRequest

@@ -2,8 +2,7 @@
 import { Suspense, useEffect, useState } from 'react'
 import { InboxButton } from '../../workspace-inbox/InboxButton.tsx'
 import { splitByWaiting, useInbox } from '../../workspace-inbox/state/store.ts'
-import { canWrite } from '../../editor/store.ts'
-import { mayDecide, useInboxReviewer } from '../../review/wording/permissions.ts'
+import { mayDecide } from '../../review/wording/permissions.ts'
 import { useCapability, useSession, wire } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
@@ -29,6 +28,8 @@ import { Skeleton } from '../Skeleton.tsx'
 import { Share } from '../share/Share.tsx'
 import { isNotifying } from '../notifications.ts'
 import { useTabTitle, type Waiting, waitingWords } from '../tabTitle.ts'
+import { canWrite } from '../../session/roles.ts'
+import { useInboxReviewer } from '../../review/stores/reviewer.ts'
 
 const DeletedDocuments = lazyPart(() =>
   import('./DeletedDocuments.tsx').then((all) => all.DeletedDocuments),

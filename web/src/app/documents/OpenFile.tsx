@@ -1,6 +1,5 @@
 /** Opening a file of the workspace as a document: a list that follows what is typed. */
 import { useEffect, useState } from 'react'
-import { canWrite } from '../../editor/store.ts'
 import { useCapability, useSession, wire } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
@@ -8,6 +7,7 @@ import { toast } from '../../ui/toasts.ts'
 import type { FileList } from '../../wire/generated.ts'
 import { openFile } from './library.ts'
 import { documentPath, navigate } from '../routes.ts'
+import { canWrite } from '../../session/roles.ts'
 
 /** Names shown at once; typing finds the others. */
 const SHOWN = 50

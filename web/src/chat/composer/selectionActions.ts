@@ -1,11 +1,12 @@
 /** What can be asked about selected words with one click. */
 import type { EditorView } from '@codemirror/view'
-import { canWrite, useDocument } from '../../editor/store.ts'
+import { useDocument } from '../../editor/store.ts'
 import { useSession } from '../../session/store.ts'
 import { ask } from '../ask.ts'
 import { focusComposer } from './focusComposer.ts'
 import { chosenModel } from './models.ts'
 import { questionsFor } from './questions.ts'
+import { canWrite } from '../../session/roles.ts'
 
 export interface SelectionAction {
   words: string

@@ -22,7 +22,7 @@ import { inFull, isOlder, type QueuedEvent, type SettingsEvent } from './queuedE
 import type { EditorSetup } from '../extensions.ts'
 import { namesByHeading } from '../headingTitle.ts'
 import { type LaterUpdate, newId, type UnsentEdit, unsentEdit } from '../unsent/unsentEdit.ts'
-import { canWrite, useDocument } from '../store.ts'
+import { useDocument } from '../store.ts'
 import { CompositionHold, touchesCaretLine } from './compositionHold.ts'
 import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
 import { listen } from './listen.ts'
@@ -30,6 +30,7 @@ import { unconfirmed } from './sendable.ts'
 import { Sender } from './sender.ts'
 import { hasHash } from './textHash.ts'
 import { TextWatcher } from '../textWatcher.ts'
+import { canWrite } from '../../session/roles.ts'
 
 const RETRY_MS = 1_000
 

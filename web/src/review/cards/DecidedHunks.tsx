@@ -1,12 +1,14 @@
 /** Changes that were decided, one by one: what they were, who decided, and the way back. */
 import { useState } from 'react'
-import { canDecide, useDocument } from '../../editor/store.ts'
+import { useDocument } from '../../editor/store.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { isRefused, proposeOneAgain, useUnplacedHunks } from '../state/reopen.ts'
+import { proposeOneAgain, useUnplacedHunks } from '../state/reopen.ts'
 import { undo } from '../state/undo.ts'
 import { decidedHunkText, describeHunkOutcome } from '../wording/outcomeSummary.ts'
 import { Quotation } from './Quotation.tsx'
+import { canDecide } from '../../session/roles.ts'
+import { isRefused } from '../state/refused.ts'
 
 interface Props {
   label: string

@@ -9,7 +9,7 @@ import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { useBusy } from '../state/busy.ts'
 import { acceptHunk, EDIT, seenText } from '../state/decide.ts'
-import { draftOf, useDraft } from '../drafts/drafts.ts'
+import { useDraft } from '../drafts/drafts.ts'
 import { editableText, editRange } from '../changes/hunk.ts'
 import { asItIs, hunksOf } from '../changes/reviewField.ts'
 import { divide, type Sentence, sentenceOf } from '../changes/sentence.ts'
@@ -17,6 +17,7 @@ import { usePanel } from '../state/panel.ts'
 import { useReturnFocus } from '../changes/keyboardFocus.ts'
 import { acceptance } from '../state/responses.ts'
 import { ModelFeedback } from './ModelFeedback.tsx'
+import { draftOf } from '../state/drafts.ts'
 
 interface Props {
   hunk: Hunk

@@ -4,12 +4,12 @@
  */
 import { useState } from 'react'
 import { useFocusOnce } from '../../ui/useFocusOnce.ts'
-import type { ToolApprovalResponse } from '../../wire/generated.ts'
 import { type DraftStore, useDraft, useDrafts } from '../drafts/drafts.ts'
 import { usePanel } from '../state/panel.ts'
 import { useReturnFocus } from '../changes/keyboardFocus.ts'
 import type { RestDecision } from '../state/responses.ts'
 import { ModelFeedback } from './ModelFeedback.tsx'
+import type { DecisionForm } from '../wording/decisionForms.ts'
 
 /** Common reasons, at hand. */
 const REASONS = [
@@ -19,18 +19,6 @@ const REASONS = [
   'Not an error',
   'Too much at once',
 ]
-
-/** One of the decisions the words can go with. */
-export interface DecisionForm {
-  verdict: 'accept' | 'reject' | 'answer'
-  label: string
-  /** What assistive technology calls the button, where several look the same. */
-  name?: string
-  /** The decision as it would be sent, and what can be said of it without the server. */
-  draft: (words: string, rest: RestDecision) => ToolApprovalResponse
-  told: (words: string) => string
-  send: (words: string, rest: RestDecision) => Promise<boolean>
-}
 
 const FIELDS: Record<DecisionForm['verdict'], { label: string; placeholder: string }> = {
   accept: { label: 'Note for the AI', placeholder: 'Something the AI should know…' },

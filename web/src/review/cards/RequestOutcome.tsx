@@ -2,16 +2,18 @@
  * What people decided about a request, what the AI was told, and the ways back: undo, or propose
  * again.
  */
-import { canDecide, useDocument } from '../../editor/store.ts'
+import { useDocument } from '../../editor/store.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { AutomaticDecision } from '../../rules/AutomaticDecision.tsx'
-import { isRefused, proposeAgain } from '../state/reopen.ts'
+import { proposeAgain } from '../state/reopen.ts'
 import { DecidedHunks } from './DecidedHunks.tsx'
 import { undo } from '../state/undo.ts'
 import { outcomeSummary } from '../wording/outcomeSummary.ts'
 import { UndoReopenButtons } from './UndoReopenButtons.tsx'
+import { canDecide } from '../../session/roles.ts'
+import { isRefused } from '../state/refused.ts'
 
 export function RequestOutcome({
   request,

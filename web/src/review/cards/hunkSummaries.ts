@@ -3,9 +3,8 @@ import type { Text } from '@codemirror/state'
 import type { Hunk } from '../../wire/generated.ts'
 import { isMoved } from '../changes/hunk.ts'
 import { asEdited } from '../changes/editedHunk.ts'
-import { describeWords } from '../changes/reviewField.ts'
-import { EDIT_IS_KEPT } from '../drafts/keptEdits.ts'
 import { type SnippetPiece, snippet } from '../changes/snippet.ts'
+import { describeWords } from '../state/changes.ts'
 
 export interface HunkSummary {
   id: string
@@ -63,3 +62,5 @@ const showsSame = (a: HunkSummary, b: HunkSummary): boolean =>
   a.approvedBy === b.approvedBy &&
   a.pieces.length === b.pieces.length &&
   a.pieces.every(({ kind, text }, at) => kind === b.pieces[at]!.kind && text === b.pieces[at]!.text)
+
+export const EDIT_IS_KEPT = 'Edit saved'

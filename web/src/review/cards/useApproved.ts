@@ -4,10 +4,11 @@ import { useDocument } from '../../editor/store.ts'
 import { useSession } from '../../session/store.ts'
 import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
 import { currentText } from '../changes/hunk.ts'
-import { useReview } from '../state/store.ts'
-import { votesFor } from '../state/votes.ts'
-import { mayDecide, useReviewer } from '../wording/permissions.ts'
-import { approvedBy, votesWords } from '../wording/votes.ts'
+import { mayDecide } from '../wording/permissions.ts'
+import { useReview } from '../stores/requests.ts'
+import { votesFor } from '../stores/votes.ts'
+import { approvedBy, votesWords } from '../state/votes.ts'
+import { useReviewer } from '../stores/reviewer.ts'
 
 /** The votes for a change of the snapshot that count with the words that stand in its place. */
 export const votesAsShown = (hunk: Hunk, snapshot: EditorState | null): readonly HunkVote[] =>

@@ -6,8 +6,8 @@ import { useSession, wire } from '../../session/store.ts'
 import type { Hunk, ProvenanceSpan } from '../../wire/generated.ts'
 import { hunkFrom, hunkTo } from '../changes/hunk.ts'
 import { asItIs } from '../changes/reviewField.ts'
-import { useReview } from '../state/store.ts'
 import { changedByWords } from '../wording/changedBy.ts'
+import { useReview } from '../stores/requests.ts'
 
 /** Follows the words that stand there. */
 export function useChangedBy(hunk: Hunk): string | null {

@@ -6,7 +6,7 @@ import { EditorView } from '@codemirror/view'
 import { plural } from '../../ui/timeFormat.ts'
 import { dismissAbout } from '../../ui/toasts.ts'
 import type { ToolApprovalRequest, ToolApprovalUpdate } from '../../wire/generated.ts'
-import { useReview } from '../state/store.ts'
+import { useReview } from '../stores/requests.ts'
 
 /** What the toast is about that says why there is nothing to review. */
 export const NOTHING_YET = 'nothing to review'

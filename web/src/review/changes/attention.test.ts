@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { setHunks } from '../../editor/sync/effects.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { Attention } from './attention.ts'
-import { following, hunksOf, reviewField, setActive } from './reviewField.ts'
+import { hunksOf, reviewField, setActive } from './reviewField.ts'
+import { following } from '../state/changes.ts'
 
 const WORDS = 'one two three four five six'
 const hunks = (): Hunk[] =>

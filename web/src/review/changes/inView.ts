@@ -2,7 +2,8 @@
 import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { isMoved, shownAt } from './hunk.ts'
-import { describe, hunksOf, reviewField, setActive, setTextView } from './reviewField.ts'
+import { hunksOf, reviewField, setActive, setTextView } from './reviewField.ts'
+import { describe } from '../state/changes.ts'
 
 export const reviewBar = (): HTMLElement | null =>
   document.querySelector<HTMLElement>('[data-review-bar]')

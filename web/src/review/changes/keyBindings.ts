@@ -4,32 +4,26 @@
  */
 import { EditorView, type KeyBinding } from '@codemirror/view'
 import { type ConversationRun, useChat } from '../../chat/store.ts'
-import { canDecide, canWrite, useDocument } from '../../editor/store.ts'
+import { useDocument } from '../../editor/store.ts'
 import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { keptEdits } from '../drafts/drafts.ts'
 import { undoLastAct } from '../state/undo.ts'
-import { hasVoted } from '../state/votes.ts'
 import { NOTHING_YET } from './announcements.ts'
 import { hunkTo } from './hunk.ts'
 import { activate, reviewBar, showCard } from './inView.ts'
 import { leftText, press, wasVisited } from './pressing.ts'
 import { goOn } from './resolved.ts'
-import {
-  activeHunk,
-  fromCaret,
-  hunksOf,
-  neighbour,
-  resolvedChange,
-  reviewField,
-  streamingOf,
-} from './reviewField.ts'
+import { activeHunk, hunksOf, resolvedChange, reviewField, streamingOf } from './reviewField.ts'
 import { usePanel } from '../state/panel.ts'
-import { useReview } from '../state/store.ts'
 import { reasonCannotDecide } from '../wording/permissions.ts'
 import { useSession } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
+import { canDecide, canWrite } from '../../session/roles.ts'
+import { useReview } from '../stores/requests.ts'
+import { hasVoted } from '../stores/votes.ts'
+import { fromCaret, neighbour } from '../state/changes.ts'
 
 export function go(view: EditorView, step: 1 | -1): boolean {
   const { hunks, active, resolved } = view.state.field(reviewField)

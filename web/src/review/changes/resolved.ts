@@ -5,19 +5,14 @@
 import { EditorView } from '@codemirror/view'
 import { busyIds } from '../state/busy.ts'
 import { usePanel } from '../state/panel.ts'
-import { isWaiting, useReview } from '../state/store.ts'
+import { isWaiting } from '../state/store.ts'
 import { describeHunkOutcome, outcomeSummary } from '../wording/outcomeSummary.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { activate, isInReviewBar } from './inView.ts'
-import { hasVoted } from '../state/votes.ts'
-import {
-  following,
-  hunksOf,
-  resolvedChange,
-  reviewField,
-  setActive,
-  setOutcome,
-} from './reviewField.ts'
+import { hunksOf, resolvedChange, reviewField, setActive, setOutcome } from './reviewField.ts'
+import { useReview } from '../stores/requests.ts'
+import { hasVoted } from '../stores/votes.ts'
+import { following } from '../state/changes.ts'
 
 /** To the change after one that is gone; where there is none, the review is over. */
 export function goOn(view: EditorView, after = ''): void {

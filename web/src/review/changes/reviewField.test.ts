@@ -5,11 +5,7 @@ import type { Hunk } from '../../wire/generated.ts'
 import { shownAt } from './hunk.ts'
 import {
   activeHunk,
-  describe as say,
-  following,
-  fromCaret,
   hunksOf,
-  neighbour,
   resolvedChange,
   review,
   reviewField,
@@ -18,6 +14,7 @@ import {
   setTextView,
   streamingOf,
 } from './reviewField.ts'
+import { describe as say, following, fromCaret, neighbour } from '../state/changes.ts'
 
 const hunk = (id: string, from: number, to: number, base: string, insert: string): Hunk => ({
   id,

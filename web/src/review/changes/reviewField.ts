@@ -16,17 +16,16 @@ import { toast } from '../../ui/toasts.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
 import {
-  editRange,
   hunkFrom,
   hunkTo,
   inOrder,
   isOpen,
-  isMoved,
   isPartOf,
   rebaseHunk,
   type Span,
   spans,
 } from './hunk.ts'
+import { type ResolvedChange, type TextView, following } from '../state/changes.ts'
 
 export interface ReviewState {
   /** What can be decided, in reading order. */
@@ -46,18 +45,6 @@ export interface ReviewState {
   /** Words of one's own that are kept for changes, by the change. */
   edits: Readonly<Record<string, string>>
   deco: DecorationSet
-}
-
-/** With what goes and what comes marked; as it reads with all of it accepted; as it is. */
-export type TextView = 'markup' | 'proposed' | 'original'
-
-/** A change that was decided, or lost its words, while it was the active one. */
-export interface ResolvedChange {
-  hunk: Hunk
-  /** Its number when it was open. */
-  number: number
-  /** "Accepted by Bo"; `null`: not known yet. */
-  outcome: string | null
 }
 
 /** Makes a change the active one; `null`: lets go of one that is no longer open. */
@@ -188,11 +175,6 @@ function outward(hunk: Hunk, changes: ChangeDesc): Hunk {
   return { ...hunk, parts }
 }
 
-/** The change after one that is gone; the last one where there is none. */
-export function following(hunks: readonly Hunk[], gone: Hunk): Hunk | undefined {
-  return hunks.find((hunk) => inOrder(hunk, gone) > 0) ?? hunks.at(-1)
-}
-
 export const reviewIn = (state: EditorState | null): ReviewState =>
   state?.field(reviewField, false) ?? EMPTY
 
@@ -219,62 +201,6 @@ export function asItIs(state: EditorState, hunk: Hunk): Hunk {
 
 export function resolvedChange(state: EditorState): ResolvedChange | null {
   return reviewIn(state).resolved
-}
-
-/**
- * The change `step` places on, around the ends; from where `resolved` was, if that is the active
- * one.
- */
-export function neighbour(
-  hunks: readonly Hunk[],
-  active: string | null,
-  step: 1 | -1,
-  resolved?: Hunk,
-): Hunk | undefined {
-  if (hunks.length === 0) return undefined
-  const at = hunks.findIndex((hunk) => hunk.id === active)
-  if (at >= 0) return hunks[(at + step + hunks.length) % hunks.length]
-  const after = resolved ? hunks.findIndex((hunk) => inOrder(hunk, resolved) > 0) : 0
-  const next = after < 0 ? hunks.length : after
-  return (step === 1 ? hunks[next] : hunks[next - 1]) ?? (step === 1 ? hunks[0] : hunks.at(-1))
-}
-
-/**
- * The first change that ends at a position or behind it, or the last before it; around the ends.
- */
-export function fromCaret(hunks: readonly Hunk[], at: number, step: 1 | -1): Hunk | undefined {
-  const isAfter = (hunk: Hunk) => editRange(hunk).to >= at
-  return step === 1
-    ? (hunks.find(isAfter) ?? hunks[0])
-    : (hunks.findLast((hunk) => !isAfter(hunk)) ?? hunks.at(-1))
-}
-
-/** "Change 2 of 7. Remove: … Insert: …" */
-export const describe = (hunk: Hunk, number: number, total: number): string =>
-  `Change ${number} of ${total}. ${describeWords(hunk)}`
-
-/** "Remove: … Insert: …" */
-export function describeWords(hunk: Hunk): string {
-  const words = (side: 'base' | 'insert') =>
-    hunk.parts
-      .map((part) => part[side])
-      .filter(Boolean)
-      .join(' … ')
-  const [removed, inserted] = [words('base'), words('insert')]
-  const moved = [`Move: ${sentence(removed)}`]
-  if (removed.trim() !== inserted.trim()) moved.push(`As: ${sentence(inserted)}`)
-  const what = isMoved(hunk)
-    ? moved
-    : [removed && `Remove: ${removed}.`, inserted && `Insert: ${inserted}.`]
-  return [...what, hunk.status === 'conflict' && 'The text here changed after the AI read it.']
-    .filter(Boolean)
-    .join(' ')
-}
-
-/** Words with a stop at their end. */
-function sentence(words: string): string {
-  const trimmed = words.trim()
-  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
 /** What pending changes replace or split between two positions. */

@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest'
 import { useDocument } from '../../editor/store.ts'
 import {
-  draftOf,
   forgetDrafts,
   halfWritten,
   keptEdits,
-  NO_DRAFTS,
   useInboxDrafts,
   useDrafts,
   writeDraft,
 } from './drafts.ts'
+import { draftOf, NO_DRAFTS } from '../state/drafts.ts'
 
 it('keeps what is written at the desk apart from what is written in a document', () => {
   writeDraft('h', 'in the text')

@@ -4,47 +4,16 @@
  */
 import { useLayoutEffect, useReducer } from 'react'
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
-import { canWrite, useDocument } from '../../editor/store.ts'
-
-export interface Orphan {
-  id: string
-  text: string
-  why: string
-}
-
-export interface Drafts {
-  /**
-   * By what they are for ({@link draftOf}), as far as something else than the proposal was written.
-   */
-  written: Readonly<Record<string, string>>
-  /** Those that nothing is left to be done with: it was decided otherwise. */
-  orphans: readonly Orphan[]
-}
+import { useDocument } from '../../editor/store.ts'
+import { canWrite } from '../../session/roles.ts'
+import { type Drafts, NO_DRAFTS, type Orphan } from '../state/drafts.ts'
 
 export type DraftStore = UseBoundStore<StoreApi<Drafts>>
-
-export const NO_DRAFTS: Drafts = { written: {}, orphans: [] }
 const drafts = (): DraftStore => create<Drafts>()(() => NO_DRAFTS)
 /** Those about the open document. */
 export const useDrafts = drafts()
 /** Those about what belongs to no document; they outlast every page. */
 export const useInboxDrafts = drafts()
-
-/**
- * What is being written: words in a text, why something is rejected, a note beside an approval, an
- * answer instead of running a tool, a field of its input.
- */
-export type Kind = 'edit' | 'reason' | 'note' | 'answer' | 'input'
-
-/** Stands for all suggestions, in the names of what is written about them. */
-export const ALL = 'all'
-
-/**
- * The name of what is written about a change or a request; the words for a change go by its own.
- */
-export function draftOf(about: string, kind: Kind, field = ''): string {
-  return kind === 'edit' ? about : [about, kind, field].filter(Boolean).join(' ')
-}
 
 /** What is written for one thing, and how to remember it; `null`: nothing any more. */
 export function useDraft(
@@ -96,4 +65,8 @@ export function halfWritten(stores: readonly DraftStore[] = [useDrafts, useInbox
 
 export function forgetDrafts(stores: readonly DraftStore[] = [useDrafts, useInboxDrafts]): void {
   for (const store of stores) store.setState(NO_DRAFTS)
+}
+
+export function forgetOrphan(gone: Orphan, store: DraftStore = useDrafts): void {
+  store.setState(({ orphans }) => ({ orphans: orphans.filter((orphan) => orphan !== gone) }))
 }

@@ -2,9 +2,8 @@
 import { useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { usePanel } from '../state/panel.ts'
-import { type Drafts, keptEdits, useDrafts } from './drafts.ts'
-
-export const EDIT_IS_KEPT = 'Edit saved'
+import { keptEdits, useDrafts } from './drafts.ts'
+import type { Drafts } from '../state/drafts.ts'
 
 /** Whether an edit of a change is kept; follows it. */
 export function useHasKeptEdit(hunk: Hunk | undefined): boolean {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Hunk } from '../../wire/generated.ts'
-import { draftOf, type Drafts, NO_DRAFTS } from './drafts.ts'
 import { orphaned } from './orphans.ts'
+import { draftOf, type Drafts, NO_DRAFTS } from '../state/drafts.ts'
 
 const decided = (id: string): Hunk => ({
   id,

@@ -4,7 +4,7 @@
  */
 import type { Hunk } from '../../wire/generated.ts'
 import { describeHunkOutcome } from '../wording/outcomeSummary.ts'
-import { ALL, type Drafts, type DraftStore, type Kind, type Orphan, useDrafts } from './drafts.ts'
+import { ALL, type Drafts, type Kind, type Orphan } from '../state/drafts.ts'
 
 /** The change or request, and what was being done. */
 function subject(draft: string): { about: string; doing: string } {
@@ -81,8 +81,4 @@ function why(draft: string, { find, isOwn }: DraftSubjects): string {
 function ownDecision(found: SubjectOutcome): string {
   const status = typeof found === 'object' ? found.status : ''
   return `You ${status === 'accepted' || status === 'rejected' ? status : 'decided'} it.`
-}
-
-export function forgetOrphan(gone: Orphan, store: DraftStore = useDrafts): void {
-  store.setState(({ orphans }) => ({ orphans: orphans.filter((orphan) => orphan !== gone) }))
 }

@@ -7,9 +7,10 @@ vi.mock('../../session/store.ts', () => ({
   wire: { call: () => new Promise((answer) => answers.push(answer)) },
 }))
 
-const { inBin, loadBin, loadEnded, loadMore, useBin } = await import('./bin.ts')
+const { loadBin, loadEnded, loadMore, useBin } = await import('./bin.ts')
+const { inBin } = await import('./refused.ts')
 const { explain } = await import('./explain.ts')
-const { useReview } = await import('./store.ts')
+const { useReview } = await import('../stores/requests.ts')
 const { useDocument } = await import('../../editor/store.ts')
 const { CallError } = await import('../../wire/socket.ts')
 

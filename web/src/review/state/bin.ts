@@ -3,21 +3,9 @@ import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import { useDocument } from '../../editor/store.ts'
 import { wire } from '../../session/store.ts'
 import { CallError } from '../../wire/socket.ts'
-import type { ToolApprovalRequest, RequestStatus } from '../../wire/generated.ts'
-import { isRefused } from './reopen.ts'
-import { isWaiting, type Requests, useReview } from './store.ts'
-
-export type Filter = 'all' | 'approved' | 'rejected' | 'expired' | 'cancelled'
-type Statuses = Readonly<Record<Filter, readonly RequestStatus[]>>
-
-/** How the requests of each filter ended; a partly accepted one holds what was not. */
-const STATUSES: Statuses = {
-  all: ['rejected', 'partly', 'expired', 'cancelled', 'failed'],
-  approved: ['approved'],
-  rejected: ['rejected', 'partly'],
-  expired: ['expired'],
-  cancelled: ['cancelled', 'failed'],
-}
+import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { useReview } from '../stores/requests.ts'
+import { type Filter, type Statuses, STATUSES } from './refused.ts'
 
 interface Pages {
   /** The document, or the desk. */
@@ -116,38 +104,6 @@ async function read(
     // Whoever may not read it has nothing in it.
     if (asked()) use.setState({ state: error.code === 'not_allowed' ? 'ready' : 'failed' })
   }
-}
-
-/** Of a request that is still reviewed, what was refused so far. */
-const refusedOnly = (request: ToolApprovalRequest): ToolApprovalRequest =>
-  isWaiting(request) ? { ...request, hunks: request.hunks.filter(isRefused) } : request
-
-/**
- * What was read, with what has happened since: new ones at the top, those that are open again gone.
- * Pure.
- */
-export function inBin(
-  read: readonly ToolApprovalRequest[],
-  filter: Filter,
-  live: Requests['requests'],
-  { statuses } = ofDocument,
-): ToolApprovalRequest[] {
-  const fits = (request: ToolApprovalRequest) =>
-    isWaiting(request)
-      ? statuses[filter].includes('partly') && request.hunks.some(isRefused)
-      : statuses[filter].includes(request.status) &&
-        (request.hunks.length === 0 || request.hunks.some(isRefused))
-  const known = new Set(read.map((request) => request.request_id))
-  const oldest = read.at(-1)?.request_id ?? ''
-  const fresh = Object.values(live).filter(
-    (request) =>
-      !known.has(request.request_id) && (isWaiting(request) || request.request_id > oldest),
-  )
-  const all = [...fresh, ...read.map((request) => live[request.request_id] ?? request)]
-  return all
-    .filter(fits)
-    .map(refusedOnly)
-    .toSorted((a, b) => (a.request_id < b.request_id ? 1 : -1))
 }
 
 /**

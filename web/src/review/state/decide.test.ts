@@ -40,7 +40,7 @@ const { useBusy } = await import('./busy.ts')
 const { useDrafts } = await import('../drafts/drafts.ts')
 const { setActiveDocument } = await import('../../editor/sync/activeDocument.ts')
 const { acceptanceOfAll } = await import('./responses.ts')
-const { useReview } = await import('./store.ts')
+const { useReview } = await import('../stores/requests.ts')
 const { useToasts } = await import('../../ui/toasts.ts')
 const { CallError } = await import('../../wire/socket.ts')
 

@@ -35,7 +35,6 @@ import {
   rejectionOfAll,
   type SeenText,
 } from './responses.ts'
-import { useReview } from './store.ts'
 import {
   DECISION,
   type DecisionEffect,
@@ -44,6 +43,7 @@ import {
   rememberAct,
   rememberDecision,
 } from './undo.ts'
+import { useReview } from '../stores/requests.ts'
 
 /** Accepts a change with the words given, or else with the edit of it that is kept. */
 export function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {

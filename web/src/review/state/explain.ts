@@ -4,7 +4,8 @@ import { activeDocument } from '../../editor/sync/activeDocument.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import { freshRequest, wordsFor } from '../wording/decisionErrors.ts'
-import { applyRequest, useReview } from './store.ts'
+import { applyRequest } from './store.ts'
+import { useReview } from '../stores/requests.ts'
 
 /** Says in words of ours why a decision was refused. */
 export function explain(error: unknown): void {

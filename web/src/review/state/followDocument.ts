@@ -3,7 +3,7 @@ import type { ActiveDocument } from '../../editor/sync/activeDocument.ts'
 import { announceWritingDone, announceWritingStopped } from '../changes/announcements.ts'
 import { ChangesPublisher } from '../changes/changesPublisher.ts'
 import { followResolved } from '../changes/resolved.ts'
-import { NO_DRAFTS, useDrafts } from '../drafts/drafts.ts'
+import { useDrafts } from '../drafts/drafts.ts'
 import { EMPTY_BIN, useBin } from './bin.ts'
 import { usePanel } from './panel.ts'
 import { notifyIfObsolete } from './reopen.ts'
@@ -14,9 +14,10 @@ import {
   applyUpdate,
   hunksPut,
   NO_REQUESTS,
-  useReview,
 } from './store.ts'
 import { followDepth, forgetDecisions } from './undo.ts'
+import { useReview } from '../stores/requests.ts'
+import { NO_DRAFTS } from './drafts.ts'
 
 /** Forgets what was known of the document before. */
 export function followRequests({ view, events }: ActiveDocument): void {

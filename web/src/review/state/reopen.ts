@@ -11,6 +11,7 @@ import type {
 } from '../../wire/generated.ts'
 import { explain } from './explain.ts'
 import { usePanel } from './panel.ts'
+import { isRefused } from './refused.ts'
 
 /** Changes that found no place when they were last proposed again. */
 export const useUnplacedHunks = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }))
@@ -33,10 +34,6 @@ export function notifyIfObsolete(
     { action: open, about: 'bin' },
   )
 }
-
-/** Whether there is something to propose again. */
-export const isRefused = ({ status }: Hunk): boolean =>
-  status === 'rejected' || status === 'expired' || status === 'obsolete'
 
 /** Everything of a suggestion that was not accepted. */
 export const proposeAgain = ({ request_id, hunks }: ToolApprovalRequest): Promise<boolean> =>

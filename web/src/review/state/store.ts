@@ -1,5 +1,4 @@
 /** The requests that wait for people, and those decided since. Reducers are pure. */
-import { create } from 'zustand'
 import type {
   ToolApprovalRequest,
   ToolApprovalResolved,
@@ -30,7 +29,6 @@ export interface StreamingProposalState {
 }
 
 export const NO_REQUESTS: Requests = { requests: {}, viewers: {}, writing: {} }
-export const useReview = create<Requests>()(() => NO_REQUESTS)
 
 export const isWaiting = (request: ToolApprovalRequest): boolean =>
   request.status === 'pending' || request.status === 'streaming'

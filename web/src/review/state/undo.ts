@@ -17,7 +17,8 @@ import { writeDraft } from '../drafts/drafts.ts'
 import { explain } from './explain.ts'
 import { votedWords } from '../wording/permissions.ts'
 import { bringBack } from './reopen.ts'
-import { isWaitingHunk, useReview } from './store.ts'
+import { isWaitingHunk } from './store.ts'
+import { useReview } from '../stores/requests.ts'
 
 /** What toasts about the last decision are about: a newer one takes the place of the older. */
 export const DECISION = 'decision'

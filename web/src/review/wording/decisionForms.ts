@@ -3,8 +3,7 @@
  * told. Pure; sending is handed in.
  */
 import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/generated.ts'
-import type { DecisionForm } from '../cards/ReasonForm.tsx'
-import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
+import { acceptanceOfAll, rejectionOfAll, type RestDecision } from '../state/responses.ts'
 import { feedbackOnApprove, feedbackOnRejectAll } from './modelFeedback.ts'
 
 type Send = (
@@ -67,3 +66,15 @@ export function respondForm(
 }
 
 const named = (name: string | undefined) => (name === undefined ? {} : { name })
+
+/** One of the decisions the words can go with. */
+export interface DecisionForm {
+  verdict: 'accept' | 'reject' | 'answer'
+  label: string
+  /** What assistive technology calls the button, where several look the same. */
+  name?: string
+  /** The decision as it would be sent, and what can be said of it without the server. */
+  draft: (words: string, rest: RestDecision) => ToolApprovalResponse
+  told: (words: string) => string
+  send: (words: string, rest: RestDecision) => Promise<boolean>
+}

@@ -1,24 +1,10 @@
 /** Who may decide a suggestion, by all policies that hold for it; the server has the last word. */
-import { canDecide, canWrite, useDocument } from '../../editor/store.ts'
-import { useSession } from '../../session/store.ts'
 import type { Approvals, ToolApprovalRequest, Person, Role } from '../../wire/generated.ts'
+import { canDecide, canWrite } from '../../session/roles.ts'
 
 export interface Reviewer {
   id: string | undefined
   role: Role
-}
-
-/** Who we are in the open document. */
-export function useReviewer(): Reviewer {
-  const id = useSession((session) => session.me?.user.id)
-  const role = useDocument((state) => state.role)
-  return { id, role }
-}
-
-/** Who we are where there is no document. */
-export function useInboxReviewer(): Reviewer {
-  const me = useSession((session) => session.me)
-  return { id: me?.user.id, role: me?.role ?? 'viewer' }
 }
 
 /**

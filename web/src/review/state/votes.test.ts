@@ -3,7 +3,7 @@ import type { DecisionPolicy, Hunk, HunkVote } from '../../wire/generated.ts'
 import { approvedBy, votedCount, votesWords } from './votes.ts'
 
 vi.mock('../../session/store.ts', () => ({ useSession: () => undefined }))
-const { countedVotes, votedOf } = await import('../state/votes.ts')
+const { countedVotes, votedOf } = await import('./votes.ts')
 
 const vote = (name: string, more: Partial<HunkVote> = {}): HunkVote => ({
   user: name.toLowerCase(),

@@ -1,0 +1,17 @@
+/** The person who reviews, with the role that they have. */
+import type { Reviewer } from '../wording/permissions.ts'
+import { useSession } from '../../session/store.ts'
+import { useDocument } from '../../editor/store.ts'
+
+/** Who we are in the open document. */
+export function useReviewer(): Reviewer {
+  const id = useSession((session) => session.me?.user.id)
+  const role = useDocument((state) => state.role)
+  return { id, role }
+}
+
+/** Who we are where there is no document. */
+export function useInboxReviewer(): Reviewer {
+  const me = useSession((session) => session.me)
+  return { id: me?.user.id, role: me?.role ?? 'viewer' }
+}
