@@ -39,7 +39,7 @@ export default defineConfig({
             // Too small to be fetched one by one.
             {
               name: 'shared',
-              test: /src[\\/](ui[\\/]timeFormat|editor[\\/]store|editor[\\/]unsent[\\/]unsentEdit)/,
+              test: /src[\\/](ui[\\/]timeFormat|document[\\/]useOpenDocument|document[\\/]unsent[\\/]unsentEdit)/,
             },
           ],
         },

@@ -1,6 +1,6 @@
 /** Who has access, what they spent, and the ways to end it. */
 import { useState } from 'react'
-import { revokeToken, roleName, until } from '../app/share/share.ts'
+import { revokeToken, roleName, until } from '../sharing/share.ts'
 import { toast } from '../ui/toasts.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
 import type { DocumentLine, MonthSpending, TokenLine } from '../wire/generated.ts'

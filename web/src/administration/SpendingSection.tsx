@@ -1,6 +1,6 @@
 /** What models have cost this month, by document, with the limits beside it. */
 import { useState } from 'react'
-import { documentPath, follow } from '../app/routes.ts'
+import { documentPath, follow } from '../navigation/routes.ts'
 import { plural } from '../ui/timeFormat.ts'
 import type { DocumentLine, MonthSpending, SpendingLine } from '../wire/generated.ts'
 import { LimitButton, LimitForm } from './LimitForm.tsx'

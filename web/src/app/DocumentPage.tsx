@@ -4,29 +4,29 @@ import { Suspense, useEffect, useState } from 'react'
 import { focusComposer } from '../chat/composer/focusComposer.ts'
 import { followConversation } from '../chat/followDocument.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { activeDocument } from '../editor/sync/activeDocument.ts'
+import { openDocument } from '../document/openDocument.ts'
 import { FileNotes } from '../editor/FileNotes.tsx'
-import { LiveDocument } from '../editor/sync/liveDocument.ts'
+import { LiveDocument } from '../document/liveDocument.ts'
 import { EditorPane } from '../editor/EditorPane.tsx'
 import { editorState } from '../editor/extensions.ts'
 import { find } from '../editor/find/find.ts'
-import { useDocument, useDocumentParts } from '../editor/store.ts'
-import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
-import { followRequests } from '../review/state/followDocument.ts'
+import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
+import { ApprovalsOff } from '../review/views/ApprovalsOff.tsx'
+import { followRequests } from '../review/actions/followDocument.ts'
 import { forgetAuthors, useAuthors } from '../history/store.ts'
-import { enter } from '../review/changes/keyBindings.ts'
-import { isWaiting } from '../review/state/store.ts'
-import { useReviewState } from '../review/useReviewState.ts'
-import { undoLastAct } from '../review/state/undo.ts'
-import { mayDecide } from '../review/wording/permissions.ts'
+import { enter } from '../review/actions/keyBindings.ts'
+import { isWaiting } from '../review/state/requests.ts'
+import { useReviewState } from '../review/hooks/useReviewState.ts'
+import { undoLastAct } from '../review/actions/undo.ts'
+import { mayDecide } from '../review/state/permissions.ts'
 import { followPeers } from '../presence/documentPeers.ts'
 import { wire } from '../session/store.ts'
-import { ErrorPage } from './ErrorPage.tsx'
-import { takesFocus } from './documents/library.ts'
-import { Skeleton } from './Skeleton.tsx'
+import { ErrorPage } from '../ui/ErrorPage.tsx'
+import { takesFocus } from '../library/library.ts'
+import { Skeleton } from '../ui/Skeleton.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
-import { navigate } from './routes.ts'
-import { useTabTitle, type Waiting } from './tabTitle.ts'
+import { navigate } from '../navigation/routes.ts'
+import { useTabTitle, type Waiting } from '../navigation/tabTitle.ts'
 import { TopBar } from './TopBar.tsx'
 import { canDecide } from '../session/roles.ts'
 import { useReview } from '../review/stores/requests.ts'
@@ -34,9 +34,9 @@ import { hasVoted } from '../review/stores/votes.ts'
 import { useReviewer } from '../review/stores/reviewer.ts'
 
 // Fetched beside the text, which is there before it.
-const loadedPanel = import('../chat/Panel.tsx').then((all) => all.Panel)
+const loadedPanel = import('../chat/views/Panel.tsx').then((all) => all.Panel)
 const Panel = lazyPart(() => loadedPanel)
-const loadedBar = import('../review/ReviewBar.tsx').then((all) => all.ReviewBar)
+const loadedBar = import('../review/views/ReviewBar.tsx').then((all) => all.ReviewBar)
 const ReviewBar = lazyPart(() => loadedBar)
 const Authors = lazyPart(() => import('../history/Authors.tsx').then((all) => all.Authors))
 const Outline = lazyPart(() => import('../editor/Outline.tsx').then((all) => all.Outline))
@@ -47,9 +47,14 @@ const Shortcuts = lazyPart(() => import('./Shortcuts.tsx').then((all) => all.Sho
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
-  const { phase, title, role, settings } = useDocumentParts('phase', 'title', 'role', 'settings')
+  const { phase, title, role, settings } = useOpenDocumentFields(
+    'phase',
+    'title',
+    'role',
+    'settings',
+  )
   const showsAuthors = useAuthors(({ on }) => on)
-  const hasRecovered = useDocument((state) => state.recovered.length > 0)
+  const hasRecovered = useOpenDocument((state) => state.recovered.length > 0)
   useEffect(() => {
     // The text is put on the page after this, within the same frame.
     if (live && phase === 'open' && takesFocus(id)) requestAnimationFrame(() => live.view.focus())
@@ -99,7 +104,7 @@ export function DocumentPage({ id }: { id: string }) {
 
 /** Shows nothing: the page around the text need not be drawn anew when the changes move. */
 function TabTitle() {
-  const title = useDocument((state) => state.title)
+  const title = useOpenDocument((state) => state.title)
   useTabTitle(title, useWaiting())
   return null
 }
@@ -129,7 +134,7 @@ function useWaiting(): Waiting {
 }
 
 function Body({ live }: { live: LiveDocument }) {
-  const { phase, failure } = useDocumentParts('phase', 'failure')
+  const { phase, failure } = useOpenDocumentFields('phase', 'failure')
   switch (phase) {
     case 'opening':
       return <Skeleton />
@@ -197,7 +202,7 @@ function usePageKeys(
  * the next.
  */
 function enterReview(): void {
-  const view = activeDocument()?.view
+  const view = openDocument()?.view
   if (view && enter(view)) view.focus()
 }
 
@@ -206,7 +211,7 @@ const isFind = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boo
 
 /** `false`: there is no text, or a dialog lies over it, and the browser finds in that. */
 function openFind(): boolean {
-  const view = activeDocument()?.view
+  const view = openDocument()?.view
   if (!view?.dom.isConnected || document.querySelector('dialog[open]')) return false
   void find(view)
   return true
@@ -221,7 +226,7 @@ const hasOwnUndo = (target: EventTarget | null): boolean =>
 
 /** The last thing that was done here: a decision, or words that were typed. */
 function undoLast(): void {
-  const view = activeDocument()?.view
+  const view = openDocument()?.view
   if (view && !undoLastAct()) undo(view)
 }
 

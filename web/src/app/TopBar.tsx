@@ -3,30 +3,28 @@
  */
 import { Suspense, useEffect, useState } from 'react'
 import { find } from '../editor/find/find.ts'
-import { activeDocument } from '../editor/sync/activeDocument.ts'
-import { useDocument, useDocumentParts } from '../editor/store.ts'
+import { openDocument } from '../document/openDocument.ts'
+import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { People } from '../presence/People.tsx'
-import { useReviewState } from '../review/useReviewState.ts'
-import { usePanel } from '../review/state/panel.ts'
+import { useReviewState } from '../review/hooks/useReviewState.ts'
+import { usePanel } from '../review/stores/panel.ts'
 import { hasCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Menu, type MenuItem } from '../ui/Menu.tsx'
 import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
-import { AccountDialog } from './AccountButton.tsx'
-import { renameDocument } from './documents/library.ts'
-import { tooLong } from './documents/title.ts'
-import { follow } from './routes.ts'
-import { Share } from './share/Share.tsx'
+import { AccountDialog } from '../account/AccountButton.tsx'
+import { renameDocument } from '../library/library.ts'
+import { tooLong } from '../text/title.ts'
+import { follow } from '../navigation/routes.ts'
+import { Share } from '../sharing/Share.tsx'
 import { useTheme } from './theme.ts'
 import { canWrite } from '../session/roles.ts'
 
-const ExportDialog = lazyPart(() =>
-  import('./documents/Export.tsx').then((all) => all.ExportDialog),
-)
+const ExportDialog = lazyPart(() => import('../library/Export.tsx').then((all) => all.ExportDialog))
 const History = lazyPart(() => import('../history/History.tsx').then((all) => all.History))
 
 interface Props {
@@ -36,7 +34,7 @@ interface Props {
 }
 
 export function TopBar({ focused, onFocus, onShortcuts }: Props) {
-  const { id, phase, words, selectedWords } = useDocumentParts(
+  const { id, phase, words, selectedWords } = useOpenDocumentFields(
     'id',
     'phase',
     'words',
@@ -103,7 +101,7 @@ function useMenu({
   onDialog,
 }: Props & { onDialog: (dialog: 'history' | 'export' | 'account') => void }): MenuItem[] {
   const [theme, toggleTheme] = useTheme()
-  const isOpen = useDocument(({ phase }) => phase === 'open')
+  const isOpen = useOpenDocument(({ phase }) => phase === 'open')
   const shown = useAuthors((authors) => authors.on)
   const known = useSession(({ me }) => me !== null)
   const ofDocument: (MenuItem & { needs: string })[] = [
@@ -132,12 +130,12 @@ function useMenu({
 }
 
 function findInText(): void {
-  const view = activeDocument()?.view
+  const view = openDocument()?.view
   if (view) void find(view)
 }
 
 function Title() {
-  const { id, title, role, phase } = useDocumentParts('id', 'title', 'role', 'phase')
+  const { id, title, role, phase } = useOpenDocumentFields('id', 'title', 'role', 'phase')
   const [draft, setDraft] = useState(title)
   useEffect(() => setDraft(title), [title])
   if (phase !== 'open' || !canWrite(role))
@@ -167,7 +165,7 @@ function Title() {
 }
 
 function Saved() {
-  const { saved, phase, role } = useDocumentParts('saved', 'phase', 'role')
+  const { saved, phase, role } = useOpenDocumentFields('saved', 'phase', 'role')
   const link = useSession((session) => session.link)
   const words =
     phase !== 'open'

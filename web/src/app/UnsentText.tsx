@@ -1,9 +1,9 @@
 /** Words that were typed and never sent, for somebody who cannot get to their document any more. */
 import { useEffect, useState } from 'react'
-import { useDocument } from '../editor/store.ts'
-import { wordsOf } from '../editor/unsent/unsentEdit.ts'
-import { allKept, forget, type KeptEdits } from '../editor/unsent/unsentStorage.ts'
-import { forgetDrafts, halfWritten } from '../review/drafts/drafts.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { wordsOf } from '../document/unsent/unsentEdit.ts'
+import { allKept, forget, type KeptEdits } from '../document/unsent/unsentStorage.ts'
+import { forgetDrafts, halfWritten } from '../review/stores/drafts.ts'
 import { copyText } from '../ui/clipboard.ts'
 
 interface UnsentWords {
@@ -16,7 +16,7 @@ interface UnsentWords {
  * half-written about requests.
  */
 async function gather(): Promise<UnsentWords> {
-  const shown = useDocument.getState().recovered
+  const shown = useOpenDocument.getState().recovered
   const unkept = halfWritten()
   const kept = await allKept(localStorage)
   const edits = [...shown, ...kept.flatMap((one) => one.edits)]
@@ -32,7 +32,7 @@ export function UnsentText() {
   if (text === '') return null
   const throwAway = () => {
     void forget(localStorage, kept)
-    useDocument.setState({ recovered: [] })
+    useOpenDocument.setState({ recovered: [] })
     forgetDrafts()
     setUnsent({ text: '', kept: [] })
   }

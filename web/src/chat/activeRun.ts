@@ -1,5 +1,5 @@
 /** The run of ours that the model is busy with, if any; one that waits for people is not. */
-import { isWaiting } from '../review/state/store.ts'
+import { isWaiting } from '../review/state/requests.ts'
 import { useSession } from '../session/store.ts'
 import { type ConversationRun, useChat, working } from './store.ts'
 import { useReview } from '../review/stores/requests.ts'

@@ -1,7 +1,7 @@
 /** What was said and decided before this tab was opened. */
 import { hasCapability, useSession, wire } from '../session/store.ts'
-import { useDocument } from '../editor/store.ts'
-import { isWaiting } from '../review/state/store.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { isWaiting } from '../review/state/requests.ts'
 import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
 import { CallError } from '../wire/socket.ts'
 import { applyAgentEvent, type Chat, joined, NO_CHAT, requested, useChat } from './store.ts'
@@ -11,7 +11,7 @@ import { useReview } from '../review/stores/requests.ts'
 export async function loadTranscript(documentId: string): Promise<void> {
   const page = await read(documentId)
   // Another document may have been opened meanwhile: what was said about this one is not for it.
-  if (!page || useDocument.getState().id !== documentId) return
+  if (!page || useOpenDocument.getState().id !== documentId) return
   const { entries, requests = [], before = null } = page
   useChat.setState((live) => {
     const told = chat(entries, requests)
@@ -46,7 +46,7 @@ export async function loadEarlier(documentId: string): Promise<void> {
   const { before } = useChat.getState()
   const page = before ? await read(documentId, before) : null
   // Somebody else may have been quicker, or the connection may have been made anew.
-  if (!page || useChat.getState().before !== before || useDocument.getState().id !== documentId)
+  if (!page || useChat.getState().before !== before || useOpenDocument.getState().id !== documentId)
     return
   const told = chat(page.entries, Object.values(useReview.getState().requests))
   useChat.setState((known) => joined({ ...told, before: page.before ?? null }, known))

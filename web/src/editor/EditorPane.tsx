@@ -11,17 +11,19 @@ import {
   HUNK_ACTION,
   type HunkAction,
   setEditTools,
-} from '../review/changes/decorations.ts'
-import { hunksOf, setActive, setEditing, setEdits } from '../review/changes/reviewField.ts'
-import { keptEdits, useDrafts } from '../review/drafts/drafts.ts'
-import { useBusy } from '../review/state/busy.ts'
-import { usePanel } from '../review/state/panel.ts'
-import { useReviewState } from '../review/useReviewState.ts'
+} from '../review/text/decorations.ts'
+import { hunksOf, setActive, setEditing, setEdits } from '../review/text/reviewField.ts'
+import { keptEdits, useDrafts } from '../review/stores/drafts.ts'
+import { useBusy } from '../review/stores/busy.ts'
+import { usePanel } from '../review/stores/panel.ts'
+import { useReviewState } from '../review/hooks/useReviewState.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 
-void import('../review/changes/editedHunk.ts').then(({ editTools }) => setEditTools(editTools))
+void import('../review/state/editedHunk.ts').then(({ editTools }) => setEditTools(editTools))
 
-const HunkEdit = lazyPart(() => import('../review/cards/HunkEdit.tsx').then((all) => all.HunkEdit))
+const HunkEdit = lazyPart(() =>
+  import('../review/views/cards/HunkEdit.tsx').then((all) => all.HunkEdit),
+)
 
 export function EditorPane({ view }: { view: EditorView }) {
   const frame = useRef<HTMLDivElement>(null)

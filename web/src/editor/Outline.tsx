@@ -1,11 +1,11 @@
 /** The headings, to jump to. */
 import { EditorView } from '@codemirror/view'
 import { useEffect, useRef, useState } from 'react'
-import { useDocument } from './store.ts'
-import type { Heading } from './textStatistics.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import type { Heading } from '../text/textStatistics.ts'
 
 export function Outline({ view }: { view: EditorView }) {
-  const headings = useDocument((state) => state.headings)
+  const headings = useOpenDocument((state) => state.headings)
   const here = usePlace(view, headings)
   const list = useRef<HTMLElement>(null)
   useEffect(() => {

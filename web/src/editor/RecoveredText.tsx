@@ -5,25 +5,25 @@ import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { toast } from '../ui/toasts.ts'
-import { activeDocument } from './sync/activeDocument.ts'
-import { useDocument } from './store.ts'
-import { type Preview, previews, putBack, type PutBack } from './unsent/putBack.ts'
-import { type UnsentEdit, wordsOf } from './unsent/unsentEdit.ts'
+import { openDocument } from '../document/openDocument.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { type Preview, previews, putBack, type PutBack } from '../document/unsent/putBack.ts'
+import { type UnsentEdit, wordsOf } from '../document/unsent/unsentEdit.ts'
 import { canWrite } from '../session/roles.ts'
 
 const forget = (id: string) =>
-  useDocument.setState(({ recovered }) => ({
+  useOpenDocument.setState(({ recovered }) => ({
     recovered: recovered.filter((other) => other.id !== id),
   }))
 
 /** Where it would go now; nothing while there is no text. */
 async function placeNow(edit: UnsentEdit): Promise<PutBack | null> {
   const since = edit.base
-    ? await activeDocument()
+    ? await openDocument()
         ?.updatesSince(edit.base.version)
         .catch(() => null)
     : null
-  const current = activeDocument()
+  const current = openDocument()
   // What was typed here meanwhile comes after what the server has.
   const typed = (current?.unconfirmed() ?? []).map((changes) => ({ clientID: null, changes }))
   return current && putBack(edit, current.view.state.doc, since ? [...since, ...typed] : null)
@@ -31,7 +31,7 @@ async function placeNow(edit: UnsentEdit): Promise<PutBack | null> {
 
 async function putBackNow(edit: UnsentEdit): Promise<void> {
   const found = await placeNow(edit)
-  const view = activeDocument()?.view
+  const view = openDocument()?.view
   if (!view || !found) return
   const changes = view.state.changes(found.replacements)
   const first = found.replacements[0]
@@ -52,7 +52,7 @@ function leftOver({ notFound }: PutBack): string {
 }
 
 export function RecoveredText() {
-  const recovered = useDocument((state) => state.recovered)
+  const recovered = useOpenDocument((state) => state.recovered)
   const [open, setOpen] = useState(false)
   if (recovered.length === 0) return null
   const places = recovered.reduce((sum, edit) => sum + edit.places.length, 0)
@@ -80,11 +80,11 @@ export function RecoveredText() {
 function Offer({ edit }: { edit: UnsentEdit }) {
   const [found, setFound] = useState<PutBack | null>(null)
   const [shown, setShown] = useState<readonly Preview[]>([])
-  const writes = useDocument((state) => canWrite(state.role))
-  const snapshot = useDocument((state) => state.snapshot)
+  const writes = useOpenDocument((state) => canWrite(state.role))
+  const snapshot = useOpenDocument((state) => state.snapshot)
   useEffect(() => {
     void placeNow(edit).then((place) => {
-      const doc = activeDocument()?.view.state.doc
+      const doc = openDocument()?.view.state.doc
       if (!place || !doc) return
       setFound(place)
       setShown(previews(place, doc))

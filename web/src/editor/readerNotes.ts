@@ -2,7 +2,7 @@
 import { EditorView } from '@codemirror/view'
 import type { Role } from '../wire/generated.ts'
 import { toast } from '../ui/toasts.ts'
-import { useDocument } from './store.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { canDecide } from '../session/roles.ts'
 
 /** What the toast is about. */
@@ -28,7 +28,7 @@ export const writes = ({
   ([...key].length === 1 || ['Enter', 'Backspace', 'Delete'].includes(key))
 
 const say = (view: EditorView): boolean => {
-  if (view.state.readOnly) toast(readerNote(useDocument.getState().role), { about: READ_ONLY })
+  if (view.state.readOnly) toast(readerNote(useOpenDocument.getState().role), { about: READ_ONLY })
   return false
 }
 

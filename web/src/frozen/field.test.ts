@@ -1,7 +1,7 @@
 import { EditorState, type TransactionSpec } from '@codemirror/state'
 import type { ViewUpdate } from '@codemirror/view'
 import { beforeEach, expect, it } from 'vitest'
-import { setFrozen } from '../editor/sync/effects.ts'
+import { setFrozen } from '../document/effects.ts'
 import { useToasts } from '../ui/toasts.ts'
 import { frozenField, frozenIn, sayWhatEnded } from './field.ts'
 

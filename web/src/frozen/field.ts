@@ -16,10 +16,10 @@ import {
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view'
-import { setFrozen } from '../editor/sync/effects.ts'
+import { setFrozen } from '../document/effects.ts'
 import { toast } from '../ui/toasts.ts'
 import type { Hunk, Range } from '../wire/generated.ts'
-import { follow, touchesFrozen, within } from './ranges.ts'
+import { follow, touchesFrozen, within } from '../document/frozenRanges.ts'
 
 interface Frozen {
   ranges: readonly Range[]

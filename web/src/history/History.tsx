@@ -1,6 +1,6 @@
 /** Version history: the steps that made the text, each to look at and to go back to. */
 import { useEffect, useState } from 'react'
-import { useDocument } from '../editor/store.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { toast } from '../ui/toasts.ts'
@@ -187,7 +187,7 @@ function Foot({
   isNow: boolean
   onClose: () => void
 }) {
-  const role = useDocument((document) => document.role)
+  const role = useOpenDocument((document) => document.role)
   const online = useSession((session) => session.link === 'online')
   return (
     <>

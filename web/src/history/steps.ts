@@ -3,7 +3,7 @@
  * accepted. Pure.
  */
 import type { HistoryAct, Difference, HistoryLine, Person } from '../wire/generated.ts'
-import { countWords } from '../editor/textStatistics.ts'
+import { countWords } from '../text/textStatistics.ts'
 
 /** Typing with a longer pause is another step. */
 const PAUSE_MS = 10 * 60_000

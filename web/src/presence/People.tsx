@@ -1,5 +1,5 @@
 /** Who is in the document, one circle for each person. */
-import { useDocumentParts } from '../editor/store.ts'
+import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useSession } from '../session/store.ts'
 import type { Peer } from '../wire/generated.ts'
 
@@ -14,7 +14,7 @@ export function peopleOf(peers: readonly Peer[], member: string): Peer[] {
 }
 
 export function People() {
-  const { peers, crowd, member } = useDocumentParts('peers', 'crowd', 'member')
+  const { peers, crowd, member } = useOpenDocumentFields('peers', 'crowd', 'member')
   const link = useSession((session) => session.link)
   const people = peopleOf(peers, member)
   const more = Math.max(0, people.length - 5) + crowd

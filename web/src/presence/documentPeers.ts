@@ -1,7 +1,7 @@
 /** The people in an open document: where their carets are in our copy, and ours told to them. */
-import { useDocument } from '../editor/store.ts'
-import type { ActiveDocument } from '../editor/sync/activeDocument.ts'
-import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import type { OpenDocument } from '../document/openDocument.ts'
+import type { ConfirmedDocument } from '../document/confirmedDocument.ts'
 import type { Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
 import { Debouncer } from './debouncer.ts'
@@ -16,7 +16,7 @@ const coloured = (peers: readonly Peer[]): Peer[] =>
   withColors(peers, looksOf(peers.map(({ user, name }) => ({ id: user, name }))))
 
 /** Follows the people in a document until it is closed. */
-export function followPeers(document: ActiveDocument, wire: Wire): void {
+export function followPeers(document: OpenDocument, wire: Wire): void {
   const peers = new DocumentPeers(document, wire)
   const stops = [
     wire.on('presence:changes', (changes) => {
@@ -46,7 +46,7 @@ class DocumentPeers {
   private all: readonly Peer[] = []
 
   constructor(
-    private readonly host: ActiveDocument,
+    private readonly host: OpenDocument,
     private readonly wire: Wire,
   ) {}
 
@@ -54,7 +54,7 @@ class DocumentPeers {
   see(all: readonly Peer[], confirmed: ConfirmedDocument | null, count = all.length): void {
     this.all = all
     const peers = coloured(all)
-    useDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
+    useOpenDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
     this.others.see(peers, all)
     this.draw(confirmed)
   }
@@ -66,7 +66,7 @@ class DocumentPeers {
   ): void {
     this.all = changed(complete ? [] : this.all, put, left)
     const peers = coloured(this.all)
-    useDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
+    useOpenDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
     this.others.see(peers, put)
     this.draw(confirmed)
   }
@@ -99,7 +99,7 @@ class DocumentPeers {
     // disturb it.
     if (view.compositionStarted) return this.later.want()
     const carets = this.others.carets(
-      useDocument.getState().member,
+      useOpenDocument.getState().member,
       confirmed,
       this.host.unconfirmed(),
       view.state.doc.length,

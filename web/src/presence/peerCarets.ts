@@ -1,6 +1,6 @@
 /** Where everybody else is, mapped into our copy of the text. Pure. */
 import type { ChangeDesc } from '@codemirror/state'
-import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
+import type { ConfirmedDocument } from '../document/confirmedDocument.ts'
 import type { Peer, PeerCaret, PresenceUpdate } from '../wire/generated.ts'
 import type { Caret } from './carets.ts'
 import { colourOf, keyOfPerson } from './looks.ts'

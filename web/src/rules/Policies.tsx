@@ -1,7 +1,7 @@
 /** In the review settings: for some tools and sizes somebody stricter decides. */
 import { useState } from 'react'
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
-import { configure, POLICIES } from '../review/state/settings.ts'
+import { configure, POLICIES } from '../review/actions/settings.ts'
 import type { DecisionPolicy, ToolPolicy } from '../wire/generated.ts'
 import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
 

@@ -8,7 +8,7 @@ import { hasCapability, useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { AddRule, Person, ToolApprovalResolved, Rule } from '../wire/generated.ts'
-import { whoseRule } from './whoseRule.ts'
+import { whoseRule } from '../review/state/whoseRule.ts'
 
 interface Rules {
   /** Of the open document. */

@@ -2,7 +2,7 @@
 import { toolName } from '../chat/tools.ts'
 import type { AddRule, ToolApprovalRequest, Remember, Rule } from '../wire/generated.ts'
 import { RULED_IN_INBOX, type RuledTool } from './tools.ts'
-import { whoseRule } from './whoseRule.ts'
+import { whoseRule } from '../review/state/whoseRule.ts'
 
 /**
  * Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the

@@ -2,7 +2,7 @@
  * Somebody else's Markdown, to be read: what could deceive the eye is made visible, and nothing in
  * it acts.
  */
-import { showInvisible } from '../workspace-inbox/state/visibleText.ts'
+import { showInvisible } from './visibleText.ts'
 import { type MarkdownNode, parseMarkdown } from './markdown.ts'
 
 export function Markdown({ text }: { text: string }) {

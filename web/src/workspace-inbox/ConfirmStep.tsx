@@ -1,6 +1,6 @@
 /** A second step, on the safe side until somebody goes to the other. */
 import type { ReactNode } from 'react'
-import { useBusy } from '../review/state/busy.ts'
+import { useBusy } from '../review/stores/busy.ts'
 import { useSession } from '../session/store.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
 

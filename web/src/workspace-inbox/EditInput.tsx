@@ -1,14 +1,14 @@
 /** The input of a call, field by field, to be changed before it runs. */
 import { useState } from 'react'
-import { useBusy } from '../review/state/busy.ts'
-import { useInboxDrafts, writeDraft } from '../review/drafts/drafts.ts'
-import { feedbackOnEdit } from '../review/wording/modelFeedback.ts'
-import { ModelFeedback } from '../review/cards/ModelFeedback.tsx'
+import { useBusy } from '../review/stores/busy.ts'
+import { useInboxDrafts, writeDraft } from '../review/stores/drafts.ts'
+import { feedbackOnEdit } from '../review/state/modelFeedback.ts'
+import { ModelFeedback } from '../review/views/cards/ModelFeedback.tsx'
 import { useSession } from '../session/store.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { decideRequest } from './state/decide.ts'
-import { type Field, fieldsOf, inputOf } from './state/visibleText.ts'
+import { type Field, fieldsOf, inputOf } from '../ui/visibleText.ts'
 import { draftOf } from '../review/state/drafts.ts'
 
 /** Letters that fit on a line, about. */

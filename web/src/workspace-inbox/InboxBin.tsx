@@ -1,6 +1,6 @@
 /** The bin of the desk: what has ended there, who ended it, and the ways back. */
-import { BinPages } from '../review/BinPages.tsx'
-import { WORKSPACE_INBOX } from '../review/state/bin.ts'
+import { BinPages } from '../review/views/BinPages.tsx'
+import { WORKSPACE_INBOX } from '../review/actions/bin.ts'
 import { bin } from './state/bin.ts'
 import { InboxCard } from './InboxCard.tsx'
 import { useInbox } from './state/store.ts'

@@ -2,16 +2,16 @@
  * What came of a request, in the words the AI was told; what was done about it since, and what can
  * be done now.
  */
-import { documentPath, follow } from '../app/routes.ts'
-import { useBusy } from '../review/state/busy.ts'
-import { mayAskAgain, mayDecide } from '../review/wording/permissions.ts'
-import { UndoReopenButtons } from '../review/cards/UndoReopenButtons.tsx'
+import { documentPath, follow } from '../navigation/routes.ts'
+import { useBusy } from '../review/stores/busy.ts'
+import { mayAskAgain, mayDecide } from '../review/state/permissions.ts'
+import { UndoReopenButtons } from '../review/views/cards/UndoReopenButtons.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { proposeAgain, undoFileAction } from './state/undo.ts'
 import { goTo } from './state/bin.ts'
 import { Diff, CallPreview } from './CallPreview.tsx'
 import { ConfirmStep } from './ConfirmStep.tsx'
-import { showInvisible } from './state/visibleText.ts'
+import { showInvisible } from '../ui/visibleText.ts'
 import { changedAt, type FileNow, useInbox } from './state/store.ts'
 import { againWords, overwriteQuestion, undoneWords } from './state/wording.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'

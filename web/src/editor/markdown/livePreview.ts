@@ -3,8 +3,8 @@
  */
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState, Range, SelectionRange } from '@codemirror/state'
-import type { EditorView } from '@codemirror/view'
 import {
+  type EditorView,
   Decoration,
   type DecorationSet,
   ViewPlugin,
@@ -12,8 +12,8 @@ import {
   WidgetType,
 } from '@codemirror/view'
 import type { SyntaxNode, SyntaxNodeRef } from '@lezer/common'
-import type { Span } from '../../review/changes/hunk.ts'
-import { reviewedSpans, reviewField } from '../../review/changes/reviewField.ts'
+import type { Span } from '../../review/state/hunk.ts'
+import { reviewedSpans, reviewField } from '../../review/text/reviewField.ts'
 import { hasAddress } from './links.ts'
 import { paddingOf } from './tables.ts'
 

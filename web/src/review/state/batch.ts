@@ -1,7 +1,7 @@
 /** Which suggestions can be decided together. Pure. */
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
-import { isWaiting, type Requests, tally } from './store.ts'
-import { mayDecide, type Reviewer } from '../wording/permissions.ts'
+import { isWaiting, type Requests, tally } from './requests.ts'
+import { mayDecide, type Reviewer } from './permissions.ts'
 
 export interface Batch {
   waiting: readonly ToolApprovalRequest[]

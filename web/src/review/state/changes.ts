@@ -1,6 +1,25 @@
 /** The changes in a text as a person goes through them. Pure. */
 import type { Hunk } from '../../wire/generated.ts'
-import { inOrder, editRange, isMoved } from '../changes/hunk.ts'
+import { inOrder, editRange, isMoved } from './hunk.ts'
+
+export interface ChangesState {
+  /** What can be decided, in reading order. */
+  hunks: readonly Hunk[]
+  /** What the model is still writing. */
+  streaming: readonly Hunk[]
+  /** The change that keys and the review bar act on. */
+  active: string | null
+  /**
+   * The active change, when it is no longer open: it stays the active one until the person goes on.
+   */
+  resolved: ResolvedChange | null
+  /** How the text is shown. */
+  shown: TextView
+  /** The change in whose place somebody writes words of their own. */
+  editing: string | null
+  /** Words of one's own that are kept for changes, by the change. */
+  edits: Readonly<Record<string, string>>
+}
 
 /** With what goes and what comes marked; as it reads with all of it accepted; as it is. */
 export type TextView = 'markup' | 'proposed' | 'original'

@@ -1,6 +1,6 @@
 /** Requests that were not accepted, and their changes. Pure. */
 import type { Hunk, RequestStatus, ToolApprovalRequest } from '../../wire/generated.ts'
-import { isWaiting, type Requests } from './store.ts'
+import { isWaiting, type Requests } from './requests.ts'
 
 /** Whether there is something to propose again. */
 export const isRefused = ({ status }: Hunk): boolean =>

@@ -1,6 +1,6 @@
 /** Who approved changes that wait for more people: as the server says, in every window. */
 import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
-import { isWaitingHunk } from './store.ts'
+import { isWaitingHunk } from './requests.ts'
 import { plural } from '../../ui/timeFormat.ts'
 
 /**

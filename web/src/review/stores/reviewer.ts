@@ -1,12 +1,12 @@
 /** The person who reviews, with the role that they have. */
-import type { Reviewer } from '../wording/permissions.ts'
+import type { Reviewer } from '../state/permissions.ts'
 import { useSession } from '../../session/store.ts'
-import { useDocument } from '../../editor/store.ts'
+import { useOpenDocument } from '../../document/useOpenDocument.ts'
 
 /** Who we are in the open document. */
 export function useReviewer(): Reviewer {
   const id = useSession((session) => session.me?.user.id)
-  const role = useDocument((state) => state.role)
+  const role = useOpenDocument((state) => state.role)
   return { id, role }
 }
 

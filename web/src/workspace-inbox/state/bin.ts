@@ -1,5 +1,5 @@
 /** What has ended at the desk, page by page. */
-import { inboxBin, WORKSPACE_INBOX, loadBin } from '../../review/state/bin.ts'
+import { inboxBin, WORKSPACE_INBOX, loadBin } from '../../review/actions/bin.ts'
 import { useInbox } from './store.ts'
 
 /** What was read is kept with what we were told: what becomes of it later is told of both alike. */

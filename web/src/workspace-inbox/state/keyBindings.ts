@@ -2,9 +2,9 @@
  * The desk by keyboard: the same letters and chords as beside a text, about the card that has the
  * focus.
  */
-import { actionOf } from '../../review/changes/keyActions.ts'
-import { useBusy } from '../../review/state/busy.ts'
-import { mayDecide, mayType, type Reviewer } from '../../review/wording/permissions.ts'
+import { actionOf } from '../../review/state/keyActions.ts'
+import { useBusy } from '../../review/stores/busy.ts'
+import { mayDecide, mayType, type Reviewer } from '../../review/state/permissions.ts'
 import { useSession } from '../../session/store.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { step } from './focusedCard.ts'
@@ -12,7 +12,7 @@ import { undoFileAction } from './undo.ts'
 import { goTo } from './bin.ts'
 import { decideRequest } from './decide.ts'
 import { updateCard, useInbox } from './store.ts'
-import { cardOf, isField } from '../useFocusedCard.ts'
+import { cardOf, isField } from './useFocusedCard.ts'
 
 export function handleInboxKey(
   event: KeyboardEvent,

@@ -3,10 +3,10 @@
  * somebody does not see it.
  */
 import { useEffect, useState } from 'react'
-import { useBusy } from '../../review/state/busy.ts'
-import { forgetDrafts, useInboxDrafts } from '../../review/drafts/drafts.ts'
-import { orphaned } from '../../review/drafts/orphans.ts'
-import { applyRequest, isWaiting } from '../../review/state/store.ts'
+import { useBusy } from '../../review/stores/busy.ts'
+import { forgetDrafts, useInboxDrafts } from '../../review/stores/drafts.ts'
+import { orphaned } from '../../review/state/orphans.ts'
+import { applyRequest, isWaiting } from '../../review/state/requests.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'

@@ -10,7 +10,7 @@ import {
   isWaiting,
   NO_REQUESTS,
   type Requests,
-} from '../../review/state/store.ts'
+} from '../../review/state/requests.ts'
 import type { Wire } from '../../wire/socket.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 

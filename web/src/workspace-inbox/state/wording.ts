@@ -2,7 +2,7 @@
 import { toolName } from '../../chat/tools.ts'
 import { timeAgo } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
-import { showInvisible } from './visibleText.ts'
+import { showInvisible } from '../../ui/visibleText.ts'
 import type { FileNow } from './store.ts'
 
 /** A command is named by its beginning. */

@@ -1,0 +1,222 @@
+/** One question and everything that came of it. */
+import { memo } from 'react'
+import { RequestOutcome } from '../../review/views/cards/RequestOutcome.tsx'
+import { ProposalCard } from '../../review/views/cards/ProposalCard.tsx'
+import { isPlan, PlanCard, PlanOutcome } from '../../review/views/cards/PlanCard.tsx'
+import { StreamingProposal } from '../../review/views/cards/StreamingProposal.tsx'
+import { isProofread } from '../../review/state/similar.ts'
+import { isWaiting } from '../../review/state/requests.ts'
+import { useCapability, useSession } from '../../session/store.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { Markdown } from '../../ui/Markdown.tsx'
+import { timeAgo } from '../../ui/timeFormat.ts'
+import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { useOpenDocument } from '../../document/useOpenDocument.ts'
+import { askOnceMore } from '../composer/ask.ts'
+import { continueFrom } from '../composer/conversation.ts'
+import { failedCall } from '../failedCall.ts'
+import { usageLine, usageText } from '../usage.ts'
+import { type Entry, goesOnFrom, type ConversationRun, runAhead, useChat } from '../store.ts'
+import { toolName } from '../tools.ts'
+import { canWrite } from '../../session/roles.ts'
+import { useReview } from '../../review/stores/requests.ts'
+
+interface Props {
+  run: ConversationRun
+  requests: readonly ToolApprovalRequest[]
+}
+
+/** The same question with the same requests, in whatever list. */
+const isSame = (a: Props, b: Props): boolean =>
+  a.run === b.run &&
+  a.requests.length === b.requests.length &&
+  a.requests.every((request, at) => request === b.requests[at])
+
+export const RunCard = memo(function RunCard({ run, requests }: Props) {
+  const writing = useReview((state) => state.writing)
+  const mine = useSession((session) => session.me?.sessionId === run.sessionId)
+  const growing = Object.values(writing).filter((one) => one.run === run.id)
+  const tool = run.entries.findLast((entry) => entry.kind === 'tool')
+  const running = run.status === 'running'
+  const waiting =
+    requests.some(isWaiting) ||
+    run.entries.some((entry) => entry.kind === 'tool' && entry.waits && entry.result === null)
+  const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
+  const kind =
+    name === undefined ? 'Answer' : areCorrections(requests) ? 'Corrections' : toolName(name)
+  const who = run.claimedBy ?? `AI, asked by ${run.author || 'somebody'}`
+  return (
+    <article
+      className={`card ${requests.length === 0 ? 'is-answer' : ''}`}
+      aria-label={run.prompt ? `${who}: ${run.prompt}` : who}
+    >
+      <div className="card-head">
+        <span className="spark">
+          <Icon name="spark" />
+        </span>
+        <h3>{who}</h3>
+        <p>
+          {kind} ·{' '}
+          {!running || waiting
+            ? timeAgo(run.at, Date.now())
+            : run.begun
+              ? 'writing now'
+              : 'waiting'}
+        </p>
+      </div>
+      {run.prompt && (
+        <p className="prompt" dir="auto">
+          {run.prompt}
+        </p>
+      )}
+      {run.entries.map((entry, index) => (
+        <Step
+          key={index}
+          entry={entry}
+          request={
+            entry.kind === 'tool'
+              ? requests.find((request) => request.tool_use_id === entry.id)
+              : undefined
+          }
+        />
+      ))}
+      {running &&
+        growing.map((one) => <StreamingProposal key={one.id} writing={one} mine={mine} />)}
+      {running && !waiting && growing.length === 0 && <AtWork run={run} />}
+      <Ending run={run} />
+      {run.notice && <p className="warn-note">{run.notice}.</p>}
+      {!running && <Continue run={run} />}
+      {run.spent && (
+        <p className="spent" title={usageText(run.spent)}>
+          {usageLine(run.spent)}
+        </p>
+      )}
+    </article>
+  )
+}, isSame)
+
+/** Whether all that was proposed are corrections. */
+const areCorrections = (requests: readonly ToolApprovalRequest[]): boolean =>
+  requests.length > 0 && requests.every((request) => isProofread(request.hunks, request))
+
+/** The way back to where this question was answered. */
+function Continue({ run }: { run: ConversationRun }) {
+  const can = useCapability('conversations')
+  const mayAsk = useOpenDocument((state) => canWrite(state.role))
+  const online = useSession((session) => session.link === 'online')
+  const session = useSession((state) => state.me?.sessionId)
+  const goesOn = useChat((chat) => goesOnFrom(chat, session) === run.id)
+  // The next question goes on from there as it is.
+  if (!can || !mayAsk || !run.begun || goesOn) return null
+  return (
+    <button
+      type="button"
+      className="link continue"
+      disabled={!online}
+      onClick={() => void continueFrom(run)}
+    >
+      Continue from here
+    </button>
+  )
+}
+
+/** What a run does that has nothing to show yet. */
+function AtWork({ run }: { run: ConversationRun }) {
+  const ahead = useChat((chat) => runAhead(chat, run))
+  const reviewed = useReview((state) =>
+    Object.values(state.requests).some(
+      (request) => request.requestId === ahead?.id && isWaiting(request),
+    ),
+  )
+  if (!ahead)
+    return <div className="dots">{run.entries.length === 0 ? 'Reading the text' : 'Writing'}</div>
+  const which =
+    ahead.prompt.length > 40 ? `${ahead.prompt.slice(0, 40).toWellFormed()}…` : ahead.prompt
+  return (
+    <p className="waits">
+      {reviewed ? `Waits until “${which}” is reviewed` : `Waits until “${which}” is done`}
+    </p>
+  )
+}
+
+function Step({ entry, request }: { entry: Entry; request: ToolApprovalRequest | undefined }) {
+  if (entry.kind === 'text')
+    return entry.text.trim() === '' ? null : (
+      <div className="answer">
+        <Markdown text={entry.text} />
+      </div>
+    )
+  if (!request && entry.result) return <Result words={entry.result} failed={entry.failed} />
+  if (!request)
+    return entry.waits ? (
+      <p className="waits">Waits in “{entry.waits}”, whose people decide about it</p>
+    ) : null
+  if (isPlan(request))
+    return isWaiting(request) ? <PlanCard request={request} /> : <PlanOutcome request={request} />
+  if (isWaiting(request)) return <ProposalCard request={request} />
+  return <RequestOutcome request={request} />
+}
+
+/** What came of a call whose request this tab has not seen. */
+function Result({ words, failed }: { words: string; failed: boolean }) {
+  const said = failed ? failedCall(words) : (words.split('\n', 1)[0] ?? '')
+  return (
+    <>
+      <p className="tool-line">
+        <Icon name={failed ? 'cross' : 'check'} size={13} /> <span>{said}</span>
+      </p>
+      {said !== words && (
+        <details className="told">
+          <summary>What the AI was told</summary>
+          <pre>{words}</pre>
+        </details>
+      )}
+    </>
+  )
+}
+
+function Ending({ run }: { run: ConversationRun }) {
+  switch (run.status) {
+    case 'running':
+    case 'success':
+      return null
+    case 'cancelled':
+      return (
+        <p className="tool-line">
+          <Icon name="stop" size={13} /> Stopped.
+        </p>
+      )
+    case 'max_tokens':
+      return <p className="warn-note">The answer was cut off: it grew too long.</p>
+    default:
+      return (
+        <>
+          <p className="warn-note" role="alert">
+            {run.problem
+              ? `The AI could not finish this: ${run.problem.replace(/[.]?$/, '.')}`
+              : 'The AI could not finish this.'}
+          </p>
+          <TryAgain run={run} />
+        </>
+      )
+  }
+}
+
+/** Asks our newest question once more, about the same words. */
+function TryAgain({ run }: { run: ConversationRun }) {
+  const session = useSession((state) => state.me?.sessionId)
+  const online = useSession((state) => state.link === 'online')
+  const mayAsk = useOpenDocument((state) => canWrite(state.role))
+  const newest = useChat((chat) => chat.runs.findLast((other) => other.sessionId === session)?.id)
+  if (run.id !== newest || !mayAsk || run.prompt === '') return null
+  return (
+    <button
+      type="button"
+      className="button try-again"
+      disabled={!online}
+      onClick={() => void askOnceMore(run)}
+    >
+      Try again
+    </button>
+  )
+}

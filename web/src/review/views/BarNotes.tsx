@@ -1,0 +1,50 @@
+/**
+ * What is to be said while changes are reviewed, right above the bar: page is kept free there, so
+ * that it never lies over the change to decide.
+ */
+import { useLayoutEffect } from 'react'
+import { openDocument } from '../../document/openDocument.ts'
+import { ToastCard } from '../../ui/Toasts.tsx'
+import { useDialogStack } from '../../ui/dialogStack.ts'
+import { useToasts } from '../../ui/toasts.ts'
+import { hasOpenSheet, keepClear } from '../text/inView.ts'
+import { activeHunk } from '../text/reviewField.ts'
+import { usePanel } from '../stores/panel.ts'
+import { DECISION } from '../actions/undo.ts'
+
+/** `note`: what became of the change one looks at. */
+export function BarNotes({ note }: { note: string }) {
+  const { toasts, docked } = useToasts()
+  const covered = useDialogStack(({ dialogs }) => dialogs.length > 0)
+  useDock()
+  const shown = docked && !covered ? toasts.at(-1) : undefined
+  // A screen reader was told what was decided along with the next change.
+  const live = shown && shown.about !== DECISION ? 'polite' : 'off'
+  useLayoutEffect(() => {
+    const view = openDocument()?.view
+    const hunk = view && activeHunk(view.state)
+    if (hunk) keepClear(view, hunk)
+  }, [shown?.id, note])
+  return (
+    <div className="bar-notes">
+      {note !== '' && <span className="review-note">{note}</span>}
+      <div className="bar-toast" role="status" aria-live={live}>
+        {shown && <ToastCard key={shown.id} toast={shown} />}
+      </div>
+    </div>
+  )
+}
+
+/** Where the panel lies over the bar, toasts stand where they always do. */
+function useDock(): void {
+  const open = usePanel((panel) => panel.open)
+  useLayoutEffect(() => {
+    const look = () => useToasts.setState({ docked: !hasOpenSheet() })
+    look()
+    window.addEventListener('resize', look)
+    return () => {
+      window.removeEventListener('resize', look)
+      useToasts.setState({ docked: false })
+    }
+  }, [open])
+}

@@ -1,0 +1,172 @@
+/** How suggestions are decided in this document, and which passages no tool may touch. */
+import { EditorView } from '@codemirror/view'
+import { useState } from 'react'
+import { openDocument } from '../../document/openDocument.ts'
+import { useOpenDocument, useOpenDocumentFields } from '../../document/useOpenDocument.ts'
+import { frozenIn } from '../../frozen/field.ts'
+import { unfreeze } from '../../frozen/freeze.ts'
+import { nothingFrozen } from '../../frozen/wording.ts'
+import { Policies } from '../../rules/Policies.tsx'
+import { ServerSettings } from '../../rules/ServerSettings.tsx'
+import { useSession } from '../../session/store.ts'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import type { Range } from '../../wire/generated.ts'
+import { ModelSettings } from './ModelSettings.tsx'
+import { configure, POLICIES, timeLimits } from '../actions/settings.ts'
+
+export function ReviewSettings() {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <button
+        type="button"
+        className="button is-quiet"
+        aria-label="Review settings"
+        title="Review settings: who decides, time limit, frozen passages"
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="sliders" size={14} /> Settings
+      </button>
+      {open && (
+        <Dialog title="Review settings" onClose={() => setOpen(false)}>
+          <Settings onJump={() => setOpen(false)} />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Settings({ onJump }: { onJump: () => void }) {
+  const { settings, role } = useOpenDocumentFields('settings', 'role')
+  const online = useSession((session) => session.link === 'online')
+  const [refusal, setRefusal] = useState<string | null>(null)
+  if (!settings) return <p>The settings are not known yet.</p>
+  const fixed = role !== 'owner' || !online
+  return (
+    <div className="review-settings">
+      {role !== 'owner' && <p className="card-note">An owner of the server changes these.</p>}
+      <fieldset disabled={fixed}>
+        <legend>Who decides</legend>
+        {POLICIES.map(({ policy, name, what }) => (
+          <label key={policy} className="setting">
+            <input
+              type="radio"
+              name="policy"
+              checked={settings.policy === policy}
+              onChange={() => void configure({ policy }).then(setRefusal)}
+            />
+            <span>
+              <b>{name}</b>
+              <span>{what}</span>
+            </span>
+          </label>
+        ))}
+        {refusal && (
+          <p className="warn-note" role="alert">
+            {refusal}
+          </p>
+        )}
+      </fieldset>
+      <fieldset disabled={fixed}>
+        <legend>Before a change lands</legend>
+        <label className="setting">
+          <input
+            type="checkbox"
+            checked={settings.approvals === 'on'}
+            onChange={(event) =>
+              void configure({ approvals: event.currentTarget.checked ? 'on' : 'off' })
+            }
+          />
+          <span>
+            <b>Require approval</b>
+            <span>If off, AI edits apply at once. They are logged, shown, and can be undone.</span>
+          </span>
+        </label>
+        <label className="setting-row">
+          <span>Time to decide</span>
+          <select
+            className="field"
+            value={settings.timeoutSeconds}
+            onChange={(event) =>
+              void configure({ timeoutSeconds: Number(event.currentTarget.value) })
+            }
+          >
+            {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => (
+              <option key={seconds} value={seconds}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </fieldset>
+      <ModelSettings access={settings.modelAccess} fixed={fixed} />
+      <Policies policies={settings.policies} fixed={fixed} />
+      <Passages fixed={fixed} mayFreeze={role === 'owner'} onJump={onJump} />
+      <ServerSettings />
+    </div>
+  )
+}
+
+interface PassagesProps {
+  fixed: boolean
+  mayFreeze: boolean
+  onJump: () => void
+}
+
+function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
+  const snapshot = useOpenDocument((state) => state.snapshot)
+  if (!snapshot) return null
+  const ranges = frozenIn(snapshot)
+  return (
+    <section>
+      <h3>Frozen passages</h3>
+      {ranges.length === 0 && <p className="card-note">{nothingFrozen(mayFreeze)}</p>}
+      <ul className="passages" aria-label="Frozen passages">
+        {ranges.map((range, index) => (
+          <li key={`${range.from} ${range.to}`}>
+            <button
+              type="button"
+              className="passage"
+              title="Show in the text"
+              onClick={() => {
+                onJump()
+                jump(range)
+              }}
+            >
+              {quote(snapshot.sliceDoc(range.from, range.to))}
+            </button>
+            {!fixed && (
+              <button
+                type="button"
+                className="button"
+                aria-label={`Unfreeze “${quote(snapshot.sliceDoc(range.from, range.to))}”`}
+                onClick={() => unfreeze(index)}
+              >
+                Unfreeze
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const LONGEST = 140
+
+function quote(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST).toWellFormed()}…`
+}
+
+function jump({ from, to }: Range): void {
+  const view = openDocument()?.view
+  if (!view) return
+  view.dispatch({
+    selection: { anchor: from, head: to },
+    effects: EditorView.scrollIntoView(from, { y: 'center' }),
+  })
+  requestAnimationFrame(() => view.focus())
+}
