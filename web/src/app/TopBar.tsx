@@ -1,7 +1,7 @@
 /**
  * The line across the top: where we are, whether it is saved, who is here, and a menu of the rest.
  */
-import { Suspense, useEffect, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { find } from '../editor/find/find.ts'
 import { openDocument } from '../document/openDocument.ts'
 import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
@@ -14,15 +14,12 @@ import { hasCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Menu, type MenuItem } from '../ui/Menu.tsx'
-import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
 import { AccountDialog } from '../account/AccountButton.tsx'
-import { renameDocument } from '../library/library.ts'
-import { tooLong } from '../text/title.ts'
 import { follow } from '../navigation/routes.ts'
 import { Share } from '../sharing/Share.tsx'
 import { useTheme } from './theme.ts'
-import { canWrite } from '../session/roles.ts'
+import { Title, Saved } from './DocumentTitle.tsx'
 
 const ExportDialog = lazyPart(() => import('../library/Export.tsx').then((all) => all.ExportDialog))
 const History = lazyPart(() => import('../history/History.tsx').then((all) => all.History))
@@ -132,56 +129,4 @@ function useMenu({
 function findInText(): void {
   const view = openDocument()?.view
   if (view) void find(view)
-}
-
-function Title() {
-  const { id, title, role, phase } = useOpenDocumentFields('id', 'title', 'role', 'phase')
-  const [draft, setDraft] = useState(title)
-  useEffect(() => setDraft(title), [title])
-  if (phase !== 'open' || !canWrite(role))
-    return <span className="title">{title || 'Copydesk'}</span>
-  const save = () => {
-    const wanted = draft.trim()
-    if (wanted === '' || wanted === title || id === null) return setDraft(title)
-    const problem = tooLong(wanted)
-    // The words stay, to be shortened.
-    if (problem) return toast(problem)
-    void renameDocument(id, wanted).then((renamed) => !renamed && setDraft(title))
-  }
-  return (
-    <input
-      className="title"
-      aria-label="Title"
-      value={draft}
-      aria-invalid={tooLong(draft.trim()) !== undefined}
-      onInput={(event) => setDraft(event.currentTarget.value)}
-      onBlur={save}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') event.currentTarget.blur()
-        if (event.key === 'Escape') setDraft(title)
-      }}
-    />
-  )
-}
-
-function Saved() {
-  const { saved, phase, role } = useOpenDocumentFields('saved', 'phase', 'role')
-  const link = useSession((session) => session.link)
-  const words =
-    phase !== 'open'
-      ? link === 'online'
-        ? ''
-        : 'Not connected'
-      : !canWrite(role)
-        ? 'Read only'
-        : saved === 'saved'
-          ? 'Saved'
-          : saved === 'saving'
-            ? 'Saving…'
-            : 'Not sent yet'
-  return (
-    <span className="saved" role="status">
-      {words}
-    </span>
-  )
 }

@@ -1,46 +1,29 @@
 /** All documents: open, make, rename and delete them. */
 import { Suspense, useEffect, useState } from 'react'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
-import { splitByWaiting, useInbox } from '../workspace-inbox/state/store.ts'
-import { mayDecide } from '../review/state/permissions.ts'
 import { useCapability, useSession, wire } from '../session/store.ts'
-import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { plural, timeAgo } from '../ui/timeFormat.ts'
+import { plural } from '../ui/timeFormat.ts'
 import type { DocumentLine } from '../wire/generated.ts'
-import {
-  createDocument,
-  deleteDocument,
-  focusWhenOpen,
-  isUntouchedSample,
-  loadLibrary,
-  renameDocument,
-  search,
-  useLibrary,
-} from './library.ts'
+import { loadLibrary, search, useLibrary } from './library.ts'
 import { AccountButton } from '../account/AccountButton.tsx'
 import { ImportFiles } from './ImportFiles.tsx'
 import { OpenFile } from './OpenFile.tsx'
-import { tooLong } from '../text/title.ts'
-import { documentPath, follow, navigate, SERVER_PATH } from '../navigation/routes.ts'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Share } from '../sharing/Share.tsx'
 import { isNotifying } from '../account/notifications.ts'
-import { useTabTitle, type Waiting, waitingWords } from '../navigation/tabTitle.ts'
+import { useTabTitle } from '../navigation/tabTitle.ts'
 import { canWrite } from '../session/roles.ts'
-import { useInboxReviewer } from '../review/stores/reviewer.ts'
+import { LibraryLine } from './LibraryLine.tsx'
+import { DeleteDialog, RenameDialog } from './documentDialogs.tsx'
+import { create, Welcome } from './Welcome.tsx'
+import { useWaiting } from './useWaiting.ts'
+import { ServerLink } from './ServerLink.tsx'
 
 const DeletedDocuments = lazyPart(() =>
   import('./DeletedDocuments.tsx').then((all) => all.DeletedDocuments),
 )
-
-const create = async () => {
-  const id = await createDocument()
-  if (!id) return
-  focusWhenOpen(id)
-  navigate(documentPath(id))
-}
 
 /** Documents that are seen at a glance; of more, the list can be searched. */
 const AT_A_GLANCE = 7
@@ -49,22 +32,6 @@ const AT_A_GLANCE = 7
  * and for who wants to be notified.
  */
 const REFRESH_MS = 20_000
-
-/** For owners: the page of the server. */
-function ServerLink() {
-  const isAble = useCapability('administration')
-  const isOwner = useSession((session) => session.me?.role === 'owner')
-  if (!isAble || !isOwner) return null
-  return (
-    <a
-      className="button is-quiet"
-      href={SERVER_PATH}
-      onClick={(event) => follow(event, SERVER_PATH)}
-    >
-      <Icon name="server" size={15} /> Server
-    </a>
-  )
-}
 
 export function Library() {
   const { documents, problem } = useLibrary()
@@ -151,7 +118,7 @@ export function Library() {
         )}
         <ul aria-label="Documents">
           {found.map((line) => (
-            <Line key={line.id} line={line} onDelete={setDoomed} onRename={setRenaming} />
+            <LibraryLine key={line.id} line={line} onDelete={setDoomed} onRename={setRenaming} />
           ))}
         </ul>
         {hasTrash && me?.role === 'owner' && (
@@ -173,166 +140,5 @@ export function Library() {
       {doomed && <DeleteDialog line={doomed} onClose={() => setDoomed(null)} />}
       {renaming && <RenameDialog line={renaming} onClose={() => setRenaming(null)} />}
     </div>
-  )
-}
-
-/** What waits in the documents and at the desk. */
-function useWaiting(documents: readonly DocumentLine[]): Waiting {
-  const requests = splitByWaiting(useInbox((state) => state.requests)).waiting
-  const reviewer = useInboxReviewer()
-  const sum = (counts: readonly number[]) => counts.reduce((whole, count) => whole + count, 0)
-  return {
-    all: sum(documents.map(({ waiting }) => waiting)) + requests.length,
-    mine:
-      sum(documents.map(({ waitingForYou }) => waitingForYou)) +
-      requests.filter((request) => mayDecide(request, reviewer)).length,
-  }
-}
-
-function Line({
-  line,
-  onDelete,
-  onRename,
-}: {
-  line: DocumentLine
-  onDelete: (line: DocumentLine) => void
-  onRename: (line: DocumentLine) => void
-}) {
-  const path = documentPath(line.id)
-  return (
-    <li className="document-line">
-      <a href={path} onClick={(event) => follow(event, path)}>
-        <span dir="auto">{line.title || 'Untitled'}</span>
-        <span>
-          {isUntouchedSample(line) ? (
-            <>
-              Sample — try <b>Fix the grammar</b>
-            </>
-          ) : (
-            <>
-              {line.path && 'File · '}Changed {timeAgo(line.updatedAt, Date.now())}
-            </>
-          )}
-        </span>
-        {line.waiting > 0 && (
-          <span className={`waiting-count ${line.waitingForYou > 0 ? '' : 'is-calm'}`}>
-            {waitingWords({ mine: line.waitingForYou, all: line.waiting })}
-          </span>
-        )}
-      </a>
-      {canWrite(line.role) && (
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`Rename ${line.title}`}
-          title="Rename"
-          onClick={() => onRename(line)}
-        >
-          <Icon name="pencil" />
-        </button>
-      )}
-      {line.role === 'owner' && (
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`Delete ${line.title}`}
-          title="Delete"
-          onClick={() => onDelete(line)}
-        >
-          <Icon name="trash" />
-        </button>
-      )}
-    </li>
-  )
-}
-
-function Welcome({ mayWrite }: { mayWrite: boolean }) {
-  return (
-    <div className="welcome">
-      <h2>{mayWrite ? 'Begin with a blank page' : 'Nothing is shared with you yet'}</h2>
-      <p>
-        Ask the AI for an edit whenever you like. Nothing changes your words until somebody accepts
-        it.
-      </p>
-      {mayWrite && (
-        <button type="button" className="button is-primary" onClick={() => void create()}>
-          <Icon name="plus" size={14} /> New document
-        </button>
-      )}
-    </div>
-  )
-}
-
-function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: () => void }) {
-  const remove = () => {
-    void deleteDocument(line)
-    onClose()
-  }
-  const foot = (
-    <>
-      <button type="button" className="button is-danger" onClick={remove}>
-        Delete
-      </button>
-      <button type="button" className="button" onClick={onClose}>
-        Keep it
-      </button>
-    </>
-  )
-  return (
-    <Dialog title={`Delete “${line.title}”?`} onClose={onClose} foot={foot}>
-      <p>
-        {line.path
-          ? `This deletes its history and all pending changes for everyone. The file ${line.path} stays. It can’t be undone.`
-          : 'Everyone loses it, and its pending changes are cancelled. An owner can restore it for 30 days.'}
-        {line.waiting > 0 && ` ${line.waiting} to review now.`}
-      </p>
-    </Dialog>
-  )
-}
-
-function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: () => void }) {
-  const [title, setTitle] = useState(line.title)
-  const problem = tooLong(title.trim())
-  const save = async (event: { preventDefault(): void }) => {
-    event.preventDefault()
-    if (await renameDocument(line.id, title.trim())) {
-      onClose()
-      await loadLibrary()
-    }
-  }
-  return (
-    <Dialog title="Rename document" onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <label className="hidden-label" htmlFor="new-title">
-          Title
-        </label>
-        <input
-          id="new-title"
-          className="field"
-          autoFocus
-          value={title}
-          aria-invalid={problem !== undefined}
-          aria-describedby={problem && 'title-problem'}
-          onInput={(event) => setTitle(event.currentTarget.value)}
-        />
-        {problem && (
-          <p id="title-problem" className="warn-note" style={{ marginTop: 8 }} role="alert">
-            {problem}
-          </p>
-        )}
-        <div className="dialog-foot">
-          <button
-            type="submit"
-            className="button is-primary"
-            disabled={title.trim() === '' || problem !== undefined}
-          >
-            Save
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

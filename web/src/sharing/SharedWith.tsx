@@ -2,20 +2,17 @@
 import { useEffect, useState } from 'react'
 import { useCapability } from '../session/store.ts'
 import { signInAddress } from '../session/identityProvider.ts'
-import { toast } from '../ui/toasts.ts'
 import type { DocumentRoleLine, LoginLine, Role } from '../wire/generated.ts'
 import {
   attempt,
-  DOCUMENT_ROLES,
   giveRole,
   type GranteeKind,
   granteeOf,
   granteeOfLine,
-  granteeWords,
   listLogins,
   listRoles,
-  takeRole,
 } from './share.ts'
+import { GivenRole, RoleChoice } from './GivenRole.tsx'
 
 /** Shown where people can sign in, or where somebody was given a role. */
 export function SharedWith({ documentId }: { documentId: string }) {
@@ -46,31 +43,6 @@ export function SharedWith({ documentId }: { documentId: string }) {
         ))}
       </ul>
     </section>
-  )
-}
-
-function RoleChoice({
-  label,
-  value,
-  onChoose,
-}: {
-  label: string
-  value: Role
-  onChoose: (role: Role) => void
-}) {
-  return (
-    <select
-      className="field"
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChoose(event.currentTarget.value as Role)}
-    >
-      {DOCUMENT_ROLES.map((other) => (
-        <option key={other.role} value={other.role}>
-          {other.name}
-        </option>
-      ))}
-    </select>
   )
 }
 
@@ -138,62 +110,5 @@ function GiveRole({
         Share
       </button>
     </form>
-  )
-}
-
-function GivenRole({
-  documentId,
-  line,
-  onChange,
-}: {
-  documentId: string
-  line: DocumentRoleLine
-  onChange: () => void
-}) {
-  const [sure, setSure] = useState(false)
-  const { title, facts } = granteeWords(line)
-  const grantee = granteeOfLine(line)
-  const change = async (role: Role) => {
-    if (await attempt(() => giveRole(documentId, grantee, role))) onChange()
-  }
-  const take = async () => {
-    if (!(await attempt(() => takeRole(documentId, grantee)))) return
-    toast(`This document is no longer shared with ${title}.`)
-    onChange()
-  }
-  return (
-    <li>
-      <div>
-        <b>{title}</b>
-        <span className="quiet">{facts}</span>
-      </div>
-      {sure ? (
-        <div className="are-you-sure" role="group" aria-label={`Stop sharing with ${title}?`}>
-          <span>Stop sharing with {title}?</span>
-          <button type="button" className="button is-danger" autoFocus onClick={() => void take()}>
-            Stop sharing
-          </button>
-          <button type="button" className="button" onClick={() => setSure(false)}>
-            Keep
-          </button>
-        </div>
-      ) : (
-        <div className="given-role">
-          <RoleChoice
-            label={`Role of ${title}`}
-            value={line.role}
-            onChoose={(role) => void change(role)}
-          />
-          <button
-            type="button"
-            className="button is-danger"
-            aria-label={`Remove ${title}`}
-            onClick={() => setSure(true)}
-          >
-            Remove
-          </button>
-        </div>
-      )}
-    </li>
   )
 }

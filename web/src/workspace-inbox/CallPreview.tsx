@@ -2,11 +2,11 @@
  * What a call would do, as the server worked it out: a diff, several, a command, or the plain
  * input.
  */
-import { isPlan, planOf } from '../review/views/cards/PlanCard.tsx'
 import { Markdown } from '../ui/Markdown.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { diffLines, showInvisible } from '../ui/visibleText.ts'
+import { isPlan, planOf } from '../review/views/cards/PlanOutcome.tsx'
 
 interface Step {
   diff_lines: string[]

@@ -5,14 +5,11 @@ import { useInboxDrafts, writeDraft } from '../review/stores/drafts.ts'
 import { feedbackOnEdit } from '../review/state/modelFeedback.ts'
 import { ModelFeedback } from '../review/views/cards/ModelFeedback.tsx'
 import { useSession } from '../session/store.ts'
-import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { decideRequest } from './state/decide.ts'
 import { type Field, fieldsOf, inputOf } from '../ui/visibleText.ts'
 import { draftOf } from '../review/state/drafts.ts'
-
-/** Letters that fit on a line, about. */
-const COLUMNS = 64
+import { Line } from './InputLine.tsx'
 
 interface Props {
   request: ToolApprovalRequest
@@ -110,50 +107,4 @@ function parsed(fields: readonly Field[]): unknown {
   } catch {
     return undefined
   }
-}
-
-function Line({
-  field: { name, kind, text },
-  first,
-  onChange,
-}: {
-  field: Field
-  first: boolean
-  onChange: (text: string) => void
-}) {
-  const flip = useFocusOnce<HTMLInputElement>(first)
-  const area = useFocusOnce<HTMLTextAreaElement>(first)
-  if (kind === 'switch') {
-    return (
-      <label className="inbox-switch">
-        <input
-          type="checkbox"
-          ref={flip}
-          checked={text === 'true'}
-          onChange={(event) => onChange(String(event.currentTarget.checked))}
-        />{' '}
-        {name}
-      </label>
-    )
-  }
-  const rows = Math.min(
-    12,
-    text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0),
-  )
-  return (
-    <label className="inbox-field">
-      <span>
-        {name || 'input'}
-        {kind === 'json' ? ' (JSON)' : ''}
-      </span>
-      <textarea
-        className="field"
-        rows={rows}
-        ref={area}
-        spellCheck={false}
-        value={text}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    </label>
-  )
 }

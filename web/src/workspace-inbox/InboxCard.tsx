@@ -10,10 +10,11 @@ import { AutomaticDecision } from '../rules/AutomaticDecision.tsx'
 import { timeAgo } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { InboxDecisions } from './InboxDecisions.tsx'
-import { ResolvedCard, AftermathNotes } from './ResolvedCard.tsx'
+import { ResolvedCard } from './ResolvedCard.tsx'
 import { CallPreview } from './CallPreview.tsx'
 import { showInvisible } from '../ui/visibleText.ts'
 import { outcomeOf, scopeOf } from './state/wording.ts'
+import { AftermathNotes } from './AftermathNotes.tsx'
 
 interface Props {
   request: ToolApprovalRequest

@@ -13,10 +13,10 @@ import { Diff, CallPreview } from './CallPreview.tsx'
 import { ConfirmStep } from './ConfirmStep.tsx'
 import { showInvisible } from '../ui/visibleText.ts'
 import { changedAt, type FileNow, useInbox } from './state/store.ts'
-import { againWords, overwriteQuestion, undoneWords } from './state/wording.ts'
+import { overwriteQuestion } from './state/wording.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
 
-interface Props {
+export interface Props {
   request: ToolApprovalRequest
   /** What tells the card from the others. */ scope: string
 }
@@ -31,54 +31,6 @@ export function ResolvedCard({ request, scope }: Props) {
         <CallPreview request={request} />
       </details>
     </>
-  )
-}
-
-/** What it has to do with other requests, and who took back what it did. */
-export function AftermathNotes({ request, scope }: Props) {
-  const { again_of, again_as } = request.aftermath ?? {}
-  const earlier = useInbox(({ requests }) =>
-    again_of === undefined ? undefined : requests[again_of],
-  )
-  const later = useInbox(({ requests }) =>
-    again_as === undefined ? undefined : requests[again_as],
-  )
-  const undone = undoneWords(request, Date.now())
-  if (undone === null && again_of === undefined && again_as === undefined) return null
-  return (
-    <p className="card-note inbox-since">
-      {again_of !== undefined && (
-        <span>
-          {againWords(earlier)}
-          {earlier && (
-            <>
-              {' '}
-              <Show id={again_of} name={`Show what ${scope} was before`} />
-            </>
-          )}
-        </span>
-      )}
-      {undone !== null && <span className="badge is-plain">{undone}</span>}
-      {again_as !== undefined && (
-        <span>
-          Proposed again
-          {later && (
-            <>
-              {' '}
-              <Show id={again_as} name={`Show ${scope}, proposed again`} />
-            </>
-          )}
-        </span>
-      )}
-    </p>
-  )
-}
-
-function Show({ id, name }: { id: string; name: string }) {
-  return (
-    <button type="button" className="link" aria-label={name} onClick={() => goTo(id)}>
-      Show
-    </button>
   )
 }
 

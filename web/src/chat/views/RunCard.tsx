@@ -1,25 +1,21 @@
 /** One question and everything that came of it. */
 import { memo } from 'react'
-import { RequestOutcome } from '../../review/views/cards/RequestOutcome.tsx'
-import { ProposalCard } from '../../review/views/cards/ProposalCard.tsx'
-import { isPlan, PlanCard, PlanOutcome } from '../../review/views/cards/PlanCard.tsx'
 import { StreamingProposal } from '../../review/views/cards/StreamingProposal.tsx'
 import { isProofread } from '../../review/state/similar.ts'
 import { isWaiting } from '../../review/state/requests.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
-import { Markdown } from '../../ui/Markdown.tsx'
 import { timeAgo } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
-import { askOnceMore } from '../composer/ask.ts'
 import { continueFrom } from '../composer/conversation.ts'
-import { failedCall } from '../failedCall.ts'
 import { usageLine, usageText } from '../usage.ts'
-import { type Entry, goesOnFrom, type ConversationRun, runAhead, useChat } from '../store.ts'
+import { goesOnFrom, type ConversationRun, runAhead, useChat } from '../store.ts'
 import { toolName } from '../tools.ts'
 import { canWrite } from '../../session/roles.ts'
 import { useReview } from '../../review/stores/requests.ts'
+import { Step } from './RunStep.tsx'
+import { Ending } from './RunEnding.tsx'
 
 interface Props {
   run: ConversationRun
@@ -136,87 +132,5 @@ function AtWork({ run }: { run: ConversationRun }) {
     <p className="waits">
       {reviewed ? `Waits until “${which}” is reviewed` : `Waits until “${which}” is done`}
     </p>
-  )
-}
-
-function Step({ entry, request }: { entry: Entry; request: ToolApprovalRequest | undefined }) {
-  if (entry.kind === 'text')
-    return entry.text.trim() === '' ? null : (
-      <div className="answer">
-        <Markdown text={entry.text} />
-      </div>
-    )
-  if (!request && entry.result) return <Result words={entry.result} failed={entry.failed} />
-  if (!request)
-    return entry.waits ? (
-      <p className="waits">Waits in “{entry.waits}”, whose people decide about it</p>
-    ) : null
-  if (isPlan(request))
-    return isWaiting(request) ? <PlanCard request={request} /> : <PlanOutcome request={request} />
-  if (isWaiting(request)) return <ProposalCard request={request} />
-  return <RequestOutcome request={request} />
-}
-
-/** What came of a call whose request this tab has not seen. */
-function Result({ words, failed }: { words: string; failed: boolean }) {
-  const said = failed ? failedCall(words) : (words.split('\n', 1)[0] ?? '')
-  return (
-    <>
-      <p className="tool-line">
-        <Icon name={failed ? 'cross' : 'check'} size={13} /> <span>{said}</span>
-      </p>
-      {said !== words && (
-        <details className="told">
-          <summary>What the AI was told</summary>
-          <pre>{words}</pre>
-        </details>
-      )}
-    </>
-  )
-}
-
-function Ending({ run }: { run: ConversationRun }) {
-  switch (run.status) {
-    case 'running':
-    case 'success':
-      return null
-    case 'cancelled':
-      return (
-        <p className="tool-line">
-          <Icon name="stop" size={13} /> Stopped.
-        </p>
-      )
-    case 'max_tokens':
-      return <p className="warn-note">The answer was cut off: it grew too long.</p>
-    default:
-      return (
-        <>
-          <p className="warn-note" role="alert">
-            {run.problem
-              ? `The AI could not finish this: ${run.problem.replace(/[.]?$/, '.')}`
-              : 'The AI could not finish this.'}
-          </p>
-          <TryAgain run={run} />
-        </>
-      )
-  }
-}
-
-/** Asks our newest question once more, about the same words. */
-function TryAgain({ run }: { run: ConversationRun }) {
-  const session = useSession((state) => state.me?.sessionId)
-  const online = useSession((state) => state.link === 'online')
-  const mayAsk = useOpenDocument((state) => canWrite(state.role))
-  const newest = useChat((chat) => chat.runs.findLast((other) => other.sessionId === session)?.id)
-  if (run.id !== newest || !mayAsk || run.prompt === '') return null
-  return (
-    <button
-      type="button"
-      className="button try-again"
-      disabled={!online}
-      onClick={() => void askOnceMore(run)}
-    >
-      Try again
-    </button>
   )
 }

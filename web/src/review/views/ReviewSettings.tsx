@@ -1,19 +1,14 @@
 /** How suggestions are decided in this document, and which passages no tool may touch. */
-import { EditorView } from '@codemirror/view'
 import { useState } from 'react'
-import { openDocument } from '../../document/openDocument.ts'
-import { useOpenDocument, useOpenDocumentFields } from '../../document/useOpenDocument.ts'
-import { frozenIn } from '../../frozen/field.ts'
-import { unfreeze } from '../../frozen/freeze.ts'
-import { nothingFrozen } from '../../frozen/wording.ts'
+import { useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { Policies } from '../../rules/Policies.tsx'
 import { ServerSettings } from '../../rules/ServerSettings.tsx'
 import { useSession } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import type { Range } from '../../wire/generated.ts'
 import { ModelSettings } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from '../actions/settings.ts'
+import { Passages } from './FrozenPassages.tsx'
 
 export function ReviewSettings() {
   const [open, setOpen] = useState(false)
@@ -107,66 +102,4 @@ function Settings({ onJump }: { onJump: () => void }) {
       <ServerSettings />
     </div>
   )
-}
-
-interface PassagesProps {
-  fixed: boolean
-  mayFreeze: boolean
-  onJump: () => void
-}
-
-function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
-  const snapshot = useOpenDocument((state) => state.snapshot)
-  if (!snapshot) return null
-  const ranges = frozenIn(snapshot)
-  return (
-    <section>
-      <h3>Frozen passages</h3>
-      {ranges.length === 0 && <p className="card-note">{nothingFrozen(mayFreeze)}</p>}
-      <ul className="passages" aria-label="Frozen passages">
-        {ranges.map((range, index) => (
-          <li key={`${range.from} ${range.to}`}>
-            <button
-              type="button"
-              className="passage"
-              title="Show in the text"
-              onClick={() => {
-                onJump()
-                jump(range)
-              }}
-            >
-              {quote(snapshot.sliceDoc(range.from, range.to))}
-            </button>
-            {!fixed && (
-              <button
-                type="button"
-                className="button"
-                aria-label={`Unfreeze “${quote(snapshot.sliceDoc(range.from, range.to))}”`}
-                onClick={() => unfreeze(index)}
-              >
-                Unfreeze
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-const LONGEST = 140
-
-function quote(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST).toWellFormed()}…`
-}
-
-function jump({ from, to }: Range): void {
-  const view = openDocument()?.view
-  if (!view) return
-  view.dispatch({
-    selection: { anchor: from, head: to },
-    effects: EditorView.scrollIntoView(from, { y: 'center' }),
-  })
-  requestAnimationFrame(() => view.focus())
 }
