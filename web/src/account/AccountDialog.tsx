@@ -1,4 +1,4 @@
-/** Who we are here, and the way out. */
+/** The person's own account, and the way out. */
 import { useState } from 'react'
 import { isNotifying, setNotifying } from './notifications.ts'
 import { signOut, stay, useCapability, useSession } from '../session/store.ts'
@@ -44,7 +44,7 @@ export function AccountDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Off until somebody wants it: the browser asks, too. */
+/** Off until a person wants it: the browser asks, too. */
 function Notifying() {
   const [on, setOn] = useState(isNotifying)
   const [refused, setRefused] = useState(false)

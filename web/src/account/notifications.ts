@@ -21,7 +21,7 @@ export function isNotifying(): boolean {
   )
 }
 
-/** Whether they are on now: the browser may refuse. */
+/** Returns whether they are on now: the browser may refuse. */
 export async function setNotifying(wanted: boolean): Promise<boolean> {
   if (wanted && (await Notification.requestPermission()) === 'granted')
     localStorage.setItem(KEY, 'on')
@@ -34,7 +34,7 @@ interface Words {
   body: string
 }
 
-/** What a notification about a request says; `decides`: to somebody who may decide it. */
+/** Words of a notification about a request; `decides`: for a person who may decide it. */
 export function wordsFor(
   request: Pick<
     ToolApprovalRequest,
@@ -54,8 +54,8 @@ export function wordsFor(
 }
 
 /**
- * What has come to wait for us in documents that are not open, since the list was read before; each
- * with its document. Pure.
+ * Requests that came to wait for us in documents that are not open, since the list was read before;
+ * each with its document. Pure.
  */
 export function moreWaiting(
   before: readonly DocumentLine[],
@@ -77,7 +77,7 @@ export function notifyOfMore(
   for (const { tag, ...words } of moreWaiting(before, now)) show(words, tag)
 }
 
-/** Whether we may decide a request: in the open document by our role there. */
+/** Returns whether we may decide a request: in the open document by our role there. */
 function decides(request: ToolApprovalRequest): boolean {
   const me = useSession.getState().me
   const { id, role } = useOpenDocument.getState()

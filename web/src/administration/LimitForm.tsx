@@ -5,7 +5,7 @@ import { attempt, setLimit } from './server.ts'
 import { dollars, readLimit } from './wording.ts'
 
 interface Props {
-  /** Whose limit it is: "Ana", "the whole server". */
+  /** Owner of the limit: "Ana", "the whole server". */
   whose: string
   subject: Pick<SetSpendingLimit, 'for' | 'id'>
   limit: number | null

@@ -1,4 +1,4 @@
-/** Who has access, what they spent, and the ways to end it. */
+/** The people with access, their spending, and the ways to end their access. */
 import { useState } from 'react'
 import type { DocumentLine, MonthSpending } from '../wire/generated.ts'
 import { DeletePersonDialog } from './DeletePersonDialog.tsx'

@@ -15,7 +15,9 @@ import { SpendingSection } from './SpendingSection.tsx'
 import { byteSize, type KnownPerson, peopleOf } from './wording.ts'
 import { WorkSection } from './WorkSection.tsx'
 
-/** Nobody tells this page what goes on elsewhere: it asks while it is looked at. */
+/**
+ * The server does not announce to this page what happens elsewhere: it asks while it is looked at.
+ */
 const REFRESH_MS = 10_000
 
 export function ServerPage() {

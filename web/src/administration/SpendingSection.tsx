@@ -1,4 +1,4 @@
-/** What models have cost this month, by document, with the limits beside it. */
+/** Spending on models in this month, by document, with the limits beside it. */
 import { plural } from '../ui/timeFormat.ts'
 import { LimitButton } from './LimitForm.tsx'
 import { monthName, spentOf } from './wording.ts'

@@ -1,4 +1,4 @@
-/** Words that were typed and never sent, for somebody who cannot get to their document any more. */
+/** Words that were typed and never sent, for a person who cannot get to their document any more. */
 import { useEffect, useState } from 'react'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { wordsOf } from '../document/unsent/unsentEdit.ts'
@@ -12,8 +12,8 @@ interface UnsentWords {
 }
 
 /**
- * What the page had already offered back, what was put aside when the document closed, and what was
- * half-written about requests.
+ * Words that the page had already offered back, that were put aside when the document closed, and
+ * that were half-written about requests.
  */
 async function gather(): Promise<UnsentWords> {
   const shown = useOpenDocument.getState().recovered

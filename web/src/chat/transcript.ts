@@ -1,4 +1,4 @@
-/** What was said and decided before this tab was opened. */
+/** Loads what was said and decided before this tab was opened. */
 import { hasCapability, useSession, wire } from '../session/store.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { isWaiting } from '../review/state/requests.ts'
@@ -41,11 +41,11 @@ export async function loadTranscript(documentId: string): Promise<void> {
   }))
 }
 
-/** What was said before what is here. */
+/** Loads the entries before those that are here. */
 export async function loadEarlier(documentId: string): Promise<void> {
   const { before } = useChat.getState()
   const page = before ? await read(documentId, before) : null
-  // Somebody else may have been quicker, or the connection may have been made anew.
+  // Another call may have been quicker, or the connection may have been made anew.
   if (!page || useChat.getState().before !== before || useOpenDocument.getState().id !== documentId)
     return
   const told = chat(page.entries, Object.values(useReview.getState().requests))

@@ -68,7 +68,10 @@ it('forgets what the server says again', () => {
 
 const TEXT = 'one line\nthe line of the caret\nthe last line'
 
-/** Whether one change of another person touches the line in which `typed` was put at the caret. */
+/**
+ * Returns whether a change of another person touches the line in which `typed` was put at the
+ * caret.
+ */
 function touches(from: number, to: number, insert = '', typed = 'に'): boolean {
   const caret = TEXT.indexOf('of the caret')
   const made = EditorState.create({

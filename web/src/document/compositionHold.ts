@@ -62,7 +62,7 @@ export class CompositionHold<Message> {
 }
 
 /**
- * Whether a message changes the line of the caret, or what is drawn in it. `version` is the
+ * Returns whether a message changes the line of the caret, or what is drawn in it. `version` is the
  * server's version that the state has. Pure.
  */
 export function touchesCaretLine(

@@ -7,7 +7,7 @@ import { fits, inOrder, isOpen, rebaseHunk, received } from '../review/state/hun
 import { follow } from './frozenRanges.ts'
 import type { ToolApprovalRequest, Hunk, HunkChanges, Range, Update } from '../wire/generated.ts'
 
-/** How many updates back a late caret or request can still be mapped. */
+/** Number of updates back from which a late caret or request can still be mapped. */
 const REMEMBERED = 256
 
 /** The server said something that does not fit our copy: reload. */

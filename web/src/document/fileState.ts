@@ -1,4 +1,7 @@
-/** A document that is a file too: what somebody else wrote into it came in, or it cannot follow. */
+/**
+ * A document that is a file too: words that another program wrote into it came in, or it cannot
+ * follow.
+ */
 import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
 import type { DocumentFile, FileState } from '../wire/generated.ts'
@@ -15,7 +18,7 @@ export function receiveFileState({ file, merged }: DocumentFile): void {
     toast('The file on disk follows again', { about: 'file' })
 }
 
-/** What is to be said of the file for as long as it is so; nothing where all is well. */
+/** The message about the file for as long as it is so; nothing where all is well. */
 export function fileStateMessage({ path, status, reason }: FileState): string | undefined {
   if (status === 'missing')
     return `${path} is no longer on disk. It is made again when somebody writes.`

@@ -39,11 +39,11 @@ export function thaw(ranges: readonly Range[], gone: Range): Range[] {
   })
 }
 
-/** Whether all of a stretch is frozen. */
+/** Returns whether all of a stretch is frozen. */
 export const isFrozen = (ranges: readonly Range[], { from, to }: Range): boolean =>
   ranges.some((range) => range.from <= from && to <= range.to)
 
-/** Whether some of a stretch is frozen. */
+/** Returns whether some of a stretch is frozen. */
 export const touchesFrozen = (ranges: readonly Range[], { from, to }: Range): boolean =>
   ranges.some((range) => range.from < to && from < range.to)
 

@@ -21,7 +21,7 @@ const KEEP_EVERY_MS = 1_000
 /** Documents of which this page has kept something. */
 const stored = new Set<string>()
 
-/** Where IndexedDB cannot be written, `localStorage` has to do. */
+/** Stores in `localStorage` where IndexedDB cannot be written. */
 function store(kept: KeptEdits): Promise<void> {
   if (kept.edits.length > 0) stored.add(kept.documentId)
   else stored.delete(kept.documentId)
@@ -36,9 +36,7 @@ function storeAtOnce(kept: KeptEdits): void {
   }
 }
 
-/**
- * What was typed in the last moment still goes out; where it cannot, it is kept for the next visit.
- */
+/** Sends what was typed in the last moment; if it cannot be sent, it is kept for the next visit. */
 export function sendLastWords(
   state: EditorState,
   documentId: string,
@@ -46,7 +44,7 @@ export function sendLastWords(
   wire: Wire | null,
 ): void {
   const savedAt = Date.now()
-  // Of no page: whoever opens the document next is offered it.
+  // Of no page: the next one to open the document is offered it.
   const keepIt = () =>
     unsent && keepAtOnce(localStorage, { documentId, page: newId(), savedAt, edits: [unsent] })
   if (!wire) return void keepIt()

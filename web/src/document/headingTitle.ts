@@ -8,14 +8,14 @@ import type { Wire } from '../wire/socket.ts'
 import { titleIn } from '../text/textStatistics.ts'
 import { useOpenDocument } from './useOpenDocument.ts'
 
-/** What the server calls a document without a title. */
+/** Title that the server gives to a document without one. */
 const UNTITLED = 'Untitled'
 
 /** Once the writer has left the line that they wrote. */
 export const namesByHeading = (documentId: string, wire: Wire) =>
   ViewPlugin.fromClass(
     class {
-      /** Somebody here wrote the first line, and has not left it. */
+      /** Set while the person has written the first line, and has not left it. */
       private wrote = false
 
       update(update: ViewUpdate): void {

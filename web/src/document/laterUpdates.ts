@@ -1,4 +1,4 @@
-/** What was done to a text since an older version, from the answer to `document:resync`. Pure. */
+/** Updates of a text since an older version, from the answer to `document:resync`. Pure. */
 import type { Opened } from '../wire/generated.ts'
 import type { LaterUpdate } from './unsent/unsentEdit.ts'
 import { type ConfirmedDocument, isOutOfStep, parseChanges } from './confirmedDocument.ts'

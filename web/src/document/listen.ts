@@ -1,4 +1,4 @@
-/** What the server says of one document, passed on to what keeps a copy of it. */
+/** Passes the server's events about one document on to its copy. */
 import type { Wire } from '../wire/socket.ts'
 import { useOpenDocument } from './useOpenDocument.ts'
 import type { QueuedEvent } from './queuedEvent.ts'

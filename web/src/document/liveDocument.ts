@@ -51,10 +51,10 @@ export class LiveDocument implements OpenDocument {
   /** Number of times that we stopped being joined: a comparison that began before has no say. */
   private pauses = 0
   private queue: QueuedEvent[] = []
-  /** What stands for this document in short updates. */
+  /** The number that stands for this document in short updates. */
   private shortId: number | undefined
   private readonly sender = new Sender(this)
-  /** Whether the server still has the text that we have, and went on from there. */
+  /** Set while the server still has the text that we have, and went on from there. */
   private isSameText = true
   /** Names what is typed over the present copy, where it is kept. */
   private unsentId = newId()
@@ -82,7 +82,7 @@ export class LiveDocument implements OpenDocument {
     return this.confirmed?.version ?? 0
   }
 
-  /** Whether the server's answer to a push would be followed by what it says of the text. */
+  /** Returns whether the server's answer to a push would be followed by the updates of the text. */
   get hears(): boolean {
     return this.joined && !this.composition.isHolding
   }
@@ -331,8 +331,8 @@ export class LiveDocument implements OpenDocument {
   }
 
   /**
-   * What was done to the text from a version on, up to what we have of it; `null`: that is not
-   * known any more.
+   * Returns the updates of the text from a version on, up to our copy; `null`: they are not known
+   * any more.
    */
   async updatesSince(version: number): Promise<readonly LaterUpdate[] | null> {
     if (this.confirmed?.version === version) return []
@@ -342,7 +342,7 @@ export class LiveDocument implements OpenDocument {
     return this.confirmed && laterUpdates(answer, version, this.confirmed)
   }
 
-  /** What was typed and has not arrived. */
+  /** Returns what was typed and has not arrived. */
   private unsent(): UnsentEdit | null {
     const { confirmed, view } = this
     return confirmed && unsentEdit(confirmed, sendableUpdates(view.state), this.unsentId)

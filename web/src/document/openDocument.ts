@@ -24,7 +24,7 @@ export interface OpenDocument {
    * Updates from a version on, up to the text that is shown; `null`: they are not known any more.
    */
   updatesSince(version: number): Promise<readonly LaterUpdate[] | null>
-  /** What was typed over the server's text and has not arrived. */
+  /** Changes that were typed over the server's text and have not arrived. */
   unconfirmed(): readonly ChangeSet[]
   /** Shows changes as the server has just said they are. */
   redraw(): void

@@ -1,6 +1,6 @@
 /**
- * What becomes of the open document, as the page shows it. Words that never arrived are kept and
- * offered back.
+ * Shows the phases of the open document on the page. Words that never arrived are kept and offered
+ * back.
  */
 import type { CallError } from '../wire/socket.ts'
 import type { Role } from '../wire/generated.ts'

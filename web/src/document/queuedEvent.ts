@@ -1,7 +1,4 @@
-/**
- * What the server tells of a document while the answer to `document:open` is on its way: it waits
- * for that.
- */
+/** Events about a document that arrive before the answer to `document:open`: they wait for it. */
 import type {
   ToolApprovalRequest,
   ToolApprovalResolved,
@@ -26,7 +23,7 @@ export type QueuedEvent =
   | { done: ToolApprovalResolved }
 
 /**
- * A request told before the answer is in the answer, at a newer version, if it can still be
+ * A request announced before the answer is in the answer, at a newer version, if it can still be
  * decided; so are the settings, and what is being written.
  */
 export function isOlder(message: QueuedEvent, version: number): boolean {

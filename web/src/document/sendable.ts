@@ -1,4 +1,4 @@
-/** What somebody typed that the server has not got, as it is sent. */
+/** Typed changes that the server has not got, as they are sent. */
 import { sendableUpdates } from '@codemirror/collab'
 import type { ChangeSet, EditorState } from '@codemirror/state'
 

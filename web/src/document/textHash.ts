@@ -1,8 +1,8 @@
 /** Comparison of a text with the hash that the server names. */
 
 /**
- * Whether the SHA-256 of a text is this one. Browsers compute none on a page that came over plain
- * HTTP from another machine: there nothing is compared.
+ * Returns whether the SHA-256 of a text is this one. Browsers compute none on a page that came over
+ * plain HTTP from another machine: there nothing is compared.
  */
 export async function hasHash(text: string, hash: string): Promise<boolean> {
   const subtle = crypto.subtle as SubtleCrypto | undefined

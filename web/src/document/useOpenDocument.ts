@@ -1,4 +1,4 @@
-/** What the frame around the text shows about the open document. */
+/** The state of the open document for the page around the text. */
 import type { EditorState } from '@codemirror/state'
 import { create } from 'zustand'
 import { useShallow } from 'zustand/react/shallow'
@@ -23,19 +23,19 @@ export interface DocumentState {
   title: string
   role: Role
   /**
-   * Who decides, whether anybody is asked, for how long, and what is frozen (as the server said it;
-   * the editor has it mapped).
+   * Policy, approvals, time limit and frozen passages (as the server sent them; the editor has them
+   * mapped).
    */
   settings: DocumentSettings | null
   saved: Saved
   peers: readonly Peer[]
-  /** How many more are here who only read: in a crowd they are counted. */
+  /** Number of further people who only read: in a crowd they are counted. */
   crowd: number
   /** Which of the peers we are. */
   member: string
   words: number
   selectedWords: number
-  /** What is selected, for the composer. */
+  /** The selected range, for the composer. */
   selection: { from: number; to: number } | null
   headings: readonly Heading[]
   /**
@@ -43,11 +43,11 @@ export interface DocumentState {
    * together. `null` until the text is there.
    */
   snapshot: EditorState | null
-  /** What was not sent before the document had to be loaded anew: it is offered back. */
+  /** Edits that were not sent before the document had to be loaded anew: they are offered back. */
   recovered: readonly UnsentEdit[]
-  /** How the document stands with the file of the workspace that it is. */
+  /** The state of the workspace file that the document is. */
   file: FileState | null
-  /** What stood in the file where people had changed the same words. */
+  /** Words of the file where people had changed the same words. */
   overruled: readonly FileConflict[]
 }
 

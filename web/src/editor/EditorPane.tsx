@@ -59,8 +59,8 @@ interface Place {
 }
 
 /**
- * Where the editor made room for it. The words are kept elsewhere, so that it can come and go with
- * the lines on the screen.
+ * Draws the edit in the room that the editor made. The words are kept elsewhere, so that it can
+ * come and go with the lines on the screen.
  */
 function InPlaceEdit({ view }: { view: EditorView }) {
   const [place, setPlace] = useState<Place | null>(null)

@@ -1,6 +1,6 @@
 /**
- * What is to be said of the file that the document is: it cannot be written, it is gone, or it was
- * changed in the same places.
+ * Notes about the file that the document is: it cannot be written, it is gone, or it was changed in
+ * the same places.
  */
 import { Suspense, useEffect, useState } from 'react'
 import { wire } from '../session/store.ts'

@@ -40,7 +40,7 @@ export function Outline({ view }: { view: EditorView }) {
 /** Above the first line that counts as read, so that a heading at the top of the page is. */
 const READ_PX = 120
 
-/** Where the heading is whose part is at the top of the page. */
+/** Returns the position of the heading whose part is at the top of the page. */
 function usePlace(view: EditorView, headings: readonly Heading[]): number | null {
   const [here, setHere] = useState<number | null>(null)
   useEffect(() => {

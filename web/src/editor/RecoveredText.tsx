@@ -1,4 +1,4 @@
-/** What could not be sent is never thrown away: it is offered back, to go where it was. */
+/** Offers back words that could not be sent, to go where they were. */
 import { isolateHistory } from '@codemirror/commands'
 import { useEffect, useState } from 'react'
 import { copyText } from '../ui/clipboard.ts'
@@ -16,7 +16,7 @@ const forget = (id: string) =>
     recovered: recovered.filter((other) => other.id !== id),
   }))
 
-/** Where it would go now; nothing while there is no text. */
+/** Returns its place in the text now; nothing while there is no text. */
 async function placeNow(edit: UnsentEdit): Promise<PutBack | null> {
   const since = edit.base
     ? await openDocument()
@@ -125,7 +125,7 @@ function Offer({ edit }: { edit: UnsentEdit }) {
   )
 }
 
-/** What goes and what comes, between the words around it. */
+/** Words that go and come, between the words around them. */
 function Place({ before, gone, put, after }: Preview) {
   return (
     <blockquote className="recovered-text" dir="auto" tabIndex={0}>

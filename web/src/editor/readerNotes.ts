@@ -5,7 +5,7 @@ import { toast } from '../ui/toasts.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { canDecide } from '../session/roles.ts'
 
-/** What the toast is about. */
+/** Subject of the toast. */
 const READ_ONLY = 'read only'
 
 /** Pure. */
@@ -15,7 +15,7 @@ export function readerNote(role: Role): string {
     : 'You can read this text, but not write in it. An owner can change that.'
 }
 
-/** Whether a key would have put something in or taken something out. Pure. */
+/** Returns whether a key would have put something in or taken something out. Pure. */
 export const writes = ({
   key,
   ctrlKey,

@@ -13,7 +13,7 @@ import {
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
-/** Whether `at` lies between the two halves of one character. */
+/** Returns whether `at` lies between the two halves of one character. */
 export function splitsPair(doc: Text, at: number): boolean {
   if (at <= 0 || at >= doc.length) return false
   const around = doc.sliceString(at - 1, at + 1)

@@ -42,7 +42,7 @@ export function frozenIn(state: EditorState): readonly Range[] {
   return state.field(frozenField, false)?.ranges ?? []
 }
 
-/** Whether accepting the change would touch frozen words; the server refuses that. */
+/** Returns whether accepting the change would touch frozen words; the server refuses that. */
 export function hunkTouchesFrozen(state: EditorState, { parts }: Hunk): boolean {
   const ranges = frozenIn(state)
   return parts.some((part) =>
@@ -57,7 +57,8 @@ export function frozen(): Extension {
 }
 
 /**
- * Freezing goes with the words: whoever sees them go learns that it does not come back with them.
+ * Freezing goes with the words: a person who sees them go learns that it does not come back with
+ * them.
  */
 export function sayWhatEnded({ transactions }: ViewUpdate): void {
   const replaced = (tr: Transaction) => tr.effects.some((effect) => effect.is(setFrozen))

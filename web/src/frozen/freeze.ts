@@ -16,7 +16,7 @@ import { freeze, isFrozen, thaw, wordsOf } from '../document/frozenRanges.ts'
 /** Only who may change a document's review settings may freeze. */
 export const mayFreeze = (): boolean => useOpenDocument.getState().role === 'owner'
 
-/** What the key does now: the words it is about, and which way. */
+/** Returns what the key does now: the words it is about, and the direction. */
 export function freezable(view: EditorView): { range: Range; frozen: boolean } | null {
   const { from, to } = view.state.selection.main
   const ranges = frozenIn(view.state)

@@ -78,7 +78,7 @@ function useText(id: string, { from, to }: Step, against: Against): readonly Ver
   return pieces
 }
 
-/** What cannot be asked just now is not shown. */
+/** Ignores refused calls: what cannot be asked just now is not shown. */
 export function ignoreCall(error: unknown): void {
   if (!(error instanceof CallError)) throw error
 }

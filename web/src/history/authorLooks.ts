@@ -1,4 +1,4 @@
-/** How authors look: as the people in the document do. */
+/** The looks of authors: as those of the people in the document. */
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { keyOfPerson, looksOf } from '../presence/looks.ts'
 import type { Person, ProvenanceSpan } from '../wire/generated.ts'

@@ -42,7 +42,7 @@ async function readOnce(): Promise<void> {
   const { version, spans } = await wire.call('document:provenance', { documentId: current.id })
   if (openDocument() !== current || !useAuthors.getState().on) return
   const missed = current.confirmed?.since(version)
-  // Told of a version that has not arrived here yet: its updates come first.
+  // Of a version that has not arrived here yet: its updates come first.
   if (!missed) return void setTimeout(() => void readAuthors(), 200)
   const path = [...missed, ...sendableUpdates(current.view.state).map((update) => update.changes)]
   const length = current.view.state.doc.length

@@ -9,7 +9,7 @@ import { CallError } from '../wire/socket.ts'
 export const timeOf = ({ at }: Step): string =>
   at === undefined ? 'First version' : moment(at, Date.now())
 
-/** One update, which is taken back as long as nobody has written since. */
+/** One update, which is taken back as long as no other update followed. */
 export async function restore(documentId: string, step: Step): Promise<boolean> {
   const version = await restoreVersion({ documentId, version: step.to })
   if (version === null) return false
@@ -22,7 +22,7 @@ export async function restore(documentId: string, step: Step): Promise<boolean> 
   return true
 }
 
-/** Returns the version that was made, or `null` if people were told why there is none. */
+/** Returns the version that was made, or `null` if it was refused; a toast says why. */
 async function restoreVersion(
   payload: Parameters<typeof wire.call<'document:restore'>>[1],
 ): Promise<number | null> {

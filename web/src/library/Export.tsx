@@ -1,4 +1,4 @@
-/** Saving the document as a file, in the format somebody else can open. */
+/** Saving the document as a file, in a format that others can open. */
 import { Dialog } from '../ui/Dialog.tsx'
 import { toast } from '../ui/toasts.ts'
 import { FORMATS, type Format, download } from './download.ts'

@@ -8,7 +8,7 @@ import { importWords } from '../ui/importReport.ts'
 import { post, Refused } from '../session/http.ts'
 import type { ImportedDocument } from '../wire/generated.ts'
 
-/** What the chooser of files offers. */
+/** File types that the chooser of files offers. */
 const KINDS =
   '.md,.markdown,.txt,.docx,.html,.htm,text/markdown,text/plain,text/html,application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 

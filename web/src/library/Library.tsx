@@ -28,8 +28,8 @@ const DeletedDocuments = lazyPart(() =>
 /** Documents that are seen at a glance; of more, the list can be searched. */
 const AT_A_GLANCE = 7
 /**
- * Nobody tells this page what waits in documents that are not open: it asks while it is looked at,
- * and for who wants to be notified.
+ * The server does not announce what waits in documents that are not open: this page asks while it
+ * is looked at, and for people who want to be notified.
  */
 const REFRESH_MS = 20_000
 

@@ -38,14 +38,14 @@ export function focusWhenOpen(id: string): void {
   created = id
 }
 
-/** Whether it was made just now; once. */
+/** Returns whether it was made just now; once. */
 export function takesFocus(id: string): boolean {
   const is = created === id
   if (is) created = null
   return is
 }
 
-/** Those whose titles, or files, have all the words. Pure. */
+/** Returns the documents whose titles, or files, have all the words. Pure. */
 export function search(documents: readonly DocumentLine[], sought: string): DocumentLine[] {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean)
   const has = ({ title, path = '' }: DocumentLine) => `${title} ${path}`.toLowerCase()
@@ -101,6 +101,6 @@ async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
 /** The title that the server gives to the document of its first start. */
 export const SAMPLE_TITLE = 'The Keeper’s Ledger'
 
-/** Whether a document is the sample, as the server made it. */
+/** Returns whether a document is the sample, as the server made it. */
 export const isUntouchedSample = ({ title, version }: DocumentLine): boolean =>
   title === SAMPLE_TITLE && version === 0

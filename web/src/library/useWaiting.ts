@@ -5,7 +5,7 @@ import { splitByWaiting, useInbox } from '../workspace-inbox/state/store.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
 import { mayDecide } from '../review/state/permissions.ts'
 
-/** What waits in the documents and at the desk. */
+/** Counts what waits in the documents and at the desk. */
 export function useWaiting(documents: readonly DocumentLine[]): Waiting {
   const requests = splitByWaiting(useInbox((state) => state.requests)).waiting
   const reviewer = useInboxReviewer()

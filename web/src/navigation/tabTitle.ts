@@ -2,12 +2,12 @@
 import { useEffect } from 'react'
 
 export interface Waiting {
-  /** Those that we may decide, and have not approved yet. */
+  /** Number of changes that we may decide, and have not approved yet. */
   mine: number
   all: number
 }
 
-/** "7", or "3 of 7" where the others wait for somebody else. */
+/** "7", or "3 of 7" where the others wait for other people. */
 const count = ({ mine, all }: Waiting): string => (mine === all ? `${all}` : `${mine} of ${all}`)
 
 export const tabTitle = (name: string, waiting: Waiting): string => {

@@ -1,4 +1,4 @@
-/** Who is in the document, one circle for each person. */
+/** The people in the document, one circle for each. */
 import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useSession } from '../session/store.ts'
 import type { Peer } from '../wire/generated.ts'

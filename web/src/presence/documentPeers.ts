@@ -1,4 +1,4 @@
-/** The people in an open document: where their carets are in our copy, and ours told to them. */
+/** The people in an open document: their carets in our copy, and ours sent to them. */
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import type { OpenDocument } from '../document/openDocument.ts'
 import type { ConfirmedDocument } from '../document/confirmedDocument.ts'
@@ -50,7 +50,7 @@ class DocumentPeers {
     private readonly wire: Wire,
   ) {}
 
-  /** Who is here. `count`: with those who are not listed. */
+  /** Takes the list of people here. `count`: with those who are not listed. */
   see(all: readonly Peer[], confirmed: ConfirmedDocument | null, count = all.length): void {
     this.all = all
     const peers = coloured(all)
@@ -59,7 +59,7 @@ class DocumentPeers {
     this.draw(confirmed)
   }
 
-  /** Who came, changed and left. */
+  /** Takes people who came, changed and left. */
   change(
     { put, left, count, complete }: PresenceChanges,
     confirmed: ConfirmedDocument | null,

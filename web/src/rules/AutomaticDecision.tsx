@@ -1,6 +1,5 @@
 /**
- * Nobody was asked: a rule of somebody decided, or approvals were not wanted. What can be undone
- * can be undone all the same.
+ * A decision without a person: by a rule, or because approvals were off. Undo works all the same.
  */
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'

@@ -9,8 +9,8 @@ import { useFocusOnce } from '../ui/useFocusOnce.ts'
 const [EVERY, OTHER] = ['every', 'other']
 
 /**
- * What belongs to no document is remembered for the session that asked; owners make wider rules
- * below the cards.
+ * A rule about what belongs to no document holds for the session that asked; owners make wider
+ * rules below the cards.
  */
 export function InboxWish(props: Wishing) {
   const { request } = props

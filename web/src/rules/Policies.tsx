@@ -1,4 +1,4 @@
-/** In the review settings: for some tools and sizes somebody stricter decides. */
+/** In the review settings: for some tools and sizes a stricter policy decides. */
 import { useState } from 'react'
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
 import { configure, POLICIES } from '../review/actions/settings.ts'

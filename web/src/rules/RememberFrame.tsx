@@ -21,7 +21,7 @@ export type Wishing = Props & { onClose: () => void }
 
 interface FrameProps extends Wishing {
   wish: Remember
-  /** What happens from now on. */ done: string
+  /** The effect from now on. */ done: string
   more: string
   lacking?: boolean
   children: ReactNode
@@ -76,7 +76,7 @@ export function Frame({
   )
 }
 
-/** Who is meant where a rule holds for what one person asks. */
+/** The person meant by a rule about the questions of one person. */
 export function useAsker({ author }: ToolApprovalRequest): string {
   const me = useSession((session) => session.me?.user.id)
   return author.id === me ? 'you' : author.name

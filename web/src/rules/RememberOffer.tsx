@@ -29,7 +29,7 @@ export function RememberOffer(props: Props) {
   )
 }
 
-/** Whose requests a rule for a document is about. */
+/** The people whose requests a rule for a document is about. */
 type About = 'anybody' | 'author' | 'session'
 
 function DocumentWish(props: Wishing) {

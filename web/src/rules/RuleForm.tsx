@@ -1,6 +1,6 @@
 /**
- * Where an owner denies, wants to be asked, or allows: by tool, files, size and who asks, with what
- * that will mean.
+ * The form in which an owner denies, wants to be asked, or allows: by tool, files, size and person,
+ * with the meaning of that.
  */
 import { useEffect, useState } from 'react'
 import { useSession } from '../session/store.ts'

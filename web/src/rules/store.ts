@@ -1,5 +1,5 @@
 /**
- * Rules that we were told of; those of the open document are what people have approved there in
+ * Rules that the server sent; those of the open document are what people have approved there in
  * advance.
  */
 import { useEffect } from 'react'
@@ -62,7 +62,7 @@ function announce({ by, hunks }: ToolApprovalResolved): void {
   })
 }
 
-/** Everybody whom a rule can be about, for owners; others are told nobody. */
+/** Everybody whom a rule can be about, for owners; others get no list. */
 export async function peopleWhoAsk(): Promise<Person[]> {
   try {
     const { tokens } = await wire.call('token:list', {})

@@ -6,7 +6,7 @@ import { toast } from '../ui/toasts.ts'
 /** That the question was put aside, in this browser. */
 const ASKED = 'copydesk:name-asked'
 
-/** Before somebody else is let in, until it is answered or put aside. */
+/** Shown before another person is let in, until it is answered or put aside. */
 export function NameQuestion() {
   const nameless = useSession(({ me }) => isNameless(me))
   const [aside, setAside] = useState(() => localStorage.getItem(ASKED) !== null)

@@ -1,7 +1,7 @@
 /** Files and HTML sent to the server's REST API as they are: what socket.io has no events for. */
 import { credentials } from './store.ts'
 
-/** Why the server did not do it, in words. */
+/** Returns why the server refused, in words. */
 export class Refused extends Error {}
 
 /**
@@ -26,7 +26,7 @@ export async function post<Answer>(
   return (await answer.json()) as Answer
 }
 
-/** What a problem document says (RFC 9457). */
+/** A problem document (RFC 9457). */
 export async function reason(answer: Response): Promise<string | undefined> {
   const problem: unknown = await answer.json().catch(() => null)
   const detail =

@@ -22,7 +22,7 @@ export function MakeLink({
   const [everything, setEverything] = useState(documentId === null)
   const [expiresIn, setExpiresIn] = useState('7d')
   const [busy, setBusy] = useState(false)
-  // Nobody owns a single document.
+  // A single document has no owner.
   const all = everything || role === 'owner'
   const make = async () => {
     setBusy(true)

@@ -1,4 +1,4 @@
-/** Who else may come in: for owners. */
+/** Access of other people: for owners. */
 import { Suspense, useState } from 'react'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'

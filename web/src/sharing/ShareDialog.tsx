@@ -1,4 +1,4 @@
-/** Makes a link for somebody, shows who has one, takes it back. */
+/** Makes a link for a person, shows the people with one, takes it back. */
 import { useEffect, useState } from 'react'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { Dialog } from '../ui/Dialog.tsx'

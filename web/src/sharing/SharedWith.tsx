@@ -14,7 +14,7 @@ import {
 } from './share.ts'
 import { GivenRole, RoleChoice } from './GivenRole.tsx'
 
-/** Shown where people can sign in, or where somebody was given a role. */
+/** Shown where people can sign in, or where a role was given. */
 export function SharedWith({ documentId }: { documentId: string }) {
   const isAble = useCapability('roles')
   const [lines, setLines] = useState<DocumentRoleLine[] | null>(null)

@@ -76,7 +76,7 @@ it('knows whom an owner means by a mail address, a name or a group', () => {
   ]
   expect(granteeOf('person', ' Gus@press.example ', logins)).toEqual({ email: 'Gus@press.example' })
   expect(granteeOf('person', 'Bo', logins)).toEqual({ login: 'usr_bo' })
-  // Two of one name, one who has an address, nobody.
+  // Two of one name, one who has an address, no one.
   expect(['Cy', 'Ana', 'Dee', ' '].map((name) => granteeOf('person', name, logins))).toEqual([
     null,
     null,

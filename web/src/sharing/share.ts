@@ -1,4 +1,4 @@
-/** Who else may come in: what owners ask of the server, and how it is worded. */
+/** Access of other people: requests of owners to the server, and their wording. */
 import { wire } from '../session/store.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
 import { toast } from '../ui/toasts.ts'
@@ -13,7 +13,7 @@ import type {
 } from '../wire/generated.ts'
 import { documentPath } from '../navigation/routes.ts'
 
-/** What a link of each role lets its holder do. */
+/** Rights of a link of each role. */
 export const CAN: Record<Role, string> = {
   owner: 'has full access and can invite or remove people',
   editor: 'can write, ask the AI and decide about changes',
@@ -64,7 +64,7 @@ export function linkOf(
   return `${origin}${documentId === null ? '/' : documentPath(documentId)}${hash}`
 }
 
-/** When somebody with access was here; `here`: the people in the document now. */
+/** Returns when a person with access was here; `here`: the people in the document now. */
 export function lastHere(
   { user, current, lastUsedAt }: TokenLine,
   here: ReadonlySet<string>,
@@ -74,13 +74,13 @@ export function lastHere(
   return lastUsedAt == null ? 'not opened yet' : `last seen ${timeAgo(lastUsedAt, now)}`
 }
 
-/** Whether an address leads nowhere from another computer. */
+/** Returns whether an address leads nowhere from another computer. */
 export const isLocal = (host: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
 
 /**
- * Those who can come in now; with a document, those who can open it by their token. Guests open
- * what was shared with them, which is listed apart.
+ * Returns the people with access now; with a document, those who can open it by their token. Guests
+ * open what was shared with them, which is listed apart.
  */
 export function whoHasAccess(lines: readonly TokenLine[], documentId: string | null): TokenLine[] {
   const reaches = (line: TokenLine) =>
@@ -106,14 +106,15 @@ export const listTokens = async (): Promise<TokenLine[]> =>
 export const listLogins = async (): Promise<LoginLine[]> =>
   (await wire.call('token:list', {})).logins
 
-/** Whom a role is given to. */
+/** The person or group to whom a role is given. */
 export type Grantee = { login: string } | { email: string } | { group: string }
 
 export type GranteeKind = 'person' | 'group'
 
 /**
- * Whom an owner means: a person by their mail address, or by their name as it was offered where the
- * provider tells no address; a group by its name. Null while nobody can be meant.
+ * Returns the person or group that an owner means: a person by their mail address, or by their name
+ * as it was offered where the provider has no address; a group by its name. Null while none can be
+ * meant.
  */
 export function granteeOf(
   kind: GranteeKind,
@@ -134,7 +135,7 @@ export function granteeOfLine({ login, email, group }: DocumentRoleLine): Grante
   return email == null ? { group: group ?? '' } : { email }
 }
 
-/** Who a line is about, and what is known of them: a name and an address, or a group. */
+/** Returns the subject of a line, and the facts about it: a name and an address, or a group. */
 export function granteeWords({ name, email, group, login }: DocumentRoleLine): {
   title: string
   facts: string
@@ -157,7 +158,7 @@ export const giveRole = (
 export const takeRole = (documentId: string, grantee: Grantee): Promise<object> =>
   wire.call('document:unshare', { documentId, ...grantee })
 
-/** What a call gives; undefined if the server refused, which is said. */
+/** Returns the result of a call; undefined if the server refused, which is said. */
 export async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call()

@@ -38,7 +38,7 @@ export interface Heading {
 
 /** A line that may be a heading or the edge of fenced code. */
 interface Candidate {
-  /** Where it begins in its part of the text. */
+  /** Its position in its part of the text. */
   offset: number
   line: string
 }

@@ -3,7 +3,7 @@
 /** The server keeps as many characters, and cuts nothing. */
 const LONGEST_TITLE = 200
 
-/** What is wrong with a title's length, if something is. */
+/** Returns what is wrong with a title's length, if something is. */
 export function tooLong(title: string): string | undefined {
   const count = [...title].length
   return count > LONGEST_TITLE

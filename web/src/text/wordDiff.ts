@@ -1,4 +1,4 @@
-/** What differs between two short texts, word by word. Pure. */
+/** Differences between two short texts, word by word. Pure. */
 
 export interface DiffPiece {
   kind: 'same' | 'gone' | 'new'

@@ -1,6 +1,6 @@
 /**
- * Somebody else's Markdown, to be read: what could deceive the eye is made visible, and nothing in
- * it acts.
+ * Markdown of others, to be read: what could deceive the eye is made visible, and nothing in it
+ * acts.
  */
 import { showInvisible } from './visibleText.ts'
 import { type MarkdownNode, parseMarkdown } from './markdown.ts'

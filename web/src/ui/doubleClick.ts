@@ -17,7 +17,7 @@ export interface Press {
   detail: number
 }
 
-/** Whether a press is the second half of the one before. Pure. */
+/** Returns whether a press is the second half of the one before. Pure. */
 export function isRepeated(press: Press, before: Press | null): boolean {
   if (press.detail === 0) return false
   if (press.detail > 1) return true

@@ -11,7 +11,7 @@ export interface Toast {
 
 interface ToastState {
   toasts: readonly Toast[]
-  /** Whether something on the page shows them in a place of its own. */
+  /** True if something on the page shows them in a place of its own. */
   docked: boolean
 }
 

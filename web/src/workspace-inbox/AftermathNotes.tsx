@@ -4,7 +4,7 @@ import { useInbox } from './state/store.ts'
 import { undoneWords, againWords } from './state/wording.ts'
 import { goTo } from './state/bin.ts'
 
-/** What it has to do with other requests, and who took back what it did. */
+/** Its relation to other requests, and the person who took back its effects. */
 export function AftermathNotes({ request, scope }: Props) {
   const { again_of, again_as } = request.aftermath ?? {}
   const earlier = useInbox(({ requests }) =>

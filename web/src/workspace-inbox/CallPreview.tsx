@@ -1,5 +1,5 @@
 /**
- * What a call would do, as the server worked it out: a diff, several, a command, or the plain
+ * The effects of a call, as the server worked them out: a diff, several, a command, or the plain
  * input.
  */
 import { Markdown } from '../ui/Markdown.tsx'

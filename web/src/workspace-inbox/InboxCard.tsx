@@ -18,7 +18,7 @@ import { AftermathNotes } from './AftermathNotes.tsx'
 
 interface Props {
   request: ToolApprovalRequest
-  /** Somebody is at this one. */ active?: boolean
+  /** True if the person is at this one. */ active?: boolean
 }
 
 export function InboxCard({ request, active = false }: Props) {

@@ -97,5 +97,5 @@ export function Choices({ request, scope }: ChoicesProps) {
 
 export interface ChoicesProps {
   request: ToolApprovalRequest
-  /** What tells the card from the others. */ scope: string
+  /** A name that distinguishes the card from the others. */ scope: string
 }

@@ -1,6 +1,6 @@
 /**
- * What can be done about a card: a yes, with or without a note, a no with its reason, another
- * input, an answer instead.
+ * The decisions about a card: a yes, with or without a note, a no with its reason, another input,
+ * an answer instead.
  */
 import { Countdown } from '../review/views/cards/Countdown.tsx'
 import { useInboxDrafts } from '../review/stores/drafts.ts'

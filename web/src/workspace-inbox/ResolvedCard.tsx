@@ -1,6 +1,6 @@
 /**
- * What came of a request, in the words the AI was told; what was done about it since, and what can
- * be done now.
+ * The outcome of a request, in the words for the AI; later events, and the actions that are
+ * possible now.
  */
 import { documentPath, follow } from '../navigation/routes.ts'
 import { useBusy } from '../review/stores/busy.ts'
@@ -18,7 +18,7 @@ import { useInboxReviewer } from '../review/stores/reviewer.ts'
 
 export interface Props {
   request: ToolApprovalRequest
-  /** What tells the card from the others. */ scope: string
+  /** A name that distinguishes the card from the others. */ scope: string
 }
 
 export function ResolvedCard({ request, scope }: Props) {
@@ -68,7 +68,7 @@ function Back({ request, scope }: Props) {
   )
 }
 
-/** Nobody's work is overwritten unseen. */
+/** Work of others is not overwritten unseen. */
 function Changed({ request, scope, now }: Props & { now: FileNow }) {
   const id = request.request_id
   const close = () => {

@@ -1,4 +1,7 @@
-/** How the calls of the next question are approved; not there when there is nothing to choose. */
+/**
+ * The choice of how calls of the next question are approved; absent when there is nothing to
+ * choose.
+ */
 import type { PermissionMode } from '../../wire/generated.ts'
 import { useSession } from '../../session/store.ts'
 import { chooseMode, MODES, useMode } from '../modes.ts'

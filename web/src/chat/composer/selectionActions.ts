@@ -1,4 +1,4 @@
-/** What can be asked about selected words with one click. */
+/** Questions about selected words that take one click. */
 import type { EditorView } from '@codemirror/view'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { useSession } from '../../session/store.ts'

@@ -1,4 +1,4 @@
-/** Where an edit is asked for: of the whole document, or of what is selected. */
+/** The form that asks for an edit: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
 import { useOpenDocument, useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { isCorrector, useSession } from '../../session/store.ts'
@@ -106,7 +106,7 @@ export function Composer() {
   )
 }
 
-/** Who answers: a choice where there are several. */
+/** The model that answers: a choice where there are several. */
 function ModelChoice() {
   const models = useSession((session) => session.me?.models) ?? []
   const local = useSession((session) => session.me?.local_models) ?? []

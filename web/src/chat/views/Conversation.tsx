@@ -11,7 +11,7 @@ import { canWrite } from '../../session/roles.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { ask } from '../composer/ask.ts'
 
-/** What needs somebody now stands first; the rest is below, newest first. */
+/** Puts first what needs a person now; the rest is below, newest first. */
 export function arrange(
   runs: readonly ConversationRun[],
   requests: readonly ToolApprovalRequest[],
@@ -23,9 +23,7 @@ export function arrange(
   return { now: newest.filter(needed), earlier: newest.filter((run, index) => !needed(run, index)) }
 }
 
-/**
- * What was said about whose conversation, where it was begun anew: at its place among the cards.
- */
+/** A line among the cards where a person began their conversation anew. */
 function StartLine({ start }: { start: ConversationStart }) {
   const of = useChat((chat) => chat.runs.find((run) => run.id === start.from)?.prompt)
   const went =

@@ -77,7 +77,7 @@ export function Panel() {
   )
 }
 
-/** There is something to forget, and nobody at work on it. */
+/** Enabled while there is something to forget, and no run at work on it. */
 function NewConversation() {
   const can = useCapability('conversations')
   const me = useSession((session) => session.me?.sessionId)

@@ -91,7 +91,7 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
   )
 }, isSame)
 
-/** Whether all that was proposed are corrections. */
+/** Returns whether all that was proposed are corrections. */
 const areCorrections = (requests: readonly ToolApprovalRequest[]): boolean =>
   requests.length > 0 && requests.every((request) => isProofread(request.hunks, request))
 
@@ -116,7 +116,7 @@ function Continue({ run }: { run: ConversationRun }) {
   )
 }
 
-/** What a run does that has nothing to show yet. */
+/** The state of a run that has nothing to show yet. */
 function AtWork({ run }: { run: ConversationRun }) {
   const ahead = useChat((chat) => runAhead(chat, run))
   const reviewed = useReview((state) =>

@@ -34,7 +34,7 @@ export function Step({
   return <RequestOutcome request={request} />
 }
 
-/** What came of a call whose request this tab has not seen. */
+/** The result of a call whose request this tab has not seen. */
 function Result({ words, failed }: { words: string; failed: boolean }) {
   const said = failed ? failedCall(words) : (words.split('\n', 1)[0] ?? '')
   return (

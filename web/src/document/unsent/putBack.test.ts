@@ -13,7 +13,7 @@ The fog came in twice that night. Everybody minded.`
 
 const text = (words: string): Text => Text.of(words.split('\n'))
 
-/** Somebody replaces words of `BASE`, the last ones of these that stand in it. */
+/** Replaces words of `BASE`, the last ones of these that stand in it. */
 function typed(sought: string, insert: string) {
   const from = BASE.lastIndexOf(sought)
   const changes = ChangeSet.of({ from, to: from + sought.length, insert }, BASE.length)
@@ -24,7 +24,7 @@ function read(doc: string, { replacements }: PutBack): string {
   return EditorState.create({ doc }).update({ changes: replacements }).newDoc.toString()
 }
 
-/** What others did meanwhile. */
+/** Changes of others meanwhile. */
 function others(...edits: { from: number; to?: number; insert?: string }[]) {
   const changes = ChangeSet.of(edits, BASE.length)
   return { changes, doc: changes.apply(text(BASE)) }

@@ -1,4 +1,4 @@
-/** Where an edit that was not sent goes in the text as it is now. Pure. */
+/** Finds the place of an edit that was not sent in the text as it is now. Pure. */
 import { type ChangeDesc, ChangeSet, MapMode, type Text } from '@codemirror/state'
 import {
   AROUND,
@@ -23,15 +23,15 @@ export interface Replacement {
 export interface PutBack {
   /** In order, beside each other. */
   replacements: Replacement[]
-  /** Whether all of it goes where it was; else some goes to the end of the text. */
+  /** True if all of it goes where it was; else some goes to the end of the text. */
   isExact: boolean
   /** Deleted words that are not found any more: nothing is done about them. */
   notFound: string[]
 }
 
 /**
- * What puts an edit back into a text. `since`: what was done to the text from its version on, if
- * that is known; else the places are found by the words around them.
+ * Returns the replacements that put an edit back into a text. `since`: updates of the text from its
+ * version on, if they are known; else the places are found by the words around them.
  */
 export function putBack(
   edit: UnsentEdit,
@@ -63,7 +63,7 @@ function follow({ base }: UnsentEdit, since: readonly LaterUpdate[], doc: Text):
   }
 }
 
-/** Whether words on both sides of a place go: where they were is nowhere then. */
+/** Returns whether words on both sides of a place go: the place is nowhere then. */
 function losesPlace(mine: ChangeSet, theirs: ChangeDesc): boolean {
   let lost = false
   mine.iterChanges((from) => {

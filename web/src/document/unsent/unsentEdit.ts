@@ -1,4 +1,4 @@
-/** What somebody typed and deleted that the server has not got, and where it was. Pure. */
+/** Words typed and deleted that the server has not got, with their places. Pure. */
 import type { ChangeDesc, ChangeSet, Text } from '@codemirror/state'
 
 /** UTF-16 units of the text that are kept before and after each place. */
@@ -18,7 +18,7 @@ export interface UnsentPlace {
 
 export interface UnsentEdit {
   id: string
-  /** Where it stands in the history of the text; `null`: that is not known any more. */
+  /** Its place in the history of the text; `null`: that is not known any more. */
   base: {
     /** Version of the server's text under it. */
     version: number
@@ -43,7 +43,7 @@ interface UnsentUpdate {
   clientID: string
 }
 
-/** What was typed over the server's text; `null`: nothing but blanks. */
+/** The words typed over the server's text; `null`: nothing but blanks. */
 export function unsentEdit(
   { doc, version }: ServerText,
   unconfirmed: readonly UnsentUpdate[],
@@ -93,7 +93,7 @@ export interface LaterUpdate {
   changes: ChangeDesc
 }
 
-/** How many of the updates of an edit are among those that the server has. */
+/** Returns how many of the updates of an edit are among those that the server has. */
 export function arrived(
   { base }: UnsentEdit,
   since: readonly LaterUpdate[],

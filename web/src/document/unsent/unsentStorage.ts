@@ -1,11 +1,10 @@
 /**
- * What was typed and not sent, kept on this device until it is offered back: in IndexedDB while the
- * page lives, in `localStorage` in the moment in which it goes, when nothing else is written any
- * more.
+ * Keeps unsent words on this device until they are offered back: in IndexedDB while the page lives,
+ * in `localStorage` in the moment in which it goes, when nothing else is written any more.
  */
 import { newId, type UnsentEdit, withoutPlace } from './unsentEdit.ts'
 
-/** What one page holds of one document. */
+/** The unsent edits of one document that one page holds. */
 export interface KeptEdits {
   documentId: string
   page: string
@@ -15,7 +14,7 @@ export interface KeptEdits {
 }
 
 const KEY = 'copydesk:unsent:'
-/** What stands between a document and the page that holds its words. */
+/** Separates a document from the page that holds its words. */
 const OF_PAGE = '#'
 
 /** This page, until it is loaded anew. */
@@ -30,7 +29,7 @@ export function keepAtOnce(storage: Storage, kept: KeptEdits): void {
   else storage.setItem(keyOf(kept), JSON.stringify(kept))
 }
 
-/** What is kept in `localStorage`, of all documents. */
+/** The entries of `localStorage`, of all documents. */
 export function keptAtOnce(storage: Storage): KeptEdits[] {
   const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '')
   return keys

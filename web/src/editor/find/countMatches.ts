@@ -6,7 +6,7 @@ import type { ViewUpdate } from '@codemirror/view'
 /** More than that are not counted. */
 const MOST = 1_000
 
-/** How many matches were replaced at once, until something else is done. */
+/** Number of matches that were replaced at once, until something else is done. */
 export const replaced = StateField.define<number | null>({
   create: () => null,
   update(count, tr) {

@@ -42,7 +42,7 @@ const LINES: Record<string, string> = {
   ListItem: 'line-item',
 }
 
-/** What stands in the place of a mark. */
+/** Widget in the place of a mark. */
 class Sign extends WidgetType {
   constructor(
     readonly sign: string,
@@ -73,12 +73,12 @@ const picture = replacement('Picture: ', 'md-picture')
 /** Deeper lists are not indented further. */
 const DEEPEST = 4
 
-/** What is drawn of a part of the text, and what decides about it. */
+/** The decorations of a part of the text, and their inputs. */
 interface Drawing {
   state: EditorState
-  /** Where the writer is. */
+  /** The lines in which the writer is. */
   busy: readonly SelectionRange[]
-  /** What pending changes touch. */
+  /** The spans that pending changes touch. */
   reviewed: readonly Span[]
   /** The part that is drawn. */
   seen: Span
@@ -157,7 +157,7 @@ function isHidden(state: EditorState, { name, node }: SyntaxNodeRef): boolean {
   return (around?.name === 'Link' || around?.name === 'Image') && hasAddress(state, around)
 }
 
-/** How many lists the item is in; 1: it is in one. */
+/** Number of lists that the item is in; 1: it is in one. */
 function depthOf({ node }: SyntaxNodeRef): number {
   let depth = 0
   for (let at: SyntaxNode | null = node; at && depth < DEEPEST; at = at.parent)

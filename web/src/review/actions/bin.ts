@@ -1,4 +1,4 @@
-/** What has ended, in a document or at the desk: read page by page, newest first. */
+/** Ended requests, of a document or of the desk: read page by page, newest first. */
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { wire } from '../../session/store.ts'
@@ -12,7 +12,7 @@ interface Pages {
   documentId: string | null
   filter: Filter
   requests: readonly ToolApprovalRequest[]
-  /** Whether there are older ones. */
+  /** True if there are older ones. */
   more: boolean
   state: 'loading' | 'ready' | 'failed'
 }
@@ -32,7 +32,7 @@ export interface BinPlace {
   statuses: Statuses
   /** Requests on a page; missing: as many as the server likes. */
   limit?: number
-  /** What is done with what was read, before it is shown. */
+  /** Called with each page that was read, before it is shown. */
   keep?: (requests: readonly ToolApprovalRequest[]) => void
 }
 
@@ -40,7 +40,7 @@ export interface BinPlace {
 export const ofDocument: BinPlace = { use: pages(), statuses: STATUSES }
 export const useBin = ofDocument.use
 
-/** What the desk is called where a document is named. */
+/** The name of the desk where a document is named. */
 export const WORKSPACE_INBOX = 'desk'
 
 /**
@@ -101,7 +101,7 @@ async function read(
       }))
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    // Whoever may not read it has nothing in it.
+    // A person who may not read it has nothing in it.
     if (asked()) use.setState({ state: error.code === 'not_allowed' ? 'ready' : 'failed' })
   }
 }

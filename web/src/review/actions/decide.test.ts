@@ -241,7 +241,7 @@ test('approvals of several changes are said, and taken back together', async () 
   await settle()
   expect(undone()).toEqual([{ request_id: 'a', hunks: ['a1', 'a2'], votes_only: true }])
 
-  // Somebody else’s approval of the first was there before, and nobody has told us yet.
+  // Another person’s approval of the first was there before, and has not been announced to us yet.
   const details = { status: 'partly', hunk: { id: 'a1', status: 'accepted' } }
   calls.at(-1)!.refuse(new CallError({ code: 'already_resolved', message: 'Decided.', details }))
   await settle()

@@ -113,7 +113,7 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
   }
 }
 
-/** What the toast is about that says that an edit is kept. */
+/** Subject of the toast that says that an edit is kept. */
 export const EDIT = 'edit'
 
 /** Edits that were sent with a decision are not kept any more. */
@@ -126,13 +126,13 @@ function forgetSent({ hunks = [] }: ToolApprovalResponse): void {
     }
 }
 
-/** Who decided what they look at goes on to the next change. */
+/** Moves on to the next change for a person who decided the one that they look at. */
 function went(ids: readonly string[], said: string): void {
   const view = openDocument()?.view
   if (view) decidedHere(view, ids, said)
 }
 
-/** Somebody else was first: what they look at stays, and says so. */
+/** Another person was first: the change stays in view, and says so. */
 function refused(ids: readonly string[]): void {
   const view = openDocument()?.view
   if (!view) return
@@ -183,7 +183,7 @@ export async function splitHunk(hunk: Hunk): Promise<boolean> {
   }
 }
 
-/** What the toast is about that says why a change stays whole. */
+/** Subject of the toast that says why a change stays whole. */
 const SPLIT = 'split'
 
 const whyWhole = (hunk: Hunk): string =>
@@ -192,8 +192,8 @@ const whyWhole = (hunk: Hunk): string =>
     : 'Nothing to split.'
 
 /**
- * To the first part, and says that there are several now; who went elsewhere meanwhile is only
- * told.
+ * Goes to the first part, and says that there are several now; to a person who went elsewhere
+ * meanwhile it is only announced.
  */
 function goToPart(whole: Hunk, said: string): void {
   const view = openDocument()?.view

@@ -1,4 +1,4 @@
-/** Why the server refused something, said in words of ours. */
+/** Explains in our words why the server refused something. */
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { openDocument } from '../../document/openDocument.ts'
 import { toast } from '../../ui/toasts.ts'

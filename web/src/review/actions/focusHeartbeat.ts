@@ -1,9 +1,9 @@
-/** Tells the server that somebody is looking at a request, so that its countdown stands still. */
+/** Informs the server that a person is looking at a request, so that its countdown stands still. */
 import { useEffect } from 'react'
 import { useCapability, useSession, wire } from '../../session/store.ts'
 
 const BEAT_MS = 8_000
-/** Nobody touched anything for so long: not looking any more. */
+/** Time without any input after which a person does not count as looking any more. */
 const AWAY_MS = 90_000
 
 let lastSign = Date.now()

@@ -40,7 +40,10 @@ export function go(view: EditorView, step: 1 | -1): boolean {
   return found !== undefined || resolved !== null
 }
 
-/** From the caret, as long as nobody went to the active change; from there, once somebody has. */
+/**
+ * Goes from the caret, as long as the person did not go to the active change; after that, from the
+ * active change.
+ */
 function goFromText(view: EditorView, step: 1 | -1): true {
   const { hunks, active } = view.state.field(reviewField)
   const at = view.state.selection.main.head
@@ -74,7 +77,7 @@ export function enter(view: EditorView): boolean {
   return true
 }
 
-/** What presses of a key or of a button in the bar do to the active change, once it is seen. */
+/** Acts on the active change for a key or a button in the bar, once the change is seen. */
 export function acceptActive(view: EditorView): boolean {
   const hunk = activeHunk(view.state)
   if (hunk?.status !== 'conflict')
@@ -104,7 +107,7 @@ export function accept(hunk: Hunk): void {
   requestAnimationFrame(() => requestAnimationFrame(() => showCard(hunk.id)))
 }
 
-/** Who may not write sees it in the list, and decides it there as it is. */
+/** A person who may not write sees it in the list, and decides it there as it is. */
 export function edit(hunk: Hunk): void {
   const writes = canWrite(useOpenDocument.getState().role)
   // In the text, which nothing may lie over.
@@ -119,10 +122,10 @@ function leaveText(view: EditorView): boolean {
   return true
 }
 
-/** What the toast is about that says why somebody may not decide. */
+/** Subject of the toast that says why a person may not decide. */
 const NO_SAY = 'no say'
 
-/** Why who presses may not decide the active change, in words; `null`: they may. */
+/** Returns why the person may not decide the active change, in words; `null`: they may. */
 function whyNot(view: EditorView): string | null {
   const { role } = useOpenDocument.getState()
   if (!canDecide(role)) return 'Viewers can’t accept or reject.'

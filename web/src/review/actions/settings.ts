@@ -1,4 +1,4 @@
-/** A document's review settings: changed by its owner, told to everyone by the server. */
+/** A document's review settings: changed by its owner, sent to everyone by the server. */
 import { openDocument } from '../../document/openDocument.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
@@ -69,9 +69,7 @@ export async function configure(wish: Omit<ChangeSettings, 'documentId'>): Promi
   }
 }
 
-/**
- * The server's own settings; everybody is told. Answers what the server said against it, if it did.
- */
+/** Changes the server's own settings. Returns what the server said against it, if it did. */
 export async function configureServer(wish: SetSettings): Promise<string | null> {
   try {
     await wire.call('settings:set', wish)

@@ -20,10 +20,10 @@ import { bringBack } from './reopen.ts'
 import { isWaitingHunk } from '../state/requests.ts'
 import { useReview } from '../stores/requests.ts'
 
-/** What toasts about the last decision are about: a newer one takes the place of the older. */
+/** Subject of toasts about the last decision: a newer one takes the place of the older. */
 export const DECISION = 'decision'
 
-/** What a decision about one request did. */
+/** The effects of a decision on one request. */
 export interface DecisionEffect {
   request_id: string
   accepted: readonly string[]
@@ -38,13 +38,13 @@ export interface DecisionEffect {
   texts: Readonly<Record<string, string>>
 }
 
-/** What an undo may overwrite: with `seen`, nothing but that. */
+/** The words that an undo may overwrite: with `seen`, nothing but those. */
 interface Overwriting {
   force: true
   seen?: SeenWords[]
 }
 
-/** What a decision did, by the answer to it; nothing if others were first. */
+/** Returns the effects of a decision, by the answer to it; nothing if others were first. */
 export function effectOf(
   request_id: string,
   asked: readonly string[],
@@ -98,10 +98,10 @@ export function touchedSince(details: unknown): Touched[] {
 }
 
 interface Act {
-  /** How much of one's own typing there was to undo when it was made. */
+  /** Number of steps of one's own typing that could be undone when it was made. */
   depth: number
   done: Promise<readonly DecisionEffect[]>
-  /** What they did, once it is known. */
+  /** The effects, once they are known. */
   effects?: readonly DecisionEffect[]
 }
 
@@ -130,8 +130,8 @@ export function rememberDecision(done: Promise<readonly DecisionEffect[]>): void
 }
 
 /**
- * What others do can take steps of one's own typing away: the decisions come to stand after fewer
- * of them.
+ * Updates of others can take steps of one's own typing away: the decisions come to stand after
+ * fewer of them.
  */
 export function followDepth(state: EditorState): void {
   const depth = undoDepth(state)
@@ -142,7 +142,7 @@ export function forgetDecisions(): void {
   acts = []
 }
 
-/** Whether a change or a request was decided here, and that was not taken back here. */
+/** Returns whether a change or a request was decided here, and that was not taken back here. */
 export const wasDecidedHere = (about: string): boolean =>
   acts.some(({ effects = [] }) =>
     effects.some(({ request_id, accepted, rejected }) =>
@@ -245,8 +245,8 @@ async function takeBack(done: readonly DecisionEffect[]): Promise<void> {
 }
 
 /**
- * Takes our approvals back, of what still waits for others. What somebody else has approved too
- * since is accepted: that is not ours alone to take back by a key.
+ * Takes our approvals back, of what still waits for others. A change that another person has
+ * approved too since is accepted: that is not ours alone to take back by a key.
  */
 async function takeBackVotes(request_id: string, voted: readonly string[]): Promise<void> {
   const hunks = useReview.getState().requests[request_id]?.hunks ?? []
@@ -259,7 +259,7 @@ async function takeBackVotes(request_id: string, voted: readonly string[]): Prom
 const tooLate = (): void =>
   toast('Others have decided it since, so your approval can’t be taken back.')
 
-/** Those that the server knows as decided are left out: we may not have seen that yet. */
+/** Leaves out changes that the server knows as decided: we may not have seen that yet. */
 async function takeBackOpenVotes(request_id: string, hunks: readonly string[]): Promise<void> {
   try {
     await wire.call('approval:undo', { request_id, hunks: [...hunks], votes_only: true })

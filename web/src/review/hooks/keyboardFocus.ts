@@ -1,9 +1,12 @@
-/** Where the keyboard is in a review, and where it goes when that place is gone. */
+/** Moves the keyboard focus when its place in a review goes away. */
 import { useLayoutEffect, useRef, useState } from 'react'
 import { openDocument } from '../../document/openDocument.ts'
 import { reviewBar } from '../text/inView.ts'
 
-/** Who taps is not led into the text: a phone's keyboard would come up. */
+/**
+ * Set while keys are used: a person who taps is not led into the text, as a phone's keyboard would
+ * come up.
+ */
 let byKey = false
 window.addEventListener('keydown', () => (byKey = true), { capture: true, passive: true })
 window.addEventListener('pointerdown', () => (byKey = false), { capture: true, passive: true })
@@ -29,9 +32,9 @@ function enter(place: Element | null | undefined): void {
 }
 
 /**
- * For what is opened to write in: who leaves it is given back the place they came from. Where it is
- * taken away from under somebody who writes, nothing is: their next letters would be taken for
- * decisions.
+ * For fields that are opened to write in: a person who leaves one is given back the place they came
+ * from. Where it is taken away from under a person who writes, the focus goes nowhere: their next
+ * letters would be taken for decisions.
  */
 export function useReturnFocus(): { leave: () => void; stay: () => void } {
   const [from] = useState(() => document.activeElement)

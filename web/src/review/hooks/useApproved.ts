@@ -18,13 +18,13 @@ export const votesAsShown = (hunk: Hunk, snapshot: EditorState | null): readonly
   )
 
 interface Approved {
-  /** Who approved it, for a badge. */
+  /** The people who approved it, for a badge. */
   by: string
-  /** Who approved it, and who is still needed. */
+  /** The people who approved it, and those still needed. */
   words: string
 }
 
-/** Who approved it, and who is still needed: the same in every window. */
+/** Selects the people who approved it, and those still needed: the same in every window. */
 export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalRequest): Approved {
   useReview((state) => hunk && state.requests[hunk.request_id])
   const me = useSession((session) => session.me?.user.id)

@@ -22,7 +22,10 @@ const hunks = (): Hunk[] =>
     ],
   }))
 
-/** Somebody's window: all changes are on the screen, the worst case; what they decide is noted. */
+/**
+ * The window of one person: all changes are on the screen, the worst case; their decisions are
+ * noted.
+ */
 class Reviewer {
   readonly attention = new Attention()
   readonly decided: string[] = []
@@ -35,14 +38,14 @@ class Reviewer {
     return this.state.field(reviewField)
   }
 
-  /** What the server says is open. */
+  /** The changes that are open on the server. */
   take(open: readonly Hunk[], now: number): void {
     const before = this.review
     this.state = this.state.update({ effects: setHunks.of(open) }).state
     this.attention.changed(before, this.review, false, now)
   }
 
-  /** Decided by somebody else. */
+  /** Decided by another person. */
   loses(id: string | null, now: number): void {
     const left = hunksOf(this.state).filter((hunk) => hunk.id !== id)
     this.take(left, now)

@@ -1,17 +1,17 @@
 /**
- * What somebody who reviews has noticed, so that a press decides only what they mean. Pure: the
- * time is told.
+ * Keeps what a person who reviews has noticed, so that a press decides only what they mean. Pure:
+ * the time is an argument.
  */
 import type { ChangesState } from './changes.ts'
 
-/** Nobody reacts sooner to what they did not expect. */
+/** Time in which people do not react to what they did not expect. */
 const NOTICE_MS = 400
-/** Who wrote so shortly ago may go on writing. */
+/** Time after writing in which a person may go on writing. */
 const WRITING_MS = 1_000
 
 /**
- * What a press does: nothing, bring the change into view, decide it, say that it is decided, go on
- * to the next.
+ * The effect of a press: nothing, bring the change into view, decide it, say that it is decided, go
+ * on to the next.
  */
 export type Press = 'nothing' | 'show' | 'decide' | 'tell' | 'go on'
 
@@ -21,13 +21,13 @@ export class Attention {
   /** From when on a press counts. */
   private noticedAt = -Infinity
   private wroteAt = -Infinity
-  /** The change of which they were told that it is decided. */
+  /** The change of which they have heard that it is decided. */
   private toldOf: string | null = null
   /** The change that they went to last, or that was shown to them. */
   visited: string | null = null
   private expected: ReadonlySet<string> = new Set()
 
-  /** They take a decision about these back, and look for them. */
+  /** Notes that they take a decision about these back, and look for them. */
   expect(ids: readonly string[]): void {
     this.expected = new Set(ids)
   }
@@ -40,7 +40,7 @@ export class Attention {
     this.toldOf = id ?? null
   }
 
-  /** They left the text for the review: what they write on for a moment decides nothing. */
+  /** Notes that they left the text for the review: letters of the next moment decide nothing. */
   leftText(now: number): void {
     if (now - this.wroteAt < WRITING_MS) this.noticedAt = now + NOTICE_MS
   }
@@ -52,7 +52,7 @@ export class Attention {
   changed(before: Review, after: Review, went: boolean, now: number): void {
     const same =
       before.active === after.active && before.resolved?.hunk.id === after.resolved?.hunk.id
-    // Open again, it can be decided by somebody else once more.
+    // Open again, it can be decided by another person once more.
     if (before.resolved && !after.resolved) this.toldOf = null
     const expected = after.active !== null && this.expected.has(after.active)
     if (went) this.visited = after.active
@@ -71,7 +71,7 @@ export class Attention {
     now: number,
   ): Press {
     const noticed = now >= this.noticedAt
-    // Somebody who goes on pressing has not noticed yet.
+    // A person who goes on pressing has not noticed yet.
     if (!noticed) this.noticedAt = now + NOTICE_MS
     if (deciding) return 'nothing'
     if (hunks.some((hunk) => hunk.id === active)) {

@@ -5,10 +5,10 @@ import { mayDecide, type Reviewer } from './permissions.ts'
 
 export interface Batch {
   waiting: readonly ToolApprovalRequest[]
-  /** Those of them with something that can be accepted now, and how many changes that is. */
+  /** Requests with something that can be accepted now, and the number of those changes. */
   acceptable: readonly ToolApprovalRequest[]
   ready: number
-  /** How many changes are open. */
+  /** Number of open changes. */
   open: number
 }
 

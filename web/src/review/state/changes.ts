@@ -3,9 +3,9 @@ import type { Hunk } from '../../wire/generated.ts'
 import { inOrder, editRange, isMoved } from './hunk.ts'
 
 export interface ChangesState {
-  /** What can be decided, in reading order. */
+  /** The changes that can be decided, in reading order. */
   hunks: readonly Hunk[]
-  /** What the model is still writing. */
+  /** The changes that the model is still writing. */
   streaming: readonly Hunk[]
   /** The change that keys and the review bar act on. */
   active: string | null
@@ -13,9 +13,9 @@ export interface ChangesState {
    * The active change, when it is no longer open: it stays the active one until the person goes on.
    */
   resolved: ResolvedChange | null
-  /** How the text is shown. */
+  /** The view of the text. */
   shown: TextView
-  /** The change in whose place somebody writes words of their own. */
+  /** The change in whose place a person writes words of their own. */
   editing: string | null
   /** Words of one's own that are kept for changes, by the change. */
   edits: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** Why a decision came to nothing, in words for people. Pure. */
+/** Reasons for a decision that came to nothing, in words for people. Pure. */
 import type { CallError } from '../../wire/socket.ts'
 import type {
   ToolApprovalRequest,
@@ -17,7 +17,7 @@ const WORDS: Record<string, string> = {
   timeout: 'The server did not answer. Your decision may not have arrived.',
 }
 
-/** What the server says about whoever was first. */
+/** The server's facts about the person who was first. */
 interface First {
   status?: RequestStatus
   hunk?: { id: string; status: HunkStatus } | null

@@ -1,6 +1,6 @@
 /**
- * The decisions about a call as a whole that words can go with: what is sent, and what the AI is
- * told. Pure; sending is handed in.
+ * The decisions about a call as a whole that words can go with: the message, and the words for the
+ * AI. Pure; sending is handed in.
  */
 import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/generated.ts'
 import { acceptanceOfAll, rejectionOfAll, type RestDecision } from './responses.ts'
@@ -71,7 +71,7 @@ const named = (name: string | undefined) => (name === undefined ? {} : { name })
 export interface DecisionForm {
   verdict: 'accept' | 'reject' | 'answer'
   label: string
-  /** What assistive technology calls the button, where several look the same. */
+  /** The accessible name of the button, where several look the same. */
   name?: string
   /** The decision as it would be sent, and what can be said of it without the server. */
   draft: (words: string, rest: RestDecision) => ToolApprovalResponse

@@ -11,15 +11,15 @@ export interface Drafts {
    * By what they are for ({@link draftOf}), as far as something else than the proposal was written.
    */
   written: Readonly<Record<string, string>>
-  /** Those that nothing is left to be done with: it was decided otherwise. */
+  /** Drafts whose change or request was decided otherwise: they can only be copied or forgotten. */
   orphans: readonly Orphan[]
 }
 
 export const NO_DRAFTS: Drafts = { written: {}, orphans: [] }
 
 /**
- * What is being written: words in a text, why something is rejected, a note beside an approval, an
- * answer instead of running a tool, a field of its input.
+ * The kind of words: in a text, why something is rejected, a note beside an approval, an answer
+ * instead of running a tool, a field of its input.
  */
 export type Kind = 'edit' | 'reason' | 'note' | 'answer' | 'input'
 

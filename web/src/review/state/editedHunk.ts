@@ -1,11 +1,11 @@
-/** A change as it would go in with somebody's own words. Pure. */
+/** A change as it would go in with a person's own words. Pure. */
 import type { Text } from '@codemirror/state'
 import type { Hunk, Part } from '../../wire/generated.ts'
 import { editRange, isMoved } from './hunk.ts'
 import { sentenceRange } from './sentence.ts'
 import { wordDiff } from '../../text/wordDiff.ts'
 
-/** The change with words of somebody's own, marked word by word; without words as it is. */
+/** Returns the change with the person's words, marked word by word; without words as it is. */
 export function asEdited(hunk: Hunk, words: string | undefined, doc: Text): Hunk {
   if (words === undefined || hunk.status !== 'pending') return hunk
   const { from, to } = editRange(hunk)
@@ -29,6 +29,6 @@ function partsOf(start: number, now: string, words: string): Part[] {
   return parts
 }
 
-/** What the marks in the text need for changes that somebody edits. */
+/** Functions that the marks in the text need for changes that are edited. */
 export const editTools = { asEdited, sentenceRange }
 export type EditTools = typeof editTools

@@ -1,6 +1,6 @@
 /**
- * How a pending change follows the text while people type. Pure; the server does exactly the same
- * (`crates/core/src/approvals/hunks/rebase.rs`).
+ * Moves pending changes along with the text while people type. Pure; the server does exactly the
+ * same (`crates/core/src/approvals/hunks/rebase.rs`).
  */
 import type { ChangeSet, Text } from '@codemirror/state'
 import type { Hunk, HunkStatus, Part } from '../../wire/generated.ts'
@@ -10,7 +10,7 @@ export interface Span {
   to: number
 }
 
-/** Still waiting for somebody. */
+/** Still waiting for a decision. */
 export function isOpen(status: HunkStatus): boolean {
   return status === 'pending' || status === 'conflict' || status === 'streaming'
 }
@@ -80,7 +80,7 @@ function statusOf(parts: readonly Part[]): HunkStatus {
   return parts.some((part) => part.conflict) ? 'conflict' : 'pending'
 }
 
-/** A hunk as it arrives: which of its parts are in conflict can be told from the text. */
+/** A hunk as it arrives: the text says which of its parts are in conflict. */
 export function received(hunk: Hunk, doc: Text): Hunk {
   if (hunk.status !== 'conflict' || hunk.parts.some((part) => part.conflict)) return hunk
   const changed = (part: Part) =>
@@ -93,9 +93,9 @@ export function received(hunk: Hunk, doc: Text): Hunk {
 }
 
 /**
- * Whether the server's positions can be drawn on this text; anything else means that we have lost
- * step. Parts may lie over each other: in conflict they reach outward, and the place of an
- * insertion can come to lie inside words that were typed again.
+ * Returns whether the server's positions can be drawn on this text; anything else means that we
+ * have lost step. Parts may lie over each other: in conflict they reach outward, and the place of
+ * an insertion can come to lie inside words that were typed again.
  */
 export function fits(hunk: Hunk, doc: Text): boolean {
   for (const part of hunk.parts) {
@@ -107,7 +107,7 @@ export function fits(hunk: Hunk, doc: Text): boolean {
 }
 
 /**
- * What stands now in the whole span of the hunk; in its two places, if it is moved. The server
+ * Returns the text now in the whole span of the hunk; in its two places, if it is moved. The server
  * compares the same words.
  */
 export function currentText(hunk: Hunk, doc: Text): string {
@@ -115,12 +115,12 @@ export function currentText(hunk: Hunk, doc: Text): string {
   return doc.sliceString(hunkFrom(hunk), hunkTo(hunk))
 }
 
-/** What would stand there if the hunk were accepted. */
+/** Returns the text in its place if the hunk were accepted. */
 export function proposedText(hunk: Hunk, doc: Text): string {
   return spanText(hunk, doc, 'insert')
 }
 
-/** What stood there when the AI read it. */
+/** Returns the text in its place when the AI read it. */
 export function baseText(hunk: Hunk, doc: Text): string {
   return spanText(hunk, doc, 'base')
 }
@@ -137,17 +137,20 @@ function spanText(hunk: Hunk, doc: Text, side: 'base' | 'insert'): string {
   return text
 }
 
-/** The place where somebody's own words for the hunk go. */
+/** The place where a person's own words for the hunk go. */
 export function editRange(hunk: Hunk): { from: number; to: number } {
   const put = isMoved(hunk) ? hunk.parts.filter((part) => part.insert !== '') : hunk.parts
   return { from: put[0]?.from ?? hunkFrom(hunk), to: put.at(-1)?.to ?? hunkTo(hunk) }
 }
 
-/** Where the hunk is shown: at its beginning, or where its words are put in, if it is moved. */
+/**
+ * Returns the position at which the hunk is shown: its beginning, or the place of its words, if it
+ * is moved.
+ */
 export const shownAt = (hunk: Hunk): number =>
   isMoved(hunk) ? editRange(hunk).from : hunkFrom(hunk)
 
-/** The words that somebody who edits the hunk begins with. */
+/** Returns the words that a person who edits the hunk begins with. */
 export function editableText(hunk: Hunk, doc: Text): string {
   if (!isMoved(hunk)) return proposedText(hunk, doc)
   return hunk.parts.map((part) => part.insert).join('')
@@ -159,13 +162,16 @@ export function spans(hunk: Hunk): Span[] {
   return [{ from: hunkFrom(hunk), to: hunkTo(hunk) }]
 }
 
-/** Whether the hunk can be made one hunk for each of its parts. Words that move are one change. */
+/**
+ * Returns whether the hunk can be made one hunk for each of its parts. Words that move are one
+ * change.
+ */
 export const canSplit = (hunk: Hunk): boolean =>
   hunk.parts.length > 1 &&
   !isMoved(hunk) &&
   (hunk.status === 'pending' || hunk.status === 'conflict')
 
-/** Whether a hunk is one of the parts that another one was split into. */
+/** Returns whether a hunk is one of the parts that another one was split into. */
 export function isPartOf(hunk: Hunk, whole: Hunk): boolean {
   const [part] = hunk.parts
   if (!part || hunk.request_id !== whole.request_id || hunk.parts.length > 1) return false
@@ -174,5 +180,5 @@ export function isPartOf(hunk: Hunk, whole: Hunk): boolean {
   return whole.parts.length > 1 && whole.parts.some(same)
 }
 
-/** Whether the hunk takes words from one place to another. */
+/** Returns whether the hunk takes words from one place to another. */
 export const isMoved = (hunk: Hunk): boolean => hunk.kind === 'moved'

@@ -1,4 +1,4 @@
-/** What the list of changes shows of each: the same object as long as it shows the same. Pure. */
+/** Summaries of changes for the list: the same object as long as it shows the same. Pure. */
 import type { Text } from '@codemirror/state'
 import type { Hunk } from '../../wire/generated.ts'
 import { isMoved } from './hunk.ts'
@@ -19,7 +19,7 @@ export interface HunkSummary {
   approvedBy: string
 }
 
-/** What is known of changes beside their words. */
+/** Facts about changes beside their words. */
 interface Known {
   approvedBy: (hunk: Hunk) => string
   /** Words of one's own that are kept, by the change. */

@@ -1,4 +1,4 @@
-/** What keys mean where something is reviewed: in the bar below a text, and at the desk. Pure. */
+/** Actions of keys in a review: in the bar below a text, and at the desk. Pure. */
 
 export type ReviewAction =
   'next' | 'previous' | 'accept' | 'reject' | 'edit' | 'split' | 'undo' | 'shortcuts' | 'text'

@@ -1,4 +1,4 @@
-/** Text that the AI will be told, before it is sent. Pure; the words are the server's. */
+/** Text for the AI about a decision, before it is sent. Pure; the words are the server's. */
 import type { Told, ToolApprovalRequest } from '../../wire/generated.ts'
 import { tally } from './requests.ts'
 
@@ -11,22 +11,22 @@ export const RESULT = '(the result of the call)'
  */
 export function worded(told: Told, otherwise: string): string {
   if (told.state === 'complete') return told.text
-  // While something is open nothing is told yet; the list so far stands below what will be said.
+  // While something is open the AI waits; the list so far stands below the words to come.
   if (told.state === 'waiting') return [otherwise, told.so_far.trim()].filter(Boolean).join('\n\n')
   return `${told.before && `${told.before}\n`}${RESULT}${told.after}`
 }
 
-/** When a call as a whole is approved. */
+/** Text for the AI about a call that is approved as a whole. */
 export function feedbackOnApprove(note: string): string {
   return note.trim() === '' ? RESULT : `${RESULT}\nUser note: ${note.trim()}`
 }
 
-/** When it is approved with another input. */
+/** The same for a call that is approved with another input. */
 export function feedbackOnEdit(input: unknown): string {
   return `Note: the user edited this call before it ran; executed input: ${JSON.stringify(input)}. Do not re-issue the original.\n${RESULT}`
 }
 
-/** When all open changes are rejected now. */
+/** The same for all open changes rejected now. */
 export function feedbackOnRejectAll(request: ToolApprovalRequest, feedback: string): string {
   const { accepted } = tally(request.hunks)
   if (accepted > 0) return partly(request, feedback)
@@ -35,19 +35,19 @@ export function feedbackOnRejectAll(request: ToolApprovalRequest, feedback: stri
     : `User rejected: ${feedback.trim()}`
 }
 
-/** When all open changes are accepted now. */
+/** The same for all open changes accepted now. */
 export function feedbackOnAcceptAll(note: string): string {
   return note.trim() === '' ? 'What was applied' : `What was applied\nUser note: ${note.trim()}`
 }
 
-/** When one change is accepted: at once if it was the last, else at the end. */
+/** The same for one accepted change: at once if it was the last, else at the end. */
 export function feedbackOnAcceptOne(request: ToolApprovalRequest, note: string): string {
   const { open } = tally(request.hunks)
   const said = feedbackOnAcceptAll(note)
   return open > 1 ? `Told once all changes are decided:\n${said}` : said
 }
 
-/** When one change is rejected and others wait: nothing yet, and this at the end. */
+/** The same for one rejected change while others wait: nothing yet, and this at the end. */
 export function feedbackOnRejectOne(request: ToolApprovalRequest, feedback: string): string {
   const { open, accepted } = tally(request.hunks)
   if (open > 1)

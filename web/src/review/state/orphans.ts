@@ -26,14 +26,14 @@ const DOING: Record<Kind, string> = {
 /** State of the change or request of a draft: the hunk itself, or a description. */
 type SubjectOutcome = Hunk | string | undefined
 
-/** What a draft is about, as the screen shows it. */
+/** The changes and requests that drafts are about, as the screen shows them. */
 export interface DraftSubjects {
   /** The changes and requests that can still be decided. */
   open: ReadonlySet<string>
-  /** Those about which a decision made here is on its way. */
+  /** Changes and requests about which a decision made here is on its way. */
   sending: ReadonlySet<string>
   find: (about: string) => SubjectOutcome
-  /** Whether the last decision about it was made here. */
+  /** Returns whether the last decision about it was made here. */
   isOwn?: (about: string) => boolean
 }
 
@@ -64,7 +64,7 @@ export function orphaned(drafts: Drafts, subjects: DraftSubjects): Drafts {
 
 const isSame = (a: Orphan, b: Orphan): boolean => a.id === b.id && a.text === b.text
 
-/** What is written about all suggestions together belongs to those that waited then. */
+/** Words about all suggestions together belong to those that waited then. */
 function returns(draft: string, open: ReadonlySet<string>): boolean {
   const { about } = subject(draft)
   return about !== ALL && open.has(about)

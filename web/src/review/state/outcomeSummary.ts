@@ -1,4 +1,4 @@
-/** What became of a change, in words. Pure. */
+/** The outcome of a change, in words. Pure. */
 import { whoseRule } from './whoseRule.ts'
 import type { ToolApprovalRequest, Hunk, HunkDecided } from '../../wire/generated.ts'
 import { clockTime, plural } from '../../ui/timeFormat.ts'
@@ -24,7 +24,7 @@ export function describeHunkOutcome({ status, decided }: Hunk, me?: string): str
   return `${done}${edited} by ${nameOf(decided, me)}, ${clockTime(decided.at)}`
 }
 
-/** Who decided: a person, or the rule that one had made before. */
+/** The name of the person who decided, or the rule that a person had made before. */
 const nameOf = ({ by, rule }: HunkDecided, me: string | undefined): string =>
   rule === undefined ? by.name : whoseRule(by, me)
 
@@ -81,11 +81,11 @@ export function outcomeSummary(
     (several
       ? `${plural(hunks.length, 'change')}: ${decided.join(', ')}`
       : (ENDED[status] ?? status))
-  // What nobody decided, nobody is named for.
+  // Without a decision there is no name to give.
   const rest = several ? lost.join(', ') : ''
   const withRest = (words: string) =>
     [words, rest].filter(Boolean).join(decided.length > 0 ? ', ' : '')
-  // Nobody decided it, and why is said beside it.
+  // No person decided it, and the reason is said beside it.
   if (unasked !== null) return withRest(what)
   // Whose rule it was is said beside it; its maker did not decide this.
   const decisions = hunks.flatMap(({ decided }) =>

@@ -1,4 +1,6 @@
-/** Who may decide a suggestion, by all policies that hold for it; the server has the last word. */
+/**
+ * Rights to decide a suggestion, by all policies that hold for it; the server has the last word.
+ */
 import type { Approvals, ToolApprovalRequest, Person, Role } from '../../wire/generated.ts'
 import { canDecide, canWrite } from '../../session/roles.ts'
 
@@ -8,17 +10,18 @@ export interface Reviewer {
 }
 
 /**
- * Whether somebody may put in words of their own: an edit, another input, another plan. Who only
- * reviews decides and does not type.
+ * Returns whether a person may put in words of their own: an edit, another input, another plan. A
+ * reviewer decides and does not type.
  */
 export const mayType = ({ role }: Reviewer): boolean => canWrite(role)
 
-/** What about a request says who may decide it. */
+/** The facts about a request that say who may decide it. */
 type Matter = Pick<ToolApprovalRequest, 'policies' | 'author'> &
   Partial<Pick<ToolApprovalRequest, 'document_id' | 'preview_type'>>
 
 /**
- * Why somebody whose role would let them decide has to leave it to others; `null`: they need not.
+ * Returns why a person whose role would let them decide has to leave it to others; `null`: they
+ * need not.
  */
 export function reasonCannotDecide(
   { policies, author, document_id, preview_type }: Matter,
@@ -33,7 +36,7 @@ export function reasonCannotDecide(
   return null
 }
 
-/** How many of the open changes somebody has approved. */
+/** Number of open changes that have an approval. */
 interface Votes {
   voted: number
   open: number
@@ -46,8 +49,8 @@ const WHO_DECIDES: Record<string, string> = {
 }
 
 /**
- * Who may decide, where that is not anybody who reviews, and how many have said yes of those who
- * must.
+ * Returns the people who decide, if not every reviewer may, and the number of approvals of those
+ * needed.
  */
 export function consentOf(
   { policies, approvals }: Pick<ToolApprovalRequest, 'policies' | 'approvals'>,
@@ -68,7 +71,7 @@ function countOf({ have, need }: Approvals, { voted, open }: Votes): string {
   return `${have} of ${need} approvals`
 }
 
-/** What somebody hears whose approval is not the last that is needed. */
+/** Returns the words for a person whose approval is not the last that is needed. */
 export function votedWords({ have, need }: Approvals, what = 'it'): string {
   return `You approved ${what}. ${stillNeeded(need - Math.max(have, 1))}`
 }
@@ -83,8 +86,8 @@ export function onlookers(viewers: readonly Person[], me: string | undefined): s
 }
 
 /**
- * Whether somebody may have a request made again as their own: who could ask for it, and whose
- * business it is.
+ * Returns whether a person may have a request made again as their own: they could ask for it, and
+ * have a part in it.
  */
 export const mayAskAgain = (request: Matter, reviewer: Reviewer): boolean =>
   canWrite(reviewer.role) && (request.author.id === reviewer.id || mayDecide(request, reviewer))

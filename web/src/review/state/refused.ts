@@ -2,7 +2,7 @@
 import type { Hunk, RequestStatus, ToolApprovalRequest } from '../../wire/generated.ts'
 import { isWaiting, type Requests } from './requests.ts'
 
-/** Whether there is something to propose again. */
+/** Returns whether a change can be proposed again. */
 export const isRefused = ({ status }: Hunk): boolean =>
   status === 'rejected' || status === 'expired' || status === 'obsolete'
 
@@ -10,7 +10,7 @@ export type Filter = 'all' | 'approved' | 'rejected' | 'expired' | 'cancelled'
 
 export type Statuses = Readonly<Record<Filter, readonly RequestStatus[]>>
 
-/** How the requests of each filter ended; a partly accepted one holds what was not. */
+/** Statuses of the requests of each filter; a partly accepted one holds what was not. */
 export const STATUSES: Statuses = {
   all: ['rejected', 'partly', 'expired', 'cancelled', 'failed'],
   approved: ['approved'],
@@ -24,8 +24,8 @@ const refusedOnly = (request: ToolApprovalRequest): ToolApprovalRequest =>
   isWaiting(request) ? { ...request, hunks: request.hunks.filter(isRefused) } : request
 
 /**
- * What was read, with what has happened since: new ones at the top, those that are open again gone.
- * Pure.
+ * Returns the requests of a bin: those that were read, new ones at the top, without those that are
+ * open again. Pure.
  */
 export function inBin(
   read: readonly ToolApprovalRequest[],

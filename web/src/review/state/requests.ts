@@ -13,13 +13,13 @@ import { isOpen } from './hunk.ts'
 export interface Requests {
   /** By id, open and resolved. */
   requests: Readonly<Record<string, ToolApprovalRequest>>
-  /** Who has a request open just now. */
+  /** The people who have a request open just now. */
   viewers: Readonly<Record<string, readonly Person[]>>
-  /** What the model is still writing, by the id its request will have. */
+  /** Changes that the model is still writing, by the id their request will have. */
   writing: Readonly<Record<string, StreamingProposalState>>
 }
 
-/** A change the model is still writing: everybody watches, nobody can decide yet. */
+/** A change the model is still writing: everybody watches, no one can decide yet. */
 export interface StreamingProposalState {
   id: string
   run: string
@@ -78,7 +78,7 @@ export function applyUpdate(state: Requests, update: ToolApprovalUpdate): Reques
     }
   }
   if (update.status === 'streaming') return state
-  // It would do something else by now: all of it is told anew.
+  // It would do something else by now: the update holds all of it.
   if (update.fresh)
     return { ...state, viewers, requests: { ...state.requests, [known.request_id]: update.fresh } }
   const {
@@ -169,9 +169,7 @@ function withStates(hunks: Hunk[], states: readonly HunkState[]): Hunk[] {
   return hunks.map((hunk) => withState(hunk, byId.get(hunk.id)))
 }
 
-/**
- * Who decided, why and who voted come with the state; one that is open again was decided by nobody.
- */
+/** Takes over the decision, its reason and the votes of a state; an open change has no decision. */
 function withState(hunk: Hunk, state: HunkState | undefined): Hunk {
   if (!state) return hunk
   const { status, by, at, text, rule, feedback, votes } = state

@@ -14,7 +14,7 @@ export interface Sentence {
 /** An end of a sentence with what closes it, and the blank behind it. */
 const END = /[.!?…。！？]+["'”’»)\]]*\s+/gu
 
-/** Where the sentence of a change begins and ends; no further than the changes beside it. */
+/** Returns the range of the sentence around a change; no further than the changes beside it. */
 export function sentenceRange(
   hunk: Hunk,
   doc: Text,
@@ -58,7 +58,7 @@ export function sentenceOf(
   }
 }
 
-/** What of an edited sentence stands where the three parts of the old one were. */
+/** Divides an edited sentence at the three parts of the old one. */
 export function divide({ before, middle, after }: Sentence, edited: string): Sentence {
   if (edited.startsWith(before) && edited.endsWith(after)) {
     const length = edited.length - before.length - after.length
@@ -75,9 +75,7 @@ export function divide({ before, middle, after }: Sentence, edited: string): Sen
   }
 }
 
-/**
- * Where a place of the old sentence is in the new one; what is put in at an edge is the middle's.
- */
+/** Maps a place of the old sentence into the new one; words put in at an edge are the middle's. */
 function placeAfter(pieces: readonly DiffPiece[], at: number, edge: 'start' | 'end'): number {
   let [old, now] = [0, 0]
   for (const [index, { kind, text }] of pieces.entries()) {

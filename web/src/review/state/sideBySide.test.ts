@@ -9,7 +9,7 @@ const hunk = (doc: string, base: string, insert: string, at = doc.indexOf(base))
   status: 'pending',
   parts: [{ from: at, to: at + base.length, base, insert }],
 })
-/** What goes is in [], what comes in {}. */
+/** Writes words that go in [], words that come in {}. */
 const words = ({ original, proposed }: Pair): [string, string] => {
   const side = (pieces: Pair['original']) =>
     pieces

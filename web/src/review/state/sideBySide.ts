@@ -8,7 +8,7 @@ export interface ComparedText {
 }
 
 /**
- * What stands beside each other: mostly one paragraph, several where they are joined or divided.
+ * Paragraphs that stand beside each other: mostly one, several where they are joined or divided.
  */
 export interface Pair {
   original: ComparedText[]

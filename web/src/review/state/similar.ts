@@ -24,7 +24,10 @@ export const corrections = (
 /** Words that come or go at most in a place that was put right. */
 const FEW_WORDS = 2
 
-/** Whether all that is proposed are corrections: words that become similar ones, and few others. */
+/**
+ * Returns whether all that is proposed are corrections: words that become similar ones, and few
+ * others.
+ */
 export function isProofread(
   hunks: readonly Hunk[],
   { tool_name }: Pick<ToolApprovalRequest, 'tool_name'>,
@@ -40,7 +43,9 @@ export function isProofread(
   )
 }
 
-/** Those that put the same words in the place of the same words, itself among them. */
+/**
+ * Returns the changes that put the same words in the place of the same words, itself among them.
+ */
 export function alike(hunks: readonly Hunk[], hunk: Hunk): Hunk[] {
   const words = wordsOf(hunk)
   return hunks.filter((other) => canBeAccepted(other) && wordsOf(other) === words)

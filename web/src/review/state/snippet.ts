@@ -45,7 +45,7 @@ export function snippet(hunk: Hunk, doc: Text): SnippetPiece[] {
   return trimEnds(pieces.filter((piece) => piece.text !== ''))
 }
 
-/** The change with somebody's own words in the place of the proposed ones. */
+/** The change with a person's own words in the place of the proposed ones. */
 export function withWords(hunk: Hunk, text: string, doc: Text): Hunk {
   const { from, to } = editRange(hunk)
   const put = { from, to, base: doc.sliceString(from, to), insert: text }
@@ -53,7 +53,7 @@ export function withWords(hunk: Hunk, text: string, doc: Text): Hunk {
   return { ...hunk, parts: [...gone, put].toSorted((a, b) => a.from - b.from) }
 }
 
-/** Where the last few words begin, or the first few end. */
+/** Returns the position at which the last few words begin, or the first few end. */
 function nearStart(before: string): number {
   if (before.length <= NEAR) return 0
   const space = before.indexOf(' ', before.length - NEAR)

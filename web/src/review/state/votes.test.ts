@@ -35,7 +35,7 @@ test('while nobody approved it, it says for whom it waits', () => {
   expect(votesWords([], needs(2, 'two', 'owner'), 'bo')).toBe('Needs two owners’ approvals.')
   expect(votesWords([], needs(1, 'owner'), 'bo', false)).toBe('Needs an owner.')
   expect(votesWords([], needs(1, 'not_requester'), 'bo', false)).toBe('Needs somebody else.')
-  // Who decides alone waits for nobody.
+  // A person who decides alone waits for no one.
   expect(votesWords([], needs(1, 'owner'), 'bo', true)).toBe('')
   expect(votesWords([], needs(1, 'any'), 'bo')).toBe('')
   expect(approvedBy([], 'bo')).toBe('')

@@ -1,11 +1,11 @@
-/** Who approved changes that wait for more people: as the server says, in every window. */
+/** Approvals of changes that wait for more people: as the server says, in every window. */
 import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
 import { isWaitingHunk } from './requests.ts'
 import { plural } from '../../ui/timeFormat.ts'
 
 /**
- * The votes that count as the change stands: words that somebody changed since were approved by
- * nobody, until they are back. Pure.
+ * Returns the votes that count as the change stands: words that were changed since have no approval
+ * until they are back. Pure.
  */
 export function countedVotes(
   { status, votes = [] }: Pick<Hunk, 'status' | 'votes'>,
@@ -15,7 +15,7 @@ export function countedVotes(
   return votes.filter(({ seen }) => seen !== undefined && (stands === undefined || seen === stands))
 }
 
-/** How many open changes somebody has approved, and how many are open. Pure. */
+/** Counts open changes with an approval, and open changes. Pure. */
 export function votedOf(requests: readonly Pick<ToolApprovalRequest, 'hunks'>[]): {
   voted: number
   open: number
@@ -54,7 +54,7 @@ function byWords(votes: readonly HunkVote[]): HunkVote[][] {
   return [...groups.values()].sort((one, other) => other.length - one.length)
 }
 
-/** "Approved by Ana", for a badge; nothing while nobody has. */
+/** "Approved by Ana", for a badge; nothing without an approval. */
 export function approvedBy(votes: readonly HunkVote[], me: string | undefined): string {
   const [most = []] = byWords(votes)
   return most.length === 0 ? '' : `Approved by ${listed(namesOf(most, me))}`
@@ -93,7 +93,7 @@ function waitsFor(needed: Needed, decides: boolean): string {
   return policies.includes('not_requester') ? 'Needs somebody else.' : ''
 }
 
-/** "2 of 7 changes have an approval and wait for more."; nothing while nobody approved any. */
+/** "2 of 7 changes have an approval and wait for more."; nothing without an approval. */
 export function votedCount({ voted, open }: { voted: number; open: number }): string {
   if (voted === 0) return ''
   return `${voted} of ${plural(open, 'change')} ${voted === 1 ? 'has' : 'have'} an approval and ${voted === 1 ? 'waits' : 'wait'} for more.`

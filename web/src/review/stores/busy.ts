@@ -1,4 +1,4 @@
-/** What is being decided just now, so that nothing is sent twice. */
+/** Changes and requests whose decision is on its way, so that nothing is sent twice. */
 import { create } from 'zustand'
 
 export const useBusy = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }))

@@ -1,6 +1,6 @@
 /**
- * Half-written words: those that are to stand in place of a proposal, reasons, notes, answers. They
- * are kept until they are sent or thrown away, whoever decides meanwhile.
+ * Half-written words: edits of a proposal, reasons, notes, answers. They are kept until they are
+ * sent or thrown away, also when others decide meanwhile.
  */
 import { useLayoutEffect, useReducer } from 'react'
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
@@ -10,12 +10,15 @@ import { type Drafts, NO_DRAFTS, type Orphan } from '../state/drafts.ts'
 
 export type DraftStore = UseBoundStore<StoreApi<Drafts>>
 const drafts = (): DraftStore => create<Drafts>()(() => NO_DRAFTS)
-/** Those about the open document. */
+/** Drafts about the open document. */
 export const useDrafts = drafts()
-/** Those about what belongs to no document; they outlast every page. */
+/** Drafts about what belongs to no document; they outlast every page. */
 export const useInboxDrafts = drafts()
 
-/** What is written for one thing, and how to remember it; `null`: nothing any more. */
+/**
+ * Returns the words written for one thing, and a function that keeps them; `null`: nothing any
+ * more.
+ */
 export function useDraft(
   draft: string,
   store: DraftStore = useDrafts,
@@ -50,7 +53,7 @@ export const keptEdits = (): Drafts['written'] =>
   canWrite(useOpenDocument.getState().role) ? useDrafts.getState().written : {}
 
 /**
- * Everything that is half-written or was offered back, in the order it was written: for somebody
+ * Everything that is half-written or was offered back, in the order it was written: for a person
  * who is about to lose sight of it.
  */
 export function halfWritten(stores: readonly DraftStore[] = [useDrafts, useInboxDrafts]): string[] {

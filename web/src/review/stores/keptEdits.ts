@@ -5,7 +5,7 @@ import { usePanel } from './panel.ts'
 import { keptEdits, useDrafts } from './drafts.ts'
 import type { Drafts } from '../state/drafts.ts'
 
-/** Whether an edit of a change is kept; follows it. */
+/** Follows whether an edit of a change is kept. */
 export function useHasKeptEdit(hunk: Hunk | undefined): boolean {
   return useKeptEdits().has(hunk?.id ?? '')
 }

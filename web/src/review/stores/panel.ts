@@ -1,6 +1,6 @@
 /**
- * What is open in the panel: the sheet on a phone, the change being edited, the one being rejected
- * with a reason.
+ * The open parts of the panel: the sheet on a phone, the change being edited, the one being
+ * rejected with a reason.
  */
 import { create } from 'zustand'
 
@@ -11,7 +11,7 @@ export interface Together {
   ids: readonly string[]
 }
 
-/** What is shown side by side. */
+/** The comparison side by side. */
 export interface Comparison {
   /** The request whose changes are compared. */
   request: string
@@ -22,7 +22,7 @@ export interface Comparison {
 interface PanelState {
   /** Only matters where the panel is a bottom sheet. */
   open: boolean
-  /** What the panel shows. */
+  /** The page of the panel. */
   view: 'suggestions' | 'bin'
   /** The change whose proposed text is being edited. */
   editing: string | null
@@ -30,7 +30,7 @@ interface PanelState {
   reasoning: string | null
   /** Changes that are listed to be decided together. */
   together: Together | null
-  /** What the comparison shows; `null`: it is closed. */
+  /** The open comparison; `null`: it is closed. */
   comparing: Comparison | null
   /** The last change was decided in the review bar, and the keyboard is still there. */
   finished: boolean

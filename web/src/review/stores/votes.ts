@@ -10,7 +10,7 @@ export function votesFor({ id, request_id, status }: Hunk, stands?: string): rea
   return countedVotes({ status, ...(known?.votes && { votes: known.votes }) }, stands)
 }
 
-/** Whether we have approved it, and it waits for others. */
+/** Returns whether we have approved it, and it waits for others. */
 export function hasVoted(hunk: Hunk): boolean {
   const me = useSession.getState().me?.user.id
   return votesFor(hunk).some(({ user }) => user === me)

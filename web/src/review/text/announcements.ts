@@ -8,7 +8,7 @@ import { dismissAbout } from '../../ui/toasts.ts'
 import type { ToolApprovalRequest, ToolApprovalUpdate } from '../../wire/generated.ts'
 import { useReview } from '../stores/requests.ts'
 
-/** What the toast is about that says why there is nothing to review. */
+/** Subject of the toast that says why there is nothing to review. */
 export const NOTHING_YET = 'nothing to review'
 
 /** Called before the store knows of the request. */

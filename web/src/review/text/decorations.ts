@@ -111,7 +111,7 @@ class Proposed extends WidgetType {
   }
 }
 
-/** Sent by the editor when the place for somebody's own words comes or goes. */
+/** Sent by the editor when the place for a person's own words comes or goes. */
 export const EDIT_HOST = 'copydesk:edit-host'
 
 function drawEdit(
@@ -165,7 +165,7 @@ class EditHost extends WidgetType {
   }
 }
 
-/** What stands where the active change was, and what became of that. */
+/** Stands where the active change was, with its outcome. */
 function drawResolved(
   deco: Range<Decoration>[],
   doc: Text,

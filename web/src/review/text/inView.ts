@@ -1,4 +1,4 @@
-/** Whether the active change can be seen, and bringing it to where it can. */
+/** Measures whether the active change can be seen, and brings it into view. */
 import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { isMoved, shownAt } from '../state/hunk.ts'
@@ -19,8 +19,8 @@ interface Span {
 const ENOUGH = 0.4
 
 /**
- * Whether a change that takes up `lines` is in view between two heights: its first line, and what
- * follows as far as it fits. Pure.
+ * Returns whether a change that takes up `lines` is in view between two heights: its first line,
+ * and the following lines as far as they fit. Pure.
  */
 export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
   const [first] = lines
@@ -33,7 +33,8 @@ export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
 }
 
 /**
- * Whether somebody sees a change now: in the text, or in the panel where that lies over the text.
+ * Returns whether a person sees a change now: in the text, or in the panel where that lies over the
+ * text.
  */
 export function isInView(view: EditorView, hunk: Hunk): boolean {
   const sheet = openSheet()
@@ -64,7 +65,7 @@ export function showRow(id: string): void {
   body.scrollBy(0, rowScroll({ top, bottom }, { top: page.top + CARD_GAP, bottom: end - CARD_GAP }))
 }
 
-/** How far a list scrolls so that a row is in view: its beginning before its end. Pure. */
+/** Returns how far a list scrolls so that a row is in view: its beginning before its end. Pure. */
 export function rowScroll(row: Span, list: Span): number {
   const down = Math.max(0, row.bottom - list.bottom)
   const up = row.top - down - list.top
@@ -83,7 +84,7 @@ export function showCard(id: string): void {
   if (buttons > end - CARD_GAP) body.scrollBy(0, buttons - end + CARD_GAP)
 }
 
-/** Where the page below a card begins: the foot lies over the rows. */
+/** Returns the height at which the page below a card begins: the foot lies over the rows. */
 function endOf(element: Element | null | undefined): number {
   const at = element?.getBoundingClientRect()
   return at ? (element?.matches('.proposal-foot') ? at.top : at.bottom) : Infinity
@@ -141,18 +142,21 @@ function linesOf(view: EditorView, hunk: Hunk): Span[] {
   return at ? [at] : []
 }
 
-/** Whether the text is shown with the change in it: as it would be, those in conflict are not. */
+/**
+ * Returns whether the text is shown with the change in it: as it would be, those in conflict are
+ * not.
+ */
 function showsChanges(view: EditorView, hunk: Hunk): boolean {
   const { shown } = view.state.field(reviewField)
   return shown === 'markup' || (shown === 'proposed' && hunk.status === 'pending')
 }
 
 interface Showing {
-  /** Whether the caret goes along. */
+  /** True if the caret goes along. */
   caret?: boolean
   /** Said before the change is. */
   after?: string
-  /** Whether what goes and what comes has to be seen. */
+  /** True if the words that go and come have to be seen. */
   marked?: boolean
 }
 

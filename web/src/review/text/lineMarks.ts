@@ -25,7 +25,7 @@ export interface MarkLine {
 /** Marks closer than this are on one line. */
 const LINE = 14
 
-/** What stands on one line is one mark. Pure. */
+/** One mark stands for all changes of a line. Pure. */
 export function markLines(marks: readonly Mark[]): MarkLine[] {
   const rows: Mark[][] = []
   for (const mark of marks.toSorted((a, b) => a.top - b.top)) {

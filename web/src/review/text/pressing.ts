@@ -1,4 +1,4 @@
-/** Accept, reject and edit as somebody presses them: only a change that they see is decided. */
+/** Accept, reject and edit by a key or a button: only a change that the person sees is decided. */
 import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { dismissAbout, PRESS, toast } from '../../ui/toasts.ts'
@@ -17,16 +17,16 @@ let showing = false
 
 export const leftText = (): void => attention.leftText(performance.now())
 
-/** Whether somebody here went to a change, rather than that it is the active one by itself. */
+/** Returns whether the person went to a change, rather than that it is the active one by itself. */
 export const wasVisited = (id: string | null): boolean => attention.visited === id
 
 /** A decision about these is taken back here. */
 export const expectBack = (ids: readonly string[]): void => attention.expect(ids)
 
-/** Who pressed was told that somebody else had decided these. */
+/** Notes that the person has heard that another person decided these. */
 export const wasTold = (ids: readonly string[]): void => attention.told(ids[0])
 
-/** Notices which change is the active one, and whether somebody here went there. */
+/** Notices which change is the active one, and whether the person went there. */
 export const activeChanges = EditorView.updateListener.of(({ startState, state, transactions }) => {
   const now = performance.now()
   if (transactions.some((tr) => tr.isUserEvent('input.type'))) attention.wrote(now)

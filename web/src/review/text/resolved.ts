@@ -1,6 +1,6 @@
 /**
- * What becomes of the active change once it is decided: by oneself one goes on, by others it stays
- * and says so.
+ * Handles the active change once it is decided: after one's own decision the review goes on, after
+ * that of another it stays and says so.
  */
 import { EditorView } from '@codemirror/view'
 import { busyIds } from '../stores/busy.ts'

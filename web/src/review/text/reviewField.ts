@@ -41,7 +41,7 @@ export const setActive = StateEffect.define<string | null>()
 export const setTextView = StateEffect.define<TextView>()
 export const setEditing = StateEffect.define<string | null>()
 export const setEdits = StateEffect.define<Readonly<Record<string, string>>>()
-/** What became of the resolved change. */
+/** Sets the outcome of the resolved change. */
 export const setOutcome = StateEffect.define<string>()
 
 const EMPTY: ReviewState = {
@@ -93,7 +93,7 @@ export const reviewField = StateField.define<ReviewState>({
   provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
 })
 
-/** What arrives from the server is followed by {@link setHunks} before anything is shown of it. */
+/** Remote updates are followed by {@link setHunks} before anything is shown of them. */
 const isDrawnAfter = (tr: Transaction): boolean =>
   tr.annotation(Transaction.remote) === true && !tr.effects.some((effect) => effect.is(setHunks))
 
@@ -124,7 +124,7 @@ function isOnlyMoved(before: ReviewState, now: ChangesState, tr: Transaction): b
 }
 
 /**
- * What is under somebody's eyes stays there: another change becomes the active one only by an act
+ * Keeps the change that the person looks at: another change becomes the active one only by an act
  * of their own.
  */
 function activeAfter(
@@ -152,7 +152,7 @@ function activeAfter(
   return { active, resolved: { hunk, number: at + 1, outcome: null } }
 }
 
-/** Where a change was, with what stands in its place now. */
+/** Returns a change with the range that it had, and the text there now. */
 function outward(hunk: Hunk, changes: ChangeDesc): Hunk {
   const parts = hunk.parts.map((part) => ({
     ...part,
@@ -169,7 +169,7 @@ export function hunksOf(state: EditorState): readonly Hunk[] {
   return reviewIn(state).hunks
 }
 
-/** What the model is still writing, where it stands. */
+/** Returns the changes that the model is still writing, where they stand. */
 export function streamingOf(state: EditorState): readonly Hunk[] {
   return reviewIn(state).streaming
 }
@@ -180,7 +180,7 @@ export function activeHunk(state: EditorState): Hunk | undefined {
 }
 
 /**
- * The same change where it is at this moment; the panel's copy may lag behind while somebody types.
+ * Returns the same change where it is at this moment; the panel's copy may lag behind the typing.
  */
 export function asItIs(state: EditorState, hunk: Hunk): Hunk {
   return hunksOf(state).find(({ id }) => id === hunk.id) ?? hunk
@@ -190,7 +190,7 @@ export function resolvedChange(state: EditorState): ResolvedChange | null {
   return reviewIn(state).resolved
 }
 
-/** What pending changes replace or split between two positions. */
+/** Returns the spans that pending changes replace or split between two positions. */
 export function reviewedSpans(state: EditorState, from: number, to: number): readonly Span[] {
   return [...hunksOf(state), ...streamingOf(state)]
     .filter((hunk) => hunkFrom(hunk) <= to && from <= hunkTo(hunk))
@@ -198,8 +198,8 @@ export function reviewedSpans(state: EditorState, from: number, to: number): rea
 }
 
 /**
- * What is shown as proposed is not the text: it can be read, and typed into only where what goes is
- * in view.
+ * The proposed view is not the text: it can be read, and typed into only where the removed words
+ * are in view.
  */
 const onlyRead = EditorState.changeFilter.of(
   (tr) =>
@@ -208,7 +208,7 @@ const onlyRead = EditorState.changeFilter.of(
     tr.startState.field(reviewField).hunks.length === 0,
 )
 
-/** What is typed where it cannot be is answered, not swallowed. */
+/** Typing where it is not possible is answered, not swallowed. */
 const saysOnlyRead = EditorView.updateListener.of(({ view, startState, transactions }) => {
   const tries = transactions.some(
     (tr) => !tr.docChanged && (tr.isUserEvent('input') || tr.isUserEvent('delete')),
@@ -226,7 +226,7 @@ const saysOnlyRead = EditorView.updateListener.of(({ view, startState, transacti
   })
 })
 
-/** What the toast is about that says that a view is for reading. */
+/** Subject of the toast that says that a view is for reading. */
 const ONLY_READ = 'only read'
 
 /** `written`: what is there already when the text is loaded anew. */

@@ -1,4 +1,4 @@
-/** Where nobody is asked, the page says so for as long as it is so. */
+/** Says on the page that approvals are off, for as long as they are. */
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { configure } from '../actions/settings.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What is to be said while changes are reviewed, right above the bar: page is kept free there, so
- * that it never lies over the change to decide.
+ * Notes during a review, right above the bar: page is kept free there, so that they never lie over
+ * the change to decide.
  */
 import { useLayoutEffect } from 'react'
 import { openDocument } from '../../document/openDocument.ts'
@@ -18,7 +18,7 @@ export function BarNotes({ note }: { note: string }) {
   const covered = useDialogStack(({ dialogs }) => dialogs.length > 0)
   useDock()
   const shown = docked && !covered ? toasts.at(-1) : undefined
-  // A screen reader was told what was decided along with the next change.
+  // A screen reader has announced the decision along with the next change.
   const live = shown && shown.about !== DECISION ? 'polite' : 'off'
   useLayoutEffect(() => {
     const view = openDocument()?.view
@@ -35,7 +35,7 @@ export function BarNotes({ note }: { note: string }) {
   )
 }
 
-/** Where the panel lies over the bar, toasts stand where they always do. */
+/** Leaves toasts in their usual place where the panel lies over the bar. */
 function useDock(): void {
   const open = usePanel((panel) => panel.open)
   useLayoutEffect(() => {

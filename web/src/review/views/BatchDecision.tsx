@@ -65,7 +65,7 @@ const pendingOf = (
 const inAll = (requests: readonly ToolApprovalRequest[]): string =>
   `in ${plural(requests.length, 'suggestion')}`
 
-/** What the AI is told is shown for the first of them: each hears the same words. */
+/** The words for the AI are shown for the first of them: each request gets the same words. */
 function acceptingAll(requests: readonly ToolApprovalRequest[], label: string): DecisionForm {
   return {
     verdict: 'accept',

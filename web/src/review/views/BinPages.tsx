@@ -13,7 +13,7 @@ interface Props {
   /** The document, or the desk; `null`: there is none yet. */
   id: string | null
   filters: readonly (readonly [Filter, string])[]
-  /** What has happened since. */
+  /** Requests as they are by now. */
   live: Requests['requests']
   list: (requests: readonly ToolApprovalRequest[]) => ReactNode
   empty: (filter: Filter) => ReactNode

@@ -1,5 +1,5 @@
 /**
- * What is there and what would be, side by side: for a request, or for the paragraph of one of its
+ * The text now and as proposed, side by side: for a request, or for the paragraph of one of its
  * changes.
  */
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
@@ -97,7 +97,7 @@ function ParagraphPair({ pair: { original, proposed, changed } }: { pair: Pair }
 interface WordsProps {
   label: string
   pieces: readonly ComparedText[]
-  /** What is said where there are no words. */
+  /** Shown where there are no words. */
   none: string
 }
 

@@ -31,7 +31,7 @@ function List({ together: { title, ids } }: { together: Together }) {
   const busy = useBusy((state) => ids.some((id) => state.ids.has(id)))
   const offline = useSession((session) => session.link !== 'online')
   const doc = useOpenDocument(({ snapshot }) => snapshot?.doc)
-  // What somebody decided or changed meanwhile is not in it any more.
+  // Changes that were decided or changed meanwhile are not in it any more.
   const listed = hunks.filter((hunk) => ids.includes(hunk.id) && hunk.status === 'pending')
   const isEdited = useKeptEdits()
   if (!doc) return null

@@ -1,5 +1,5 @@
 /**
- * Half-written words about what was decided otherwise, offered back: nobody's words are thrown
+ * Half-written words about requests that were decided otherwise, offered back: no words are thrown
  * away.
  */
 import { useRef } from 'react'

@@ -23,7 +23,7 @@ export function OrphanedDrafts() {
   return <OrphanedDraftList onPutIn={writes ? putIn : undefined} />
 }
 
-/** As one's own typing: it needs nobody's approval. */
+/** As one's own typing: it needs no approval. */
 function putIn(text: string): void {
   const view = openDocument()?.view
   if (!view) return
@@ -62,7 +62,7 @@ function useOrphans(): void {
     const hunk = (id: string) => all.find((one) => one.id === id)
     const find = (about: string) =>
       hunk(about) ?? (requests[about] && outcomeSummary(requests[about], me))
-    // Somebody else may have decided anew what was decided here and taken back.
+    // Another person may have decided anew a change that was decided here and taken back.
     const isOwn = (about: string) =>
       wasDecidedHere(about) && (hunk(about)?.decided?.by.id ?? me) === me
     useDrafts.setState((drafts) => orphaned(drafts, { open, sending, find, isOwn }))

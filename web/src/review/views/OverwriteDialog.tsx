@@ -1,6 +1,6 @@
 /**
- * Somebody changed words after they were accepted: what stands there, and what an undo would put in
- * its place.
+ * Words that were changed after they were accepted: the text now, and the text that an undo would
+ * put in its place.
  */
 import { Dialog } from '../../ui/Dialog.tsx'
 import { undoAnyway, useOverwrite } from '../actions/undo.ts'

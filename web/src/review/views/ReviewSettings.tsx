@@ -1,4 +1,4 @@
-/** How suggestions are decided in this document, and which passages no tool may touch. */
+/** Settings of the review of this document, and its frozen passages. */
 import { useState } from 'react'
 import { useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { Policies } from '../../rules/Policies.tsx'

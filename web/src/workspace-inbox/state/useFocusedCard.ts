@@ -1,4 +1,4 @@
-/** Follows where in the open desk somebody is. */
+/** Follows the card of the open desk at which the person is. */
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { followFocus, type FocusSignal, stay } from './focusedCard.ts'
 
@@ -42,7 +42,7 @@ export function useFocusedCard(
     const pointed = (event: PointerEvent) => {
       clearTimeout(rest)
       const card = cardOf(event.target)
-      // What lies under a pointer that nobody moves was not pointed at.
+      // A card under a pointer that does not move was not pointed at.
       if (card !== null && (event.movementX !== 0 || event.movementY !== 0))
         rest = setTimeout(() => notice({ by: 'pointer', card }), REST_MS)
     }

@@ -1,5 +1,5 @@
 /**
- * Whose yes a request needs, and how many it has: nothing where anybody who reviews decides alone.
+ * The approvals that a request needs, and those it has: nothing where every reviewer decides alone.
  */
 import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { votedOf } from '../../state/votes.ts'

@@ -13,7 +13,7 @@ interface Props {
   hunk: Hunk
   number: number
   busy: boolean
-  /** Whether they may put in words of their own. */
+  /** True if the person may put in words of their own. */
   types: boolean
   /** More ways on. */
   children?: React.ReactNode

@@ -1,5 +1,6 @@
 /**
- * How long the request still waits, who holds it by looking, and more time for those who need it.
+ * The time that the request still waits, the people who hold it by looking, and more time for those
+ * who need it.
  */
 import { useEffect, useState } from 'react'
 import { useCapability, useSession, wire } from '../../../session/store.ts'
@@ -54,7 +55,7 @@ export function Countdown({ request, others, mayDecide }: Props) {
   )
 }
 
-/** What was left when it began to stand still. */
+/** The time that was left when it began to stand still. */
 function Paused({ remaining }: { remaining: number }) {
   const [left] = useState(remaining)
   return <>Expires {timeSpan(left)} after you leave</>

@@ -122,7 +122,9 @@ export function DecideAll({
   )
 }
 
-/** Those that put a word or two right, all at once, where they are not all that can be accepted. */
+/**
+ * Accepts corrections of a word or two all at once, where they are not all that can be accepted.
+ */
 function Corrections({ hunks: found, of }: { hunks: readonly Hunk[]; of: number }) {
   if (found.length === 0 || found.length === of) return null
   return (

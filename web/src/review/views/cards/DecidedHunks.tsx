@@ -14,7 +14,9 @@ interface Props {
   label: string
   hunks: readonly Hunk[]
   open?: boolean
-  /** They are all of their suggestion, whose own way back stands beside them. */
+  /**
+   * Set where the list holds all changes of the request: the card has the buttons for undo then.
+   */
   whole?: boolean
 }
 

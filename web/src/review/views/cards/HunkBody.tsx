@@ -31,7 +31,7 @@ interface HunkBodyProps {
   request: ToolApprovalRequest
 }
 
-/** What can be known of the active change, and done about it. */
+/** The facts about the active change, and the decisions about it. */
 export function HunkBody({ hunk, number, total, mayDecide, request }: HunkBodyProps) {
   const writing = usePanel((panel) => panel.editing === hunk.id || panel.reasoning === hunk.id)
   useEffect(() => {

@@ -112,7 +112,7 @@ function movedWords({ parts }: Hunk, words: number): string {
   return `Moved from ${isBelow ? 'below ↓' : 'above ↑'}: ${words} words`
 }
 
-/** How many words come and go. */
+/** The numbers of words that come and go. */
 export function HunkSize({ hunk }: { hunk: Hunk }) {
   const { plus, minus } = wordChange(hunk)
   if (isMoved(hunk)) return <span className="count">{movedWords(hunk, plus)}</span>

@@ -108,7 +108,7 @@ export function HunkEdit({ hunk, number, opened }: Props) {
   )
 }
 
-/** What was edited beside the change is typed into the text, as one's own. */
+/** Types the words edited beside the change into the text, as one's own. */
 function typeAround(hunk: Hunk, old: Sentence, now: Sentence): void {
   if (old.before === now.before && old.after === now.after) return
   const view = openDocument()?.view

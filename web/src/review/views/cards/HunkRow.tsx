@@ -9,7 +9,7 @@ import { type HunkSummary, EDIT_IS_KEPT } from '../../state/hunkSummaries.ts'
 interface RowProps {
   row: HunkSummary
   active: boolean
-  /** What is shown of the active change only. */
+  /** Content of the active change only. */
   children?: React.ReactNode
 }
 

@@ -1,4 +1,4 @@
-/** Opens up what the AI will be told. */
+/** Opens up the words that the AI will get. */
 import { useEffect, useState } from 'react'
 import { showInvisible } from '../../../ui/visibleText.ts'
 import { useCapability, wire } from '../../../session/store.ts'

@@ -12,7 +12,7 @@ import { planOf } from './PlanOutcome.tsx'
 interface Deciding {
   request: ToolApprovalRequest
   edited: string | null
-  /** Whether they may put in words of their own. */ types: boolean
+  /** True if the person may put in words of their own. */ types: boolean
   /** The edited words are sent, or not wanted. */ onForget: () => void
 }
 

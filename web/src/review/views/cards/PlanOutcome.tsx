@@ -15,13 +15,13 @@ export function planOf(request: ToolApprovalRequest): string {
 
 const APPROVED = 'The approved plan:\n\n'
 
-/** The plan as it was approved, in the words the AI was told: somebody may have edited it. */
+/** The plan as it was approved, in the words for the AI: it may have been edited. */
 export function approvedPlan(request: ToolApprovalRequest): string {
   const at = request.report.indexOf(APPROVED)
   return at < 0 ? planOf(request) : request.report.slice(at + APPROVED.length)
 }
 
-/** A plan that was decided, or that nobody decided. */
+/** A plan that was decided, or that ended without a decision. */
 export function PlanOutcome({ request }: { request: ToolApprovalRequest }) {
   const good = request.status === 'approved'
   return (

@@ -97,8 +97,8 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
 }
 
 /**
- * Those that are no longer open, with who decided them; what lost its words can come back with
- * them.
+ * Changes that are no longer open, with the people who decided them; a change that lost its words
+ * can come back with them.
  */
 function AlreadyDecided({
   request,
@@ -122,7 +122,7 @@ function AlreadyDecided({
   )
 }
 
-/** What is still to be decided. */
+/** The number of words still to be decided. */
 function Words({ request }: { request: ToolApprovalRequest }) {
   const sums = request.hunks.filter(isWaitingHunk).map(wordChange)
   const plus = sums.reduce((sum, hunk) => sum + hunk.plus, 0)

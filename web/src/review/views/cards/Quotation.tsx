@@ -1,4 +1,4 @@
-/** What goes and what comes, as marked words. */
+/** Words that go and come, as marked words. */
 import { Fragment } from 'react'
 import type { SnippetPiece } from '../../state/snippet.ts'
 

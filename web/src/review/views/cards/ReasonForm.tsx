@@ -23,7 +23,7 @@ interface Props {
   /** Under which name the words are kept until they are sent, and where. */
   keptAs: string
   store?: DraftStore
-  /** How many more changes wait in the same request. */
+  /** Number of further changes that wait in the same request. */
   others?: number
   reasons?: readonly string[]
   onClose?: () => void

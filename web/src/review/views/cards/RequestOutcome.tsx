@@ -1,6 +1,5 @@
 /**
- * What people decided about a request, what the AI was told, and the ways back: undo, or propose
- * again.
+ * The decision about a request, the words for the AI, and the ways back: undo, or propose again.
  */
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
 import { useCapability, useSession } from '../../../session/store.ts'

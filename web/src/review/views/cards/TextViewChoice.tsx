@@ -1,4 +1,7 @@
-/** How the text is shown while changes wait: with its changes, as it would read, as it is. */
+/**
+ * The choice of the view of the text while changes wait: with its changes, as it would read, as it
+ * is.
+ */
 import { openDocument } from '../../../document/openDocument.ts'
 import { setTextView } from '../../text/reviewField.ts'
 import { useReviewState } from '../../hooks/useReviewState.ts'

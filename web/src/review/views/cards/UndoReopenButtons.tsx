@@ -3,7 +3,7 @@ import { useSession } from '../../../session/store.ts'
 
 export interface UndoReopenActions {
   /** On the button. */ label: string
-  /** Who cannot see what it stands in hears this. */ name?: string
+  /** Names the request for people who cannot see the card. */ name?: string
   title?: string
   act: () => void
 }

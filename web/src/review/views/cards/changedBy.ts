@@ -1,4 +1,4 @@
-/** Who changed words after the AI had read them, in words. Pure. */
+/** The people who changed words after the AI had read them, in words. Pure. */
 import { moment } from '../../../history/wording.ts'
 import type { Person, ProvenanceSpan } from '../../../wire/generated.ts'
 

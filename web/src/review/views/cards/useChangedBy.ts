@@ -1,4 +1,6 @@
-/** Who changed the words that the AI wanted to change, after it had read them. */
+/**
+ * Asks for the people who changed the words that the AI wanted to change, after it had read them.
+ */
 import { useEffect, useState } from 'react'
 import { openDocument } from '../../../document/openDocument.ts'
 import { allSent } from '../../../document/allSent.ts'
@@ -23,7 +25,7 @@ export function useChangedBy(hunk: Hunk): string | null {
       () => undefined,
     )
     return () => void (gone = true)
-    // The same words at another place were changed by nobody.
+    // Moved words are unchanged.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [hunk.id, stands, since, me])
   return words
