@@ -9,7 +9,7 @@ import { inFull, type QueuedEvent } from './queuedEvent.ts'
 /** Time between two looks at whether the word is done. */
 const LOOK_MS = 50
 /** Longest time that others' changes wait. */
-const LONGEST_MS = 20_000
+const MAX_HOLD_MS = 20_000
 
 export class CompositionHold<Message> {
   private held: Message[] = []
@@ -39,7 +39,7 @@ export class CompositionHold<Message> {
   /** Resolves once no word is composed, or after the longest time that changes wait. */
   async ended(): Promise<void> {
     const since = Date.now()
-    while (this.isComposing() && Date.now() - since < LONGEST_MS)
+    while (this.isComposing() && Date.now() - since < MAX_HOLD_MS)
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
 
@@ -52,7 +52,7 @@ export class CompositionHold<Message> {
 
   private look(): void {
     this.timer = undefined
-    if (this.isComposing() && Date.now() - this.since < LONGEST_MS)
+    if (this.isComposing() && Date.now() - this.since < MAX_HOLD_MS)
       this.timer = setTimeout(() => this.look(), LOOK_MS)
     else {
       this.held.splice(0).forEach(this.release)

@@ -8,7 +8,7 @@ import { follow } from './frozenRanges.ts'
 import type { ToolApprovalRequest, Hunk, HunkChanges, Range, Update } from '../wire/generated.ts'
 
 /** Number of updates back from which a late caret or request can still be mapped. */
-const REMEMBERED = 256
+const REMEMBERED_UPDATES = 256
 
 /** The server said something that does not fit our copy: reload. */
 export class OutOfStep extends Error {}
@@ -41,7 +41,7 @@ export class ConfirmedDocument {
       .filter((hunk) => isOpen(hunk.status))
     this.frozen = follow(this.frozen, changes)
     this.recent.push(changes)
-    if (this.recent.length > REMEMBERED) this.recent.shift()
+    if (this.recent.length > REMEMBERED_UPDATES) this.recent.shift()
     return changes
   }
 

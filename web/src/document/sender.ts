@@ -7,7 +7,7 @@ import type { DocumentEvents, Emitter } from './events.ts'
 import { sendable } from './sendable.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
-const PUSH_AT_MOST = 200
+const MAX_UPDATES_PER_PUSH = 200
 const RETRY_MS = 1_000
 
 /** Answers to a push that do not get better by waiting. */
@@ -34,7 +34,7 @@ export class Sender {
     const { id, wire, view, confirmed, hears, events } = this.host
     if (this.pushing || !hears || confirmed === null) return
     const version = getSyncedVersion(view.state)
-    const updates = sendable(view.state).slice(0, PUSH_AT_MOST)
+    const updates = sendable(view.state).slice(0, MAX_UPDATES_PER_PUSH)
     if (updates.length === 0) return
     this.pushing = true
     try {

@@ -38,7 +38,7 @@ export function Library() {
   const [sought, setSought] = useState('')
   useTabTitle('', useWaiting(documents ?? []))
   const { link, me } = useSession()
-  const [doomed, setDoomed] = useState<DocumentLine | null>(null)
+  const [deleting, setDeleting] = useState<DocumentLine | null>(null)
   const [renaming, setRenaming] = useState<DocumentLine | null>(null)
   const [deleted, setDeleted] = useState(false)
   const hasTrash = useCapability('trash')
@@ -118,7 +118,7 @@ export function Library() {
         )}
         <ul aria-label="Documents">
           {found.map((line) => (
-            <LibraryLine key={line.id} line={line} onDelete={setDoomed} onRename={setRenaming} />
+            <LibraryLine key={line.id} line={line} onDelete={setDeleting} onRename={setRenaming} />
           ))}
         </ul>
         {hasTrash && me?.role === 'owner' && (
@@ -137,7 +137,7 @@ export function Library() {
           <DeletedDocuments onClose={() => setDeleted(false)} />
         </Suspense>
       )}
-      {doomed && <DeleteDialog line={doomed} onClose={() => setDoomed(null)} />}
+      {deleting && <DeleteDialog line={deleting} onClose={() => setDeleting(null)} />}
       {renaming && <RenameDialog line={renaming} onClose={() => setRenaming(null)} />}
     </div>
   )

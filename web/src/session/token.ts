@@ -13,9 +13,10 @@
  * - Another program that is served under the same host and port later could read it: on a borrowed
  * port, sign out or use a token that ends.
  * - A cookie would be out of reach of scripts, but goes to every server on the host, whatever its
- * port, and along with requests other pages   cause. A header does neither.
- * - A link never replaces who this browser is already: somebody could send one to have others write
- * under a name of his choosing. It counts for   its tab; the person can say that it is to stay.
+ * port, and along with requests other pages cause. A header does neither.
+ * - A link never replaces who this browser is already: another person could send one to have people
+ * write under a name of their choosing. It counts for its tab; the person can say that it is to
+ * stay.
  */
 
 export interface Identity {

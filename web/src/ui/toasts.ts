@@ -41,4 +41,4 @@ export function dismissAbout(about: string): void {
 }
 
 /** About why a press decided nothing: none is ignored without a sign. */
-export const PRESS = 'press'
+export const PRESS_TOAST = 'press'

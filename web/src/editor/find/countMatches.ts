@@ -4,7 +4,7 @@ import { setSearchQuery, getSearchQuery } from '@codemirror/search'
 import type { ViewUpdate } from '@codemirror/view'
 
 /** More than that are not counted. */
-const MOST = 1_000
+const MAX_COUNTED_MATCHES = 1_000
 
 /** Number of matches that were replaced at once, until something else is done. */
 export const replaced = StateField.define<number | null>({
@@ -35,10 +35,13 @@ export function countOf(state: EditorState): string {
   const { from, to } = state.selection.main
   let [count, at] = [0, 0]
   const found = query.getCursor(state)
-  for (let next = found.next(); !next.done && count < MOST; next = found.next()) {
+  for (let next = found.next(); !next.done && count < MAX_COUNTED_MATCHES; next = found.next()) {
     count++
     if (next.value.from === from && next.value.to === to) at = count
   }
-  const all = count === MOST ? `${MOST.toLocaleString('en-US')} or more` : String(count)
+  const all =
+    count === MAX_COUNTED_MATCHES
+      ? `${MAX_COUNTED_MATCHES.toLocaleString('en-US')} or more`
+      : String(count)
   return count === 0 ? 'Not found' : at > 0 ? `${at} of ${all}` : all
 }

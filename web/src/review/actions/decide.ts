@@ -22,7 +22,7 @@ import { votedWords } from '../state/permissions.ts'
 import { activate } from '../text/inView.ts'
 import { activeHunk, asItIs } from '../text/reviewField.ts'
 import { canSplit, currentText, isMoved, isOpen, isPartOf } from '../state/hunk.ts'
-import { wasTold } from '../text/pressing.ts'
+import { noteOutcomeHeard } from '../text/pressing.ts'
 import { decidedHere, followResolved, leaveApproved } from '../text/resolved.ts'
 import { clearBusy, markBusy } from '../stores/busy.ts'
 import { keptEdits, useDrafts, writeDraft } from '../stores/drafts.ts'
@@ -36,7 +36,7 @@ import {
   type SeenText,
 } from '../state/responses.ts'
 import {
-  DECISION,
+  DECISION_TOAST,
   type DecisionEffect,
   effectOf,
   offerUndo,
@@ -96,25 +96,25 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
   const keys = ids.length > 0 ? ids : [response.request_id]
   if (!markBusy(keys)) return false
   const answer = wire.call('tool_approval_response', asShown(response))
-  const took = answer.then(({ hunks }) => effectOf(response.request_id, ids, hunks, myself()))
-  rememberDecision(took.catch(() => []))
+  const effects = answer.then(({ hunks }) => effectOf(response.request_id, ids, hunks, myself()))
+  rememberDecision(effects.catch(() => []))
   try {
-    const [decided, done] = [await answer, await took]
+    const [decided, done] = [await answer, await effects]
     forgetSent(response)
     clearBusy(keys)
-    if (isVote(decided, ids)) approved(decided, ids, done)
-    else went(ids, offerUndo(done))
+    if (isVote(decided, ids)) showOwnApproval(decided, ids, done)
+    else goToNextChange(ids, offerUndo(done))
     return true
   } catch (error) {
     clearBusy(keys)
     explain(error)
-    refused(keys)
+    showOthersDecision(keys)
     return false
   }
 }
 
 /** Subject of the toast that says that an edit is kept. */
-export const EDIT = 'edit'
+export const EDIT_TOAST = 'edit'
 
 /** Edits that were sent with a decision are not kept any more. */
 function forgetSent({ hunks = [] }: ToolApprovalResponse): void {
@@ -122,21 +122,21 @@ function forgetSent({ hunks = [] }: ToolApprovalResponse): void {
   for (const { id, text } of hunks)
     if (text !== undefined && written[id] === text) {
       writeDraft(id, null)
-      dismissAbout(EDIT)
+      dismissAbout(EDIT_TOAST)
     }
 }
 
 /** Moves on to the next change for a person who decided the one that they look at. */
-function went(ids: readonly string[], said: string): void {
+function goToNextChange(ids: readonly string[], said: string): void {
   const view = openDocument()?.view
   if (view) decidedHere(view, ids, said)
 }
 
 /** Another person was first: the change stays in view, and says so. */
-function refused(ids: readonly string[]): void {
+function showOthersDecision(ids: readonly string[]): void {
   const view = openDocument()?.view
   if (!view) return
-  wasTold(ids)
+  noteOutcomeHeard(ids)
   followResolved(view)
 }
 
@@ -144,14 +144,14 @@ function refused(ids: readonly string[]): void {
 const isVote = ({ approvals, hunks }: Decided, asked: readonly string[]): boolean =>
   approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
 
-function approved(
+function showOwnApproval(
   { approvals }: Decided,
   ids: readonly string[],
   done: readonly DecisionEffect[],
 ): void {
   // A request that is no change of the text has no rows to say it.
   const said = offerUndo(done, approvals) || votedWords(approvals)
-  if (done.length === 0) toast(said, { about: DECISION })
+  if (done.length === 0) toast(said, { about: DECISION_TOAST })
   const view = openDocument()?.view
   if (view) leaveApproved(view, ids, said)
 }
@@ -164,7 +164,7 @@ const myself = (): string | undefined => useSession.getState().me?.user.id
  */
 export async function splitHunk(hunk: Hunk): Promise<boolean> {
   if (!canSplit(hunk)) {
-    toast(whyWhole(hunk), { about: SPLIT })
+    toast(whyWhole(hunk), { about: SPLIT_TOAST })
     return false
   }
   if (!markBusy([hunk.id])) return false
@@ -184,7 +184,7 @@ export async function splitHunk(hunk: Hunk): Promise<boolean> {
 }
 
 /** Subject of the toast that says why a change stays whole. */
-const SPLIT = 'split'
+const SPLIT_TOAST = 'split'
 
 const whyWhole = (hunk: Hunk): string =>
   isMoved(hunk) && hunk.parts.length > 1
@@ -246,21 +246,21 @@ async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
   const answer = wire.call('tool_approval_batch', {
     responses: asked.map(({ response }) => asShown(response)),
   })
-  const took = answer.then(({ results }) =>
+  const effects = answer.then(({ results }) =>
     results.flatMap((result) => {
       const one = asked.find(({ response }) => response.request_id === result.request_id)
       return result.ok && one ? effectOf(result.request_id, one.ids, result.hunks, myself()) : []
     }),
   )
-  rememberDecision(took.catch(() => []))
+  rememberDecision(effects.catch(() => []))
   try {
-    const [{ results }, done] = [await answer, await took]
+    const [{ results }, done] = [await answer, await effects]
     for (const { response } of asked)
       if (results.some((result) => result.ok && result.request_id === response.request_id))
         forgetSent(response)
     clearBusy(keys)
     const said = offerUndo(done, neediest(results))
-    went(keys, said)
+    goToNextChange(keys, said)
     const view = openDocument()?.view
     if (view && done.some(({ voted }) => voted.length > 0)) leaveApproved(view, keys, said)
     const lost = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
@@ -270,7 +270,7 @@ async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
   } catch (error) {
     clearBusy(keys)
     explain(error)
-    refused(keys)
+    showOthersDecision(keys)
     return false
   }
 }

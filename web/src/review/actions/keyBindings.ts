@@ -10,7 +10,7 @@ import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from './decide.ts'
 import { keptEdits } from '../stores/drafts.ts'
 import { undoLastAct } from './undo.ts'
-import { NOTHING_YET } from '../text/announcements.ts'
+import { NOTHING_TO_REVIEW_TOAST } from '../text/announcements.ts'
 import { hunkTo } from '../state/hunk.ts'
 import { activate, reviewBar, showCard } from '../text/inView.ts'
 import { leftText, press, wasVisited } from '../text/pressing.ts'
@@ -36,7 +36,7 @@ export function go(view: EditorView, step: 1 | -1): boolean {
   const found = neighbour(hunks, active, step, resolved?.hunk)
   if (found) activate(view, found, { caret: true })
   else if (resolved) goOn(view)
-  else sayWhyNot(view)
+  else sayNothingToReview(view)
   return found !== undefined || resolved !== null
 }
 
@@ -56,11 +56,11 @@ function goFromText(view: EditorView, step: 1 | -1): true {
 const isRunning = ({ status }: ConversationRun): boolean => status === 'running'
 
 /** There is nothing to go to; what the AI is writing is shown where it stands. */
-function sayWhyNot(view: EditorView): void {
+function sayNothingToReview(view: EditorView): void {
   const latest = streamingOf(view.state).at(-1)
   const writing = latest !== undefined || useChat.getState().runs.some(isRunning)
   const said = writing ? 'The AI is still writing. Wait for it to finish.' : 'Nothing to review.'
-  toast(said, { about: NOTHING_YET })
+  toast(said, { about: NOTHING_TO_REVIEW_TOAST })
   if (latest)
     view.dispatch({
       effects: EditorView.scrollIntoView(Math.min(hunkTo(latest), view.state.doc.length), {
@@ -123,10 +123,10 @@ function leaveText(view: EditorView): boolean {
 }
 
 /** Subject of the toast that says why a person may not decide. */
-const NO_SAY = 'no say'
+const MAY_NOT_DECIDE_TOAST = 'no say'
 
 /** Returns why the person may not decide the active change, in words; `null`: they may. */
-function whyNot(view: EditorView): string | null {
+function reasonNotToDecide(view: EditorView): string | null {
   const { role } = useOpenDocument.getState()
   if (!canDecide(role)) return 'Viewers can’t accept or reject.'
   const hunk = activeHunk(view.state)
@@ -139,8 +139,8 @@ function whyNot(view: EditorView): string | null {
 const decidesOnly =
   (decide: (view: EditorView) => boolean) =>
   (view: EditorView): boolean => {
-    const refused = whyNot(view)
-    if (refused !== null) toast(refused, { about: NO_SAY })
+    const refused = reasonNotToDecide(view)
+    if (refused !== null) toast(refused, { about: MAY_NOT_DECIDE_TOAST })
     else if (!decide(view)) view.dispatch({ effects: EditorView.announce.of('Nothing to review.') })
     return true
   }

@@ -21,7 +21,7 @@ import { isWaitingHunk } from '../state/requests.ts'
 import { useReview } from '../stores/requests.ts'
 
 /** Subject of toasts about the last decision: a newer one takes the place of the older. */
-export const DECISION = 'decision'
+export const DECISION_TOAST = 'decision'
 
 /** The effects of a decision on one request. */
 export interface DecisionEffect {
@@ -110,7 +110,7 @@ interface Act {
  * screen before the answer comes.
  */
 let acts: Act[] = []
-const MOST = 500
+const MAX_KEPT_ACTS = 500
 
 const typed = (): number => {
   const state = openDocument()?.view.state
@@ -120,7 +120,7 @@ const typed = (): number => {
 /** Keeps a decision for Ctrl+Z; one that came to nothing is passed over then. */
 export function rememberDecision(done: Promise<readonly DecisionEffect[]>): void {
   const act: Act = { depth: typed(), done }
-  acts = [...acts, act].slice(-MOST)
+  acts = [...acts, act].slice(-MAX_KEPT_ACTS)
   void done.then((known) => {
     act.effects = known
     if (known.length === 0) acts = acts.filter((other) => other !== act)
@@ -183,7 +183,7 @@ function offer(said: string, done: readonly DecisionEffect[]): void {
     (hasCapability('undo') || (accepted === 0 && !others)) &&
     (rejected === 0 || hasCapability('reopen'))
   const action = { label: 'Undo', run: () => void takeBack(done) }
-  toast(said, { about: DECISION, ...(can && { action }) })
+  toast(said, { about: DECISION_TOAST, ...(can && { action }) })
 }
 
 function decidedWords(done: readonly DecisionEffect[]): string {
@@ -225,7 +225,7 @@ function summary(accepted: number, rejected: number): string {
 
 async function takeBack(done: readonly DecisionEffect[]): Promise<void> {
   acts = acts.filter((act) => act.effects !== done)
-  dismissAbout(DECISION)
+  dismissAbout(DECISION_TOAST)
   const ids = done.flatMap(({ accepted, rejected, voted, split }) => [
     ...accepted,
     ...rejected,

@@ -22,7 +22,7 @@ export class Attention {
   private noticedAt = -Infinity
   private wroteAt = -Infinity
   /** The change of which they have heard that it is decided. */
-  private toldOf: string | null = null
+  private heardOutcomeOf: string | null = null
   /** The change that they went to last, or that was shown to them. */
   visited: string | null = null
   private expected: ReadonlySet<string> = new Set()
@@ -36,8 +36,8 @@ export class Attention {
     this.wroteAt = now
   }
 
-  told(id: string | undefined): void {
-    this.toldOf = id ?? null
+  outcomeHeard(id: string | undefined): void {
+    this.heardOutcomeOf = id ?? null
   }
 
   /** Notes that they left the text for the review: letters of the next moment decide nothing. */
@@ -53,7 +53,7 @@ export class Attention {
     const same =
       before.active === after.active && before.resolved?.hunk.id === after.resolved?.hunk.id
     // Open again, it can be decided by another person once more.
-    if (before.resolved && !after.resolved) this.toldOf = null
+    if (before.resolved && !after.resolved) this.heardOutcomeOf = null
     const expected = after.active !== null && this.expected.has(after.active)
     if (went) this.visited = after.active
     if (went || (!same && expected)) {
@@ -79,8 +79,8 @@ export class Attention {
       return inView && noticed ? 'decide' : 'show'
     }
     if (!resolved) return 'nothing'
-    if (this.toldOf === resolved.hunk.id && noticed) return 'go on'
-    this.toldOf = resolved.hunk.id
+    if (this.heardOutcomeOf === resolved.hunk.id && noticed) return 'go on'
+    this.heardOutcomeOf = resolved.hunk.id
     this.noticedAt = now + NOTICE_MS
     return 'tell'
   }

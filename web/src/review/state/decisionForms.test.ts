@@ -24,11 +24,15 @@ it('shows the very decision that is sent', async () => {
 
 it('says what the AI will be told also where the server does not', () => {
   const send = () => Promise.resolve(true)
-  expect(rejectForm(request, '', send).told('')).toBe('User rejected the operation')
-  expect(rejectForm(request, '', send).told('Too soon')).toBe('User rejected: Too soon')
-  expect(approveForm(request, '', send).told('')).toBe(RESULT)
-  expect(approveForm(request, '', send).told('Well done')).toBe(`${RESULT}\nUser note: Well done`)
-  expect(respondForm(request, '', send).told('It is in the cellar.')).toBe('It is in the cellar.')
+  expect(rejectForm(request, '', send).feedback('')).toBe('User rejected the operation')
+  expect(rejectForm(request, '', send).feedback('Too soon')).toBe('User rejected: Too soon')
+  expect(approveForm(request, '', send).feedback('')).toBe(RESULT)
+  expect(approveForm(request, '', send).feedback('Well done')).toBe(
+    `${RESULT}\nUser note: Well done`,
+  )
+  expect(respondForm(request, '', send).feedback('It is in the cellar.')).toBe(
+    'It is in the cellar.',
+  )
   expect(feedbackOnEdit({ content: 'x' })).toContain(
     'executed input: {"content":"x"}. Do not re-issue the original.',
   )

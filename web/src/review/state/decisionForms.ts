@@ -22,7 +22,7 @@ export function rejectForm(
     label,
     ...named(name),
     draft: (words) => rejectionOfAll(request, words),
-    told: (words) => feedbackOnRejectAll(request, words),
+    feedback: (words) => feedbackOnRejectAll(request, words),
     send: (words) => send(request, rejectionOfAll(request, words)),
   }
 }
@@ -38,7 +38,7 @@ export function approveForm(
     label,
     ...named(name),
     draft: (words) => acceptanceOfAll(request, words),
-    told: feedbackOnApprove,
+    feedback: feedbackOnApprove,
     send: (words) => send(request, acceptanceOfAll(request, words)),
   }
 }
@@ -60,7 +60,7 @@ export function respondForm(
     label,
     ...named(name),
     draft: answer,
-    told: (words) => words,
+    feedback: (words) => words,
     send: (words) => send(request, answer(words)),
   }
 }
@@ -75,6 +75,6 @@ export interface DecisionForm {
   name?: string
   /** The decision as it would be sent, and what can be said of it without the server. */
   draft: (words: string, rest: RestDecision) => ToolApprovalResponse
-  told: (words: string) => string
+  feedback: (words: string) => string
   send: (words: string, rest: RestDecision) => Promise<boolean>
 }

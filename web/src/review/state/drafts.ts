@@ -24,7 +24,7 @@ export const NO_DRAFTS: Drafts = { written: {}, orphans: [] }
 export type Kind = 'edit' | 'reason' | 'note' | 'answer' | 'input'
 
 /** Stands for all suggestions, in the names of what is written about them. */
-export const ALL = 'all'
+export const ALL_REQUESTS = 'all'
 
 /**
  * The name of what is written about a change or a request; the words for a change go by its own.

@@ -4,7 +4,7 @@
  */
 import type { Hunk } from '../../wire/generated.ts'
 import { describeHunkOutcome } from './outcomeSummary.ts'
-import { ALL, type Drafts, type Kind, type Orphan } from './drafts.ts'
+import { ALL_REQUESTS, type Drafts, type Kind, type Orphan } from './drafts.ts'
 
 /** The change or request, and what was being done. */
 function subject(draft: string): { about: string; doing: string } {
@@ -67,7 +67,7 @@ const isSame = (a: Orphan, b: Orphan): boolean => a.id === b.id && a.text === b.
 /** Words about all suggestions together belong to those that waited then. */
 function returns(draft: string, open: ReadonlySet<string>): boolean {
   const { about } = subject(draft)
-  return about !== ALL && open.has(about)
+  return about !== ALL_REQUESTS && open.has(about)
 }
 
 function why(draft: string, { find, isOwn }: DraftSubjects): string {

@@ -9,11 +9,11 @@ import type { ToolApprovalRequest, ToolApprovalUpdate } from '../../wire/generat
 import { useReview } from '../stores/requests.ts'
 
 /** Subject of the toast that says why there is nothing to review. */
-export const NOTHING_YET = 'nothing to review'
+export const NOTHING_TO_REVIEW_TOAST = 'nothing to review'
 
 /** Called before the store knows of the request. */
 export function announceWritingDone(view: EditorView, request: ToolApprovalRequest): void {
-  dismissAbout(NOTHING_YET)
+  dismissAbout(NOTHING_TO_REVIEW_TOAST)
   say(
     view,
     request.request_id,

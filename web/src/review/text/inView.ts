@@ -16,7 +16,7 @@ interface Span {
 }
 
 /** Of a change taller than the page, so much has to be seen. */
-const ENOUGH = 0.4
+const ENOUGH_OF_PAGE = 0.4
 
 /**
  * Returns whether a change that takes up `lines` is in view between two heights: its first line,
@@ -29,7 +29,7 @@ export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
   const height = end - first.top
   const shown = Math.min(end, bottom) - Math.max(first.top, top)
   const begins = first.top >= top && first.bottom <= bottom
-  return shown >= Math.min(height, (bottom - top) * ENOUGH) && (begins || first.top < top)
+  return shown >= Math.min(height, (bottom - top) * ENOUGH_OF_PAGE) && (begins || first.top < top)
 }
 
 /**
@@ -62,7 +62,10 @@ export function showRow(id: string): void {
   const { top, bottom } = row.getBoundingClientRect()
   const page = body.getBoundingClientRect()
   const end = Math.min(endOf(body), endOf(foot))
-  body.scrollBy(0, rowScroll({ top, bottom }, { top: page.top + CARD_GAP, bottom: end - CARD_GAP }))
+  body.scrollBy(
+    0,
+    rowScroll({ top, bottom }, { top: page.top + CARD_GAP_PX, bottom: end - CARD_GAP_PX }),
+  )
 }
 
 /** Returns how far a list scrolls so that a row is in view: its beginning before its end. Pure. */
@@ -81,7 +84,7 @@ export function showCard(id: string): void {
   const foot = row.closest('.proposal')?.querySelector('.proposal-foot')
   const end = Math.min(...[body, foot].map((it) => endOf(it)))
   const buttons = row.querySelector('.hunk-actions')?.getBoundingClientRect().bottom ?? 0
-  if (buttons > end - CARD_GAP) body.scrollBy(0, buttons - end + CARD_GAP)
+  if (buttons > end - CARD_GAP_PX) body.scrollBy(0, buttons - end + CARD_GAP_PX)
 }
 
 /** Returns the height at which the page below a card begins: the foot lies over the rows. */
@@ -90,7 +93,7 @@ function endOf(element: Element | null | undefined): number {
   return at ? (element?.matches('.proposal-foot') ? at.top : at.bottom) : Infinity
 }
 
-const CARD_GAP = 8
+const CARD_GAP_PX = 8
 
 function isRowSeen(sheet: HTMLElement, hunk: Hunk): boolean {
   const body = sheet.querySelector('.panel-body')?.getBoundingClientRect()
@@ -102,7 +105,7 @@ function isRowSeen(sheet: HTMLElement, hunk: Hunk): boolean {
 }
 
 /** Height above the bar in which something may be said at any time. */
-const NOTES = 44
+const NOTES_HEIGHT_PX = 44
 
 /** The part of the page that nothing lies over, and nothing will. */
 function freePage(view: EditorView): Span {
@@ -112,7 +115,7 @@ function freePage(view: EditorView): Span {
   if (!bar) return { top: page?.top ?? 0, bottom }
   const said = bar.querySelector('.bar-notes')?.getBoundingClientRect()
   const edge = bar.getBoundingClientRect().top
-  const free = Math.min(edge - NOTES, said && said.height > 0 ? said.top : edge)
+  const free = Math.min(edge - NOTES_HEIGHT_PX, said && said.height > 0 ? said.top : edge)
   return { top: page?.top ?? 0, bottom: Math.min(bottom, free) }
 }
 
@@ -121,7 +124,7 @@ export function keepClear(view: EditorView, hunk: Hunk): void {
   const bar = reviewBar()?.getBoundingClientRect()
   const said = reviewBar()?.querySelector('.bar-notes')?.getBoundingClientRect()
   const last = linesOf(view, hunk).at(-1)
-  if (!bar || !said || !last || said.height <= NOTES) return
+  if (!bar || !said || !last || said.height <= NOTES_HEIGHT_PX) return
   if (last.bottom > said.top && last.top < bar.top)
     view.dispatch({ effects: EditorView.scrollIntoView(shownAt(hunk), { y: 'center' }) })
 }

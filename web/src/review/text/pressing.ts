@@ -1,7 +1,7 @@
 /** Accept, reject and edit by a key or a button: only a change that the person sees is decided. */
 import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
-import { dismissAbout, PRESS, toast } from '../../ui/toasts.ts'
+import { dismissAbout, PRESS_TOAST, toast } from '../../ui/toasts.ts'
 import { busyIds } from '../stores/busy.ts'
 import { Attention } from '../state/attention.ts'
 import { hunkFrom } from '../state/hunk.ts'
@@ -10,7 +10,7 @@ import { goOn } from './resolved.ts'
 import { activeHunk, hunksOf, resolvedChange, reviewField, setActive } from './reviewField.ts'
 
 const attention = new Attention()
-const notePress = (words: string): void => toast(words, { about: PRESS })
+const notePress = (words: string): void => toast(words, { about: PRESS_TOAST })
 
 /** A press shows a change that it was perhaps not meant for. */
 let showing = false
@@ -24,7 +24,7 @@ export const wasVisited = (id: string | null): boolean => attention.visited === 
 export const expectBack = (ids: readonly string[]): void => attention.expect(ids)
 
 /** Notes that the person has heard that another person decided these. */
-export const wasTold = (ids: readonly string[]): void => attention.told(ids[0])
+export const noteOutcomeHeard = (ids: readonly string[]): void => attention.outcomeHeard(ids[0])
 
 /** Notices which change is the active one, and whether the person went there. */
 export const activeChanges = EditorView.updateListener.of(({ startState, state, transactions }) => {
@@ -48,7 +48,7 @@ export function press(view: EditorView, act: (hunk: Hunk) => void): boolean {
   const review = view.state.field(reviewField)
   switch (attention.press(review, { inView, deciding }, performance.now())) {
     case 'decide':
-      dismissAbout(PRESS)
+      dismissAbout(PRESS_TOAST)
       act(hunk!)
       break
     case 'show':

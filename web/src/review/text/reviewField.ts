@@ -215,7 +215,7 @@ const saysOnlyRead = EditorView.updateListener.of(({ view, startState, transacti
   )
   if (!tries || startState.field(reviewField).shown !== 'proposed') return
   toast('This view is for reading and deciding. Switch to Markup to edit.', {
-    about: ONLY_READ,
+    about: READ_ONLY_VIEW_TOAST,
     action: {
       label: 'Markup',
       run: () => {
@@ -227,7 +227,7 @@ const saysOnlyRead = EditorView.updateListener.of(({ view, startState, transacti
 })
 
 /** Subject of the toast that says that a view is for reading. */
-const ONLY_READ = 'only read'
+const READ_ONLY_VIEW_TOAST = 'only read'
 
 /** `written`: what is there already when the text is loaded anew. */
 export function review(written: Partial<Pick<ReviewState, 'editing' | 'edits'>> = {}): Extension {

@@ -10,7 +10,7 @@ import { useToasts } from '../../ui/toasts.ts'
 import { hasOpenSheet, keepClear } from '../text/inView.ts'
 import { activeHunk } from '../text/reviewField.ts'
 import { usePanel } from '../stores/panel.ts'
-import { DECISION } from '../actions/undo.ts'
+import { DECISION_TOAST } from '../actions/undo.ts'
 
 /** `note`: what became of the change one looks at. */
 export function BarNotes({ note }: { note: string }) {
@@ -19,7 +19,7 @@ export function BarNotes({ note }: { note: string }) {
   useDock()
   const shown = docked && !covered ? toasts.at(-1) : undefined
   // A screen reader has announced the decision along with the next change.
-  const live = shown && shown.about !== DECISION ? 'polite' : 'off'
+  const live = shown && shown.about !== DECISION_TOAST ? 'polite' : 'off'
   useLayoutEffect(() => {
     const view = openDocument()?.view
     const hunk = view && activeHunk(view.state)

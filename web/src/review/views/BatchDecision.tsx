@@ -16,12 +16,12 @@ import { votedOf, votedCount } from '../state/votes.ts'
 import { feedbackOnAcceptAll, feedbackOnRejectAll } from '../state/modelFeedback.ts'
 import { useReview } from '../stores/requests.ts'
 import { useReviewer } from '../stores/reviewer.ts'
-import { ALL, draftOf } from '../state/drafts.ts'
+import { ALL_REQUESTS, draftOf } from '../state/drafts.ts'
 import type { DecisionForm } from '../state/decisionForms.ts'
 
 /** The names under which the panel remembers that words for all of them are being written. */
-const NOTE = draftOf(ALL, 'note')
-const REASON = draftOf(ALL, 'reason')
+const NOTE = draftOf(ALL_REQUESTS, 'note')
+const REASON = draftOf(ALL_REQUESTS, 'reason')
 
 export function BatchDecision() {
   const requests = useReview((state) => state.requests)
@@ -71,7 +71,7 @@ function acceptingAll(requests: readonly ToolApprovalRequest[], label: string): 
     verdict: 'accept',
     label,
     draft: (words) => acceptanceOfAll(requests[0]!, words, keptEdits()),
-    told: feedbackOnAcceptAll,
+    feedback: feedbackOnAcceptAll,
     send: (words) =>
       decideBatch(requests, (request) => acceptanceOfAll(request, words, keptEdits())),
   }
@@ -86,7 +86,7 @@ function rejectingAll(
     verdict: 'reject',
     label: `Reject all ${open} ${inAll(requests)}`,
     draft: (words) => rejectionOfAll(first, words),
-    told: (words) => feedbackOnRejectAll(first, words),
+    feedback: (words) => feedbackOnRejectAll(first, words),
     send: (words) => decideBatch(requests, (request) => rejectionOfAll(request, words)),
   }
 }

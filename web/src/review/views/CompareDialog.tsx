@@ -10,7 +10,7 @@ import { type Comparison, usePanel } from '../stores/panel.ts'
 import { useReviewState } from '../hooks/useReviewState.ts'
 import { type Pair, type ComparedText, shortened, sideBySide } from '../state/sideBySide.ts'
 
-const AROUND = 1
+const PARAGRAPHS_AROUND = 1
 
 export function CompareDialog({ of }: { of: Comparison }) {
   const doc = useOpenDocument(({ snapshot }) => snapshot?.doc)
@@ -20,7 +20,7 @@ export function CompareDialog({ of }: { of: Comparison }) {
   const one = request.find(({ id }) => id === of.paragraphOf)
   const hunks = of.paragraphOf === null ? request : one ? inParagraph(request, one, doc) : []
   const conflicts = hunks.filter(({ status }) => status === 'conflict').length
-  const shown = shortened(sideBySide(doc, hunks), of.paragraphOf === null ? AROUND : 0)
+  const shown = shortened(sideBySide(doc, hunks), of.paragraphOf === null ? PARAGRAPHS_AROUND : 0)
   const differs = shown.some((pair) => !('skipped' in pair) && pair.changed)
   return (
     <Dialog

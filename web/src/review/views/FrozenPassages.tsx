@@ -52,11 +52,11 @@ export function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
   )
 }
 
-const LONGEST = 140
+const MAX_QUOTE_CHARS = 140
 
 function quote(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST).toWellFormed()}…`
+  return line.length <= MAX_QUOTE_CHARS ? line : `${line.slice(0, MAX_QUOTE_CHARS).toWellFormed()}…`
 }
 
 function jump({ from, to }: Range): void {

@@ -15,7 +15,7 @@ import { wasDecidedHere } from '../actions/undo.ts'
 import { canWrite } from '../../session/roles.ts'
 import { useReview } from '../stores/requests.ts'
 import { useReviewer } from '../stores/reviewer.ts'
-import { ALL } from '../state/drafts.ts'
+import { ALL_REQUESTS } from '../state/drafts.ts'
 
 export function OrphanedDrafts() {
   useOrphans()
@@ -47,7 +47,7 @@ function useOrphans(): void {
     const asked = Object.values(requests)
     const all = asked.flatMap((request) => request.hunks)
     const waiting = asked.filter(isWaiting).map((request) => request.request_id)
-    const together = batchOf(requests, hunks, { id: me, role }) ? [ALL] : []
+    const together = batchOf(requests, hunks, { id: me, role }) ? [ALL_REQUESTS] : []
     const open = new Set(
       [...hunks, ...all.filter((hunk) => isOpen(hunk.status))]
         .map((hunk) => hunk.id)
@@ -57,7 +57,7 @@ function useOrphans(): void {
     const sending = new Set([
       ...busy,
       ...all.filter((hunk) => busy.has(hunk.id)).map((hunk) => hunk.request_id),
-      ...(busy.size > 0 ? [ALL] : []),
+      ...(busy.size > 0 ? [ALL_REQUESTS] : []),
     ])
     const hunk = (id: string) => all.find((one) => one.id === id)
     const find = (about: string) =>

@@ -47,7 +47,7 @@ export function DecideAll({
             verdict: 'reject',
             label: `Reject all ${open}`,
             draft: (words) => rejectionOfAll(request, words),
-            told: (words) => feedbackOnRejectAll(request, words),
+            feedback: (words) => feedbackOnRejectAll(request, words),
             send: (words) => rejectAll(request, words),
           },
         ]}
@@ -63,7 +63,7 @@ export function DecideAll({
             verdict: 'accept',
             label: accept,
             draft: (words) => acceptanceOfAll(request, words, keptEdits()),
-            told: feedbackOnAcceptAll,
+            feedback: feedbackOnAcceptAll,
             send: (words) => acceptAll(request, words),
           },
         ]}

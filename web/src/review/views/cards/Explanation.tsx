@@ -2,11 +2,11 @@
 import { useState } from 'react'
 
 /** Longer than this, the beginning is shown first: the changes need the room. */
-const SHORT = 110
+const SHORT_EXPLANATION_CHARS = 110
 
 export function Explanation({ words }: { words: string }) {
   const [whole, setWhole] = useState(false)
-  if (words.length <= SHORT) return <p className="answer">{words}</p>
+  if (words.length <= SHORT_EXPLANATION_CHARS) return <p className="answer">{words}</p>
   return (
     <p className={`answer ${whole ? '' : 'is-clamped'}`}>
       <span>{words}</span>{' '}

@@ -119,14 +119,14 @@ function decisionForms(
     verdict: 'reject',
     label: `Reject change ${number}`,
     draft: (words, rest) => rejection(hunk, { words, rest }),
-    told: (words) => feedbackOnRejectOne(request, words),
+    feedback: (words) => feedbackOnRejectOne(request, words),
     send: (words, rest) => rejectHunk(hunk, { words, rest }),
   }
   const accept: DecisionForm = {
     verdict: 'accept',
     label: `Accept change ${number}`,
     draft: (words, rest) => acceptance(hunk, { text: keptEdits()[hunk.id], words, rest }),
-    told: (words) => feedbackOnAcceptOne(request, words),
+    feedback: (words) => feedbackOnAcceptOne(request, words),
     send: (words, rest) => acceptHunk(hunk, { words, rest }),
   }
   return hunk.status === 'conflict' ? [reject] : [reject, accept]

@@ -8,7 +8,7 @@ import { toast } from '../../../ui/toasts.ts'
 import { useFocusOnce } from '../../../ui/useFocusOnce.ts'
 import type { Hunk } from '../../../wire/generated.ts'
 import { useBusy } from '../../stores/busy.ts'
-import { acceptHunk, EDIT, seenText } from '../../actions/decide.ts'
+import { acceptHunk, EDIT_TOAST, seenText } from '../../actions/decide.ts'
 import { useDraft } from '../../stores/drafts.ts'
 import { editableText, editRange } from '../../state/hunk.ts'
 import { asItIs, hunksOf } from '../../text/reviewField.ts'
@@ -53,7 +53,7 @@ export function HunkEdit({ hunk, number, opened }: Props) {
   /** The words are there when one comes back. */
   const leaveIt = () => {
     typeAround(hunk, sentence, divide(sentence, whole))
-    if (text !== proposed) toast('Edit saved. Accept to use it.', { about: EDIT })
+    if (text !== proposed) toast('Edit saved. Accept to use it.', { about: EDIT_TOAST })
     close()
   }
   const send = () => {

@@ -112,7 +112,7 @@ export function ReasonForm({
         />
       )}
       {!lacking && (
-        <ModelFeedback response={form.draft(words, rest)} otherwise={form.told(words)} />
+        <ModelFeedback response={form.draft(words, rest)} otherwise={form.feedback(words)} />
       )}
       <div className="hunk-actions">
         <button

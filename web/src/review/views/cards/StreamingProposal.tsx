@@ -10,8 +10,8 @@ import { snippet } from '../../state/snippet.ts'
 import type { StreamingProposalState } from '../../state/requests.ts'
 
 /** Rows that are shown; a long rewrite shows its latest. */
-const ROWS = 5
-const TAIL = 220
+const MAX_ROWS = 5
+const TAIL_CHARS = 220
 
 /** Nothing in it is read out while it grows; the end is announced. */
 export function StreamingProposal({
@@ -24,7 +24,7 @@ export function StreamingProposal({
   const doc = useOpenDocument(({ snapshot }) => snapshot?.doc)
   const all = useReviewState(({ streaming }) => streaming)
   const hunks = all.filter((hunk) => hunk.request_id === writing.id)
-  const rows = hunks.slice(-ROWS)
+  const rows = hunks.slice(-MAX_ROWS)
   const hidden = hunks.length - rows.length
   return (
     <div className="growing">
@@ -70,6 +70,6 @@ export function StreamingProposal({
 
 /** The last words of what is being written. */
 function tail(text: string): string[] {
-  const short = text.length <= TAIL ? text : `…${text.slice(-TAIL).toWellFormed()}`
+  const short = text.length <= TAIL_CHARS ? text : `…${text.slice(-TAIL_CHARS).toWellFormed()}`
   return short.trim().split('\n')
 }
