@@ -5,6 +5,7 @@ import { signOut, stay, useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { NameForm } from '../session/NameForm.tsx'
 import { YOU_CAN } from '../sharing/share.ts'
+import './AccountDialog.css'
 
 export function AccountDialog({ onClose }: { onClose: () => void }) {
   const { me, guest } = useSession()

@@ -6,6 +6,7 @@ import { toast } from '../ui/toasts.ts'
 import type { PersonPreview } from '../wire/generated.ts'
 import { attempt, deletePerson, previewPerson } from './server.ts'
 import { deletionWords } from './wording.ts'
+import './DeletePersonDialog.css'
 
 interface Props {
   id: string

@@ -3,6 +3,7 @@ import { useId, useState } from 'react'
 import type { MonthSpending, SetSpendingLimit } from '../wire/generated.ts'
 import { attempt, setLimit } from './server.ts'
 import { dollars, readLimit } from './wording.ts'
+import './LimitForm.css'
 
 interface Props {
   /** Owner of the limit: "Ana", "the whole server". */

@@ -5,6 +5,7 @@ import { DeletePersonDialog } from './DeletePersonDialog.tsx'
 import { LimitButton } from './LimitForm.tsx'
 import { callWords, type KnownPerson, spentOf } from './wording.ts'
 import { TokenFacts } from './TokenFacts.tsx'
+import './PeopleSection.css'
 
 interface Props {
   people: readonly KnownPerson[]

@@ -1,5 +1,4 @@
 /** The owner's page: people, work in progress, spending and storage of the server. */
-import './administration.css'
 import { useCallback, useEffect, useState } from 'react'
 import { ErrorPage } from '../ui/ErrorPage.tsx'
 import { follow, navigate } from '../navigation/routes.ts'
@@ -14,6 +13,7 @@ import { attempt, readSpending, readStorage, readWork } from './server.ts'
 import { SpendingSection } from './SpendingSection.tsx'
 import { byteSize, type KnownPerson, peopleOf } from './wording.ts'
 import { WorkSection } from './WorkSection.tsx'
+import './ServerPage.css'
 
 /**
  * The server does not announce to this page what happens elsewhere: it asks while it is looked at.

@@ -4,6 +4,7 @@ import type { DocumentLine, SpendingLine, MonthSpending } from '../wire/generate
 import { LimitForm, LimitButton } from './LimitForm.tsx'
 import { dollars, callWords, spentOf } from './wording.ts'
 import { documentPath, follow } from '../navigation/routes.ts'
+import './SpendingByDocument.css'
 
 export function ByDocument({ spending, documents, onSet }: SpendingProps) {
   const [chosen, setChosen] = useState<DocumentLine | null>(null)

@@ -3,6 +3,7 @@ import { plural } from '../ui/timeFormat.ts'
 import { LimitButton } from './LimitForm.tsx'
 import { monthName, spentOf } from './wording.ts'
 import { ByDocument, type SpendingProps } from './SpendingByDocument.tsx'
+import './SpendingSection.css'
 
 export function SpendingSection({ spending, documents, onSet }: SpendingProps) {
   const { month, usd, limitUsd, personLimitUsd, renewsAt } = spending

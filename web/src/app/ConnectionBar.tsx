@@ -1,6 +1,7 @@
 /** The amber strip while the server cannot be reached. Typing stays on. */
 import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useSession } from '../session/store.ts'
+import './ConnectionBar.css'
 
 export function ConnectionBar() {
   const link = useSession((session) => session.link)

@@ -21,6 +21,7 @@ import { TopBar } from './TopBar.tsx'
 import { canDecide } from '../session/roles.ts'
 import { usePageKeys } from './pageKeys.ts'
 import { TabTitle } from './TabTitle.tsx'
+import './DocumentPage.css'
 
 // Fetched beside the text, which is there before it.
 const loadedPanel = import('../chat/views/Panel.tsx').then((all) => all.Panel)

@@ -6,6 +6,7 @@ import { tooLong } from '../text/title.ts'
 import { toast } from '../ui/toasts.ts'
 import { renameDocument } from '../library/library.ts'
 import { useSession } from '../session/store.ts'
+import './DocumentTitle.css'
 
 export function Title() {
   const { id, title, role, phase } = useOpenDocumentFields('id', 'title', 'role', 'phase')

@@ -20,6 +20,7 @@ import { follow } from '../navigation/routes.ts'
 import { Share } from '../sharing/Share.tsx'
 import { useTheme } from './theme.ts'
 import { Title, Saved } from './DocumentTitle.tsx'
+import './TopBar.css'
 
 const ExportDialog = lazyPart(() => import('../library/Export.tsx').then((all) => all.ExportDialog))
 const History = lazyPart(() => import('../history/History.tsx').then((all) => all.History))

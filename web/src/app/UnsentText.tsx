@@ -5,6 +5,7 @@ import { wordsOf } from '../document/unsent/unsentEdit.ts'
 import { allKept, forget, type KeptEdits } from '../document/unsent/unsentStorage.ts'
 import { forgetDrafts, halfWritten } from '../review/stores/drafts.ts'
 import { copyText } from '../ui/clipboard.ts'
+import './UnsentText.css'
 
 interface UnsentWords {
   text: string

@@ -18,6 +18,7 @@ import { useBusy } from '../review/stores/busy.ts'
 import { usePanel } from '../review/stores/panel.ts'
 import { useReviewState } from '../review/hooks/useReviewState.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
+import './EditorPane.css'
 
 void import('../review/state/editedHunk.ts').then(({ editTools }) => setEditTools(editTools))
 

@@ -3,6 +3,7 @@ import { EditorView } from '@codemirror/view'
 import { useEffect, useRef, useState } from 'react'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import type { Heading } from '../text/textStatistics.ts'
+import './Outline.css'
 
 export function Outline({ view }: { view: EditorView }) {
   const headings = useOpenDocument((state) => state.headings)

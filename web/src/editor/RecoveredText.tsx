@@ -10,6 +10,7 @@ import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { type Preview, previews, putBack, type PutBack } from '../document/unsent/putBack.ts'
 import { type UnsentEdit, wordsOf } from '../document/unsent/unsentEdit.ts'
 import { canWrite } from '../session/roles.ts'
+import './RecoveredText.css'
 
 const forget = (id: string) =>
   useOpenDocument.setState(({ recovered }) => ({

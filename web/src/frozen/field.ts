@@ -20,6 +20,7 @@ import { setFrozen } from '../document/effects.ts'
 import { toast } from '../ui/toasts.ts'
 import type { Hunk, Range } from '../wire/generated.ts'
 import { follow, touchesFrozen, within } from '../document/frozenRanges.ts'
+import './field.css'
 
 interface Frozen {
   ranges: readonly Range[]

@@ -13,6 +13,7 @@ import { MOD, SHIFT } from '../ui/keyNames.ts'
 import { frozenIn } from './field.ts'
 import { freezable, mayFreeze, toggleFrozen } from './freeze.ts'
 import { wordsOf } from '../document/frozenRanges.ts'
+import './menu.css'
 
 /** While the selection is still being drawn, a button would be in the way. */
 const REST_MS = 250

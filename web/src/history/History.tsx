@@ -8,6 +8,7 @@ import { useHistory } from './readHistory.ts'
 import { canWrite } from '../session/roles.ts'
 import { Version, ignoreCall } from './Version.tsx'
 import { timeOf, restore } from './restore.ts'
+import './History.css'
 
 export function History({ id, onClose }: { id: string; onClose: () => void }) {
   const { steps, isMore, problem, readMore } = useHistory(id)

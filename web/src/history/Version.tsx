@@ -3,6 +3,7 @@ import { type Step, type VersionPiece, woven } from './steps.ts'
 import { useState, useEffect } from 'react'
 import { wire } from '../session/store.ts'
 import { CallError } from '../wire/socket.ts'
+import './Version.css'
 
 type Against = 'now' | 'before'
 

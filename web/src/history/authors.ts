@@ -15,6 +15,7 @@ import { readAuthors, setSpans } from './readAuthors.ts'
 import { useAuthors } from './store.ts'
 import { sharesAsShown } from './authorLooks.ts'
 import { credit, keyOf } from './wording.ts'
+import './authorMarks.css'
 
 /** Asks again after typing, when the writer pauses. */
 const PAUSE_MS = 700

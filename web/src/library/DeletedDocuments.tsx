@@ -6,6 +6,7 @@ import { plural, timeAgo } from '../ui/timeFormat.ts'
 import { CallError } from '../wire/socket.ts'
 import type { DeletedDocument } from '../wire/generated.ts'
 import { purgeDocuments, recoverDocument } from './library.ts'
+import './DeletedDocuments.css'
 
 export function DeletedDocuments({ onClose }: { onClose: () => void }) {
   const { documents, problem, load } = useTrash()

@@ -2,6 +2,7 @@
 import { Dialog } from '../ui/Dialog.tsx'
 import { toast } from '../ui/toasts.ts'
 import { FORMATS, type Format, download } from './download.ts'
+import './Export.css'
 
 export function ExportDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const save = (format: Format) => {

@@ -20,6 +20,7 @@ import { DeleteDialog, RenameDialog } from './documentDialogs.tsx'
 import { create, Welcome } from './Welcome.tsx'
 import { useWaiting } from './useWaiting.ts'
 import { ServerLink } from './ServerLink.tsx'
+import './Library.css'
 
 const DeletedDocuments = lazyPart(() =>
   import('./DeletedDocuments.tsx').then((all) => all.DeletedDocuments),

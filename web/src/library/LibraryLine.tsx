@@ -6,6 +6,7 @@ import { timeAgo } from '../ui/timeFormat.ts'
 import { waitingWords } from '../navigation/tabTitle.ts'
 import { canWrite } from '../session/roles.ts'
 import { Icon } from '../ui/icons.tsx'
+import './LibraryLine.css'
 
 export function LibraryLine({
   line,

@@ -8,6 +8,7 @@ import type { FileList } from '../wire/generated.ts'
 import { openFile } from './library.ts'
 import { documentPath, navigate } from '../navigation/routes.ts'
 import { canWrite } from '../session/roles.ts'
+import './OpenFile.css'
 
 /** Names shown at once; typing finds the others. */
 const SHOWN = 50

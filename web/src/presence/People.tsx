@@ -2,6 +2,7 @@
 import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useSession } from '../session/store.ts'
 import type { Peer } from '../wire/generated.ts'
+import './People.css'
 
 /** Connections of one person under one name are one circle; we come first. */
 export function peopleOf(peers: readonly Peer[], member: string): Peer[] {

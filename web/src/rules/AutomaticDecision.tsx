@@ -6,6 +6,7 @@ import { Icon } from '../ui/icons.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { useRules } from './store.ts'
 import { automatic } from './wording.ts'
+import './AutomaticDecision.css'
 
 export function AutomaticDecision({
   verb,

@@ -4,6 +4,7 @@ import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
 import { configure, POLICIES } from '../review/actions/settings.ts'
 import type { DecisionPolicy, ToolPolicy } from '../wire/generated.ts'
 import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
+import './Policies.css'
 
 const NEW: PolicyChoice = { tool: '', over: '', policy: 'owner' }
 

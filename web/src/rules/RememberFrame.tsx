@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { Dialog } from '../ui/Dialog.tsx'
 import { allowed, reach } from './wording.ts'
 import { useSession } from '../session/store.ts'
+import './RememberFrame.css'
 
 export interface Props {
   request: ToolApprovalRequest

@@ -5,6 +5,7 @@ import type { Remember } from '../wire/generated.ts'
 import { canRemember, sizesFor } from './wording.ts'
 import { type Props, titleFor, type Wishing, Frame, useAsker } from './RememberFrame.tsx'
 import { InboxWish } from './InboxWish.tsx'
+import './RememberOffer.css'
 
 export function RememberOffer(props: Props) {
   const { request } = props

@@ -8,6 +8,7 @@ import { addRule, peopleWhoAsk } from './store.ts'
 import { offered, type RuledTool } from './tools.ts'
 import type { Person } from '../wire/generated.ts'
 import { type Choice, flawOf, meaning, ruleOf } from './wording.ts'
+import './RuleForm.css'
 
 const NEW: Choice = { effect: 'ask', tool: '', path: '', size: '', author: '' }
 

@@ -11,6 +11,7 @@ import { RuleForm } from './RuleForm.tsx'
 import { RuleList } from './RuleList.tsx'
 import { useRules, useRulesOf } from './store.ts'
 import { RULED_IN_DOCUMENTS } from './tools.ts'
+import './Rules.css'
 
 export function Rules() {
   const { id, role } = useOpenDocumentFields('id', 'role')

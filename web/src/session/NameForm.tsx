@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { isNameless, nameMyself, useSession } from './store.ts'
 import { toast } from '../ui/toasts.ts'
+import './NameForm.css'
 
 /** That the question was put aside, in this browser. */
 const ASKED = 'copydesk:name-asked'

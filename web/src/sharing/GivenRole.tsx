@@ -10,6 +10,7 @@ import {
 } from './share.ts'
 import { useState } from 'react'
 import { toast } from '../ui/toasts.ts'
+import './GivenRole.css'
 
 export function RoleChoice({
   label,

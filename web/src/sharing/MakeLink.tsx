@@ -2,6 +2,7 @@
 import type { Role } from '../wire/generated.ts'
 import { useState } from 'react'
 import { attempt, issueToken, linkOf, ROLES, EXPIRIES, CAN } from './share.ts'
+import './MakeLink.css'
 
 export interface Made {
   name: string

@@ -2,6 +2,7 @@
 import type { Made } from './MakeLink.tsx'
 import { roleName, until, isLocal } from './share.ts'
 import { copyText } from '../ui/clipboard.ts'
+import './NewLink.css'
 
 export function NewLink({ made, onAnother }: { made: Made; onAnother: () => void }) {
   const { name, role, link, expiresAt } = made

@@ -17,6 +17,7 @@ import {
 } from './share.ts'
 import { type Made, MakeLink } from './MakeLink.tsx'
 import { NewLink } from './NewLink.tsx'
+import './ShareDialog.css'
 
 export function ShareDialog({
   documentId,

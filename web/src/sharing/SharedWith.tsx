@@ -13,6 +13,7 @@ import {
   listRoles,
 } from './share.ts'
 import { GivenRole, RoleChoice } from './GivenRole.tsx'
+import './SharedWith.css'
 
 /** Shown where people can sign in, or where a role was given. */
 export function SharedWith({ documentId }: { documentId: string }) {

@@ -1,5 +1,6 @@
 /** A whole page that says what went wrong and what helps. */
 import type { ReactNode } from 'react'
+import './ErrorPage.css'
 
 interface Props {
   title: string

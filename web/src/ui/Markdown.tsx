@@ -4,6 +4,7 @@
  */
 import { showInvisible } from './visibleText.ts'
 import { type MarkdownNode, parseMarkdown } from './markdown.ts'
+import './Markdown.css'
 
 export function Markdown({ text }: { text: string }) {
   return <div className="markdown">{parseMarkdown(text).map(draw)}</div>

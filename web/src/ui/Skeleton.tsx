@@ -1,4 +1,6 @@
 /** Lines where a text will stand. */
+import './Skeleton.css'
+
 export function Skeleton() {
   return (
     <div className="skeleton" role="status" aria-label="Loading">

@@ -3,6 +3,7 @@ import type { Props } from './ResolvedCard.tsx'
 import { useInbox } from './state/store.ts'
 import { undoneWords, againWords } from './state/wording.ts'
 import { goTo } from './state/bin.ts'
+import './AftermathNotes.css'
 
 /** Its relation to other requests, and the person who took back its effects. */
 export function AftermathNotes({ request, scope }: Props) {

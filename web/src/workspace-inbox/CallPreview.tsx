@@ -7,6 +7,7 @@ import { plural } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { diffLines, showInvisible } from '../ui/visibleText.ts'
 import { isPlan, planOf } from '../review/views/cards/PlanOutcome.tsx'
+import './CallPreview.css'
 
 interface Step {
   diff_lines: string[]

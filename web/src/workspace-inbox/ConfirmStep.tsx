@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useBusy } from '../review/stores/busy.ts'
 import { useSession } from '../session/store.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
+import './ConfirmStep.css'
 
 interface Props {
   /** The request it is about. */

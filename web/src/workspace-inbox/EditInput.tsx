@@ -10,6 +10,7 @@ import { decideRequest } from './state/decide.ts'
 import { type Field, fieldsOf, inputOf } from '../ui/visibleText.ts'
 import { draftOf } from '../review/state/drafts.ts'
 import { Line } from './InputLine.tsx'
+import './EditInput.css'
 
 interface Props {
   request: ToolApprovalRequest

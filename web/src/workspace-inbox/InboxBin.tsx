@@ -5,6 +5,7 @@ import { bin } from './state/bin.ts'
 import { InboxCard } from './InboxCard.tsx'
 import { useInbox } from './state/store.ts'
 import type { Filter } from '../review/state/refused.ts'
+import './InboxBin.css'
 
 const FILTERS: readonly (readonly [Filter, string])[] = [
   ['all', 'All'],

@@ -4,6 +4,7 @@ import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { splitByWaiting, useInbox } from './state/store.ts'
 import { canDecide } from '../session/roles.ts'
+import './InboxButton.css'
 
 export function InboxButton() {
   const role = useSession((session) => session.me?.role)

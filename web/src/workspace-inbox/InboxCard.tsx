@@ -15,6 +15,7 @@ import { CallPreview } from './CallPreview.tsx'
 import { showInvisible } from '../ui/visibleText.ts'
 import { outcomeOf, scopeOf } from './state/wording.ts'
 import { AftermathNotes } from './AftermathNotes.tsx'
+import './InboxCard.css'
 
 interface Props {
   request: ToolApprovalRequest

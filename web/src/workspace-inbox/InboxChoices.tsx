@@ -12,6 +12,7 @@ import { Icon } from '../ui/icons.tsx'
 import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { decideRequest } from './state/decide.ts'
 import { acceptanceOfAll } from '../review/state/responses.ts'
+import './InboxChoices.css'
 
 export function Choices({ request, scope }: ChoicesProps) {
   const offline = useSession((session) => session.link !== 'online')

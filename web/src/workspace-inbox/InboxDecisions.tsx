@@ -18,6 +18,7 @@ import { verbsFor } from './state/wording.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
 import { draftOf } from '../review/state/drafts.ts'
 import { Choices, type ChoicesProps } from './InboxChoices.tsx'
+import './InboxDecisions.css'
 
 const REASONS = ['Not needed', 'Wrong place', 'Too risky']
 

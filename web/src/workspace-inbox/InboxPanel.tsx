@@ -20,6 +20,7 @@ import { splitByWaiting, useInbox } from './state/store.ts'
 import { cardOf, useFocusedCard } from './state/useFocusedCard.ts'
 import { canWrite } from '../session/roles.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
+import './InboxPanel.css'
 
 export function InboxPanel() {
   useInboxOrphans()

@@ -1,6 +1,7 @@
 /** One field of the input of a call. */
 import type { Field } from '../ui/visibleText.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
+import './InputLine.css'
 
 export function Line({
   field: { name, kind, text },

@@ -11,6 +11,7 @@ import { toast } from '../ui/toasts.ts'
 import { type AskedRun, hear, shownRuns, stateWords, type Waits } from './state/askedRuns.ts'
 import { useInbox } from './state/store.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
+import './PromptBox.css'
 
 /** Outlives the desk's being closed. */
 const useAsked = create<{ runs: readonly AskedRun[] }>()(() => ({ runs: [] }))

@@ -11,6 +11,7 @@ import { isTooLong, sizeWarning } from '../composer/sizeWarning.ts'
 import { modelLabel } from '../usage.ts'
 import { useActiveRun } from '../activeRun.ts'
 import { canWrite } from '../../session/roles.ts'
+import './Composer.css'
 
 const OFFLINE = 'The AI needs a connection.'
 

@@ -10,6 +10,7 @@ import { loadEarlier } from '../transcript.ts'
 import { canWrite } from '../../session/roles.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { ask } from '../composer/ask.ts'
+import './Conversation.css'
 
 /** Puts first what needs a person now; the rest is below, newest first. */
 export function arrange(

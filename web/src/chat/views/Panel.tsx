@@ -16,6 +16,7 @@ import { remembers, useChat } from '../store.ts'
 import { canWrite } from '../../session/roles.ts'
 import { useConversation } from './useConversation.ts'
 import { Conversation } from './Conversation.tsx'
+import './Panel.css'
 
 const CompareDialog = lazyPart(() =>
   import('../../review/views/CompareDialog.tsx').then((all) => all.CompareDialog),

@@ -16,6 +16,7 @@ import { canWrite } from '../../session/roles.ts'
 import { useReview } from '../../review/stores/requests.ts'
 import { Step } from './RunStep.tsx'
 import { Ending } from './RunEnding.tsx'
+import './RunCard.css'
 
 interface Props {
   run: ConversationRun

@@ -5,6 +5,7 @@ import { useSession } from '../../session/store.ts'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { canWrite } from '../../session/roles.ts'
 import { askOnceMore } from '../composer/ask.ts'
+import './RunEnding.css'
 
 export function Ending({ run }: { run: ConversationRun }) {
   switch (run.status) {

@@ -9,6 +9,7 @@ import { ProposalCard } from '../../review/views/cards/ProposalCard.tsx'
 import { RequestOutcome } from '../../review/views/cards/RequestOutcome.tsx'
 import { failedCall } from '../failedCall.ts'
 import { Icon } from '../../ui/icons.tsx'
+import './RunStep.css'
 
 export function Step({
   entry,

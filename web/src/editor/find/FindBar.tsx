@@ -16,6 +16,7 @@ import { EditorView, keymap, type Panel, runScopeHandlers } from '@codemirror/vi
 import { createRoot } from 'react-dom/client'
 import { Icon } from '../../ui/icons.tsx'
 import { replaced, concerns, countOf } from './countMatches.ts'
+import './FindBar.css'
 
 const scope = 'editor search-panel'
 const extension: Extension = [

@@ -16,6 +16,7 @@ import type { Span } from '../../review/state/hunk.ts'
 import { reviewedSpans, reviewField } from '../../review/text/reviewField.ts'
 import { hasAddress } from './links.ts'
 import { paddingOf } from './tables.ts'
+import './livePreview.css'
 
 const HIDDEN = new Set([
   'HeaderMark',

@@ -7,6 +7,7 @@ import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemir
 import type { Hunk, Part } from '../../wire/generated.ts'
 import type { EditTools } from '../state/editedHunk.ts'
 import { editRange, hunkFrom, hunkTo, isMoved, spans } from '../state/hunk.ts'
+import './decorations.css'
 
 /** Sent up the DOM from a widget to the editor's frame, which makes that change the active one. */
 export interface HunkAction {

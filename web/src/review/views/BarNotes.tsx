@@ -11,6 +11,7 @@ import { hasOpenSheet, keepClear } from '../text/inView.ts'
 import { activeHunk } from '../text/reviewField.ts'
 import { usePanel } from '../stores/panel.ts'
 import { DECISION_TOAST } from '../actions/undo.ts'
+import './BarNotes.css'
 
 /** `note`: what became of the change one looks at. */
 export function BarNotes({ note }: { note: string }) {

@@ -18,6 +18,7 @@ import { useReview } from '../stores/requests.ts'
 import { useReviewer } from '../stores/reviewer.ts'
 import { ALL_REQUESTS, draftOf } from '../state/drafts.ts'
 import type { DecisionForm } from '../state/decisionForms.ts'
+import './BatchDecision.css'
 
 /** The names under which the panel remembers that words for all of them are being written. */
 const NOTE = draftOf(ALL_REQUESTS, 'note')

@@ -9,6 +9,7 @@ import { ofDocument } from '../actions/bin.ts'
 import { RequestOutcome } from './cards/RequestOutcome.tsx'
 import { useReview } from '../stores/requests.ts'
 import type { Filter } from '../state/refused.ts'
+import './Bin.css'
 
 const FILTERS: readonly (readonly [Filter, string])[] = [
   ['all', 'All'],

@@ -7,6 +7,7 @@ import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { type BinPlace, loadBin, loadMore } from '../actions/bin.ts'
 import type { Requests } from '../state/requests.ts'
 import { type Filter, inBin } from '../state/refused.ts'
+import './BinPages.css'
 
 interface Props {
   bin: BinPlace

@@ -9,6 +9,7 @@ import { inParagraph } from '../state/similar.ts'
 import { type Comparison, usePanel } from '../stores/panel.ts'
 import { useReviewState } from '../hooks/useReviewState.ts'
 import { type Pair, type ComparedText, shortened, sideBySide } from '../state/sideBySide.ts'
+import './CompareDialog.css'
 
 const PARAGRAPHS_AROUND = 1
 

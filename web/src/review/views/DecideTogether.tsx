@@ -17,6 +17,7 @@ import { type Together, usePanel } from '../stores/panel.ts'
 import { votedOf, votedCount } from '../state/votes.ts'
 import { useReview } from '../stores/requests.ts'
 import { votesFor } from '../stores/votes.ts'
+import './DecideTogether.css'
 
 export function DecideTogether() {
   const together = usePanel((panel) => panel.together)

@@ -6,6 +6,7 @@ import { unfreeze } from '../../frozen/freeze.ts'
 import type { Range } from '../../wire/generated.ts'
 import { openDocument } from '../../document/openDocument.ts'
 import { EditorView } from '@codemirror/view'
+import './FrozenPassages.css'
 
 interface PassagesProps {
   fixed: boolean

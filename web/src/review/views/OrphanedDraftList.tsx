@@ -6,6 +6,7 @@ import { useRef } from 'react'
 import { copyText } from '../../ui/clipboard.ts'
 import { type DraftStore, useDrafts, forgetOrphan } from '../stores/drafts.ts'
 import type { Orphan } from '../state/drafts.ts'
+import './OrphanedDraftList.css'
 
 interface Props {
   store?: DraftStore

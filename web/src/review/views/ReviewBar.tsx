@@ -19,6 +19,7 @@ import { useReview } from '../stores/requests.ts'
 import { useReviewer } from '../stores/reviewer.ts'
 import { BarChanges, selectActive } from './BarChanges.tsx'
 import { handleBarKey, leaveBar } from './barKeys.ts'
+import './ReviewBar.css'
 
 interface Props {
   view: EditorView

@@ -9,6 +9,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { ModelSettings } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from '../actions/settings.ts'
 import { Passages } from './FrozenPassages.tsx'
+import './ReviewSettings.css'
 
 export function ReviewSettings() {
   const [open, setOpen] = useState(false)

@@ -8,6 +8,7 @@ import { baseText, currentText, proposedText } from '../../state/hunk.ts'
 import { wordDiff } from '../../../text/wordDiff.ts'
 import { usePanel } from '../../stores/panel.ts'
 import { useChangedBy } from './useChangedBy.ts'
+import './Conflict.css'
 
 interface Props {
   hunk: Hunk

@@ -7,6 +7,7 @@ import { useCapability, useSession, wire } from '../../../session/store.ts'
 import { timeLeft, timeSpan } from '../../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { explain } from '../../actions/explain.ts'
+import './Countdown.css'
 
 const SHORT_MS = 90_000
 

@@ -13,6 +13,7 @@ import { keptEdits } from '../../stores/drafts.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import { isProofread, corrections } from '../../state/similar.ts'
 import { RememberOffer } from '../../../rules/RememberOffer.tsx'
+import './DecideAll.css'
 
 /** The name under which the panel remembers that a note is being written. */
 const noteFor = (request: ToolApprovalRequest): string => `note:${request.request_id}`

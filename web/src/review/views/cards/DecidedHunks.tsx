@@ -9,6 +9,7 @@ import { decidedHunkText, describeHunkOutcome } from '../../state/outcomeSummary
 import { Quotation } from './Quotation.tsx'
 import { canDecide } from '../../../session/roles.ts'
 import { isRefused } from '../../state/refused.ts'
+import './DecidedHunks.css'
 
 interface Props {
   label: string

@@ -1,5 +1,6 @@
 /** The explanation of a request, cut to its beginning where it is long. */
 import { useState } from 'react'
+import './Explanation.css'
 
 /** Longer than this, the beginning is shown first: the changes need the room. */
 const SHORT_EXPLANATION_CHARS = 110

@@ -22,6 +22,7 @@ import { feedbackOnRejectOne, feedbackOnAcceptOne } from '../../state/modelFeedb
 import { rejectHunk, acceptHunk } from '../../actions/decide.ts'
 import { keptEdits } from '../../stores/drafts.ts'
 import { TogetherButtons } from './TogetherButtons.tsx'
+import './HunkBody.css'
 
 interface HunkBodyProps {
   hunk: Hunk

@@ -9,6 +9,7 @@ import { openDocument } from '../../../document/openDocument.ts'
 import { acceptActive, editActive, rejectActive } from '../../actions/keyBindings.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import { wordChange } from '../../state/snippet.ts'
+import './HunkButtons.css'
 
 interface SplitProps {
   hunk: Hunk

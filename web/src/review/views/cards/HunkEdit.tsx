@@ -18,6 +18,7 @@ import { useReturnFocus } from '../../hooks/keyboardFocus.ts'
 import { acceptance } from '../../state/responses.ts'
 import { ModelFeedback } from './ModelFeedback.tsx'
 import { draftOf } from '../../state/drafts.ts'
+import './HunkEdit.css'
 
 interface Props {
   hunk: Hunk

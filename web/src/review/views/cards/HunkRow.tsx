@@ -5,6 +5,7 @@ import { activate } from '../../text/inView.ts'
 import { hunksOf } from '../../text/reviewField.ts'
 import { Quotation } from './Quotation.tsx'
 import { type HunkSummary, EDIT_IS_KEPT } from '../../state/hunkSummaries.ts'
+import './HunkRow.css'
 
 interface RowProps {
   row: HunkSummary

@@ -4,6 +4,7 @@ import { showInvisible } from '../../../ui/visibleText.ts'
 import { useCapability, wire } from '../../../session/store.ts'
 import type { Told, ToolApprovalResponse } from '../../../wire/generated.ts'
 import { worded } from '../../state/modelFeedback.ts'
+import './ModelFeedback.css'
 
 /** Typing a reason asks the server only when it pauses. */
 const PAUSE_MS = 250

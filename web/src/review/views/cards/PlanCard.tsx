@@ -15,6 +15,7 @@ import { useReviewer } from '../../stores/reviewer.ts'
 import { draftOf } from '../../state/drafts.ts'
 import { planOf } from './PlanOutcome.tsx'
 import { Decisions } from './PlanDecisions.tsx'
+import './PlanCard.css'
 
 export function PlanCard({ request }: { request: ToolApprovalRequest }) {
   const reviewer = useReviewer()

@@ -19,6 +19,7 @@ import { isRefused } from '../../state/refused.ts'
 import { HunkRows } from './HunkRows.tsx'
 import { DecideAll } from './DecideAll.tsx'
 import { Explanation } from './Explanation.tsx'
+import './ProposalCard.css'
 
 export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
   const all = useReviewState(({ hunks }) => hunks)

@@ -1,6 +1,7 @@
 /** Words that go and come, as marked words. */
 import { Fragment } from 'react'
 import type { SnippetPiece } from '../../state/snippet.ts'
+import './Quotation.css'
 
 export function Quotation({ pieces }: { pieces: readonly SnippetPiece[] }) {
   return (

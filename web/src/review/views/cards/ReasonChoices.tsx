@@ -1,4 +1,5 @@
 /** Common reasons at hand, and the choice of decision that words go with. */
+import './ReasonChoices.css'
 
 /** Common reasons, at hand. */
 export const REASONS = [

@@ -11,6 +11,7 @@ import type { RestDecision } from '../../state/responses.ts'
 import { ModelFeedback } from './ModelFeedback.tsx'
 import type { DecisionForm } from '../../state/decisionForms.ts'
 import { REASONS, Choice, Reasons } from './ReasonChoices.tsx'
+import './ReasonForm.css'
 
 const FIELDS: Record<DecisionForm['verdict'], { label: string; placeholder: string }> = {
   accept: { label: 'Note for the AI', placeholder: 'Something the AI should know…' },

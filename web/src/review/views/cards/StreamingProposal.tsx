@@ -8,6 +8,7 @@ import { useReviewState } from '../../hooks/useReviewState.ts'
 import { Quotation } from './Quotation.tsx'
 import { snippet } from '../../state/snippet.ts'
 import type { StreamingProposalState } from '../../state/requests.ts'
+import './StreamingProposal.css'
 
 /** Rows that are shown; a long rewrite shows its latest. */
 const MAX_ROWS = 5

@@ -6,6 +6,7 @@ import { openDocument } from '../../../document/openDocument.ts'
 import { setTextView } from '../../text/reviewField.ts'
 import { useReviewState } from '../../hooks/useReviewState.ts'
 import type { TextView } from '../../state/changes.ts'
+import './TextViewChoice.css'
 
 const VIEWS: readonly (readonly [TextView, string])[] = [
   ['markup', 'Markup'],

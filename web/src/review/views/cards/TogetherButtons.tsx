@@ -4,6 +4,7 @@ import { useReviewState } from '../../hooks/useReviewState.ts'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
 import { alike, inParagraph } from '../../state/similar.ts'
 import { usePanel } from '../../stores/panel.ts'
+import './TogetherButtons.css'
 
 /** The ways to decide a change together with others like it. */
 export function TogetherButtons({ hunk }: { hunk: Hunk }) {

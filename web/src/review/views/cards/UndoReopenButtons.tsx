@@ -1,5 +1,6 @@
 /** The ways back from what has ended: propose it again, or undo it. */
 import { useSession } from '../../../session/store.ts'
+import './UndoReopenButtons.css'
 
 export interface UndoReopenActions {
   /** On the button. */ label: string
