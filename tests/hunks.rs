@@ -1,5 +1,5 @@
 //! Pending changes move alike on the server and in the editor: cases played by
-//! `web/src/review/changes/parity.test.ts`, replayed here. And any of the changes of a rewrite can
+//! `web/src/review/state/parity.test.ts`, replayed here. And any of the changes of a rewrite can
 //! be accepted without the others.
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 

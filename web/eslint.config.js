@@ -3,7 +3,17 @@ import ts from 'typescript-eslint'
 
 // eslint-disable-next-line no-restricted-exports -- ESLint reads the default export
 export default ts.config(
-  { ignores: ['dist', 'node_modules', 'vectors', 'e2e', 'public', 'src/wire/generated.ts', 'src/wire/calls.ts'] },
+  {
+    ignores: [
+      'dist',
+      'node_modules',
+      'vectors',
+      'e2e',
+      'public',
+      'src/wire/generated.ts',
+      'src/wire/calls.ts',
+    ],
+  },
   ...ts.configs.strict,
   {
     plugins: { 'react-hooks': hooks },

@@ -16,6 +16,8 @@ export default defineConfig({
   build: {
     outDir: process.env.COPYDESK_WEB_OUT ?? 'dist',
     emptyOutDir: true,
+    // One sheet: its rules stand in the order of the imports, whatever is fetched later.
+    cssCodeSplit: false,
     target: 'es2022',
     modulePreload: { polyfill: false },
     // The content security policy allows fonts and pictures from the server only.
@@ -39,7 +41,7 @@ export default defineConfig({
             // Too small to be fetched one by one.
             {
               name: 'shared',
-              test: /src[\\/](ui[\\/]timeFormat|editor[\\/]store|editor[\\/]unsent[\\/]unsentEdit)/,
+              test: /src[\\/](ui[\\/]timeFormat|document[\\/]useOpenDocument|document[\\/]unsent[\\/]unsentEdit)/,
             },
           ],
         },

@@ -397,7 +397,7 @@ export class Writer {
   }
 }
 
-/** Longer than `NOTICE_MS` of `web/src/review/changes/attention.ts`. */
+/** Longer than `NOTICE_MS` of `web/src/review/state/attention.ts`. */
 const NOTICE_MS = 500
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']

@@ -94,7 +94,7 @@ it('says “Always ask” overrides “Allow” wherever rules are listed', () =
 
 it('shows an archive where changes are kept, and a bin only where something is deleted', () => {
   const bins = Object.keys(sources).filter((path) => sources[path]!.includes('name="trash"'))
-  expect(bins).toEqual(['./app/documents/Library.tsx'])
+  expect(bins).toEqual(['./library/LibraryLine.tsx'])
 })
 
 it.each(['Indent', 'Outdent', 'Paste without formatting', 'Undo', 'Redo'])(

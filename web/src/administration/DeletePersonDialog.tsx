@@ -1,11 +1,12 @@
 /** Deletes a person's data, once an owner has seen what goes, what is renamed and what stays. */
 import { useEffect, useState } from 'react'
 import { Dialog } from '../ui/Dialog.tsx'
-import { Skeleton } from '../app/Skeleton.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
 import { toast } from '../ui/toasts.ts'
 import type { PersonPreview } from '../wire/generated.ts'
 import { attempt, deletePerson, previewPerson } from './server.ts'
 import { deletionWords } from './wording.ts'
+import './DeletePersonDialog.css'
 
 interface Props {
   id: string

@@ -3,9 +3,10 @@ import { useId, useState } from 'react'
 import type { MonthSpending, SetSpendingLimit } from '../wire/generated.ts'
 import { attempt, setLimit } from './server.ts'
 import { dollars, readLimit } from './wording.ts'
+import './LimitForm.css'
 
 interface Props {
-  /** Whose limit it is: "Ana", "the whole server". */
+  /** Owner of the limit: "Ana", "the whole server". */
   whose: string
   subject: Pick<SetSpendingLimit, 'for' | 'id'>
   limit: number | null

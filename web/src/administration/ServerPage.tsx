@@ -1,11 +1,10 @@
 /** The owner's page: people, work in progress, spending and storage of the server. */
-import './administration.css'
 import { useCallback, useEffect, useState } from 'react'
-import { ErrorPage } from '../app/ErrorPage.tsx'
-import { follow, navigate } from '../app/routes.ts'
-import { listTokens } from '../app/share/share.ts'
-import { Skeleton } from '../app/Skeleton.tsx'
-import { useTabTitle } from '../app/tabTitle.ts'
+import { ErrorPage } from '../ui/ErrorPage.tsx'
+import { follow, navigate } from '../navigation/routes.ts'
+import { listTokens } from '../sharing/share.ts'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import { useTabTitle } from '../navigation/tabTitle.ts'
 import { useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { DocumentLine, MonthSpending, StoredSizes, WorkInProgress } from '../wire/generated.ts'
@@ -14,8 +13,11 @@ import { attempt, readSpending, readStorage, readWork } from './server.ts'
 import { SpendingSection } from './SpendingSection.tsx'
 import { byteSize, type KnownPerson, peopleOf } from './wording.ts'
 import { WorkSection } from './WorkSection.tsx'
+import './ServerPage.css'
 
-/** Nobody tells this page what goes on elsewhere: it asks while it is looked at. */
+/**
+ * The server does not announce to this page what happens elsewhere: it asks while it is looked at.
+ */
 const REFRESH_MS = 10_000
 
 export function ServerPage() {

@@ -1,18 +1,11 @@
-/** What models have cost this month, by document, with the limits beside it. */
-import { useState } from 'react'
-import { documentPath, follow } from '../app/routes.ts'
+/** Spending on models in this month, by document, with the limits beside it. */
 import { plural } from '../ui/timeFormat.ts'
-import type { DocumentLine, MonthSpending, SpendingLine } from '../wire/generated.ts'
-import { LimitButton, LimitForm } from './LimitForm.tsx'
-import { callWords, dollars, monthName, spentOf } from './wording.ts'
+import { LimitButton } from './LimitForm.tsx'
+import { monthName, spentOf } from './wording.ts'
+import { ByDocument, type SpendingProps } from './SpendingByDocument.tsx'
+import './SpendingSection.css'
 
-interface Props {
-  spending: MonthSpending
-  documents: readonly DocumentLine[]
-  onSet: (spending: MonthSpending) => void
-}
-
-export function SpendingSection({ spending, documents, onSet }: Props) {
+export function SpendingSection({ spending, documents, onSet }: SpendingProps) {
   const { month, usd, limitUsd, personLimitUsd, renewsAt } = spending
   const renewal = new Date(renewsAt).toLocaleDateString('en-GB', {
     day: 'numeric',
@@ -68,89 +61,5 @@ export function SpendingSection({ spending, documents, onSet }: Props) {
         </p>
       ))}
     </section>
-  )
-}
-
-function ByDocument({ spending, documents, onSet }: Props) {
-  const [chosen, setChosen] = useState<DocumentLine | null>(null)
-  const listed = new Set(spending.documents.map(({ id }) => id))
-  const others = documents.filter(({ id }) => !listed.has(id))
-  return (
-    <>
-      <h3>By document</h3>
-      {spending.documents.length === 0 && <p className="quiet">Nothing was spent this month.</p>}
-      <ul className="server-list" aria-label="Spending by document">
-        {spending.documents.map((line) => (
-          <DocumentSpending key={line.id} line={line} onSet={onSet} />
-        ))}
-      </ul>
-      {chosen === null && others.length > 0 && (
-        <label className="other-document">
-          <span>Limit another document</span>
-          <select
-            className="field"
-            value=""
-            onChange={(event) => {
-              const id = event.currentTarget.value
-              setChosen(others.find((other) => other.id === id) ?? null)
-            }}
-          >
-            <option value="">Choose a document…</option>
-            {others.map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      {chosen !== null && (
-        <div className="other-document">
-          <span>{chosen.title}</span>
-          <LimitForm
-            whose={chosen.title}
-            subject={{ for: 'document', id: chosen.id }}
-            limit={null}
-            onSet={onSet}
-            onClose={() => setChosen(null)}
-          />
-        </div>
-      )}
-    </>
-  )
-}
-
-function DocumentSpending({
-  line,
-  onSet,
-}: {
-  line: SpendingLine
-  onSet: (spending: MonthSpending) => void
-}) {
-  const { id, name, usd, limitUsd } = line
-  if (id === null)
-    return (
-      <li>
-        <span>
-          <b>No document</b>
-          <span className="quiet">
-            {dollars(usd)} · {callWords(line)}
-          </span>
-        </span>
-      </li>
-    )
-  const title = name ?? 'A removed document'
-  return (
-    <li>
-      <span>
-        <a href={documentPath(id)} onClick={(event) => follow(event, documentPath(id))}>
-          {title}
-        </a>
-        <span className="quiet">
-          {spentOf(usd, limitUsd)} · {callWords(line)}
-        </span>
-      </span>
-      <LimitButton whose={title} subject={{ for: 'document', id }} limit={limitUsd} onSet={onSet} />
-    </li>
   )
 }

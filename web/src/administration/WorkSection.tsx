@@ -1,5 +1,5 @@
 /** Runs that have not ended, anybody's, and what waits for people. */
-import { documentPath, follow } from '../app/routes.ts'
+import { documentPath, follow } from '../navigation/routes.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural, timeAgo } from '../ui/timeFormat.ts'
 import { toast } from '../ui/toasts.ts'

@@ -2,7 +2,7 @@
 import { plural } from '../ui/timeFormat.ts'
 import type { PersonPreview, SpendingLine, TokenLine } from '../wire/generated.ts'
 
-/** Somebody with all their tokens, those that still work first. */
+/** A person with all their tokens, those that still work first. */
 export interface KnownPerson {
   id: string
   name: string
@@ -75,13 +75,13 @@ export function spentOf(usd: number, limit: number | null): string {
   return limit === null ? dollars(usd) : `${dollars(usd)} of ${dollars(limit)}`
 }
 
-/** What is beside the sum: calls, and what was not counted. */
+/** Facts beside the sum: calls, and what was not counted. */
 export function callWords({ calls, unpricedCalls }: SpendingLine): string {
   const all = plural(calls, 'call')
   return unpricedCalls === 0 ? all : `${all}, ${unpricedCalls} without a known price`
 }
 
-/** The limit that somebody typed; `undefined` if it is none. */
+/** The limit that a person typed; `undefined` if it is none. */
 export function readLimit(text: string): number | undefined {
   const typed = text.trim().replace(/^\$/, '')
   if (!/^\d+(\.\d+)?$/.test(typed)) return undefined
@@ -89,7 +89,7 @@ export function readLimit(text: string): number | undefined {
   return usd <= 1_000_000 ? usd : undefined
 }
 
-/** What the deletion of a person does, in the order in which people want to know it. */
+/** Effects of deleting a person, in the order in which people want to know them. */
 export function deletionWords(preview: PersonPreview): { head: string; text: string }[] {
   const { deleted, renamed, kept, unfinishedRuns, waitingRequests } = preview
   const isAny = unfinishedRuns + waitingRequests > 0

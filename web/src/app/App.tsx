@@ -6,16 +6,16 @@ import { Suspense } from 'react'
 import { useSession } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
-import { ErrorPage } from './ErrorPage.tsx'
-import { navigate, type Route, routeOf, useRoute } from './routes.ts'
-import { Skeleton } from './Skeleton.tsx'
+import { ErrorPage } from '../ui/ErrorPage.tsx'
+import { navigate, type Route, routeOf, useRoute } from '../navigation/routes.ts'
+import { Skeleton } from '../ui/Skeleton.tsx'
 
 /** Pause after a page is there, before what comes next is fetched. */
 const AHEAD_MS = 500
 
 const loadDocumentPage = () => import('./DocumentPage.tsx').then((all) => all.DocumentPage)
 const DocumentPage = lazyPart(loadDocumentPage, NotLoaded)
-const loadLibrary = () => import('./documents/Library.tsx').then((all) => all.Library)
+const loadLibrary = () => import('../library/Library.tsx').then((all) => all.Library)
 const Library = lazyPart(loadLibrary, NotLoaded)
 const ServerPage = lazyPart(
   () => import('../administration/ServerPage.tsx').then((all) => all.ServerPage),
@@ -26,7 +26,7 @@ const InboxPanel = lazyPart(() =>
   import('../workspace-inbox/InboxPanel.tsx').then((all) => all.InboxPanel),
 )
 const OverwriteDialog = lazyPart(() =>
-  import('../review/cards/OverwriteDialog.tsx').then((all) => all.OverwriteDialog),
+  import('../review/views/OverwriteDialog.tsx').then((all) => all.OverwriteDialog),
 )
 const ahead = (load: () => Promise<unknown>) => void load().catch(() => undefined)
 // The page that is asked for without waiting for the connection; the other while people look at it.

@@ -1,10 +1,11 @@
 /** The amber strip while the server cannot be reached. Typing stays on. */
-import { useDocumentParts } from '../editor/store.ts'
+import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useSession } from '../session/store.ts'
+import './ConnectionBar.css'
 
 export function ConnectionBar() {
   const link = useSession((session) => session.link)
-  const { phase, saved } = useDocumentParts('phase', 'saved')
+  const { phase, saved } = useOpenDocumentFields('phase', 'saved')
   if (link === 'online' || phase !== 'open') return null
   const [why, until] = navigator.onLine
     ? ['Copydesk isn’t answering.', 'when it answers again']

@@ -1,38 +1,32 @@
 /** One document: the text, its outline, the panel and the review bar. */
-import { undo } from '@codemirror/commands'
 import { Suspense, useEffect, useState } from 'react'
-import { focusComposer } from '../chat/composer/focusComposer.ts'
-import { NO_CHAT, useChat } from '../chat/store.ts'
+import { followConversation } from '../chat/followDocument.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { activeDocument } from '../editor/sync/activeDocument.ts'
 import { FileNotes } from '../editor/FileNotes.tsx'
-import { LiveDocument } from '../editor/sync/liveDocument.ts'
+import { LiveDocument } from '../document/liveDocument.ts'
 import { EditorPane } from '../editor/EditorPane.tsx'
-import { find } from '../editor/find/find.ts'
-import { EMPTY, canDecide, useDocument, useDocumentParts } from '../editor/store.ts'
-import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
-import { EMPTY_BIN, useBin } from '../review/state/bin.ts'
-import { NO_DRAFTS, useDrafts } from '../review/drafts/drafts.ts'
+import { editorState } from '../editor/extensions.ts'
+import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
+import { ApprovalsOff } from '../review/views/ApprovalsOff.tsx'
+import { followRequests } from '../review/actions/followDocument.ts'
 import { forgetAuthors, useAuthors } from '../history/store.ts'
-import { enter } from '../review/changes/keyBindings.ts'
-import { isWaiting, NO_REQUESTS, useReview } from '../review/state/store.ts'
-import { usePanel } from '../review/state/panel.ts'
-import { undoLastAct } from '../review/state/undo.ts'
-import { hasVoted } from '../review/state/votes.ts'
-import { mayDecide, useReviewer } from '../review/wording/permissions.ts'
+import { followPeers } from '../presence/documentPeers.ts'
 import { wire } from '../session/store.ts'
-import { ErrorPage } from './ErrorPage.tsx'
-import { takesFocus } from './documents/library.ts'
-import { Skeleton } from './Skeleton.tsx'
+import { ErrorPage } from '../ui/ErrorPage.tsx'
+import { takesFocus } from '../library/library.ts'
+import { Skeleton } from '../ui/Skeleton.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
-import { navigate } from './routes.ts'
-import { useTabTitle, type Waiting } from './tabTitle.ts'
+import { navigate } from '../navigation/routes.ts'
 import { TopBar } from './TopBar.tsx'
+import { canDecide } from '../session/roles.ts'
+import { usePageKeys } from './pageKeys.ts'
+import { TabTitle } from './TabTitle.tsx'
+import './DocumentPage.css'
 
 // Fetched beside the text, which is there before it.
-const loadedPanel = import('../chat/Panel.tsx').then((all) => all.Panel)
+const loadedPanel = import('../chat/views/Panel.tsx').then((all) => all.Panel)
 const Panel = lazyPart(() => loadedPanel)
-const loadedBar = import('../review/ReviewBar.tsx').then((all) => all.ReviewBar)
+const loadedBar = import('../review/views/ReviewBar.tsx').then((all) => all.ReviewBar)
 const ReviewBar = lazyPart(() => loadedBar)
 const Authors = lazyPart(() => import('../history/Authors.tsx').then((all) => all.Authors))
 const Outline = lazyPart(() => import('../editor/Outline.tsx').then((all) => all.Outline))
@@ -43,9 +37,14 @@ const Shortcuts = lazyPart(() => import('./Shortcuts.tsx').then((all) => all.Sho
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
-  const { phase, title, role, settings } = useDocumentParts('phase', 'title', 'role', 'settings')
+  const { phase, title, role, settings } = useOpenDocumentFields(
+    'phase',
+    'title',
+    'role',
+    'settings',
+  )
   const showsAuthors = useAuthors(({ on }) => on)
-  const hasRecovered = useDocument((state) => state.recovered.length > 0)
+  const hasRecovered = useOpenDocument((state) => state.recovered.length > 0)
   useEffect(() => {
     // The text is put on the page after this, within the same frame.
     if (live && phase === 'open' && takesFocus(id)) requestAnimationFrame(() => live.view.focus())
@@ -93,39 +92,8 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
-/** Shows nothing: the page around the text need not be drawn anew when the changes move. */
-function TabTitle() {
-  const title = useDocument((state) => state.title)
-  useTabTitle(title, useWaiting())
-  return null
-}
-
-/**
- * Changes of the text that wait, and requests that are no changes: all of them, and those that we
- * have to decide.
- */
-function useWaiting(): Waiting {
-  const hunks = useDocument((state) => state.hunks)
-  const requests = useReview((state) => state.requests)
-  const reviewer = useReviewer()
-  const decides = (id: string) => {
-    const request = requests[id]
-    return request !== undefined && mayDecide(request, reviewer)
-  }
-  const waiting = hunks.filter(({ status }) => status === 'pending' || status === 'conflict')
-  const others = Object.values(requests).filter(
-    (request) => isWaiting(request) && request.hunks.length === 0,
-  )
-  return {
-    all: waiting.length + others.length,
-    mine:
-      waiting.filter((hunk) => decides(hunk.request_id) && !hasVoted(hunk)).length +
-      others.filter((request) => decides(request.request_id)).length,
-  }
-}
-
 function Body({ live }: { live: LiveDocument }) {
-  const { phase, failure } = useDocumentParts('phase', 'failure')
+  const { phase, failure } = useOpenDocumentFields('phase', 'failure')
   switch (phase) {
     case 'opening':
       return <Skeleton />
@@ -155,83 +123,13 @@ function Body({ live }: { live: LiveDocument }) {
 function useLive(id: string): LiveDocument | null {
   const [live, setLive] = useState<LiveDocument | null>(null)
   useEffect(() => {
-    useDocument.setState({ ...EMPTY, id })
-    useReview.setState(NO_REQUESTS)
-    useChat.setState(NO_CHAT)
-    usePanel.setState(usePanel.getInitialState())
-    useDrafts.setState(NO_DRAFTS)
-    useBin.setState(EMPTY_BIN)
     forgetAuthors()
-    const opened = new LiveDocument(id, wire)
+    const opened = new LiveDocument(id, wire, editorState)
+    followRequests(opened)
+    followConversation(opened)
+    followPeers(opened, wire)
     setLive(opened)
-    return () => {
-      opened.close()
-      // Else the next document would begin with what this one was: its conversation, its title, its
-      // role.
-      useDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
-      useChat.setState(NO_CHAT)
-    }
+    return () => opened.close()
   }, [id])
   return live
-}
-
-function usePageKeys(
-  setFocused: (change: (on: boolean) => boolean) => void,
-  showShortcuts: () => void,
-): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const mod = event.ctrlKey || event.metaKey
-      if (mod && event.shiftKey && event.key.toLowerCase() === 'f') setFocused((on) => !on)
-      else if (mod && !event.shiftKey && event.key.toLowerCase() === 'k')
-        focusComposer(() => setFocused(() => false))
-      else if (isFind(event) && !event.defaultPrevented && openFind()) return event.preventDefault()
-      else if (event.key === '?' && !mod && !typing(event.target)) showShortcuts()
-      else if (event.key === 'F8' && !event.defaultPrevented) enterReview()
-      else if (isUndo(event) && !event.defaultPrevented && !hasOwnUndo(event.target)) undoLast()
-      else return
-      event.preventDefault()
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [setFocused, showShortcuts])
-}
-
-/**
- * From anywhere on the page into the text, to the change that is active; from there F8 goes on to
- * the next.
- */
-function enterReview(): void {
-  const view = activeDocument()?.view
-  if (view && enter(view)) view.focus()
-}
-
-const isFind = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>
-  (ctrlKey || metaKey) && !shiftKey && !altKey && key.toLowerCase() === 'f'
-
-/** `false`: there is no text, or a dialog lies over it, and the browser finds in that. */
-function openFind(): boolean {
-  const view = activeDocument()?.view
-  if (!view?.dom.isConnected || document.querySelector('dialog[open]')) return false
-  void find(view)
-  return true
-}
-
-const isUndo = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>
-  (ctrlKey || metaKey) && !shiftKey && !altKey && key.toLowerCase() === 'z'
-
-/** Fields of text take back what was typed in them; dialogs are about something else. */
-const hasOwnUndo = (target: EventTarget | null): boolean =>
-  typing(target) || (target instanceof Element && target.closest('dialog') !== null)
-
-/** The last thing that was done here: a decision, or words that were typed. */
-function undoLast(): void {
-  const view = activeDocument()?.view
-  if (view && !undoLastAct()) undo(view)
-}
-
-function typing(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea'))
-  )
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { ALT, MOD, SHIFT } from '../ui/keyNames.ts'
+import './Shortcuts.css'
 
 export function Shortcuts({ onClose }: { onClose: () => void }) {
   const canUndo = useCapability('undo')

@@ -13,6 +13,7 @@ import { Icon } from '../ui/icons.tsx'
 import { useToasts } from '../ui/toasts.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
 import { UnsentText } from './UnsentText.tsx'
+import './SignIn.css'
 
 export function SignIn() {
   const { refusal, guest } = useSession()

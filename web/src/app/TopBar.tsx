@@ -1,30 +1,30 @@
 /**
  * The line across the top: where we are, whether it is saved, who is here, and a menu of the rest.
  */
-import { Suspense, useEffect, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { find } from '../editor/find/find.ts'
-import { activeDocument } from '../editor/sync/activeDocument.ts'
-import { canWrite, useDocument, useDocumentParts } from '../editor/store.ts'
+import { openDocument } from '../document/openDocument.ts'
+import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { People } from '../presence/People.tsx'
-import { usePanel } from '../review/state/panel.ts'
+import { useReviewState } from '../review/hooks/useReviewState.ts'
+import { usePanel } from '../review/stores/panel.ts'
+import { canWrite } from '../session/roles.ts'
 import { hasCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Menu, type MenuItem } from '../ui/Menu.tsx'
-import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
-import { AccountDialog } from './AccountButton.tsx'
-import { duplicateDocument, renameDocument } from './documents/library.ts'
-import { tooLong } from './documents/title.ts'
-import { documentPath, follow, navigate } from './routes.ts'
-import { Share } from './share/Share.tsx'
+import { AccountDialog } from '../account/AccountButton.tsx'
+import { duplicateDocument } from '../library/library.ts'
+import { documentPath, follow, navigate } from '../navigation/routes.ts'
+import { Share } from '../sharing/Share.tsx'
 import { useTheme } from './theme.ts'
+import { Title, Saved } from './DocumentTitle.tsx'
+import './TopBar.css'
 
-const ExportDialog = lazyPart(() =>
-  import('./documents/Export.tsx').then((all) => all.ExportDialog),
-)
+const ExportDialog = lazyPart(() => import('../library/Export.tsx').then((all) => all.ExportDialog))
 const History = lazyPart(() => import('../history/History.tsx').then((all) => all.History))
 
 interface Props {
@@ -34,13 +34,13 @@ interface Props {
 }
 
 export function TopBar({ focused, onFocus, onShortcuts }: Props) {
-  const { id, phase, words, selectedWords } = useDocumentParts(
+  const { id, phase, words, selectedWords } = useOpenDocumentFields(
     'id',
     'phase',
     'words',
     'selectedWords',
   )
-  const toReview = useDocument(({ hunks }) => hunks.length)
+  const toReview = useReviewState(({ hunks }) => hunks.length)
   const [dialog, setDialog] = useState<'history' | 'export' | 'account' | null>(null)
   const items = useMenu({ focused, onFocus, onShortcuts, onDialog: setDialog })
   const close = () => setDialog(null)
@@ -101,10 +101,10 @@ function useMenu({
   onDialog,
 }: Props & { onDialog: (dialog: 'history' | 'export' | 'account') => void }): MenuItem[] {
   const [theme, toggleTheme] = useTheme()
-  const isOpen = useDocument(({ phase }) => phase === 'open')
+  const isOpen = useOpenDocument(({ phase }) => phase === 'open')
   const shown = useAuthors((authors) => authors.on)
   const known = useSession(({ me }) => me !== null)
-  const id = useDocument(({ id }) => id)
+  const id = useOpenDocument(({ id }) => id)
   const mayCreate = useSession(({ me }) => me !== null && canWrite(me.role))
   const ofDocument: (MenuItem & { needs: string })[] = [
     { needs: 'history', label: 'Version history', icon: 'clock', run: () => onDialog('history') },
@@ -140,58 +140,6 @@ async function duplicate(id: string): Promise<void> {
 }
 
 function findInText(): void {
-  const view = activeDocument()?.view
+  const view = openDocument()?.view
   if (view) void find(view)
-}
-
-function Title() {
-  const { id, title, role, phase } = useDocumentParts('id', 'title', 'role', 'phase')
-  const [draft, setDraft] = useState(title)
-  useEffect(() => setDraft(title), [title])
-  if (phase !== 'open' || !canWrite(role))
-    return <span className="title">{title || 'Copydesk'}</span>
-  const save = () => {
-    const wanted = draft.trim()
-    if (wanted === '' || wanted === title || id === null) return setDraft(title)
-    const problem = tooLong(wanted)
-    // The words stay, to be shortened.
-    if (problem) return toast(problem)
-    void renameDocument(id, wanted).then((renamed) => !renamed && setDraft(title))
-  }
-  return (
-    <input
-      className="title"
-      aria-label="Title"
-      value={draft}
-      aria-invalid={tooLong(draft.trim()) !== undefined}
-      onInput={(event) => setDraft(event.currentTarget.value)}
-      onBlur={save}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') event.currentTarget.blur()
-        if (event.key === 'Escape') setDraft(title)
-      }}
-    />
-  )
-}
-
-function Saved() {
-  const { saved, phase, role } = useDocumentParts('saved', 'phase', 'role')
-  const link = useSession((session) => session.link)
-  const words =
-    phase !== 'open'
-      ? link === 'online'
-        ? ''
-        : 'Not connected'
-      : !canWrite(role)
-        ? 'Read only'
-        : saved === 'saved'
-          ? 'Saved'
-          : saved === 'saving'
-            ? 'Saving…'
-            : 'Not sent yet'
-  return (
-    <span className="saved" role="status">
-      {words}
-    </span>
-  )
 }

@@ -1,10 +1,11 @@
-/** Words that were typed and never sent, for somebody who cannot get to their document any more. */
+/** Words that were typed and never sent, for a person who cannot get to their document any more. */
 import { useEffect, useState } from 'react'
-import { useDocument } from '../editor/store.ts'
-import { wordsOf } from '../editor/unsent/unsentEdit.ts'
-import { allKept, forget, type KeptEdits } from '../editor/unsent/unsentStorage.ts'
-import { forgetDrafts, halfWritten } from '../review/drafts/drafts.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { wordsOf } from '../document/unsent/unsentEdit.ts'
+import { allKept, forget, type KeptEdits } from '../document/unsent/unsentStorage.ts'
+import { forgetDrafts, halfWritten } from '../review/stores/drafts.ts'
 import { copyText } from '../ui/clipboard.ts'
+import './UnsentText.css'
 
 interface UnsentWords {
   text: string
@@ -12,11 +13,11 @@ interface UnsentWords {
 }
 
 /**
- * What the page had already offered back, what was put aside when the document closed, and what was
- * half-written about requests.
+ * Words that the page had already offered back, that were put aside when the document closed, and
+ * that were half-written about requests.
  */
 async function gather(): Promise<UnsentWords> {
-  const shown = useDocument.getState().recovered
+  const shown = useOpenDocument.getState().recovered
   const unkept = halfWritten()
   const kept = await allKept(localStorage)
   const edits = [...shown, ...kept.flatMap((one) => one.edits)]
@@ -32,7 +33,7 @@ export function UnsentText() {
   if (text === '') return null
   const throwAway = () => {
     void forget(localStorage, kept)
-    useDocument.setState({ recovered: [] })
+    useOpenDocument.setState({ recovered: [] })
     forgetDrafts()
     setUnsent({ text: '', kept: [] })
   }

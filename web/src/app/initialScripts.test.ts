@@ -50,7 +50,7 @@ it(
       size(all, (script) => script.isEntry || script.page.endsWith(name))
     const [document, list, entry] = [
       page('/app/DocumentPage.tsx'),
-      page('/app/documents/Library.tsx'),
+      page('/library/Library.tsx'),
       size(all, (script) => script.isEntry),
     ]
     // Else the pages were not found.

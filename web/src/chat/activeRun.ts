@@ -1,7 +1,8 @@
 /** The run of ours that the model is busy with, if any; one that waits for people is not. */
-import { isWaiting, useReview } from '../review/state/store.ts'
+import { isWaiting } from '../review/state/requests.ts'
 import { useSession } from '../session/store.ts'
 import { type ConversationRun, useChat, working } from './store.ts'
+import { useReview } from '../review/stores/requests.ts'
 
 export function useActiveRun(): ConversationRun | undefined {
   const session = useSession((state) => state.me?.sessionId)

@@ -1,4 +1,7 @@
-/** How the calls of a question are approved: each on its own, after a plan, or not at all. */
+/**
+ * The modes in which calls of a question are approved: each on its own, after a plan, or not at
+ * all.
+ */
 import { create } from 'zustand'
 import type { PermissionMode } from '../wire/generated.ts'
 import { useSession } from '../session/store.ts'
@@ -40,8 +43,8 @@ export function chooseMode(mode: PermissionMode, ofServer: PermissionMode): void
 }
 
 /**
- * What to send along with a question: nothing if the server's mode is meant, or if it does not let
- * us choose that any more.
+ * The mode to send along with a question: nothing if the server's mode is meant, or if it does not
+ * let us choose that any more.
  */
 export function chosenMode(): PermissionMode | undefined {
   const { chosen } = useMode.getState()

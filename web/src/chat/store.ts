@@ -29,7 +29,7 @@ export interface ConversationRun {
   sessionId: string
   prompt: string
   author: string
-  /** Whose tracked changes of an imported file these are; else they are the AI's. */
+  /** The author of tracked changes in an imported file; else they are the AI's. */
   claimedBy?: string
   at: string
   /**
@@ -40,11 +40,9 @@ export interface ConversationRun {
   status: RunStatus
   problem: string | null
   entries: readonly Entry[]
-  /** What it used; null while it runs, and for models that count no tokens. */
+  /** Tokens that it used; null while it runs, and for models that count no tokens. */
   spent: Spent | null
-  /**
-   * What people should know about the answer, such as that only a part of the document was read.
-   */
+  /** A notice for people about the answer, such as that only a part of the document was read. */
   notice?: string
 }
 
@@ -57,7 +55,10 @@ export interface Spent {
   dollars: number | null
 }
 
-/** Somebody's conversation began anew, or goes on from an earlier run of theirs or anybody's. */
+/**
+ * A conversation of one person that began anew, or goes on from an earlier run of theirs or of
+ * others.
+ */
 export interface ConversationStart {
   id: string
   sessionId: string
@@ -69,7 +70,7 @@ export interface ConversationStart {
 export interface Chat {
   runs: readonly ConversationRun[]
   starts: readonly ConversationStart[]
-  /** Where what was said earlier can be read; null: all of it is here. */
+  /** The position of earlier entries of the conversation; null: all of it is here. */
   before?: string | null
 }
 export const NO_CHAT: Chat = { runs: [], starts: [], before: null }
@@ -88,7 +89,7 @@ const fresh = (id: string, sessionId: string, at: string): ConversationRun => ({
   spent: null,
 })
 
-/** What was said earlier, before what is known: a run may be cut in two. */
+/** Puts earlier entries before the known ones: a run may be cut in two. */
 export function joined(earlier: Chat, known: Chat): Chat {
   const whole = (run: ConversationRun): ConversationRun => {
     const rest = known.runs.find((other) => other.id === run.id)
@@ -224,7 +225,7 @@ function step(run: ConversationRun, { type, subtype, content, at }: AgentEvent):
   }
 }
 
-/** What `respond_conversation_only` says is an answer like any other. */
+/** The words of `respond_conversation_only` are an answer like any other. */
 function spoken(content: Record<string, unknown>): string {
   const { name, input } = content
   return name === 'respond_conversation_only' &&
@@ -335,7 +336,7 @@ export function goesOnFrom({ runs, starts }: Chat, sessionId: string | undefined
   return run?.id ?? start?.from ?? null
 }
 
-/** Whether the AI would go by anything that was said in this session's conversation. */
+/** Returns whether the AI would go by anything that was said in this session's conversation. */
 export function remembers(chat: Chat, sessionId: string | undefined): boolean {
   return goesOnFrom(chat, sessionId) !== null
 }

@@ -1,16 +1,17 @@
-/** What was said and decided before this tab was opened. */
+/** Loads what was said and decided before this tab was opened. */
 import { hasCapability, useSession, wire } from '../session/store.ts'
-import { useDocument } from '../editor/store.ts'
-import { isWaiting, useReview } from '../review/state/store.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { isWaiting } from '../review/state/requests.ts'
 import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
 import { CallError } from '../wire/socket.ts'
 import { applyAgentEvent, type Chat, joined, NO_CHAT, requested, useChat } from './store.ts'
+import { useReview } from '../review/stores/requests.ts'
 
 /** The newest of it. */
 export async function loadTranscript(documentId: string): Promise<void> {
   const page = await read(documentId)
   // Another document may have been opened meanwhile: what was said about this one is not for it.
-  if (!page || useDocument.getState().id !== documentId) return
+  if (!page || useOpenDocument.getState().id !== documentId) return
   const { entries, requests = [], before = null } = page
   useChat.setState((live) => {
     const told = chat(entries, requests)
@@ -40,12 +41,12 @@ export async function loadTranscript(documentId: string): Promise<void> {
   }))
 }
 
-/** What was said before what is here. */
+/** Loads the entries before those that are here. */
 export async function loadEarlier(documentId: string): Promise<void> {
   const { before } = useChat.getState()
   const page = before ? await read(documentId, before) : null
-  // Somebody else may have been quicker, or the connection may have been made anew.
-  if (!page || useChat.getState().before !== before || useDocument.getState().id !== documentId)
+  // Another call may have been quicker, or the connection may have been made anew.
+  if (!page || useChat.getState().before !== before || useOpenDocument.getState().id !== documentId)
     return
   const told = chat(page.entries, Object.values(useReview.getState().requests))
   useChat.setState((known) => joined({ ...told, before: page.before ?? null }, known))

@@ -2,7 +2,7 @@
 import type { Spent } from './store.ts'
 
 /**
- * `anthropic:claude-x` is Claude X to nobody: the name without who serves it, unless two serve the
+ * People call `anthropic:claude-x` Claude X: the name without its provider, unless two serve the
  * same.
  */
 export function modelLabel(name: string, all: readonly string[]): string {

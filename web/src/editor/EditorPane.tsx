@@ -2,6 +2,7 @@
  * Puts the editor on the page, acts on the marks beside the changes, and has a change edited in its
  * own place.
  */
+import type { EditorState } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -10,22 +11,25 @@ import {
   HUNK_ACTION,
   type HunkAction,
   setEditTools,
-} from '../review/changes/decorations.ts'
-import { hunksOf, setActive, setEditing, setEdits } from '../review/changes/reviewField.ts'
-import { keptEdits, useDrafts } from '../review/drafts/drafts.ts'
-import { useBusy } from '../review/state/busy.ts'
-import { usePanel } from '../review/state/panel.ts'
+} from '../review/text/decorations.ts'
+import { hunksOf, setActive, setEditing, setEdits } from '../review/text/reviewField.ts'
+import { keptEdits, useDrafts } from '../review/stores/drafts.ts'
+import { useBusy } from '../review/stores/busy.ts'
+import { usePanel } from '../review/stores/panel.ts'
+import { useReviewState } from '../review/hooks/useReviewState.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { useDocument } from './store.ts'
+import './EditorPane.css'
 
-void import('../review/changes/editedHunk.ts').then(({ editTools }) => setEditTools(editTools))
+void import('../review/state/editedHunk.ts').then(({ editTools }) => setEditTools(editTools))
 
-const HunkEdit = lazyPart(() => import('../review/cards/HunkEdit.tsx').then((all) => all.HunkEdit))
+const HunkEdit = lazyPart(() =>
+  import('../review/views/cards/HunkEdit.tsx').then((all) => all.HunkEdit),
+)
 
 export function EditorPane({ view }: { view: EditorView }) {
   const frame = useRef<HTMLDivElement>(null)
   // Shown at once; that it is decided is shown once the server has said so.
-  const active = useDocument((state) => state.active)
+  const active = useReviewState(({ active }) => active)
   const deciding = useBusy(({ ids }) => active !== null && ids.has(active))
   useEffect(() => {
     const shown = frame.current
@@ -51,20 +55,22 @@ function activate(view: EditorView, { id }: HunkAction): void {
 interface Place {
   host: HTMLElement
   id: string
+  /** The editor's state when it made room. */
+  opened: EditorState
 }
 
 /**
- * Where the editor made room for it. The words are kept elsewhere, so that it can come and go with
- * the lines on the screen.
+ * Draws the edit in the room that the editor made. The words are kept elsewhere, so that it can
+ * come and go with the lines on the screen.
  */
 function InPlaceEdit({ view }: { view: EditorView }) {
   const [place, setPlace] = useState<Place | null>(null)
-  const hunks = useDocument((state) => state.hunks)
+  const hunks = useReviewState(({ hunks }) => hunks)
   useLayoutEffect(() => {
     const take = (event: Event) => {
       const { host, id, gone } = (event as CustomEvent<Partial<Place> & { gone?: HTMLElement }>)
         .detail
-      if (host && id !== undefined) setPlace({ host, id })
+      if (host && id !== undefined) setPlace({ host, id, opened: view.state })
       else setPlace((now) => (now?.host === gone ? null : now))
     }
     const follow = (id: string | null) => view.dispatch({ effects: setEditing.of(id) })
@@ -86,7 +92,7 @@ function InPlaceEdit({ view }: { view: EditorView }) {
   return place && hunk
     ? createPortal(
         <Suspense fallback={null}>
-          <HunkEdit key={hunk.id} hunk={hunk} number={at + 1} />
+          <HunkEdit key={hunk.id} hunk={hunk} number={at + 1} opened={place.opened} />
         </Suspense>,
         place.host,
       )

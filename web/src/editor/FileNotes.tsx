@@ -1,24 +1,24 @@
 /**
- * What is to be said of the file that the document is: it cannot be written, it is gone, or it was
- * changed in the same places.
+ * Notes about the file that the document is: it cannot be written, it is gone, or it was changed in
+ * the same places.
  */
 import { Suspense, useEffect, useState } from 'react'
 import { wire } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { fileStateMessage, receiveFileState, wordsOfOverruled } from './sync/fileState.ts'
-import { useDocument, useDocumentParts } from './store.ts'
+import { fileStateMessage, receiveFileState, wordsOfOverruled } from '../document/fileState.ts'
+import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
 
 const OverruledDialog = lazyPart(() =>
   import('./OverruledDialog.tsx').then((all) => all.OverruledDialog),
 )
 
 export function FileNotes() {
-  const { file, phase, overruled } = useDocumentParts('file', 'phase', 'overruled')
+  const { file, phase, overruled } = useOpenDocumentFields('file', 'phase', 'overruled')
   const [shown, setShown] = useState(false)
   useEffect(
     () =>
       wire.on('document:file', (news) => {
-        if (news.documentId === useDocument.getState().id) receiveFileState(news)
+        if (news.documentId === useOpenDocument.getState().id) receiveFileState(news)
       }),
     [],
   )
@@ -39,7 +39,7 @@ export function FileNotes() {
           <button
             type="button"
             className="button"
-            onClick={() => useDocument.setState({ overruled: [] })}
+            onClick={() => useOpenDocument.setState({ overruled: [] })}
           >
             Dismiss
           </button>

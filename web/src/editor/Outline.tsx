@@ -1,11 +1,12 @@
 /** The headings, to jump to. */
 import { EditorView } from '@codemirror/view'
 import { useEffect, useRef, useState } from 'react'
-import { useDocument } from './store.ts'
-import type { Heading } from './textStatistics.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import type { Heading } from '../text/textStatistics.ts'
+import './Outline.css'
 
 export function Outline({ view }: { view: EditorView }) {
-  const headings = useDocument((state) => state.headings)
+  const headings = useOpenDocument((state) => state.headings)
   const here = usePlace(view, headings)
   const list = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -40,7 +41,7 @@ export function Outline({ view }: { view: EditorView }) {
 /** Above the first line that counts as read, so that a heading at the top of the page is. */
 const READ_PX = 120
 
-/** Where the heading is whose part is at the top of the page. */
+/** Returns the position of the heading whose part is at the top of the page. */
 function usePlace(view: EditorView, headings: readonly Heading[]): number | null {
   const [here, setHere] = useState<number | null>(null)
   useEffect(() => {

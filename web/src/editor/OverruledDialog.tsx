@@ -1,4 +1,4 @@
-/** What stood in the file where people had changed the same words. */
+/** Shows the words of the file where people had changed the same words. */
 import { Dialog } from '../ui/Dialog.tsx'
 import type { FileConflict } from '../wire/generated.ts'
 

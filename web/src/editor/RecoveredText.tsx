@@ -1,28 +1,30 @@
-/** What could not be sent is never thrown away: it is offered back, to go where it was. */
+/** Offers back words that could not be sent, to go where they were. */
 import { isolateHistory } from '@codemirror/commands'
 import { useEffect, useState } from 'react'
 import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { toast } from '../ui/toasts.ts'
-import { activeDocument } from './sync/activeDocument.ts'
-import { canWrite, useDocument } from './store.ts'
-import { type Preview, previews, putBack, type PutBack } from './unsent/putBack.ts'
-import { type UnsentEdit, wordsOf } from './unsent/unsentEdit.ts'
+import { openDocument } from '../document/openDocument.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { type Preview, previews, putBack, type PutBack } from '../document/unsent/putBack.ts'
+import { type UnsentEdit, wordsOf } from '../document/unsent/unsentEdit.ts'
+import { canWrite } from '../session/roles.ts'
+import './RecoveredText.css'
 
 const forget = (id: string) =>
-  useDocument.setState(({ recovered }) => ({
+  useOpenDocument.setState(({ recovered }) => ({
     recovered: recovered.filter((other) => other.id !== id),
   }))
 
-/** Where it would go now; nothing while there is no text. */
+/** Returns its place in the text now; nothing while there is no text. */
 async function placeNow(edit: UnsentEdit): Promise<PutBack | null> {
   const since = edit.base
-    ? await activeDocument()
+    ? await openDocument()
         ?.updatesSince(edit.base.version)
         .catch(() => null)
     : null
-  const current = activeDocument()
+  const current = openDocument()
   // What was typed here meanwhile comes after what the server has.
   const typed = (current?.unconfirmed() ?? []).map((changes) => ({ clientID: null, changes }))
   return current && putBack(edit, current.view.state.doc, since ? [...since, ...typed] : null)
@@ -30,7 +32,7 @@ async function placeNow(edit: UnsentEdit): Promise<PutBack | null> {
 
 async function putBackNow(edit: UnsentEdit): Promise<void> {
   const found = await placeNow(edit)
-  const view = activeDocument()?.view
+  const view = openDocument()?.view
   if (!view || !found) return
   const changes = view.state.changes(found.replacements)
   const first = found.replacements[0]
@@ -51,7 +53,7 @@ function leftOver({ notFound }: PutBack): string {
 }
 
 export function RecoveredText() {
-  const recovered = useDocument((state) => state.recovered)
+  const recovered = useOpenDocument((state) => state.recovered)
   const [open, setOpen] = useState(false)
   if (recovered.length === 0) return null
   const places = recovered.reduce((sum, edit) => sum + edit.places.length, 0)
@@ -79,16 +81,16 @@ export function RecoveredText() {
 function Offer({ edit }: { edit: UnsentEdit }) {
   const [found, setFound] = useState<PutBack | null>(null)
   const [shown, setShown] = useState<readonly Preview[]>([])
-  const writes = useDocument((state) => canWrite(state.role))
-  const revision = useDocument((state) => state.revision)
+  const writes = useOpenDocument((state) => canWrite(state.role))
+  const snapshot = useOpenDocument((state) => state.snapshot)
   useEffect(() => {
     void placeNow(edit).then((place) => {
-      const doc = activeDocument()?.view.state.doc
+      const doc = openDocument()?.view.state.doc
       if (!place || !doc) return
       setFound(place)
       setShown(previews(place, doc))
     })
-  }, [edit, revision])
+  }, [edit, snapshot])
   const words = wordsOf(edit)
   return (
     <div className="recovered-offer">
@@ -124,7 +126,7 @@ function Offer({ edit }: { edit: UnsentEdit }) {
   )
 }
 
-/** What goes and what comes, between the words around it. */
+/** Words that go and come, between the words around them. */
 function Place({ before, gone, put, after }: Preview) {
   return (
     <blockquote className="recovered-text" dir="auto" tabIndex={0}>

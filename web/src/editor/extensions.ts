@@ -1,31 +1,23 @@
 /** The editor's extensions, in one list. */
 import { collab } from '@codemirror/collab'
 import { history, historyKeymap } from '@codemirror/commands'
-import { EditorState, Prec, type Extension } from '@codemirror/state'
+import { EditorState, Prec } from '@codemirror/state'
 import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
 import { frozen } from '../frozen/field.ts'
 import { authorsOnDemand } from '../history/authorsOnDemand.ts'
 import { caretField, flagsOnThePage } from '../presence/carets.ts'
-import { clickToActivate } from '../review/changes/decorations.ts'
-import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
-import { activeChanges } from '../review/changes/pressing.ts'
-import { review } from '../review/changes/reviewField.ts'
-import { useDrafts } from '../review/drafts/drafts.ts'
-import { usePanel } from '../review/state/panel.ts'
+import { clickToActivate } from '../review/text/decorations.ts'
+import { heldChords, reviewKeys } from '../review/actions/keyBindings.ts'
+import { activeChanges } from '../review/text/pressing.ts'
+import { review } from '../review/text/reviewField.ts'
+import { useDrafts } from '../review/stores/drafts.ts'
+import { usePanel } from '../review/stores/panel.ts'
 import { isCorrector, useSession } from '../session/store.ts'
 import { indentItem, insertLink, toggleMark } from './format.ts'
 import { textKeys } from './keymap.ts'
 import { language } from './language.ts'
-import { wholeCharacters } from './sync/surrogates.ts'
-
-export interface EditorSetup {
-  text: string
-  version: number
-  clientID: string
-  writable: boolean
-  title: string
-  onUpdate: Extension
-}
+import { wholeCharacters } from './surrogates.ts'
+import type { EditorSetup } from '../document/openDocument.ts'
 
 export function editorState({
   text,

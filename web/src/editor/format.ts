@@ -1,6 +1,4 @@
-/**
- * What keys do to the text: bold, italic, links, indentation, and deleting a character.
- */
+/** Commands of keys on the text: bold, italic, links, indentation, and deleting a character. */
 import { EditorSelection, findClusterBreak, type StateCommand } from '@codemirror/state'
 
 /** Wraps the selection in `mark`, or takes it away again. */

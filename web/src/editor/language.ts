@@ -14,7 +14,7 @@ const fetched = Promise.all([
   import('./direction.ts'),
   import('./readerNotes.ts'),
   import('../frozen/menu.ts'),
-  import('../review/changes/lineMarks.ts'),
+  import('../review/text/lineMarks.ts'),
 ]).then(
   ([
     { markdown },

@@ -2,9 +2,10 @@
 import { EditorView } from '@codemirror/view'
 import type { Role } from '../wire/generated.ts'
 import { toast } from '../ui/toasts.ts'
-import { canDecide, useDocument } from './store.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { canDecide } from '../session/roles.ts'
 
-/** What the toast is about. */
+/** Subject of the toast. */
 const READ_ONLY = 'read only'
 
 /** Pure. */
@@ -14,7 +15,7 @@ export function readerNote(role: Role): string {
     : 'You can read this text, but not write in it. An owner can change that.'
 }
 
-/** Whether a key would have put something in or taken something out. Pure. */
+/** Returns whether a key would have put something in or taken something out. Pure. */
 export const writes = ({
   key,
   ctrlKey,
@@ -27,7 +28,7 @@ export const writes = ({
   ([...key].length === 1 || ['Enter', 'Backspace', 'Delete'].includes(key))
 
 const say = (view: EditorView): boolean => {
-  if (view.state.readOnly) toast(readerNote(useDocument.getState().role), { about: READ_ONLY })
+  if (view.state.readOnly) toast(readerNote(useOpenDocument.getState().role), { about: READ_ONLY })
   return false
 }
 

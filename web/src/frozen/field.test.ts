@@ -1,12 +1,13 @@
 import { EditorState, type TransactionSpec } from '@codemirror/state'
 import type { ViewUpdate } from '@codemirror/view'
 import { beforeEach, expect, it } from 'vitest'
+import { setFrozen } from '../document/effects.ts'
 import { useToasts } from '../ui/toasts.ts'
-import { frozenField, frozenIn, sayWhatEnded, setFrozen } from './field.ts'
+import { frozenField, frozenIn, sayWhatEnded } from './field.ts'
 
 const said = () => useToasts.getState().toasts.map(({ text }) => text)
 
-/** What people are told when this happens to "one two three", of which "two" is frozen. */
+/** Returns the notes after this happens to "one two three", of which "two" is frozen. */
 function happens(spec: TransactionSpec): EditorState {
   const first = EditorState.create({ doc: 'one two three', extensions: [frozenField] })
   const before = first.update({ effects: setFrozen.of([{ from: 4, to: 7 }]) }).state

@@ -6,7 +6,6 @@ import {
   type EditorState,
   type Extension,
   type Range as Placed,
-  StateEffect,
   StateField,
   type Transaction,
 } from '@codemirror/state'
@@ -17,17 +16,16 @@ import {
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view'
+import { setFrozen } from '../document/effects.ts'
 import { toast } from '../ui/toasts.ts'
 import type { Hunk, Range } from '../wire/generated.ts'
-import { follow, touchesFrozen, within } from './ranges.ts'
+import { follow, touchesFrozen, within } from '../document/frozenRanges.ts'
+import './field.css'
 
 interface Frozen {
   ranges: readonly Range[]
   deco: DecorationSet
 }
-
-/** All frozen passages, replacing those before. */
-export const setFrozen = StateEffect.define<readonly Range[]>()
 
 export const frozenField = StateField.define<Frozen>({
   create: () => ({ ranges: [], deco: Decoration.none }),
@@ -45,7 +43,7 @@ export function frozenIn(state: EditorState): readonly Range[] {
   return state.field(frozenField, false)?.ranges ?? []
 }
 
-/** Whether accepting the change would touch frozen words; the server refuses that. */
+/** Returns whether accepting the change would touch frozen words; the server refuses that. */
 export function hunkTouchesFrozen(state: EditorState, { parts }: Hunk): boolean {
   const ranges = frozenIn(state)
   return parts.some((part) =>
@@ -60,7 +58,8 @@ export function frozen(): Extension {
 }
 
 /**
- * Freezing goes with the words: whoever sees them go learns that it does not come back with them.
+ * Freezing goes with the words: a person who sees them go learns that it does not come back with
+ * them.
  */
 export function sayWhatEnded({ transactions }: ViewUpdate): void {
   const replaced = (tr: Transaction) => tr.effects.some((effect) => effect.is(setFrozen))

@@ -3,20 +3,20 @@
  * them.
  */
 import type { EditorView } from '@codemirror/view'
-import { activeDocument } from '../editor/sync/activeDocument.ts'
-import { allSent } from '../editor/sync/allSent.ts'
-import { useDocument } from '../editor/store.ts'
+import { openDocument } from '../document/openDocument.ts'
+import { allSent } from '../document/allSent.ts'
+import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { Range } from '../wire/generated.ts'
 import { frozenIn } from './field.ts'
-import { freeze, isFrozen, thaw, wordsOf } from './ranges.ts'
+import { freeze, isFrozen, thaw, wordsOf } from '../document/frozenRanges.ts'
 
 /** Only who may change a document's review settings may freeze. */
-export const mayFreeze = (): boolean => useDocument.getState().role === 'owner'
+export const mayFreeze = (): boolean => useOpenDocument.getState().role === 'owner'
 
-/** What the key does now: the words it is about, and which way. */
+/** Returns what the key does now: the words it is about, and the direction. */
 export function freezable(view: EditorView): { range: Range; frozen: boolean } | null {
   const { from, to } = view.state.selection.main
   const ranges = frozenIn(view.state)
@@ -52,7 +52,7 @@ export function unfreeze(index: number): void {
  * along till then.
  */
 async function change(wanted: (view: EditorView) => readonly Range[]): Promise<void> {
-  const current = (await allSent()) ? activeDocument() : null
+  const current = (await allSent()) ? openDocument() : null
   if (!current) return toast('Wait until everything typed is saved, then try again.')
   const before = frozenIn(current.view.state)
   const ranges = wanted(current.view)

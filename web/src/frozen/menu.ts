@@ -12,7 +12,8 @@ import { selectionActions } from '../chat/composer/selectionActions.ts'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
 import { frozenIn } from './field.ts'
 import { freezable, mayFreeze, toggleFrozen } from './freeze.ts'
-import { wordsOf } from './ranges.ts'
+import { wordsOf } from '../document/frozenRanges.ts'
+import './menu.css'
 
 /** While the selection is still being drawn, a button would be in the way. */
 const REST_MS = 250

@@ -1,7 +1,7 @@
-/** What is said where nothing is frozen. Pure. */
+/** The words where nothing is frozen. Pure. */
 import { MOD, SHIFT } from '../ui/keyNames.ts'
 
-/** How to freeze words, for who may; or else who does. */
+/** Explains freezing to people who may freeze; to others, the role that may. */
 export const nothingFrozen = (mayFreeze: boolean): string =>
   mayFreeze
     ? `None. Select words in the text and press ${MOD} ${SHIFT} L: the AI can’t change them; people still can.`

@@ -2,6 +2,7 @@
 import { Icon } from '../ui/icons.tsx'
 import { toggleAuthors, useAuthors } from './store.ts'
 import { credit, share } from './wording.ts'
+import './Authors.css'
 
 export function Authors() {
   const { parts, here } = useAuthors()

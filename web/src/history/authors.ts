@@ -1,6 +1,6 @@
 /**
- * Who wrote what, drawn behind the text: a tint and an underline of its own for each, and the words
- * on hovering.
+ * Draws authors behind the text: a tint and an underline of its own for each, and the words on
+ * hovering.
  */
 import { type Range, StateField, type Extension } from '@codemirror/state'
 import {
@@ -15,8 +15,9 @@ import { readAuthors, setSpans } from './readAuthors.ts'
 import { useAuthors } from './store.ts'
 import { sharesAsShown } from './authorLooks.ts'
 import { credit, keyOf } from './wording.ts'
+import './authorMarks.css'
 
-/** What typing has changed is asked again when the writer pauses. */
+/** Asks again after typing, when the writer pauses. */
 const PAUSE_MS = 700
 
 const spanField = StateField.define<DecorationSet>({
@@ -40,7 +41,8 @@ function draw(spans: readonly ProvenanceSpan[]): DecorationSet {
 }
 
 /**
- * What stands before the caret, as when typing goes on there; at the start of a line, what follows.
+ * Returns the span before the caret, as when typing goes on there; at the start of a line, the one
+ * that follows.
  */
 export function spanAt(view: EditorView): ProvenanceSpan | null {
   const { head } = view.state.selection.main

@@ -1,4 +1,4 @@
-/** Who wrote what is fetched, and drawn behind the text, once somebody asks for it. */
+/** Fetches and draws the authors of the text once a person asks for them. */
 import { StateEffect } from '@codemirror/state'
 import { type EditorView, ViewPlugin } from '@codemirror/view'
 import { toast } from '../ui/toasts.ts'

@@ -1,7 +1,7 @@
 /** Asks the server who wrote what, and shows it where the words stand here. */
 import { sendableUpdates } from '@codemirror/collab'
 import { StateEffect } from '@codemirror/state'
-import { activeDocument } from '../editor/sync/activeDocument.ts'
+import { openDocument } from '../document/openDocument.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
@@ -37,12 +37,12 @@ export async function readAuthors(): Promise<void> {
 }
 
 async function readOnce(): Promise<void> {
-  const current = activeDocument()
+  const current = openDocument()
   if (!current || !useAuthors.getState().on) return
   const { version, spans } = await wire.call('document:provenance', { documentId: current.id })
-  if (activeDocument() !== current || !useAuthors.getState().on) return
+  if (openDocument() !== current || !useAuthors.getState().on) return
   const missed = current.confirmed?.since(version)
-  // Told of a version that has not arrived here yet: its updates come first.
+  // Of a version that has not arrived here yet: its updates come first.
   if (!missed) return void setTimeout(() => void readAuthors(), 200)
   const path = [...missed, ...sendableUpdates(current.view.state).map((update) => update.changes)]
   const length = current.view.state.doc.length

@@ -1,9 +1,9 @@
 /**
- * A history of single updates as steps a person remembers: what somebody wrote in one go, what was
+ * A history of single updates as steps that a person remembers: words written in one go, changes
  * accepted. Pure.
  */
 import type { HistoryAct, Difference, HistoryLine, Person } from '../wire/generated.ts'
-import { countWords } from '../editor/textStatistics.ts'
+import { countWords } from '../text/textStatistics.ts'
 
 /** Typing with a longer pause is another step. */
 const PAUSE_MS = 10 * 60_000
@@ -15,11 +15,11 @@ export interface Step {
   from: number
   /** The version after its last. */
   to: number
-  /** Who made it, the latest first: several people if they typed together. */
+  /** Its authors, the latest first: several people if they typed together. */
   authors: readonly Person[]
   /** `begun`: the text with which the document was created. */
   act: HistoryAct | 'begun'
-  /** When it ended; missing for the beginning. */
+  /** Time of its end; missing for the beginning. */
   at?: string
   /** The request it came from. */
   origin?: string
@@ -86,7 +86,7 @@ export function titleOf({ act }: Step): string {
   }
 }
 
-/** How many words came and went. */
+/** Numbers of words that came and went. */
 export function wordsIn(parts: readonly Difference[]): { added: number; removed: number } {
   const count = (texts: readonly string[]) => texts.reduce((sum, text) => sum + countWords(text), 0)
   return {

@@ -8,9 +8,9 @@ import type { AuthorShare } from './wording.ts'
 
 interface AuthorsState {
   on: boolean
-  /** Who has a part in the text, the largest first. */
+  /** The authors of the text, the largest part first. */
   parts: readonly AuthorShare[]
-  /** What stands at the caret. */
+  /** The author at the caret. */
   here: ProvenanceSpan | null
 }
 

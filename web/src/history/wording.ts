@@ -1,21 +1,21 @@
-/** Who wrote something, in words; and who has how large a part in the text. Pure. */
+/** Names of authors in words, and the size of their parts in the text. Pure. */
 import { allowed } from '../rules/wording.ts'
 import type { Person, ProvenanceSpan } from '../wire/generated.ts'
 
-/** Somebody who has a part in the text. */
+/** An author with a part in the text. */
 export interface AuthorShare {
   key: string
   /** As the legend calls it. */
   name: string
-  /** How it is drawn: `ai`, `beginning`, or `0`, `1`, … for people. */
+  /** The look: `ai`, `beginning`, or `0`, `1`, … for people. */
   look: string
   /** UTF-16 units. */
   units: number
 }
 
 /**
- * What is the AI's is one part, and what people edited before they accepted it another, whoever it
- * was for: whose request it was is said at the caret.
+ * Words of the AI are one part, and words that people edited before they accepted them another, for
+ * all people together: the person who asked is named at the caret.
  */
 export const keyOf = ({ kind, author, claimedAuthor, edited }: ProvenanceSpan): string =>
   kind === 'person'

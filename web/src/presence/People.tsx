@@ -1,7 +1,8 @@
-/** Who is in the document, one circle for each person. */
-import { useDocumentParts } from '../editor/store.ts'
+/** The people in the document, one circle for each. */
+import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useSession } from '../session/store.ts'
 import type { Peer } from '../wire/generated.ts'
+import './People.css'
 
 /** Connections of one person under one name are one circle; we come first. */
 export function peopleOf(peers: readonly Peer[], member: string): Peer[] {
@@ -14,7 +15,7 @@ export function peopleOf(peers: readonly Peer[], member: string): Peer[] {
 }
 
 export function People() {
-  const { peers, crowd, member } = useDocumentParts('peers', 'crowd', 'member')
+  const { peers, crowd, member } = useOpenDocumentFields('peers', 'crowd', 'member')
   const link = useSession((session) => session.link)
   const people = peopleOf(peers, member)
   const more = Math.max(0, people.length - 5) + crowd

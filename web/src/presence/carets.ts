@@ -7,6 +7,7 @@ import {
   ViewPlugin,
   WidgetType,
 } from '@codemirror/view'
+import './carets.css'
 
 export interface Caret {
   id: string

@@ -1,8 +1,7 @@
-/** The people in an open document: where their carets are in our copy, and ours told to them. */
-import type { ChangeSet } from '@codemirror/state'
-import type { EditorView } from '@codemirror/view'
-import { useDocument } from '../editor/store.ts'
-import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
+/** The people in an open document: their carets in our copy, and ours sent to them. */
+import { useOpenDocument } from '../document/useOpenDocument.ts'
+import type { OpenDocument } from '../document/openDocument.ts'
+import type { ConfirmedDocument } from '../document/confirmedDocument.ts'
 import type { Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
 import { Debouncer } from './debouncer.ts'
@@ -16,44 +15,58 @@ const LATER_MS = 250
 const coloured = (peers: readonly Peer[]): Peer[] =>
   withColors(peers, looksOf(peers.map(({ user, name }) => ({ id: user, name }))))
 
-/** The document as its owner has it just now. */
-interface Host {
-  readonly id: string
-  readonly view: EditorView
-  readonly settled: boolean
-  /** The server's side; `null` while we are not in step with it. */
-  inStep(): ConfirmedDocument | null
-  unconfirmed(): readonly ChangeSet[]
+/** Follows the people in a document until it is closed. */
+export function followPeers(document: OpenDocument, wire: Wire): void {
+  const peers = new DocumentPeers(document, wire)
+  const stops = [
+    wire.on('presence:changes', (changes) => {
+      if (changes.documentId === document.id) peers.change(changes, document.confirmed)
+    }),
+    wire.on('presence:update', (moved) => {
+      if (moved.documentId === document.id) peers.move(moved, document.confirmed)
+    }),
+  ]
+  const { events } = document
+  events.on('opened', (opened) => peers.see(opened.peers, document.confirmed, opened.peerCount))
+  events.on('updated', ({ selectionSet, docChanged, focusChanged }) => {
+    if (selectionSet || docChanged || focusChanged) peers.want()
+  })
+  events.on('pushed', () => peers.want())
+  events.on('disconnected', () => peers.leave(document.confirmed))
+  events.on('closed', () => {
+    peers.stop()
+    stops.forEach((stop) => stop())
+  })
 }
 
-export class DocumentPeers {
+class DocumentPeers {
   private readonly beat = new Debouncer(CARET_EVERY_MS, () => this.send())
   private readonly others = new PeerCarets()
   private readonly later = new Debouncer(LATER_MS, () => this.draw(this.host.inStep()))
   private all: readonly Peer[] = []
 
   constructor(
-    private readonly host: Host,
+    private readonly host: OpenDocument,
     private readonly wire: Wire,
   ) {}
 
-  /** Who is here. `count`: with those who are not listed. */
+  /** Takes the list of people here. `count`: with those who are not listed. */
   see(all: readonly Peer[], confirmed: ConfirmedDocument | null, count = all.length): void {
     this.all = all
     const peers = coloured(all)
-    useDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
+    useOpenDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
     this.others.see(peers, all)
     this.draw(confirmed)
   }
 
-  /** Who came, changed and left. */
+  /** Takes people who came, changed and left. */
   change(
     { put, left, count, complete }: PresenceChanges,
     confirmed: ConfirmedDocument | null,
   ): void {
     this.all = changed(complete ? [] : this.all, put, left)
     const peers = coloured(this.all)
-    useDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
+    useOpenDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
     this.others.see(peers, put)
     this.draw(confirmed)
   }
@@ -86,7 +99,7 @@ export class DocumentPeers {
     // disturb it.
     if (view.compositionStarted) return this.later.want()
     const carets = this.others.carets(
-      useDocument.getState().member,
+      useOpenDocument.getState().member,
       confirmed,
       this.host.unconfirmed(),
       view.state.doc.length,

@@ -8,7 +8,7 @@ export interface KnownPerson {
   name: string
 }
 
-/** How many people can be drawn differently, and in how many colours. */
+/** Numbers of people who can be drawn differently, and of colours. */
 const LOOKS = 8
 const COLOURS = 4
 /** So many people are kept on this device. */
@@ -18,7 +18,7 @@ const KEY = 'copydesk:looks'
 /** Two people may share an account: then their names tell them apart. */
 export const keyOfPerson = ({ id, name }: KnownPerson): string => `${id} ${name}`
 
-/** FNV-1a of an id: the look that somebody has wherever nobody else has it. */
+/** FNV-1a of an id: the look of a person wherever no other person has it. */
 function preferred(id: string): number {
   const hash = [...id].reduce(
     (sum, sign) => Math.imul(sum ^ sign.codePointAt(0)!, 0x01000193) >>> 0,

@@ -1,6 +1,6 @@
-/** Where everybody else is, mapped into our copy of the text. Pure. */
+/** Maps the carets of others into our copy of the text. Pure. */
 import type { ChangeDesc } from '@codemirror/state'
-import type { ConfirmedDocument } from '../editor/sync/confirmedDocument.ts'
+import type { ConfirmedDocument } from '../document/confirmedDocument.ts'
 import type { Peer, PeerCaret, PresenceUpdate } from '../wire/generated.ts'
 import type { Caret } from './carets.ts'
 import { colourOf, keyOfPerson } from './looks.ts'
@@ -46,7 +46,7 @@ export class PeerCarets {
     this.places.clear()
   }
 
-  /** Everybody's caret but our own; nobody's whose place we cannot work out. */
+  /** Returns all carets but our own, and those whose place cannot be worked out. */
   carets(
     ours: string,
     confirmed: ConfirmedDocument,

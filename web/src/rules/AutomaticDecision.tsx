@@ -1,12 +1,12 @@
 /**
- * Nobody was asked: a rule of somebody decided, or approvals were not wanted. What can be undone
- * can be undone all the same.
+ * A decision without a person: by a rule, or because approvals were off. Undo works all the same.
  */
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { useRules } from './store.ts'
 import { automatic } from './wording.ts'
+import './AutomaticDecision.css'
 
 export function AutomaticDecision({
   verb,

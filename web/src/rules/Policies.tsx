@@ -1,10 +1,11 @@
-/** In the review settings: for some tools and sizes somebody stricter decides. */
+/** In the review settings: for some tools and sizes a stricter policy decides. */
 import { useState } from 'react'
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
-import { configure, POLICIES } from '../review/state/settings.ts'
+import { configure, POLICIES } from '../review/actions/settings.ts'
 import { Choice } from '../ui/Choice.tsx'
 import type { ToolPolicy } from '../wire/generated.ts'
 import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
+import './Policies.css'
 
 const NEW: PolicyChoice = { tool: '', over: '', policy: 'owner' }
 const TOOLS = [

@@ -1,6 +1,6 @@
 /**
- * Where an owner denies, wants to be asked, or allows: by tool, files, size and who asks, with what
- * that will mean.
+ * The form in which an owner denies, wants to be asked, or allows: by tool, files, size and person,
+ * with the meaning of that.
  */
 import { useEffect, useState } from 'react'
 import { useSession } from '../session/store.ts'
@@ -8,6 +8,7 @@ import { addRule, peopleWhoAsk } from './store.ts'
 import { offered, type RuledTool } from './tools.ts'
 import type { Person } from '../wire/generated.ts'
 import { type Choice, flawOf, meaning, ruleOf } from './wording.ts'
+import './RuleForm.css'
 
 const NEW: Choice = { effect: 'ask', tool: '', path: '', size: '', author: '' }
 

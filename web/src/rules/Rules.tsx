@@ -3,7 +3,7 @@
  * owners.
  */
 import { useState } from 'react'
-import { useDocumentParts } from '../editor/store.ts'
+import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -11,9 +11,10 @@ import { RuleForm } from './RuleForm.tsx'
 import { RuleList } from './RuleList.tsx'
 import { useRules, useRulesOf } from './store.ts'
 import { RULED_IN_DOCUMENTS } from './tools.ts'
+import './Rules.css'
 
 export function Rules() {
-  const { id, role } = useDocumentParts('id', 'role')
+  const { id, role } = useOpenDocumentFields('id', 'role')
   const supported = useCapability('rules')
   useRulesOf(id)
   const rules = useRules((state) => state.rules)

@@ -1,7 +1,7 @@
 /** In the review settings, for owners: what holds in every document that says nothing itself. */
 import { useState } from 'react'
 import { MODES } from '../chat/modes.ts'
-import { configureServer, timeLimits } from '../review/state/settings.ts'
+import { configureServer, timeLimits } from '../review/actions/settings.ts'
 import { useSession } from '../session/store.ts'
 import { Choice } from '../ui/Choice.tsx'
 import type { SetSettings } from '../wire/generated.ts'

@@ -2,7 +2,7 @@
 import { toolName } from '../chat/tools.ts'
 import type { DecisionPolicy, ToolPolicy } from '../wire/generated.ts'
 
-/** What somebody has chosen in the form. */
+/** The choices in the form. */
 export interface PolicyChoice {
   /** Empty: every tool. */ tool: string
   /** As typed; empty: of every size. */ over: string

@@ -1,5 +1,5 @@
 /**
- * Rules that we were told of; those of the open document are what people have approved there in
+ * Rules that the server sent; those of the open document are what people have approved there in
  * advance.
  */
 import { useEffect } from 'react'
@@ -8,7 +8,7 @@ import { hasCapability, useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { AddRule, Person, ToolApprovalResolved, Rule } from '../wire/generated.ts'
-import { whoseRule } from './whoseRule.ts'
+import { whoseRule } from '../review/state/whoseRule.ts'
 
 interface Rules {
   /** Of the open document. */
@@ -62,7 +62,7 @@ function announce({ by, hunks }: ToolApprovalResolved): void {
   })
 }
 
-/** Everybody whom a rule can be about, for owners; others are told nobody. */
+/** Everybody whom a rule can be about, for owners; others get no list. */
 export async function peopleWhoAsk(): Promise<Person[]> {
   try {
     const { tokens } = await wire.call('token:list', {})

@@ -15,7 +15,7 @@ import {
   sizesInInbox,
   sizesFor,
 } from './wording.ts'
-import { whoseRule } from './whoseRule.ts'
+import { whoseRule } from '../review/state/whoseRule.ts'
 
 const request = (more: Partial<ToolApprovalRequest>) =>
   ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ToolApprovalRequest

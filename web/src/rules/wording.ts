@@ -1,8 +1,8 @@
-/** What a rule allows, asks about or denies, in words that leave nothing out. Pure. */
+/** The calls that a rule allows, asks about or denies, in words that leave nothing out. Pure. */
 import { toolName } from '../chat/tools.ts'
 import type { AddRule, ToolApprovalRequest, Remember, Rule } from '../wire/generated.ts'
 import { RULED_IN_INBOX, type RuledTool } from './tools.ts'
-import { whoseRule } from './whoseRule.ts'
+import { whoseRule } from '../review/state/whoseRule.ts'
 
 /**
  * Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the
@@ -10,7 +10,7 @@ import { whoseRule } from './whoseRule.ts'
  */
 const SIZES = [20, 50, 100, 200, 500, 1_000]
 
-/** Those for whole files. */
+/** Patterns for whole files. */
 const SIZES_AT_DESK = [100, 500, 2_000, 10_000]
 
 /** The sizes a request fits into, smallest first; none for what is no small correction any more. */
@@ -25,11 +25,11 @@ export const sizesInInbox = (units: number): (number | undefined)[] => [
 ]
 
 /**
- * Whether it makes sense to offer a rule beside accepting all of a request: the server makes none
- * otherwise, or it would never apply.
+ * Returns whether it makes sense to offer a rule beside accepting all of a request: the server
+ * makes none otherwise, or it would never apply.
  */
 export function canRemember(request: ToolApprovalRequest): boolean {
-  // Whoever wants a plan wants to see it.
+  // An owner who wants a plan wants to see it.
   if (request.tool_name === 'ExitPlanMode') return false
   if (request.units === null || request.warnings.length > 0 || request.preview_type === 'command')
     return false
@@ -92,7 +92,7 @@ export function reach(remember: Remember, who: string): string {
   return `only what ${who} ${who === 'you' ? 'ask' : 'asks'} for`
 }
 
-/** What somebody has chosen in the form. */
+/** The choices in the form. */
 export interface Choice {
   effect: 'deny' | 'ask' | 'allow'
   /** Empty: every tool. */ tool: string
@@ -101,7 +101,7 @@ export interface Choice {
   /** User of the person who asks; empty: anybody. */ author: string
 }
 
-/** What is asked of the server; `null`: the choice makes no rule. */
+/** Returns the message to the server; `null`: the choice makes no rule. */
 export function ruleOf(documentId: string, choice: Choice): AddRule | null {
   if (flawOf(choice) !== null) return null
   const { effect, tool, path, size, author } = choice
@@ -116,7 +116,7 @@ export function ruleOf(documentId: string, choice: Choice): AddRule | null {
   }
 }
 
-/** What keeps the choice from being a rule; `null`: nothing that is known here. */
+/** Returns why the choice is no rule; `null`: no reason is known here. */
 export function flawOf({ effect, tool, size }: Choice): string | null {
   const units = size.trim() === '' ? undefined : Number(size)
   if (effect === 'allow' && tool === '') return 'A rule allows one tool: choose which.'
@@ -134,7 +134,7 @@ const MEANING: Record<Choice['effect'], string> = {
     'Done at once, in your name. Commands and what has a warning are asked about all the same.',
 }
 
-/** What the rule will mean; among `tools` are some that no path can speak of. */
+/** Returns the meaning of the rule; among `tools` are some that no path can speak of. */
 export function meaning({ effect, tool, path }: Choice, tools: readonly RuledTool[]): string {
   const said = `${MEANING[effect]}${tool === 'Edit' && effect !== 'allow' ? ' Several edits of a file are meant too.' : ''}`
   if (path.trim() === '' || effect === 'allow') return said
@@ -149,8 +149,8 @@ export function meaning({ effect, tool, path }: Choice, tools: readonly RuledToo
 }
 
 /**
- * Why nobody was asked, and by which rule it was so: "Approved by your rule", "Write in notes/**,
- * of any size"; `null`: somebody decided.
+ * Returns why there was no question, and the rule for that: "Approved by your rule", "Write in
+ * notes/**, of any size"; `null`: a person decided.
  */
 export function automatic(
   verb: string,
@@ -177,7 +177,7 @@ export function automatic(
 }
 
 /**
- * Whether somebody may revoke a rule: its maker, or an owner; what an owner denied or wants asked,
+ * Returns whether a person may revoke a rule: its maker, or an owner; a rule that denies or asks,
  * only an owner.
  */
 export function mayRevoke(rule: Rule, me: string | undefined, role: string): boolean {

@@ -3,7 +3,9 @@
 /** The fragment with which the server sends back whom it could not sign in. */
 const FAILED = '#sign-in-error='
 
-/** Where a browser signs in; null: the server has no identity provider, or does not say. */
+/**
+ * Address at which a browser signs in; null: the server has no identity provider, or does not say.
+ */
 export async function signInAddress(): Promise<string | null> {
   try {
     const answer = await fetch('/api/v1/sign-in')
@@ -19,7 +21,7 @@ export function signInLink(address: string, pathname: string): string {
   return pathname.startsWith('/d/') ? `${address}?return=${encodeURIComponent(pathname)}` : address
 }
 
-/** Takes the reason why nobody was signed in out of the address. */
+/** Takes the reason of a failed sign-in out of the address. */
 export function takeSignInFailure(place: Location, past: History): string | undefined {
   const { hash } = place
   if (!hash.startsWith(FAILED)) return undefined

@@ -1,4 +1,4 @@
-/** Whether the server is there, who it says we are, and what it can do. */
+/** The connection to the server, the person it takes us for, and its capabilities. */
 import { create } from 'zustand'
 import { CallError, Wire } from '../wire/socket.ts'
 import { endSignIn, takeSignInFailure } from './identityProvider.ts'
@@ -31,10 +31,10 @@ const REFUSED_WAIT_MS = 1_500
 
 interface Session {
   link: ConnectionState
-  /** Why the server does not want us. */
+  /** The reason why the server refuses us. */
   refusal: WireError | null
   me: SessionRegistered | null
-  /** New tabs of this browser open as somebody else. */
+  /** New tabs of this browser open as another person. */
   guest: boolean
 }
 
@@ -46,7 +46,7 @@ export const useSession = create<Session>()(() => ({
 }))
 
 const places: Places = { tab: window.sessionStorage, browser: window.localStorage }
-/** Why the identity provider could not sign us in; undefined: nothing of the kind. */
+/** The reason why the identity provider could not sign us in; undefined: nothing of the kind. */
 export const signInFailure = takeSignInFailure(window.location, window.history)
 let identity = takeIdentity(window.location, window.history, places)
 
@@ -62,7 +62,7 @@ export const wire = new Wire(() => {
 })
 
 /**
- * Whether the server offers something beyond the protocol's core; controls for what it cannot do
+ * Returns whether the server offers something beyond the protocol's core; controls for other things
  * are not shown.
  */
 export function useCapability(name: string): boolean {
@@ -98,7 +98,7 @@ export function start(): void {
   wire.onConnectError((refusal) => {
     if (!refusal) return useSession.setState(({ me }) => ({ link: me ? 'offline' : 'connecting' }))
     if (refusal.code === 'unauthorized' || refusal.code === 'protocol') return refused(refusal)
-    // A session that is somebody else's is no reason to stay out: ask for a fresh one.
+    // A session of another person is no reason to stay out: ask for a fresh one.
     if (refusal.code === 'not_allowed') forgetSession(places.tab)
     // After a refusal socket.io does not try again by itself.
     setTimeout(() => wire.connect(), REFUSED_WAIT_MS)
@@ -130,7 +130,7 @@ function refused(refusal: WireError): void {
   wire.disconnect()
   if (refusal.code === 'unauthorized' && identity.token !== undefined) {
     forget(places, identity.token)
-    // Told apart from a first visit, for which nothing was refused.
+    // Not the same as a first visit, for which nothing was refused.
     useSession.setState({ link: 'refused', refusal, guest: identityOf(places).token !== undefined })
   } else {
     useSession.setState({
@@ -141,7 +141,7 @@ function refused(refusal: WireError): void {
   }
 }
 
-/** Nobody said who they are. */
+/** The code of a connection without an identity. */
 const NOBODY: WireError = {
   code: 'unauthorized',
   message: 'a token is needed',
@@ -154,15 +154,15 @@ const SIGNED_OUT: WireError = {
 }
 
 /**
- * Why we are out: `token_revoked`, `token_expired`, `nobody`, `signed_out`, or nothing the server
- * would say.
+ * The reason why we are out: `token_revoked`, `token_expired`, `nobody`, `signed_out`, or nothing
+ * the server would say.
  */
 export function reasonOf(refusal: WireError | null): string | undefined {
   const details = refusal?.details as Partial<Record<'reason', unknown>> | null | undefined
   return typeof details?.reason === 'string' ? details.reason : undefined
 }
 
-/** When the token ended, for people. */
+/** The end of the token, for people. */
 export function endedAt(refusal: WireError | null): string | undefined {
   const details = refusal?.details as Partial<Pick<SessionEnded, 'at'>> | null | undefined
   return typeof details?.at === 'string' ? details.at : undefined
@@ -178,7 +178,7 @@ function followOtherTabs(what: ReturnType<typeof identityChangeOf>): void {
     useSession.setState({ guest: isOut ? token !== undefined : isGuest(places, identity) })
 }
 
-/** Who we are, for what is fetched over HTTP; never in an address. */
+/** Headers that identify us for requests over HTTP; never in an address. */
 export function credentials(): Record<string, string> {
   return identity.token ? { Authorization: `Bearer ${identity.token}` } : {}
 }
@@ -189,7 +189,7 @@ export function signIn(token: string): void {
   become()
 }
 
-/** Forgets this tab's link and goes on as whoever this browser is. */
+/** Forgets this tab's link and goes on as the person of this browser. */
 export function goOnAsBefore(): void {
   forget(places, identity.token)
   become()
@@ -210,12 +210,12 @@ export async function nameMyself(name: string): Promise<string | null> {
   }
 }
 
-/** Whether the person who runs this server has not said who they are. */
+/** Returns whether the person who runs this server has no name yet. */
 export function isNameless(me: SessionRegistered | null): boolean {
   return me?.role === 'owner' && me.user.name === 'Owner' && me.capabilities.includes('tokens')
 }
 
-/** Whether the copy editor that needs no model answers: it can correct, but not invent. */
+/** Returns whether the copy editor that needs no model answers: it can correct, but not invent. */
 export const isCorrector = (me: SessionRegistered | null): boolean =>
   me?.models[0]?.startsWith('harper') ?? false
 

@@ -1,5 +1,5 @@
 /**
- * Who this tab is, and who this browser is when a new tab opens.
+ * The identity of this tab, and the one of this browser for new tabs.
  *
  * The secret from the link is taken out of the address bar at once, so that it is neither shared
  * nor shown. It is kept for this tab, and, once the server has taken it, for this browser: else a
@@ -13,9 +13,10 @@
  * - Another program that is served under the same host and port later could read it: on a borrowed
  * port, sign out or use a token that ends.
  * - A cookie would be out of reach of scripts, but goes to every server on the host, whatever its
- * port, and along with requests other pages   cause. A header does neither.
- * - A link never replaces who this browser is already: somebody could send one to have others write
- * under a name of his choosing. It counts for   its tab; the person can say that it is to stay.
+ * port, and along with requests other pages cause. A header does neither.
+ * - A link never replaces who this browser is already: another person could send one to have people
+ * write under a name of their choosing. It counts for its tab; the person can say that it is to
+ * stay.
  */
 
 export interface Identity {
@@ -27,14 +28,12 @@ const TOKEN = 'copydesk:token'
 const NAME = 'copydesk:name'
 const SESSION = 'copydesk:session'
 /**
- * When somebody last signed out, for the other tabs. That a token is gone does not say so: one that
- * was refused is forgotten too.
+ * Time of the last sign-out, for the other tabs. A missing token does not say so: one that was
+ * refused is forgotten too.
  */
 const LEFT = 'copydesk:signed-out'
 
-/**
- * Where an identity is kept: for this tab (`sessionStorage`) and for this browser (`localStorage`).
- */
+/** Places of an identity: for this tab (`sessionStorage`) and for this browser (`localStorage`). */
 export interface Places {
   tab: Storage
   browser: Storage
@@ -55,7 +54,7 @@ export function takeIdentity(place: Location, past: History, kept: Places): Iden
   return identityOf(kept)
 }
 
-/** Who this tab is: by its own link, else as this browser. */
+/** Returns the identity of this tab: by its own link, else as this browser. */
 export function identityOf({ tab, browser }: Places): Identity {
   const own = tab.getItem(TOKEN)
   const place = own === null ? browser : tab
@@ -65,31 +64,33 @@ export function identityOf({ tab, browser }: Places): Identity {
   }
 }
 
-/** From now on this tab is somebody else: with a conversation of their own. */
+/** From now on this tab is another person: with a conversation of their own. */
 export function setTabIdentity({ tab }: Places, { token, name }: Identity): void {
   if (tab.getItem(TOKEN) !== token) [NAME, SESSION].forEach((key) => tab.removeItem(key))
   put(tab, TOKEN, token)
   if (name !== undefined) tab.setItem(NAME, name)
 }
 
-/** The server has taken this token: this browser is that person, unless it is somebody already. */
+/** The server has taken this token: this browser is that person, unless it has a person already. */
 export function adoptForBrowser(kept: Places, identity: Identity): void {
   if (kept.browser.getItem(TOKEN) === null) setBrowserIdentity(kept, identity)
 }
 
-/** This browser is that person, whoever it was. */
+/** This browser is that person, also if it was another before. */
 export function setBrowserIdentity({ browser }: Places, { token, name }: Identity): void {
   put(browser, TOKEN, token)
   put(browser, NAME, name)
 }
 
-/** Whether new tabs of this browser open as somebody else. */
+/** Returns whether new tabs of this browser open as another person. */
 export function isGuest({ browser }: Places, { token }: Identity): boolean {
   const other = browser.getItem(TOKEN)
   return other !== null && other !== token
 }
 
-/** The token is not to be used any more, in this tab or in a new one. Somebody else's stays. */
+/**
+ * The token is not to be used any more, in this tab or in a new one. One of another person stays.
+ */
 export function forget({ tab, browser }: Places, token: string | undefined): void {
   for (const place of [tab, browser]) {
     if (place.getItem(TOKEN) === (token ?? null))
@@ -103,7 +104,10 @@ export function sayLeft({ browser }: Places): void {
   browser.setItem(LEFT, String(Date.now()))
 }
 
-/** What a change in another tab means: somebody left, or this browser is somebody else now. */
+/**
+ * Returns the meaning of a change in another tab: the person left, or this browser is another
+ * person now.
+ */
 export function identityChangeOf(event: Pick<StorageEvent, 'key'>): 'left' | 'other' | undefined {
   // A key of null: everything was cleared.
   if (event.key === LEFT || event.key === null) return 'left'

@@ -3,6 +3,7 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
 import { Icon } from './icons.tsx'
 import { topDialog } from './dialogStack.ts'
+import './Dialog.css'
 
 interface Props {
   title: string

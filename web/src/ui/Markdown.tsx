@@ -1,9 +1,10 @@
 /**
- * Somebody else's Markdown, to be read: what could deceive the eye is made visible, and nothing in
- * it acts.
+ * Markdown of others, to be read: what could deceive the eye is made visible, and nothing in it
+ * acts.
  */
-import { showInvisible } from '../workspace-inbox/state/visibleText.ts'
+import { showInvisible } from './visibleText.ts'
 import { type MarkdownNode, parseMarkdown } from './markdown.ts'
+import './Markdown.css'
 
 export function Markdown({ text }: { text: string }) {
   return <div className="markdown">{parseMarkdown(text).map(draw)}</div>

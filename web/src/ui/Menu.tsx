@@ -4,6 +4,7 @@
  */
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Icon, type IconName } from './icons.tsx'
+import './Menu.css'
 
 export interface MenuItem {
   label: string

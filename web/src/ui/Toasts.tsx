@@ -2,6 +2,7 @@
 import { createPortal } from 'react-dom'
 import { dismiss, type Toast, useToasts } from './toasts.ts'
 import { useDialogStack } from './dialogStack.ts'
+import './Toasts.css'
 
 export function Toasts() {
   const top = useDialogStack(({ dialogs }) => dialogs.at(-1))

@@ -2,8 +2,8 @@
 import { toast } from './toasts.ts'
 
 /**
- * Whether it is there; where the browser forbids it (a page over plain HTTP on another machine),
- * people are told to copy by hand.
+ * Returns whether it was copied; where the browser forbids it (a page over plain HTTP on another
+ * machine), a toast asks people to copy by hand.
  */
 export async function copyText(text: string): Promise<boolean> {
   try {

@@ -2,7 +2,7 @@
  * Many people press a button twice where once is meant. The second press of a double click decides
  * nothing, whatever button has come to stand under it; and a key that is held down presses once.
  */
-import { PRESS, toast } from './toasts.ts'
+import { PRESS_TOAST, toast } from './toasts.ts'
 
 /** Presses that follow each other so shortly at one place are one. */
 const SAME_MS = 300
@@ -17,7 +17,7 @@ export interface Press {
   detail: number
 }
 
-/** Whether a press is the second half of the one before. Pure. */
+/** Returns whether a press is the second half of the one before. Pure. */
 export function isRepeated(press: Press, before: Press | null): boolean {
   if (press.detail === 0) return false
   if (press.detail > 1) return true
@@ -57,4 +57,5 @@ export function watchDoubleClicks(page: Document, refused: () => void): () => vo
   }
 }
 
-export const noteDoubleClick = (): void => toast('A double click decides once.', { about: PRESS })
+export const noteDoubleClick = (): void =>
+  toast('A double click decides once.', { about: PRESS_TOAST })

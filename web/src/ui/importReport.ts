@@ -1,8 +1,8 @@
-/** What became of an imported or pasted text, in words. Pure. */
+/** The report of an imported or pasted text, in words. Pure. */
 import { plural } from './timeFormat.ts'
 import type { ImportedDocument, ImportReport, ToolApprovalRequest } from '../wire/generated.ts'
 
-/** Where the noun of a kind ends: "tables without a heading". */
+/** Returns the end of the noun of a kind: "tables without a heading". */
 const AFTER_NOUN = / (?:without|of|with|in|read|that|as) /
 
 /** "2 pictures", "1 table without a heading". */
@@ -40,7 +40,10 @@ type Authored = Pick<ToolApprovalRequest, 'author' | 'claimedAuthor'>
 const authorName = ({ author, claimedAuthor }: Authored): string =>
   claimedAuthor?.name ?? author.name
 
-/** Whose changes a request holds: "AI, asked by Ana", or "Bo in Word" of an imported file. */
+/**
+ * Names the author of the changes of a request: "AI, asked by Ana", or "Bo in Word" of an imported
+ * file.
+ */
 export const proposedBy = (request: Authored): string =>
   request.claimedAuthor
     ? `${request.claimedAuthor.name} in Word`

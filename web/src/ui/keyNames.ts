@@ -1,4 +1,4 @@
-/** How this computer's keyboard names its keys. */
+/** Names of keys on this computer's keyboard. */
 const apple = /Mac|iPhone|iPad/.test(navigator.platform)
 
 export const MOD = apple ? '⌘' : 'Ctrl'

@@ -81,7 +81,7 @@ export function parseMarkdown(source: string): MarkdownNode[] {
   return inside(language.parse(source).topNode, source)
 }
 
-/** What a node holds: its children, and the words between them. */
+/** Returns the content of a node: its children, and the words between them. */
 function inside(node: SyntaxNode, source: string): MarkdownNode[] {
   const shown: MarkdownNode[] = []
   let at = node.from

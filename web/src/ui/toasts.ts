@@ -11,7 +11,7 @@ export interface Toast {
 
 interface ToastState {
   toasts: readonly Toast[]
-  /** Whether something on the page shows them in a place of its own. */
+  /** True if something on the page shows them in a place of its own. */
   docked: boolean
 }
 
@@ -41,4 +41,4 @@ export function dismissAbout(about: string): void {
 }
 
 /** About why a press decided nothing: none is ignored without a sign. */
-export const PRESS = 'press'
+export const PRESS_TOAST = 'press'

@@ -1,12 +1,13 @@
 /**
- * What a call would do, as the server worked it out: a diff, several, a command, or the plain
+ * The effects of a call, as the server worked them out: a diff, several, a command, or the plain
  * input.
  */
-import { isPlan, planOf } from '../review/cards/PlanCard.tsx'
 import { Markdown } from '../ui/Markdown.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
-import { diffLines, showInvisible } from './state/visibleText.ts'
+import { diffLines, showInvisible } from '../ui/visibleText.ts'
+import { isPlan, planOf } from '../review/views/cards/PlanOutcome.tsx'
+import './CallPreview.css'
 
 interface Step {
   diff_lines: string[]

@@ -1,14 +1,15 @@
-/** A second step, on the safe side until somebody goes to the other. */
+/** A second step; the focus is on the safe side until the person goes to the other. */
 import type { ReactNode } from 'react'
-import { useBusy } from '../review/state/busy.ts'
+import { useBusy } from '../review/stores/busy.ts'
 import { useSession } from '../session/store.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
+import './ConfirmStep.css'
 
 interface Props {
   /** The request it is about. */
   id: string
   yes: string
-  /** What a yes means, for who cannot see what it stands below. */
+  /** The meaning of a yes, for people who cannot see the card above it. */
   name: string
   onYes: () => void
   onClose: () => void

@@ -1,17 +1,16 @@
 /** The input of a call, field by field, to be changed before it runs. */
 import { useState } from 'react'
-import { useBusy } from '../review/state/busy.ts'
-import { draftOf, useInboxDrafts, writeDraft } from '../review/drafts/drafts.ts'
-import { feedbackOnEdit } from '../review/wording/modelFeedback.ts'
-import { ModelFeedback } from '../review/cards/ModelFeedback.tsx'
+import { useBusy } from '../review/stores/busy.ts'
+import { useInboxDrafts, writeDraft } from '../review/stores/drafts.ts'
+import { feedbackOnEdit } from '../review/state/modelFeedback.ts'
+import { ModelFeedback } from '../review/views/cards/ModelFeedback.tsx'
 import { useSession } from '../session/store.ts'
-import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { decideRequest } from './state/decide.ts'
-import { type Field, fieldsOf, inputOf } from './state/visibleText.ts'
-
-/** Letters that fit on a line, about. */
-const COLUMNS = 64
+import { type Field, fieldsOf, inputOf } from '../ui/visibleText.ts'
+import { draftOf } from '../review/state/drafts.ts'
+import { Line } from './InputLine.tsx'
+import './EditInput.css'
 
 interface Props {
   request: ToolApprovalRequest
@@ -109,50 +108,4 @@ function parsed(fields: readonly Field[]): unknown {
   } catch {
     return undefined
   }
-}
-
-function Line({
-  field: { name, kind, text },
-  first,
-  onChange,
-}: {
-  field: Field
-  first: boolean
-  onChange: (text: string) => void
-}) {
-  const flip = useFocusOnce<HTMLInputElement>(first)
-  const area = useFocusOnce<HTMLTextAreaElement>(first)
-  if (kind === 'switch') {
-    return (
-      <label className="inbox-switch">
-        <input
-          type="checkbox"
-          ref={flip}
-          checked={text === 'true'}
-          onChange={(event) => onChange(String(event.currentTarget.checked))}
-        />{' '}
-        {name}
-      </label>
-    )
-  }
-  const rows = Math.min(
-    12,
-    text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0),
-  )
-  return (
-    <label className="inbox-field">
-      <span>
-        {name || 'input'}
-        {kind === 'json' ? ' (JSON)' : ''}
-      </span>
-      <textarea
-        className="field"
-        rows={rows}
-        ref={area}
-        spellCheck={false}
-        value={text}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    </label>
-  )
 }

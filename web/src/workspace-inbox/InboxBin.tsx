@@ -1,9 +1,11 @@
 /** The bin of the desk: what has ended there, who ended it, and the ways back. */
-import { BinPages } from '../review/BinPages.tsx'
-import { WORKSPACE_INBOX, type Filter } from '../review/state/bin.ts'
+import { BinPages } from '../review/views/BinPages.tsx'
+import { WORKSPACE_INBOX } from '../review/actions/bin.ts'
 import { bin } from './state/bin.ts'
 import { InboxCard } from './InboxCard.tsx'
 import { useInbox } from './state/store.ts'
+import type { Filter } from '../review/state/refused.ts'
+import './InboxBin.css'
 
 const FILTERS: readonly (readonly [Filter, string])[] = [
   ['all', 'All'],

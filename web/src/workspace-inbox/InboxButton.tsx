@@ -1,9 +1,10 @@
 /** The way to the desk, with how much waits there. */
-import { canDecide } from '../editor/store.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { splitByWaiting, useInbox } from './state/store.ts'
+import { canDecide } from '../session/roles.ts'
+import './InboxButton.css'
 
 export function InboxButton() {
   const role = useSession((session) => session.me?.role)

@@ -4,20 +4,22 @@
  */
 import { useId } from 'react'
 import { toolName } from '../chat/tools.ts'
-import { ApprovalCount } from '../review/cards/ApprovalCount.tsx'
-import { isWaiting } from '../review/state/store.ts'
+import { ApprovalCount } from '../review/views/cards/ApprovalCount.tsx'
+import { isWaiting } from '../review/state/requests.ts'
 import { AutomaticDecision } from '../rules/AutomaticDecision.tsx'
 import { timeAgo } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { InboxDecisions } from './InboxDecisions.tsx'
-import { ResolvedCard, AftermathNotes } from './ResolvedCard.tsx'
+import { ResolvedCard } from './ResolvedCard.tsx'
 import { CallPreview } from './CallPreview.tsx'
-import { showInvisible } from './state/visibleText.ts'
+import { showInvisible } from '../ui/visibleText.ts'
 import { outcomeOf, scopeOf } from './state/wording.ts'
+import { AftermathNotes } from './AftermathNotes.tsx'
+import './InboxCard.css'
 
 interface Props {
   request: ToolApprovalRequest
-  /** Somebody is at this one. */ active?: boolean
+  /** True if the person is at this one. */ active?: boolean
 }
 
 export function InboxCard({ request, active = false }: Props) {

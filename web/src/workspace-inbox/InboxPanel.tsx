@@ -3,11 +3,10 @@
  * page.
  */
 import { type RefObject, useEffect, useRef } from 'react'
-import { canWrite } from '../editor/store.ts'
-import { useInboxDrafts } from '../review/drafts/drafts.ts'
-import { useFocusHeartbeat } from '../review/state/focusHeartbeat.ts'
-import { OrphanedDraftList } from '../review/OrphanedDraftList.tsx'
-import { mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
+import { useInboxDrafts } from '../review/stores/drafts.ts'
+import { useFocusHeartbeat } from '../review/actions/focusHeartbeat.ts'
+import { OrphanedDraftList } from '../review/views/OrphanedDraftList.tsx'
+import { mayDecide } from '../review/state/permissions.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { plural } from '../ui/timeFormat.ts'
@@ -18,7 +17,10 @@ import { PromptBox } from './PromptBox.tsx'
 import { focusCard, handleInboxKey } from './state/keyBindings.ts'
 import { useInboxOrphans } from './state/orphanedDrafts.ts'
 import { splitByWaiting, useInbox } from './state/store.ts'
-import { cardOf, useFocusedCard } from './useFocusedCard.ts'
+import { cardOf, useFocusedCard } from './state/useFocusedCard.ts'
+import { canWrite } from '../session/roles.ts'
+import { useInboxReviewer } from '../review/stores/reviewer.ts'
+import './InboxPanel.css'
 
 export function InboxPanel() {
   useInboxOrphans()

@@ -6,6 +6,7 @@ import { RuleList } from '../rules/RuleList.tsx'
 import { RULED_IN_INBOX } from '../rules/tools.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { readRules, useInboxRules } from './state/rules.ts'
+import './InboxRules.css'
 
 export function InboxRules() {
   const supported = useCapability('rules')

@@ -1,15 +1,17 @@
 /** Asking for work in the workspace, and what has become of what was asked. */
 import { useState } from 'react'
 import { create } from 'zustand'
-import { documentPath, follow } from '../app/routes.ts'
-import { ModeChoice } from '../chat/ModeChoice.tsx'
+import { documentPath, follow } from '../navigation/routes.ts'
+import { ModeChoice } from '../chat/composer/ModeChoice.tsx'
 import { chosenMode } from '../chat/modes.ts'
-import { isWaiting } from '../review/state/store.ts'
-import { mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
+import { isWaiting } from '../review/state/requests.ts'
+import { mayDecide } from '../review/state/permissions.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { type AskedRun, hear, shownRuns, stateWords, type Waits } from './state/askedRuns.ts'
 import { useInbox } from './state/store.ts'
+import { useInboxReviewer } from '../review/stores/reviewer.ts'
+import './PromptBox.css'
 
 /** Outlives the desk's being closed. */
 const useAsked = create<{ runs: readonly AskedRun[] }>()(() => ({ runs: [] }))

@@ -1,23 +1,24 @@
 /**
- * What came of a request, in the words the AI was told; what was done about it since, and what can
- * be done now.
+ * The outcome of a request, in the words for the AI; later events, and the actions that are
+ * possible now.
  */
-import { documentPath, follow } from '../app/routes.ts'
-import { useBusy } from '../review/state/busy.ts'
-import { mayAskAgain, mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
-import { UndoReopenButtons } from '../review/cards/UndoReopenButtons.tsx'
+import { documentPath, follow } from '../navigation/routes.ts'
+import { useBusy } from '../review/stores/busy.ts'
+import { mayAskAgain, mayDecide } from '../review/state/permissions.ts'
+import { UndoReopenButtons } from '../review/views/cards/UndoReopenButtons.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { proposeAgain, undoFileAction } from './state/undo.ts'
 import { goTo } from './state/bin.ts'
 import { Diff, CallPreview } from './CallPreview.tsx'
 import { ConfirmStep } from './ConfirmStep.tsx'
-import { showInvisible } from './state/visibleText.ts'
+import { showInvisible } from '../ui/visibleText.ts'
 import { changedAt, type FileNow, useInbox } from './state/store.ts'
-import { againWords, overwriteQuestion, undoneWords } from './state/wording.ts'
+import { overwriteQuestion } from './state/wording.ts'
+import { useInboxReviewer } from '../review/stores/reviewer.ts'
 
-interface Props {
+export interface Props {
   request: ToolApprovalRequest
-  /** What tells the card from the others. */ scope: string
+  /** A name that distinguishes the card from the others. */ scope: string
 }
 
 export function ResolvedCard({ request, scope }: Props) {
@@ -30,54 +31,6 @@ export function ResolvedCard({ request, scope }: Props) {
         <CallPreview request={request} />
       </details>
     </>
-  )
-}
-
-/** What it has to do with other requests, and who took back what it did. */
-export function AftermathNotes({ request, scope }: Props) {
-  const { again_of, again_as } = request.aftermath ?? {}
-  const earlier = useInbox(({ requests }) =>
-    again_of === undefined ? undefined : requests[again_of],
-  )
-  const later = useInbox(({ requests }) =>
-    again_as === undefined ? undefined : requests[again_as],
-  )
-  const undone = undoneWords(request, Date.now())
-  if (undone === null && again_of === undefined && again_as === undefined) return null
-  return (
-    <p className="card-note inbox-since">
-      {again_of !== undefined && (
-        <span>
-          {againWords(earlier)}
-          {earlier && (
-            <>
-              {' '}
-              <Show id={again_of} name={`Show what ${scope} was before`} />
-            </>
-          )}
-        </span>
-      )}
-      {undone !== null && <span className="badge is-plain">{undone}</span>}
-      {again_as !== undefined && (
-        <span>
-          Proposed again
-          {later && (
-            <>
-              {' '}
-              <Show id={again_as} name={`Show ${scope}, proposed again`} />
-            </>
-          )}
-        </span>
-      )}
-    </p>
-  )
-}
-
-function Show({ id, name }: { id: string; name: string }) {
-  return (
-    <button type="button" className="link" aria-label={name} onClick={() => goTo(id)}>
-      Show
-    </button>
   )
 }
 
@@ -115,7 +68,7 @@ function Back({ request, scope }: Props) {
   )
 }
 
-/** Nobody's work is overwritten unseen. */
+/** Work of others is not overwritten unseen. */
 function Changed({ request, scope, now }: Props & { now: FileNow }) {
   const id = request.request_id
   const close = () => {

@@ -1,4 +1,4 @@
-// A replica of the confirmed document, as the browser keeps it: editor/sync/confirmedDocument.ts
+// A replica of the confirmed document, as the browser keeps it: document/confirmedDocument.ts
 // itself, with the events of a connection as liveDocument.ts has them.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -21,8 +21,8 @@ function load(url) {
 }
 
 const source = new URL("../../../../web/src/", import.meta.url);
-const { ConfirmedDocument } = load(new URL("editor/sync/confirmedDocument.ts", source));
-const { fits, inOrder, isOpen } = load(new URL("review/changes/hunk.ts", source));
+const { ConfirmedDocument } = load(new URL("document/confirmedDocument.ts", source));
+const { fits, inOrder, isOpen } = load(new URL("review/state/hunk.ts", source));
 
 /** Describes the open hunks in reading order. */
 const describeHunks = (hunks) =>

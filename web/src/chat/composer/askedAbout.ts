@@ -1,4 +1,7 @@
-/** What the questions of this tab were about, by run: for asking once more, also after a reload. */
+/**
+ * Passages that the questions of this tab were about, by run: for asking once more, also after a
+ * reload.
+ */
 import type { AskSelection } from '../../wire/generated.ts'
 
 type Selection = Required<AskSelection>

@@ -17,15 +17,15 @@ export function choose(name: string | null): void {
 }
 
 /**
- * What to send along with a question: nothing if the default is meant, or if the server has no such
- * model any more.
+ * The model to send along with a question: nothing if the default is meant, or if the server has no
+ * such model any more.
  */
 export function chosenModel(): string | undefined {
   const { chosen } = useModel.getState()
   return chosen !== null && useSession.getState().me?.models.includes(chosen) ? chosen : undefined
 }
 
-/** Whether a document may be shown to a model; the server has the last word. */
+/** Returns whether a document may be shown to a model; the server has the last word. */
 export function maySee(
   name: string,
   access: ModelAccess | undefined,

@@ -14,6 +14,6 @@ const QUESTIONS: readonly Question[] = [
   { words: 'Rephrase', prompt: 'Rephrase this passage and keep what it says', rewrites: true },
 ]
 
-/** Those that the model can serve. */
+/** The questions that the model can serve. */
 export const questionsFor = (model: string): Question[] =>
   QUESTIONS.filter(({ rewrites }) => !rewrites || !model.startsWith('harper'))

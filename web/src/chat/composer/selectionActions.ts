@@ -1,11 +1,12 @@
-/** What can be asked about selected words with one click. */
+/** Questions about selected words that take one click. */
 import type { EditorView } from '@codemirror/view'
-import { canWrite, useDocument } from '../../editor/store.ts'
+import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { useSession } from '../../session/store.ts'
-import { ask } from '../ask.ts'
+import { ask } from './ask.ts'
 import { focusComposer } from './focusComposer.ts'
 import { chosenModel } from './models.ts'
 import { questionsFor } from './questions.ts'
+import { canWrite } from '../../session/roles.ts'
 
 export interface SelectionAction {
   words: string
@@ -15,7 +16,7 @@ export interface SelectionAction {
 
 export function selectionActions(): SelectionAction[] {
   const { me, link } = useSession.getState()
-  if (me === null || link !== 'online' || !canWrite(useDocument.getState().role)) return []
+  if (me === null || link !== 'online' || !canWrite(useOpenDocument.getState().role)) return []
   const model = chosenModel() ?? me.models[0] ?? ''
   return [
     { words: 'Ask…', title: 'Ask the AI about these words', act: () => focusComposer() },

@@ -1,4 +1,4 @@
-/** What a question is too large for, told before it is asked. Pure. */
+/** Warnings about questions that are too large, before they are asked. Pure. */
 
 /** Unicode characters that the AI can write in one call; the server has the same limit. */
 const WRITTEN = 100_000
@@ -15,7 +15,7 @@ interface Asked {
   length: number
   /** UTF-16 units of the selection; null: the whole document is asked about. */
   selected: number | null
-  /** Who answers. */
+  /** The model that answers. */
   model: string
   prompt: string
 }

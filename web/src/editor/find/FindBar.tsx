@@ -11,23 +11,12 @@ import {
   search,
   setSearchQuery,
 } from '@codemirror/search'
-import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
-import { EditorView, keymap, type Panel, runScopeHandlers, type ViewUpdate } from '@codemirror/view'
+import { type Extension, StateEffect } from '@codemirror/state'
+import { EditorView, keymap, type Panel, runScopeHandlers } from '@codemirror/view'
 import { createRoot } from 'react-dom/client'
 import { Icon } from '../../ui/icons.tsx'
-
-/** More than that are not counted. */
-const MOST = 1_000
-
-/** How many matches were replaced at once, until something else is done. */
-const replaced = StateField.define<number | null>({
-  create: () => null,
-  update(count, tr) {
-    if (tr.docChanged && tr.isUserEvent('input.replace.all')) return countMatches(tr.startState)
-    const sought = tr.effects.some((effect) => effect.is(setSearchQuery))
-    return tr.docChanged || tr.selection || sought ? null : count
-  },
-})
+import { replaced, concerns, countOf } from './countMatches.ts'
+import './FindBar.css'
 
 const scope = 'editor search-panel'
 const extension: Extension = [
@@ -63,33 +52,6 @@ function findPanel(view: EditorView): Panel {
     update: (update) => void (concerns(update) && draw()),
     destroy: () => root.unmount(),
   }
-}
-
-const concerns = ({ docChanged, selectionSet, transactions }: ViewUpdate): boolean =>
-  docChanged || selectionSet || transactions.some(({ effects }) => effects.length > 0)
-
-function countMatches(state: EditorState): number {
-  let count = 0
-  const found = getSearchQuery(state).getCursor(state)
-  while (!found.next().done) count++
-  return count
-}
-
-/** "2 of 14"; "14" while none of them is selected; "14 replaced" right after that. */
-function countOf(state: EditorState): string {
-  const query = getSearchQuery(state)
-  const done = state.field(replaced)
-  if (done !== null) return `${done.toLocaleString('en-US')} replaced`
-  if (!query.valid) return ''
-  const { from, to } = state.selection.main
-  let [count, at] = [0, 0]
-  const found = query.getCursor(state)
-  for (let next = found.next(); !next.done && count < MOST; next = found.next()) {
-    count++
-    if (next.value.from === from && next.value.to === to) at = count
-  }
-  const all = count === MOST ? `${MOST.toLocaleString('en-US')} or more` : String(count)
-  return count === 0 ? 'Not found' : at > 0 ? `${at} of ${all}` : all
 }
 
 function FindBar({ view }: { view: EditorView }) {

@@ -2,7 +2,7 @@
 import type { EditorView } from '@codemirror/view'
 import { toast } from '../../ui/toasts.ts'
 
-/** Opens it. It is fetched when somebody first asks for it. */
+/** Opens it. It is fetched the first time a person asks for it. */
 export async function find(view: EditorView): Promise<void> {
   const part = await import('./FindBar.tsx').catch(() => null)
   if (part) part.openFindBar(view)

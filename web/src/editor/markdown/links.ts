@@ -37,7 +37,10 @@ function definedLabels(state: EditorState): ReadonlySet<string> {
 
 const normalized = (label: string): string => label.trim().replace(/\s+/g, ' ').toLowerCase()
 
-/** Whether a `Link` or an `Image` of the parser has an address: the parser does not check that. */
+/**
+ * Returns whether a `Link` or an `Image` of the parser has an address: the parser does not check
+ * that.
+ */
 export function hasAddress(state: EditorState, node: SyntaxNode): boolean {
   const [open, close, ...ofAddress] = node.getChildren('LinkMark')
   if (!open || !close || ofAddress.length > 0) return ofAddress.length > 0

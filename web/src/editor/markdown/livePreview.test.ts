@@ -26,13 +26,13 @@ function placesOf(set: DecorationSet, wanted: (spec: { class?: string }) => bool
   return places
 }
 
-/** What is seen of a text while the caret is elsewhere, or at `caret`. */
+/** Returns what is seen of a text while the caret is elsewhere, or at `caret`. */
 function shown(doc: string, caret?: number): string {
   const hidden = placesOf(build(viewOf(doc, caret)), (spec) => Object.keys(spec).length === 0)
   return hidden.reduceRight((text, { from, to }) => text.slice(0, from) + text.slice(to), doc)
 }
 
-/** What is drawn as a link. */
+/** Returns the words drawn as a link. */
 const linked = (doc: string): string[] =>
   placesOf(linkDecorations(viewOf(doc)), (spec) => spec.class === 'md-link').map(({ from, to }) =>
     doc.slice(from, to),

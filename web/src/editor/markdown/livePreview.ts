@@ -3,8 +3,8 @@
  */
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState, Range, SelectionRange } from '@codemirror/state'
-import type { EditorView } from '@codemirror/view'
 import {
+  type EditorView,
   Decoration,
   type DecorationSet,
   ViewPlugin,
@@ -12,10 +12,11 @@ import {
   WidgetType,
 } from '@codemirror/view'
 import type { SyntaxNode, SyntaxNodeRef } from '@lezer/common'
-import type { Span } from '../../review/changes/hunk.ts'
-import { reviewedSpans, reviewField } from '../../review/changes/reviewField.ts'
+import type { Span } from '../../review/state/hunk.ts'
+import { reviewedSpans, reviewField } from '../../review/text/reviewField.ts'
 import { hasAddress } from './links.ts'
 import { paddingOf } from './tables.ts'
+import './livePreview.css'
 
 const HIDDEN = new Set([
   'HeaderMark',
@@ -42,7 +43,7 @@ const LINES: Record<string, string> = {
   ListItem: 'line-item',
 }
 
-/** What stands in the place of a mark. */
+/** Widget in the place of a mark. */
 class Sign extends WidgetType {
   constructor(
     readonly sign: string,
@@ -73,12 +74,12 @@ const picture = replacement('Picture: ', 'md-picture')
 /** Deeper lists are not indented further. */
 const DEEPEST = 4
 
-/** What is drawn of a part of the text, and what decides about it. */
+/** The decorations of a part of the text, and their inputs. */
 interface Drawing {
   state: EditorState
-  /** Where the writer is. */
+  /** The lines in which the writer is. */
   busy: readonly SelectionRange[]
-  /** What pending changes touch. */
+  /** The spans that pending changes touch. */
   reviewed: readonly Span[]
   /** The part that is drawn. */
   seen: Span
@@ -157,7 +158,7 @@ function isHidden(state: EditorState, { name, node }: SyntaxNodeRef): boolean {
   return (around?.name === 'Link' || around?.name === 'Image') && hasAddress(state, around)
 }
 
-/** How many lists the item is in; 1: it is in one. */
+/** Number of lists that the item is in; 1: it is in one. */
 function depthOf({ node }: SyntaxNodeRef): number {
   let depth = 0
   for (let at: SyntaxNode | null = node; at && depth < DEEPEST; at = at.parent)

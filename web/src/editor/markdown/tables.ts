@@ -21,8 +21,8 @@ type Align = 'left' | 'right' | 'center'
 const WIDEST = 72
 
 /**
- * What aligns the columns of a table: for each row, in the order of their places. The second row is
- * the one of dashes, which says how columns are aligned.
+ * Returns the padding that aligns the columns of a table: for each row, in the order of their
+ * places. The second row is the one of dashes, which says how columns are aligned.
  */
 export function paddingOf(rows: readonly string[]): Padding[][] {
   const cells = rows.map(cellsOf)
@@ -53,7 +53,7 @@ function alignOf(dashes: string): Align {
   return left && right ? 'center' : right ? 'right' : 'left'
 }
 
-/** What stands between the bars of a row; a bar at its beginning or end borders nothing. */
+/** Returns the cells between the bars of a row; a bar at its beginning or end borders nothing. */
 function cellsOf(row: string): Cell[] {
   const bars = [...row.matchAll(/\\.|\|/g)].filter(([it]) => it === '|').map(({ index }) => index)
   const edges = [-1, ...bars, row.length]

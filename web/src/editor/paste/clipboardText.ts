@@ -1,6 +1,6 @@
-/** What a clipboard holds, and how it joins the words around its place. Pure. */
+/** The content of a clipboard, and how it joins the words around its place. Pure. */
 
-/** What makes a text more than plain. */
+/** Elements that make a text more than plain. */
 const STRUCTURE =
   /<(h[1-6]|[uo]l|table|blockquote|pre|code|strong|em|b|i|s|del|hr|math)\b|<br(?! class="?Apple)\b|<a\s[^>]*href|<p\b[\s\S]*<p\b|font-weight:\s*(bold|[6-9]00)|font-style:\s*italic|mso-list/i
 
@@ -8,7 +8,7 @@ const STRUCTURE =
 const CODE =
   /^(?:\s|<!--[^]*?-->|<\/?(?:html|body|meta)\b[^>]*>)*<div style=(["'])(?=(?:(?!\1).)*monospace)(?:(?!\1).)*white-space:\s*pre\b/i
 
-/** Whether the HTML of a clipboard says more than its plain text. Pure. */
+/** Returns whether the HTML of a clipboard says more than its plain text. Pure. */
 export function isRich(html: string, types: readonly string[]): boolean {
   // Colours of code are no structure.
   const isCode = types.some((type) => type.includes('vscode')) || CODE.test(html)

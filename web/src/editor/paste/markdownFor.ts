@@ -3,8 +3,8 @@ import { useSession } from '../../session/store.ts'
 import { reportWords } from '../../ui/importReport.ts'
 import { toast } from '../../ui/toasts.ts'
 import type { ConvertedHtml } from '../../wire/generated.ts'
-import { post, Refused } from '../../wire/http.ts'
-import { activeDocument } from '../sync/activeDocument.ts'
+import { post, Refused } from '../../session/http.ts'
+import { openDocument } from '../../document/openDocument.ts'
 
 /** Longer HTML than the server takes, in bytes. */
 const LONGEST_HTML = 4 * 1024 * 1024
@@ -50,7 +50,7 @@ async function convert(
   name: string,
   signal?: AbortSignal,
 ): Promise<string> {
-  const document = activeDocument()?.id
+  const document = openDocument()?.id
   if (document === undefined) throw new Refused('no document is open')
   const query = name ? `?${new URLSearchParams({ name })}` : ''
   const path = `documents/${encodeURIComponent(document)}/convert${query}`

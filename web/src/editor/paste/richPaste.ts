@@ -16,7 +16,7 @@ interface Place {
 /** Keeps a place until its words are there; `null`: they are. */
 const keepPlace = StateEffect.define<{ of: number; place: Place | null }>()
 
-/** Where words go that are not there yet, by their number. */
+/** Places of words that are not there yet, by their number. */
 const places = StateField.define<ReadonlyMap<number, Place>>({
   create: () => new Map(),
   update(before, tr) {

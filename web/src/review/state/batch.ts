@@ -1,14 +1,14 @@
 /** Which suggestions can be decided together. Pure. */
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
-import { isWaiting, type Requests, tally } from './store.ts'
-import { mayDecide, type Reviewer } from '../wording/permissions.ts'
+import { isWaiting, type Requests, tally } from './requests.ts'
+import { mayDecide, type Reviewer } from './permissions.ts'
 
 export interface Batch {
   waiting: readonly ToolApprovalRequest[]
-  /** Those of them with something that can be accepted now, and how many changes that is. */
+  /** Requests with something that can be accepted now, and the number of those changes. */
   acceptable: readonly ToolApprovalRequest[]
   ready: number
-  /** How many changes are open. */
+  /** Number of open changes. */
   open: number
 }
 

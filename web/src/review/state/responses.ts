@@ -1,4 +1,4 @@
-/** What a decision sends. Pure: the same value is shown ("What the AI will be told") and sent. */
+/** Messages of decisions. Pure: the same value is shown ("What the AI will be told") and sent. */
 import type {
   ToolApprovalRequest,
   ToolApprovalResponse,
@@ -6,15 +6,12 @@ import type {
   HunkResponse,
 } from '../../wire/generated.ts'
 
-/**
- * What happens to the changes of the same request that a decision does not name; missing: they stay
- * open.
- */
+/** Decision about the changes of the same request that are not named; missing: they stay open. */
 export type RestDecision = 'accept' | 'reject' | undefined
 
-/** What else a decision about one change can carry. */
+/** Further content of a decision about one change. */
 export interface DecisionExtras {
-  /** Why it is rejected, or a note that goes with an accept. */
+  /** The reason of a rejection, or a note that goes with an accept. */
   words?: string
   /** The text to put there instead of the proposed one. */
   text?: string

@@ -1,12 +1,10 @@
-/**
- * What was asked for at the desk and is not done: at work, waiting for a decision, or queued. Pure.
- */
+/** Questions of the desk that are not done: at work, waiting for a decision, or queued. Pure. */
 import type { AgentEvent } from '../../wire/generated.ts'
 
 export interface AskedRun {
   id: string
   prompt: string
-  /** What it said last. */
+  /** Its last words. */
   text: string
   isOver: boolean
   /** The document in which it waits. */
@@ -37,13 +35,13 @@ function heard(run: AskedRun, event: AgentEvent): AskedRun {
   return run
 }
 
-/** Those that are not over, and before them the newest that is. */
+/** Runs that are not over, and before them the newest that is. */
 export const shownRuns = (runs: readonly AskedRun[]): readonly AskedRun[] => {
   const over = runs.findLast(({ isOver }) => isOver)
   return [...(over ? [over] : []), ...runs.filter(({ isOver }) => !isOver)]
 }
 
-/** What waits of a run's requests: for us, or for others. */
+/** Requests of a run that wait: for us, or for others. */
 export type Waits = 'for us' | 'for others' | null
 
 /** One conversation has one run at a time: those behind the first are queued. */

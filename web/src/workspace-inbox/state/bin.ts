@@ -1,8 +1,10 @@
-/** What has ended at the desk, page by page. */
-import { inboxBin, WORKSPACE_INBOX, loadBin } from '../../review/state/bin.ts'
+/** Ended requests of the desk, page by page. */
+import { inboxBin, WORKSPACE_INBOX, loadBin } from '../../review/actions/bin.ts'
 import { useInbox } from './store.ts'
 
-/** What was read is kept with what we were told: what becomes of it later is told of both alike. */
+/**
+ * Requests that were read are kept with those that were announced: later events reach both alike.
+ */
 export const bin = inboxBin((read) =>
   useInbox.setState(({ requests }) => ({
     requests: {

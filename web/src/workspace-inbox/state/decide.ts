@@ -1,8 +1,8 @@
 /** Decisions about requests that belong to no document. */
-import { explain } from '../../review/state/explain.ts'
-import { votedWords } from '../../review/wording/permissions.ts'
-import { rememberAct } from '../../review/state/undo.ts'
-import { useBusy } from '../../review/state/busy.ts'
+import { explain } from '../../review/actions/explain.ts'
+import { votedWords } from '../../review/state/permissions.ts'
+import { rememberAct } from '../../review/actions/undo.ts'
+import { useBusy } from '../../review/stores/busy.ts'
 import { wire } from '../../session/store.ts'
 import { readRules } from './rules.ts'
 import { useInbox } from './store.ts'

@@ -8,8 +8,8 @@ export type FocusSignal =
   { by: 'focus' | 'pointer'; card: string } | { by: 'scroll'; inView: readonly string[] }
 
 /**
- * Where somebody is after a sign. Who writes in a card is there, wherever the pointer lies and
- * whatever scrolls.
+ * Returns the card of a person after a sign. A person who writes in a card is there, wherever the
+ * pointer lies and whatever scrolls.
  */
 export function followFocus(
   at: string | null,
@@ -24,8 +24,8 @@ export function followFocus(
 }
 
 /**
- * Where somebody is once the cards are others: at the same one; if that is gone at the one that
- * follows it, or at the last.
+ * Returns the card of a person once the cards are others: the same one; if that is gone the one
+ * that follows it, or the last.
  */
 export function stay(
   at: string | null,

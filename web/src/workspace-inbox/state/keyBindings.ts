@@ -2,9 +2,9 @@
  * The desk by keyboard: the same letters and chords as beside a text, about the card that has the
  * focus.
  */
-import { actionOf } from '../../review/changes/keyActions.ts'
-import { useBusy } from '../../review/state/busy.ts'
-import { mayDecide, mayType, type Reviewer } from '../../review/wording/permissions.ts'
+import { actionOf } from '../../review/state/keyActions.ts'
+import { useBusy } from '../../review/stores/busy.ts'
+import { mayDecide, mayType, type Reviewer } from '../../review/state/permissions.ts'
 import { useSession } from '../../session/store.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { step } from './focusedCard.ts'
@@ -12,7 +12,7 @@ import { undoFileAction } from './undo.ts'
 import { goTo } from './bin.ts'
 import { decideRequest } from './decide.ts'
 import { updateCard, useInbox } from './store.ts'
-import { cardOf, isField } from '../useFocusedCard.ts'
+import { cardOf, isField } from './useFocusedCard.ts'
 
 export function handleInboxKey(
   event: KeyboardEvent,
@@ -61,14 +61,14 @@ export function handleInboxKey(
   event.preventDefault()
 }
 
-/** What needs a second look is never approved by one stray key. */
+/** A request that needs a second look is never approved by one stray key. */
 export function approve(request: ToolApprovalRequest): void {
   if (useBusy.getState().ids.has(request.request_id)) return
   if (request.default_to_no) updateCard(request.request_id, 'confirming')
   else void decideRequest(request, { approved: true })
 }
 
-/** Whether it is there. */
+/** Returns whether it is there. */
 export function focusCard(desk: HTMLElement, id: string): boolean {
   const name = CSS.escape(id)
   const card = desk.querySelector<HTMLElement>(`[data-request="${name}"], [data-ended="${name}"]`)
@@ -77,7 +77,9 @@ export function focusCard(desk: HTMLElement, id: string): boolean {
   return card !== null
 }
 
-/** What U takes back: the card that one is at, or what one approved last. */
+/**
+ * Returns the request that U takes back: the card that the person is at, or the one approved last.
+ */
 function undo(at: Element, reviewer: Reviewer): boolean {
   const { requests, approved } = useInbox.getState()
   const id = at.closest<HTMLElement>('[data-ended]')?.dataset.ended ?? approved

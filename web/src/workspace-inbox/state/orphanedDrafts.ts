@@ -1,22 +1,22 @@
 /**
- * Half-written words about requests of the desk, once those are over: kept, and said so where
- * somebody does not see it.
+ * Half-written words about requests of the desk, once those are over: kept, and announced where the
+ * person does not see it.
  */
 import { useEffect, useState } from 'react'
-import { useBusy } from '../../review/state/busy.ts'
-import { forgetDrafts, useInboxDrafts } from '../../review/drafts/drafts.ts'
-import { orphaned } from '../../review/drafts/orphans.ts'
-import { applyRequest, isWaiting } from '../../review/state/store.ts'
+import { useBusy } from '../../review/stores/busy.ts'
+import { forgetDrafts, useInboxDrafts } from '../../review/stores/drafts.ts'
+import { orphaned } from '../../review/state/orphans.ts'
+import { applyRequest, isWaiting } from '../../review/state/requests.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import { useInbox } from './store.ts'
 import { outcomeOf, scopeOf } from './wording.ts'
 
-/** Whose words are kept. */
+/** The person whose words are kept. */
 let whose: string | undefined
 
-/** Not while our own decision is on its way, nor before we were told what still waits. */
+/** Not while our own decision is on its way, nor before the list of waiting requests has come. */
 export function useInboxOrphans(): void {
   const requests = useInbox((inbox) => inbox.requests)
   const busy = useBusy(({ ids }) => ids)
@@ -24,7 +24,7 @@ export function useInboxOrphans(): void {
   const told = useTold()
   useEffect(() => {
     if (me === undefined) return
-    // Somebody else has signed in here: these are not their words.
+    // Another person has signed in here: these are not their words.
     if (whose !== undefined && whose !== me) forgetDrafts([useInboxDrafts])
     whose = me
   }, [me])
@@ -52,7 +52,8 @@ export function useInboxOrphans(): void {
 }
 
 /**
- * Whether everything that waits has been told since we connected: a card that is not in it is gone.
+ * True once all waiting requests have come since we connected: a card that is not among them is
+ * gone.
  */
 function useTold(): boolean {
   const online = useSession((session) => session.link === 'online')

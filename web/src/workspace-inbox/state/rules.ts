@@ -29,8 +29,8 @@ export async function readRules(): Promise<void> {
 }
 
 /**
- * Reads them while the desk is open; once more when one has decided that was not there before, for
- * nobody tells of new ones.
+ * Reads them while the desk is open; once more when an unknown rule has decided, for new ones are
+ * not announced.
  */
 export function useInboxRules(): InboxRuleList {
   const supported = useCapability('rules')

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { NO_REQUESTS } from '../../review/state/store.ts'
+import { NO_REQUESTS } from '../../review/state/requests.ts'
 import type { Wire } from '../../wire/socket.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { splitByWaiting, useInbox, watchInbox } from './store.ts'

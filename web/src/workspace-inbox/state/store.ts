@@ -1,6 +1,6 @@
 /**
- * Requests that belong to no document: files to write, commands to run. Everybody who may decide
- * them is told.
+ * Requests that belong to no document: files to write, commands to run. The server sends them to
+ * everybody who may decide them.
  */
 import { create } from 'zustand'
 import {
@@ -10,11 +10,11 @@ import {
   isWaiting,
   NO_REQUESTS,
   type Requests,
-} from '../../review/state/store.ts'
+} from '../../review/state/requests.ts'
 import type { Wire } from '../../wire/socket.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 
-/** What is being done about a card beyond looking at it. */
+/** The action on a card beyond looking at it. */
 export type CardActivity = 'confirming' | 'noting' | 'rejecting' | 'editing' | 'answering'
 
 /** A file that was changed after a call wrote it, as it stands there now. */
@@ -31,11 +31,11 @@ interface InboxState extends Requests {
   open: boolean
   /** By request; it is the same when the desk is closed and opened again. */
   doing: Readonly<Record<string, CardActivity>>
-  /** What stands in the way of an undo, by request. */
+  /** Obstacles to an undo, by request. */
   changed: Readonly<Record<string, FileNow>>
   /** The card to go to as soon as it is there. */
   wanted: string | null
-  /** What we approved last. */
+  /** The requests that we approved last. */
   approved: string | null
 }
 export const useInbox = create<InboxState>()(() => ({
@@ -66,7 +66,7 @@ function put<T>(
   return what === null ? others : { ...others, [id]: what }
 }
 
-/** Those that wait, oldest first, and those that are over, newest first. */
+/** Splits into requests that wait, oldest first, and those that are over, newest first. */
 export function splitByWaiting(requests: Requests['requests']): {
   waiting: ToolApprovalRequest[]
   over: ToolApprovalRequest[]

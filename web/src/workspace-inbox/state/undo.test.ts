@@ -13,8 +13,8 @@ vi.mock('../../ui/toasts.ts', () => ({ toast: (words: string) => said.push(words
 const { proposeAgain, undoFileAction } = await import('./undo.ts')
 const { bin } = await import('./bin.ts')
 const { useInbox } = await import('./store.ts')
-const { WORKSPACE_INBOX, loadBin } = await import('../../review/state/bin.ts')
-const { NO_REQUESTS } = await import('../../review/state/store.ts')
+const { WORKSPACE_INBOX, loadBin } = await import('../../review/actions/bin.ts')
+const { NO_REQUESTS } = await import('../../review/state/requests.ts')
 const { CallError } = await import('../../wire/socket.ts')
 
 const request = (request_id: string) =>

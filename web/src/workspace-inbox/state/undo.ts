@@ -2,7 +2,7 @@
  * The ways back at the desk: a file is put back as it was, and what was not done is proposed again
  * on today’s files.
  */
-import { explain } from '../../review/state/explain.ts'
+import { explain } from '../../review/actions/explain.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'

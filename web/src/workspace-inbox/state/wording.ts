@@ -1,8 +1,8 @@
-/** What cards of the desk are called, and what became of them. Pure. */
+/** Names of cards of the desk, and their outcomes. Pure. */
 import { toolName } from '../../chat/tools.ts'
 import { timeAgo } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
-import { showInvisible } from './visibleText.ts'
+import { showInvisible } from '../../ui/visibleText.ts'
 import type { FileNow } from './store.ts'
 
 /** A command is named by its beginning. */
@@ -39,7 +39,7 @@ const OUTCOMES: Partial<Record<ToolApprovalRequest['status'], string>> = {
   partly: 'Partly',
 }
 
-/** "Approved by Bo"; that nobody was asked is said beside it. */
+/** "Approved by Bo"; an automatic decision is named beside it. */
 export function outcomeOf({
   status,
   by,
@@ -54,7 +54,7 @@ export function outcomeOf({
 
 type EndedRequest = Parameters<typeof outcomeOf>[0] & Pick<ToolApprovalRequest, 'aftermath'>
 
-/** "Undone by Bo, 5 min ago"; nothing where nobody has. */
+/** "Undone by Bo, 5 min ago"; nothing without an undo. */
 export function undoneWords(
   { aftermath }: Pick<ToolApprovalRequest, 'aftermath'>,
   now: number,
@@ -76,10 +76,7 @@ export function againWords(earlier: EndedRequest | undefined): string {
   return `Again: ${outcome.charAt(0).toLowerCase()}${outcome.slice(1)} before`
 }
 
-/**
- * Asks whether an undo is to overwrite what somebody has changed since; a new file is taken away
- * again.
- */
+/** Asks whether an undo is to overwrite later changes; a new file is taken away again. */
 export function overwriteQuestion(
   { original_content }: Pick<ToolApprovalRequest, 'original_content'>,
   { file_path, exists }: Pick<FileNow, 'file_path' | 'exists'>,
@@ -94,7 +91,7 @@ export interface Verbs {
   confirm: string
 }
 
-/** What a yes is called: a command is run. */
+/** Returns the word for a yes: a command is run. */
 export function verbsFor({ preview_type }: Pick<ToolApprovalRequest, 'preview_type'>): Verbs {
   return preview_type === 'command'
     ? { approve: 'Run', confirm: 'Yes, run it' }

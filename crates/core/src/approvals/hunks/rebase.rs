@@ -1,7 +1,7 @@
 //! Rebase of hunks over one committed update.
 //!
 //! Updates are taken one at a time, in order. A part moves with its words. A part is in conflict
-//! only while the words to replace are not what they were. `web/src/review/changes` follows the
+//! only while the words to replace are not what they were. `web/src/review/state` follows the
 //! same rules, so server and client need not send each other the result.
 
 use std::cell::OnceCell;

@@ -1,0 +1,45 @@
+/** Passes the server's events about one document on to its copy. */
+import type { Wire } from '../wire/socket.ts'
+import { useOpenDocument } from './useOpenDocument.ts'
+import type { QueuedEvent } from './queuedEvent.ts'
+
+interface Listener {
+  readonly id: string
+  join(): Promise<void>
+  leave(): void
+  take(message: QueuedEvent): void
+  /** The document was deleted. */
+  ended(): void
+}
+
+/** Returns what ends each of the subscriptions. */
+export function listen(to: Listener, wire: Wire): (() => void)[] {
+  const ours =
+    <T extends { documentId?: string; document_id?: string | null }>(act: (payload: T) => void) =>
+    (payload: T) => {
+      if (payload.documentId === to.id || payload.document_id === to.id) act(payload)
+    }
+  return [
+    wire.on('sessionRegistered', () => void to.join()),
+    wire.onDisconnect(() => to.leave()),
+    wire.on(
+      'document:updates',
+      ours((updates) => to.take({ updates })),
+    ),
+    wire.on('updates', (short) => to.take({ short })),
+    wire.on(
+      'tool_approval_request',
+      ours((request) => to.take({ request })),
+    ),
+    wire.on('tool_approval_update', (update) => to.take({ update })),
+    wire.on('tool_approval_resolved', (done) => to.take({ done })),
+    wire.on(
+      'document:changed',
+      ours(({ title, settings, version, deleted }) => {
+        if (title !== undefined) useOpenDocument.setState({ title })
+        if (settings && version !== undefined) to.take({ settings, version })
+        if (deleted) to.ended()
+      }),
+    ),
+  ]
+}

@@ -1,0 +1,92 @@
+/** The state of the open document for the page around the text. */
+import type { EditorState } from '@codemirror/state'
+import { create } from 'zustand'
+import { useShallow } from 'zustand/react/shallow'
+import type {
+  DocumentSettings,
+  FileConflict,
+  FileState,
+  Peer,
+  Role,
+  WireError,
+} from '../wire/generated.ts'
+import type { Heading } from '../text/textStatistics.ts'
+import type { UnsentEdit } from './unsent/unsentEdit.ts'
+
+export type Saved = 'saved' | 'saving' | 'offline'
+export type Phase = 'opening' | 'open' | 'failed' | 'gone'
+
+export interface DocumentState {
+  id: string | null
+  phase: Phase
+  failure: WireError | null
+  title: string
+  role: Role
+  /**
+   * Policy, approvals, time limit and frozen passages (as the server sent them; the editor has them
+   * mapped).
+   */
+  settings: DocumentSettings | null
+  saved: Saved
+  peers: readonly Peer[]
+  /** Number of further people who only read: in a crowd they are counted. */
+  crowd: number
+  /** Which of the peers we are. */
+  member: string
+  words: number
+  selectedWords: number
+  /** The selected range, for the composer. */
+  selection: { from: number; to: number } | null
+  headings: readonly Heading[]
+  /**
+   * The editor's state as it was last published: text, changes and frozen passages that belong
+   * together. `null` until the text is there.
+   */
+  snapshot: EditorState | null
+  /** Edits that were not sent before the document had to be loaded anew: they are offered back. */
+  recovered: readonly UnsentEdit[]
+  /** The state of the workspace file that the document is. */
+  file: FileState | null
+  /** Words of the file where people had changed the same words. */
+  overruled: readonly FileConflict[]
+}
+
+export const EMPTY: DocumentState = {
+  id: null,
+  phase: 'opening',
+  failure: null,
+  title: '',
+  role: 'viewer',
+  settings: null,
+  saved: 'saved',
+  peers: [],
+  crowd: 0,
+  member: '',
+  words: 0,
+  selectedWords: 0,
+  selection: null,
+  headings: [],
+  snapshot: null,
+  recovered: [],
+  file: null,
+  overruled: [],
+}
+
+export const useOpenDocument = create<DocumentState>()(() => EMPTY)
+
+/** Publishes the editor's state for the page around the text. */
+export function publish(snapshot: EditorState): void {
+  useOpenDocument.setState({ snapshot })
+}
+
+/** Parts of the state; who reads them is drawn anew only when one of them changed. */
+export function useOpenDocumentFields<Name extends keyof DocumentState>(
+  ...names: readonly Name[]
+): Pick<DocumentState, Name> {
+  return useOpenDocument(
+    useShallow(
+      (state) =>
+        Object.fromEntries(names.map((name) => [name, state[name]])) as Pick<DocumentState, Name>,
+    ),
+  )
+}

@@ -1,0 +1,23 @@
+/** Explains in our words why the server refused something. */
+import { useOpenDocument } from '../../document/useOpenDocument.ts'
+import { openDocument } from '../../document/openDocument.ts'
+import { toast } from '../../ui/toasts.ts'
+import { CallError } from '../../wire/socket.ts'
+import { freshRequest, wordsFor } from '../state/decisionErrors.ts'
+import { applyRequest } from '../state/requests.ts'
+import { useReview } from '../stores/requests.ts'
+
+/** Says in words of ours why a decision was refused. */
+export function explain(error: unknown): void {
+  if (!(error instanceof CallError)) throw error
+  if (error.code === 'stale_preview') {
+    const fresh = freshRequest(error.details)
+    // One without a document comes to the desk by itself.
+    // Neither is one of a document that was left meanwhile for us to show.
+    if (fresh?.document_id && fresh.document_id === useOpenDocument.getState().id)
+      useReview.setState((state) => applyRequest(state, fresh))
+    return toast('The suggestion changed while you looked. Check it again.')
+  }
+  toast(wordsFor(error))
+  openDocument()?.redraw()
+}

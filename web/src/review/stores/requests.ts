@@ -1,0 +1,5 @@
+/** The store of requests that wait for people, and of those decided since. */
+import { create } from 'zustand'
+import { type Requests, NO_REQUESTS } from '../state/requests.ts'
+
+export const useReview = create<Requests>()(() => NO_REQUESTS)

@@ -1,0 +1,76 @@
+/**
+ * A bin page by page, whatever it is the bin of: which of it to show, and the way to what is older.
+ */
+import { type ReactNode, useEffect } from 'react'
+import { useSession } from '../../session/store.ts'
+import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { type BinPlace, loadBin, loadMore } from '../actions/bin.ts'
+import type { Requests } from '../state/requests.ts'
+import { type Filter, inBin } from '../state/refused.ts'
+import './BinPages.css'
+
+interface Props {
+  bin: BinPlace
+  /** The document, or the desk; `null`: there is none yet. */
+  id: string | null
+  filters: readonly (readonly [Filter, string])[]
+  /** Requests as they are by now. */
+  live: Requests['requests']
+  list: (requests: readonly ToolApprovalRequest[]) => ReactNode
+  empty: (filter: Filter) => ReactNode
+}
+
+export function BinPages({ bin, id, filters, live, list, empty }: Props) {
+  const online = useSession((session) => session.link === 'online')
+  const { filter, requests: read, more, state } = bin.use()
+  useEffect(() => {
+    if (id !== null && online) void loadBin(id, bin.use.getState().filter, bin)
+  }, [bin, id, online])
+  const requests = inBin(read, filter, live, bin.statuses)
+  const choose = (wanted: Filter) => id !== null && void loadBin(id, wanted, bin)
+  return (
+    <>
+      {(requests.length > 0 || filter !== 'all') && (
+        <div className="chips bin-filter" role="group" aria-label="Show">
+          {filters.map(([name, words]) => (
+            <button
+              type="button"
+              key={name}
+              className="chip"
+              aria-pressed={name === filter}
+              disabled={!online}
+              onClick={() => choose(name)}
+            >
+              {words}
+            </button>
+          ))}
+        </div>
+      )}
+      {requests.length > 0 && list(requests)}
+      {requests.length === 0 && state === 'ready' && empty(filter)}
+      {state === 'loading' && (
+        <p className="dots" role="status">
+          Looking
+        </p>
+      )}
+      {state === 'failed' && (
+        <p className="warn-note" role="alert">
+          The bin could not be read.{' '}
+          <button type="button" className="link" onClick={() => choose(filter)}>
+            Try again
+          </button>
+        </p>
+      )}
+      {more && state === 'ready' && (
+        <button
+          type="button"
+          className="button bin-older"
+          disabled={!online}
+          onClick={() => void loadMore(bin)}
+        >
+          Show older
+        </button>
+      )}
+    </>
+  )
+}

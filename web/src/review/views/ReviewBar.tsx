@@ -1,0 +1,117 @@
+/**
+ * The bar at the bottom: where we are among the changes, and the two decisions. Single letters work
+ * here.
+ */
+import type { EditorView } from '@codemirror/view'
+import { useLayoutEffect, useRef } from 'react'
+import { cancelRun } from '../../chat/composer/ask.ts'
+import { useActiveRun } from '../../chat/activeRun.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { BarNotes } from './BarNotes.tsx'
+import { useFocusHeartbeat } from '../actions/focusHeartbeat.ts'
+import { usePanel } from '../stores/panel.ts'
+import { isWaiting } from '../state/requests.ts'
+import { undoLastDecision } from '../actions/undo.ts'
+import { useReviewState } from '../hooks/useReviewState.ts'
+import { mayDecide } from '../state/permissions.ts'
+import { canDecide } from '../../session/roles.ts'
+import { useReview } from '../stores/requests.ts'
+import { useReviewer } from '../stores/reviewer.ts'
+import { BarChanges, selectActive } from './BarChanges.tsx'
+import { handleBarKey, leaveBar } from './barKeys.ts'
+import './ReviewBar.css'
+
+interface Props {
+  view: EditorView
+  onShortcuts: () => void
+}
+
+export function ReviewBar({ view, onShortcuts }: Props) {
+  const { hunks, active, resolved } = useReviewState(selectActive)
+  const finished = usePanel((panel) => panel.finished)
+  const running = useActiveRun()
+  const at = hunks.findIndex((hunk) => hunk.id === active)
+  const hunk = hunks[at]
+  const reviewer = useReviewer()
+  // Between a decision and the next change, they still look at the same suggestion.
+  const looked = hunk ?? resolved?.hunk
+  const request = useReview((state) => (looked ? state.requests[looked.request_id] : undefined))
+  const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
+  useFocusHeartbeat(request && isWaiting(request) ? request.request_id : null, decides)
+  if (hunks.length > 0 || resolved)
+    return (
+      <Bar view={view} onShortcuts={onShortcuts} decides={decides}>
+        <BarChanges view={view} at={at} hunk={hunk} decides={decides} request={request} />
+      </Bar>
+    )
+  if (finished)
+    return (
+      <Bar view={view} onShortcuts={onShortcuts} decides={decides}>
+        <Finished view={view} />
+      </Bar>
+    )
+  return running && <Writing id={running.id} />
+}
+
+interface BarProps extends Props {
+  decides: boolean
+  children: React.ReactNode
+}
+
+function Bar({ view, onShortcuts, decides, children }: BarProps) {
+  return (
+    <div
+      className="review-bar"
+      role="toolbar"
+      aria-label="Review changes"
+      data-review-bar
+      tabIndex={-1}
+      onKeyDown={(event) => handleBarKey(event, view, decides, onShortcuts)}
+    >
+      {children}
+    </div>
+  )
+}
+
+/** The last change is decided: who worked the bar is still in it. */
+function Finished({ view }: { view: EditorView }) {
+  const words = useRef<HTMLSpanElement>(null)
+  useLayoutEffect(() => {
+    const bar = words.current?.parentElement
+    bar?.focus({ preventScroll: true })
+    const leave = ({ target }: FocusEvent) => {
+      if (target instanceof Node && !bar?.contains(target)) usePanel.setState({ finished: false })
+    }
+    document.addEventListener('focusin', leave)
+    return () => document.removeEventListener('focusin', leave)
+  }, [])
+  return (
+    <>
+      <BarNotes note="" />
+      <span className="count" ref={words}>
+        All changes are reviewed
+      </span>
+      <span className="divide" />
+      <button type="button" className="button" onClick={() => void undoLastDecision()}>
+        Undo <kbd data-keys="U" />
+      </button>
+      <button type="button" className="button" onClick={() => leaveBar(view)}>
+        Back to the text <kbd data-keys="Esc" />
+      </button>
+    </>
+  )
+}
+
+function Writing({ id }: { id: string }) {
+  return (
+    <div className="review-bar" role="group" aria-label="The AI is writing">
+      <span className="count" style={{ padding: '0 10px' }}>
+        Writing…
+      </span>
+      <span className="divide" />
+      <button type="button" className="button" onClick={() => cancelRun(id)}>
+        <Icon name="stop" size={13} /> Stop
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+/** Settings of the review of this document, and its frozen passages. */
+import { useState } from 'react'
+import { useOpenDocumentFields } from '../../document/useOpenDocument.ts'
+import { Policies } from '../../rules/Policies.tsx'
+import { ServerSettings } from '../../rules/ServerSettings.tsx'
+import { useSession } from '../../session/store.ts'
+import { Choice } from '../../ui/Choice.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { ModelSettings } from './ModelSettings.tsx'
+import { configure, POLICIES, timeLimits } from '../actions/settings.ts'
+import { Passages } from './FrozenPassages.tsx'
+import './ReviewSettings.css'
+
+export function ReviewSettings() {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <button
+        type="button"
+        className="button is-quiet"
+        aria-label="Review settings"
+        title="Review settings: who decides, time limit, frozen passages"
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="sliders" size={14} /> Settings
+      </button>
+      {open && (
+        <Dialog title="Review settings" onClose={() => setOpen(false)}>
+          <Settings onJump={() => setOpen(false)} />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Settings({ onJump }: { onJump: () => void }) {
+  const { settings, role } = useOpenDocumentFields('settings', 'role')
+  const online = useSession((session) => session.link === 'online')
+  const [refusal, setRefusal] = useState<string | null>(null)
+  if (!settings) return <p>The settings are not known yet.</p>
+  const fixed = role !== 'owner' || !online
+  return (
+    <div className="review-settings">
+      {role !== 'owner' && <p className="card-note">An owner of the server changes these.</p>}
+      <fieldset disabled={fixed}>
+        <legend>Who decides</legend>
+        {POLICIES.map(({ policy, name, what }) => (
+          <label key={policy} className="setting">
+            <input
+              type="radio"
+              name="policy"
+              checked={settings.policy === policy}
+              onChange={() => void configure({ policy }).then(setRefusal)}
+            />
+            <span>
+              <b>{name}</b>
+              <span>{what}</span>
+            </span>
+          </label>
+        ))}
+        {refusal && (
+          <p className="warn-note" role="alert">
+            {refusal}
+          </p>
+        )}
+      </fieldset>
+      <fieldset disabled={fixed}>
+        <legend>Before a change lands</legend>
+        <label className="setting">
+          <input
+            type="checkbox"
+            checked={settings.approvals === 'on'}
+            onChange={(event) =>
+              void configure({ approvals: event.currentTarget.checked ? 'on' : 'off' })
+            }
+          />
+          <span>
+            <b>Require approval</b>
+            <span>If off, AI edits apply at once. They are logged, shown, and can be undone.</span>
+          </span>
+        </label>
+        <label className="setting-row">
+          <span>Time to decide</span>
+          <Choice
+            value={settings.timeoutSeconds}
+            options={timeLimits(settings.timeoutSeconds)}
+            onChoose={(timeoutSeconds) => void configure({ timeoutSeconds })}
+          />
+        </label>
+      </fieldset>
+      <ModelSettings access={settings.modelAccess} fixed={fixed} />
+      <Policies policies={settings.policies} fixed={fixed} />
+      <Passages fixed={fixed} mayFreeze={role === 'owner'} onJump={onJump} />
+      <ServerSettings />
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+/**
+ * The time that the request still waits, the people who hold it by looking, and more time for those
+ * who need it.
+ */
+import { useEffect, useState } from 'react'
+import { useCapability, useSession, wire } from '../../../session/store.ts'
+import { timeLeft, timeSpan } from '../../../ui/timeFormat.ts'
+import type { ToolApprovalRequest } from '../../../wire/generated.ts'
+import { explain } from '../../actions/explain.ts'
+import './Countdown.css'
+
+const SHORT_MS = 90_000
+
+interface Props {
+  request: ToolApprovalRequest
+  others: readonly string[]
+  mayDecide: boolean
+}
+
+export function Countdown({ request, others, mayDecide }: Props) {
+  const canExtend = useCapability('extend') && mayDecide
+  const offline = useSession((session) => session.link !== 'online')
+  const looking =
+    others.length === 0
+      ? ''
+      : `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} looking at this.`
+  const now = useNow(request.expires_at !== null && !request.paused)
+  if (request.expires_at === null)
+    return looking === '' ? null : <p className="countdown">{looking}</p>
+  const remaining = Date.parse(request.expires_at) - now
+  const short = !request.paused && remaining < SHORT_MS
+  return (
+    <p className={`countdown ${short ? 'is-short' : ''}`} role={short ? 'timer' : undefined}>
+      <span>
+        {looking}
+        {looking && ' '}
+        {request.paused ? (
+          <Paused key={request.expires_at} remaining={remaining} />
+        ) : (
+          timeLeft(remaining)
+        )}
+      </span>
+      {canExtend && (
+        <button
+          type="button"
+          className={short ? 'button' : 'link'}
+          disabled={offline}
+          onClick={() =>
+            void wire.call('approval:extend', { request_id: request.request_id }).catch(explain)
+          }
+        >
+          Keep it
+        </button>
+      )}
+    </p>
+  )
+}
+
+/** The time that was left when it began to stand still. */
+function Paused({ remaining }: { remaining: number }) {
+  const [left] = useState(remaining)
+  return <>Expires {timeSpan(left)} after you leave</>
+}
+
+function useNow(ticking: boolean): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (!ticking) return
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [ticking])
+  return now
+}

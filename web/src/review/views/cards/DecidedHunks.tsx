@@ -1,0 +1,89 @@
+/** Changes that were decided, one by one: what they were, who decided, and the way back. */
+import { useState } from 'react'
+import { useOpenDocument } from '../../../document/useOpenDocument.ts'
+import { useCapability, useSession } from '../../../session/store.ts'
+import type { Hunk } from '../../../wire/generated.ts'
+import { proposeOneAgain, useUnplacedHunks } from '../../actions/reopen.ts'
+import { undo } from '../../actions/undo.ts'
+import { decidedHunkText, describeHunkOutcome } from '../../state/outcomeSummary.ts'
+import { Quotation } from './Quotation.tsx'
+import { canDecide } from '../../../session/roles.ts'
+import { isRefused } from '../../state/refused.ts'
+import './DecidedHunks.css'
+
+interface Props {
+  label: string
+  hunks: readonly Hunk[]
+  open?: boolean
+  /**
+   * Set where the list holds all changes of the request: the card has the buttons for undo then.
+   */
+  whole?: boolean
+}
+
+export function DecidedHunks({ label, hunks, open = false, whole = false }: Props) {
+  // There may be hundreds, which few people open.
+  const [isOpen, setOpen] = useState(open)
+  if (hunks.length === 0) return null
+  const single = whole && hunks.filter(isRefused).length < 2
+  return (
+    <details
+      className="decided"
+      open={open}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>{label}</summary>
+      {isOpen && (
+        <ol aria-label={label}>
+          {hunks.map((hunk) => (
+            <DecidedHunkRow key={hunk.id} hunk={hunk} single={single} />
+          ))}
+        </ol>
+      )}
+    </details>
+  )
+}
+
+function DecidedHunkRow({ hunk, single }: { hunk: Hunk; single: boolean }) {
+  const me = useSession((session) => session.me?.user.id)
+  const mayDecide = canDecide(useOpenDocument((state) => state.role))
+  const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
+  const canReopen = useCapability('reopen') && mayDecide && !single && isRefused(hunk)
+  const offline = useSession((session) => session.link !== 'online')
+  const reason = hunk.decided?.feedback ?? ''
+  const unplaced = useUnplacedHunks(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
+  return (
+    <li className="decided-row">
+      <p className="words">
+        <Quotation pieces={decidedHunkText(hunk)} />
+      </p>
+      <p className="card-note">
+        <span>
+          {describeHunkOutcome(hunk, me)}
+          {hunk.status === 'rejected' && reason !== '' && `: “${reason}”`}
+        </span>
+        {unplaced && <span className="badge">No place for it in today’s text</span>}
+        {canUndo && (
+          <button
+            type="button"
+            className="link"
+            disabled={offline}
+            onClick={() => void undo(hunk.request_id, [hunk.id])}
+          >
+            Undo
+          </button>
+        )}
+        {canReopen && (
+          <button
+            type="button"
+            className="link"
+            disabled={offline}
+            onClick={() => void proposeOneAgain(hunk)}
+          >
+            Bring back
+          </button>
+        )}
+      </p>
+    </li>
+  )
+}

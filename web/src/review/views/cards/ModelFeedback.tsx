@@ -1,0 +1,44 @@
+/** Opens up the words that the AI will get. */
+import { useEffect, useState } from 'react'
+import { showInvisible } from '../../../ui/visibleText.ts'
+import { useCapability, wire } from '../../../session/store.ts'
+import type { Told, ToolApprovalResponse } from '../../../wire/generated.ts'
+import { worded } from '../../state/modelFeedback.ts'
+import './ModelFeedback.css'
+
+/** Typing a reason asks the server only when it pauses. */
+const PAUSE_MS = 250
+
+export function ModelFeedback({
+  response,
+  otherwise,
+}: {
+  response: ToolApprovalResponse
+  otherwise: string
+}) {
+  const [open, setOpen] = useState(false)
+  const exact = useExact(response, open)
+  return (
+    <details className="told" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>What the AI will be told</summary>
+      <pre>{showInvisible(exact === null ? otherwise : worded(exact, otherwise))}</pre>
+    </details>
+  )
+}
+
+/** The server's own report on this decision, were it taken now. */
+function useExact(response: ToolApprovalResponse, open: boolean): Told | null {
+  const supported = useCapability('told')
+  const [told, setTold] = useState<Told | null>(null)
+  const asked = JSON.stringify(response)
+  useEffect(() => {
+    if (!supported || !open) return
+    const timer = setTimeout(() => {
+      wire
+        .call('approval:told', JSON.parse(asked) as ToolApprovalResponse)
+        .then(setTold, () => setTold(null))
+    }, PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [supported, open, asked])
+  return told
+}

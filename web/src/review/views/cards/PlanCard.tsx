@@ -1,0 +1,73 @@
+/** The plan of a run: read it, change it, approve it. Nothing happens before. */
+import { useSession } from '../../../session/store.ts'
+import { Markdown } from '../../../ui/Markdown.tsx'
+import { useFocusOnce } from '../../../ui/useFocusOnce.ts'
+import type { ToolApprovalRequest } from '../../../wire/generated.ts'
+import { ApprovalCount } from './ApprovalCount.tsx'
+import { Countdown } from './Countdown.tsx'
+import { useDraft } from '../../stores/drafts.ts'
+import { useFocusHeartbeat } from '../../actions/focusHeartbeat.ts'
+import { usePanel } from '../../stores/panel.ts'
+import { mayType, reasonCannotDecide } from '../../state/permissions.ts'
+import { canDecide } from '../../../session/roles.ts'
+import { useReview } from '../../stores/requests.ts'
+import { useReviewer } from '../../stores/reviewer.ts'
+import { draftOf } from '../../state/drafts.ts'
+import { planOf } from './PlanOutcome.tsx'
+import { Decisions } from './PlanDecisions.tsx'
+import './PlanCard.css'
+
+export function PlanCard({ request }: { request: ToolApprovalRequest }) {
+  const reviewer = useReviewer()
+  const held = reasonCannotDecide(request, reviewer)
+  const mayDecide = canDecide(reviewer.role) && held === null
+  const me = useSession((session) => session.me?.user.id)
+  const viewers = useReview((state) => state.viewers[request.request_id])
+  const others = viewers?.filter((person) => person.id !== me).map((person) => person.name) ?? []
+  const editing = usePanel((panel) => panel.editing) === request.request_id && mayType(reviewer)
+  const [draft = planOf(request), keep] = useDraft(draftOf(request.request_id, 'input'))
+  const edited = editing ? draft : null
+  useFocusHeartbeat(request.request_id, mayDecide)
+  return (
+    <section className="plan" aria-label="Proposed plan">
+      <div className="meta">
+        <span>Plan</span>
+        <ApprovalCount request={request} />
+      </div>
+      {edited === null ? (
+        <Markdown text={planOf(request)} />
+      ) : (
+        <Edit text={edited} onChange={(text) => keep(text === planOf(request) ? null : text)} />
+      )}
+      {held && <p className="card-note">{held}</p>}
+      <div className="proposal-foot">
+        {mayDecide && (
+          <Decisions
+            request={request}
+            edited={edited}
+            types={mayType(reviewer)}
+            onForget={() => keep(null)}
+          />
+        )}
+        <Countdown request={request} others={others} mayDecide={mayDecide} />
+      </div>
+    </section>
+  )
+}
+
+function Edit({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const field = useFocusOnce<HTMLTextAreaElement>()
+  const rows = Math.min(18, Math.max(4, text.split('\n').length + 1))
+  return (
+    <label className="inbox-field" onKeyDown={(event) => event.stopPropagation()}>
+      <span>The plan, in Markdown</span>
+      <textarea
+        className="field"
+        rows={rows}
+        ref={field}
+        value={text}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,6 @@
+/** Rights of the roles that a person can have. Pure. */
+import type { Role } from '../wire/generated.ts'
+
+export const canWrite = (role: Role): boolean => role === 'owner' || role === 'editor'
+
+export const canDecide = (role: Role): boolean => role !== 'viewer' && role !== 'guest'

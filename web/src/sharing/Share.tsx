@@ -1,0 +1,30 @@
+/** Access of other people: for owners. */
+import { Suspense, useState } from 'react'
+import { useCapability, useSession } from '../session/store.ts'
+import { Icon } from '../ui/icons.tsx'
+import { lazyPart } from '../ui/lazyPart.tsx'
+
+const ShareDialog = lazyPart(() => import('./ShareDialog.tsx').then((all) => all.ShareDialog))
+
+/** In a document its links open that document; in the list of documents they open the list. */
+export function Share({ documentId }: { documentId: string | null }) {
+  const able = useCapability('tokens')
+  const owner = useSession((session) => session.me?.role === 'owner')
+  const [open, setOpen] = useState(false)
+  if (!able || !owner) return null
+  return (
+    <>
+      <button
+        type="button"
+        className="button share-open"
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="invite" /> <span>Share</span>
+      </button>
+      <Suspense fallback={null}>
+        {open && <ShareDialog documentId={documentId} onClose={() => setOpen(false)} />}
+      </Suspense>
+    </>
+  )
+}
