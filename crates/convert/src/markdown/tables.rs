@@ -6,7 +6,7 @@ use super::escapes::Place;
 use super::inlines::line_of;
 use super::marked_text::MarkedText;
 use super::output::Output;
-use super::segments::Content;
+use super::segments::{Content, Segment};
 
 /// Writes a table. Rows with fewer cells than columns get empty ones.
 pub fn write(output: &mut Output, table: &Table) {
@@ -39,6 +39,7 @@ fn write_row(output: &mut Output, row: &[Vec<Inline>], columns: usize) {
         if let Some(content) = row.get(column) {
             let mut words = MarkedText::of(content);
             for segment in &mut words.segments {
+                unmark_piped_code(segment);
                 // Pipes end a cell, in code and in formulas too.
                 if let Content::Code(markdown)
                 | Content::Formula(markdown)
@@ -50,5 +51,15 @@ fn write_row(output: &mut Output, row: &[Vec<Inline>], columns: usize) {
             output.push_words(&line_of(words, "<br>"), Place::Cell);
         }
         output.push(" |");
+    }
+}
+
+/// Makes words of code in which a backslash stands before a pipe: readers do not agree on what that
+/// is in a cell.
+fn unmark_piped_code(segment: &mut Segment) {
+    if let Content::Code(code) = &mut segment.content
+        && code.contains("\\|")
+    {
+        segment.content = Content::Text(std::mem::take(code));
     }
 }

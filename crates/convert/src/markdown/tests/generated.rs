@@ -238,9 +238,8 @@ fn check_many(compared: Compared) {
     let mut shortest = differences.clone();
     shortest.sort_by_key(String::len);
     shortest.truncate(6);
-    // A few in a thousand differ: two lists that meet are one list to the reader, whose looseness is
-    // then that of both, and signs beside symbols such as `€` are not read alike by all readers.
-    let few = if seed.is_some() { 0 } else { trees / 100 };
+    // None of 5,000 differed. One of a run is left for what was not seen among them.
+    let few = if seed.is_some() { 0 } else { trees / 300 };
     assert!(
         differences.len() as u64 <= few,
         "{} of {trees} differ, such as\n{}",

@@ -88,7 +88,8 @@ impl Form {
                 Block::Table(table) => {
                     self.line(&format!("table {:?}", table.columns));
                     for row in std::iter::once(&table.heading).chain(&table.rows) {
-                        let cells: Vec<_> = row.iter().map(|cell| self.words(cell, "⏎")).collect();
+                        let cell = |cell: &Vec<Inline>| without_piped_code(&self.words(cell, "⏎"));
+                        let cells: Vec<_> = row.iter().map(cell).collect();
                         self.line(&format!("row {cells:?}"));
                     }
                 }
@@ -157,6 +158,16 @@ impl Form {
             }
         }
     }
+}
+
+/// Returns the words of a cell; code in which a backslash stands before a pipe is words.
+fn without_piped_code(words: &str) -> String {
+    let parts = words.split('⟪').enumerate().map(|(number, part)| match part.split_once('⟫') {
+        Some((code, behind)) if code.contains("\\|") => format!("{code}{behind}"),
+        _ if number == 0 => part.to_owned(),
+        _ => format!("⟪{part}"),
+    });
+    parts.collect()
 }
 
 /// Removes blanks at the edges of lines, and breaks at the edges of the text.
