@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::support::http::{ask, send_bytes};
+use crate::support::mcp::Mcp;
 use crate::support::raw::RawClient;
-use crate::support::{Answer, OWNER, Person, RestClient, Role, Script, TestServer};
+use crate::support::{Answer, OWNER, Person, Receiver, RestClient, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -177,8 +178,11 @@ fn html_is_converted_for_who_may_write_and_changes_nothing() {
     rex.posts_file(&path, &[HTML], b"x").refused_with(403, "not_allowed");
 }
 
-/// A Word file with three tracked changes, as this server writes it.
-fn reviewed_file(copydesk: &TestServer, ana: &Person, document: &str) -> Vec<u8> {
+/// A Word file with two tracked changes, as this server writes it.
+fn reviewed_file(copydesk: &TestServer, ana: &Person) -> Vec<u8> {
+    let document = ana.creates(BEFORE);
+    ana.asks("Fix the spelling");
+    ana.sees_request();
     let route = format!("GET /api/v1/documents/{document}/export?format=docx");
     let bearer = format!("Bearer {}", ana.token);
     let headers = [("Host", copydesk.address()), ("Authorization", bearer.as_str())];
@@ -189,10 +193,7 @@ fn reviewed_file(copydesk: &TestServer, ana: &Person, document: &str) -> Vec<u8>
 fn tracked_changes_of_a_word_file_wait_for_people_and_are_there_after_a_crash() {
     let mut copydesk = TestServer::scripted(Script::rewriting(AFTER));
     let ana = copydesk.editor("Ana");
-    let document = ana.creates(BEFORE);
-    ana.asks("Fix the spelling");
-    ana.sees_request();
-    let file = reviewed_file(&copydesk, &ana, &document);
+    let file = reviewed_file(&copydesk, &ana);
     let client = RestClient::new(&copydesk, &ana.token);
     let imported = imports(&client, "letter.docx", &file).ok();
     copydesk.is_killed_and_restarted();
@@ -221,5 +222,65 @@ fn tracked_changes_of_a_word_file_wait_for_people_and_are_there_after_a_crash() 
     let claimed = |span: &&Value| span["claimedAuthor"] == "AI for Ana";
     let span = authors["spans"].as_array().unwrap().iter().find(claimed).unwrap();
     assert_eq!((&span["kind"], &span["author"]["name"]), (&json!("import"), &json!("Ana")));
+    copydesk.checks_its_data();
+}
+
+#[test]
+fn a_receiver_is_told_of_tracked_changes_that_wait_and_of_their_end() {
+    let plan = TestServer::plan().script(Script::rewriting(AFTER));
+    let copydesk = plan.flags(&["--allow-private-webhooks"]).start();
+    let ana = copydesk.editor("Ana");
+    let file = reviewed_file(&copydesk, &ana);
+    let receiver = Receiver::start();
+    RestClient::new(&copydesk, OWNER).posts("webhooks", &json!({"url": receiver.url()})).ok();
+    let client = RestClient::new(&copydesk, &ana.token);
+    let imported = imports(&client, "letter.docx", &file).ok();
+    let request = &imported["requests"][0];
+    let waiting = receiver.takes().body;
+    assert_eq!(waiting["type"], "tool_approval_request");
+    assert_eq!(waiting["data"]["request_id"], request["request_id"]);
+    assert_eq!(waiting["data"]["source"], "import");
+    assert_eq!(waiting["data"]["hunks"], request["hunks"]);
+    assert_eq!(waiting["data"]["claimedAuthor"], request["claimedAuthor"]);
+    let id = request["request_id"].as_str().unwrap();
+    client.posts(&format!("requests/{id}/decision"), &json!({"approved": true})).ok();
+    let resolved = receiver.takes().body;
+    assert_eq!(resolved["type"], "tool_approval_resolved");
+    assert_eq!(resolved["data"]["request_id"], request["request_id"]);
+    assert_eq!(resolved["data"]["status"], "approved");
+}
+
+#[test]
+fn programs_over_mcp_read_an_imported_text_without_changes_that_wait() {
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let ana = copydesk.editor("Ana");
+    let file = reviewed_file(&copydesk, &ana);
+    let client = RestClient::new(&copydesk, &ana.token);
+    let imported = imports(&client, "letter.docx", &file).ok();
+    let document = imported["document"]["id"].as_str().unwrap();
+    let coder = Mcp::arrives(&copydesk, &ana.token, "coder");
+    let text = coder.reads(document);
+    assert!(text.contains("Teh keeper") && !text.contains("The keeper"), "{text}");
+    let id = imported["requests"][0]["request_id"].as_str().unwrap();
+    client.posts(&format!("requests/{id}/decision"), &json!({"approved": true})).ok();
+    let text = coder.reads(document);
+    assert!(text.contains("The keeper") && text.contains("received"), "{text}");
+}
+
+#[test]
+fn changes_that_a_deleted_person_imported_can_be_decided_by_others() {
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
+    let file = reviewed_file(&copydesk, &ana);
+    let imported = imports(&RestClient::new(&copydesk, &ana.token), "letter.docx", &file).ok();
+    let person = json!({"id": ana.user()["id"]});
+    assert_eq!(owner.emit("person:delete", &person).ok()["state"], "deleted");
+    let client = RestClient::new(&copydesk, OWNER);
+    let id = imported["requests"][0]["request_id"].as_str().unwrap();
+    let request = client.gets(&format!("requests/{id}")).ok();
+    assert_eq!((&request["source"], &request["status"]), (&json!("import"), &json!("pending")));
+    assert_eq!(request["author"]["name"], "Deleted person");
+    client.posts(&format!("requests/{id}/decision"), &json!({"approved": true})).ok();
+    assert!(text_of(&client, &imported).as_str().unwrap().starts_with("The keeper"));
     copydesk.checks_its_data();
 }
