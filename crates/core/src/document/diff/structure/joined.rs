@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::scan::structures;
+use super::scan::{line_start, structures};
 use super::seams::seams;
 use super::touched::{ChangedPlace, ChangedPlaces, Side};
 use super::{EntryTree, MarkPair, Structures, Table};
@@ -28,7 +28,7 @@ pub(in crate::document::diff) fn joined(
     for (left, right) in seams(&old, &new, &places.all) {
         groups.join(left, right);
     }
-    let binding = Binding { places: &places, groups: &mut groups };
+    let binding = Binding { texts: [&old, &new], places: &places, groups: &mut groups };
     binding.bind(&structures(&old), &structures(&new), &hunks);
     if groups.are_single() {
         return hunks;
@@ -51,7 +51,7 @@ pub fn part_groups(old: &str, parts: &[DraftPart]) -> Vec<Range<usize>> {
         at = place.whole(Side::Old).end;
     }
     new.push_str(&old[at..]);
-    let binding = Binding { places: &places, groups: &mut groups };
+    let binding = Binding { texts: [old, &new], places: &places, groups: &mut groups };
     binding.bind(&structures(old), &structures(&new), &hunks);
     groups.close_over(&places);
     let roots: Vec<usize> = (0..parts.len()).map(|it| groups.root(it)).collect();
@@ -194,6 +194,8 @@ fn merged(
 
 /// Search for the changes that share a structure.
 struct Binding<'a> {
+    /// Old and new text.
+    texts: [&'a str; 2],
     places: &'a ChangedPlaces,
     groups: &'a mut HunkGroups,
 }
@@ -321,19 +323,50 @@ impl Binding<'_> {
         before.checked_sub(1).filter(|index| at <= others[*index].range.end)
     }
 
-    /// Joins the change that removes, adds or wholly replaces the text of an entry with those of
-    /// what is below it.
+    /// Joins the changes of an entry and of what is below it, if one of them removes, adds or
+    /// wholly replaces the text of the entry, puts it on another level, or puts another entry
+    /// between it and what is below it.
     fn entry(&mut self, side: Side, entry: &EntryTree) {
-        let covers = |it: &&ChangedPlace| {
+        let covers = |it: &ChangedPlace| {
             let words = it.whole(side);
             words.start <= entry.text.start && entry.text.end <= words.end
         };
-        let mut over = self.places.within(side, &entry.text, false);
-        if over.find(covers).is_some() {
+        let lead = line_start(self.texts[side as usize], entry.range.start)..entry.text.start;
+        let before_lead = lead.start.saturating_sub(1)..lead.end;
+        let is_parted = self.places.within(side, &entry.text, false).any(covers)
+            || self.places.within(side, &before_lead, true).any(|it| self.shifts(side, it, &lead))
+            || self.places.within(side, &entry.range, true).any(|it| self.parts(side, it, entry));
+        if is_parted {
             let within: Vec<_> =
                 self.places.within(side, &entry.range, false).map(|it| it.hunk).collect();
             self.groups.join_all(within.into_iter());
         }
+    }
+
+    /// Returns `true` if a change gives the line of an entry another beginning. `lead` is what
+    /// stands before the text of the entry.
+    fn shifts(&self, side: Side, place: &ChangedPlace, lead: &Range<usize>) -> bool {
+        let other = side.other();
+        if place.on(side).end > lead.start {
+            return place.on(side).start < lead.end;
+        }
+        let before = &self.texts[other as usize][..place.on(other).end];
+        place.on(side).end == lead.start && !before.is_empty() && !before.ends_with('\n')
+    }
+
+    /// Returns `true` if a change puts a line of the same level or one further out between an entry
+    /// and the last line below it.
+    fn parts(&self, side: Side, place: &ChangedPlace, entry: &EntryTree) -> bool {
+        if place.on(side).start <= entry.text.end || entry.range.end <= place.on(side).end {
+            return false;
+        }
+        let text = self.texts[side as usize];
+        let level = indent(&text[line_start(text, entry.range.start)..]);
+        let other = self.texts[side.other() as usize];
+        let put_in = place.whole(side.other());
+        let begins = line_start(other, put_in.start) == put_in.start;
+        let lines = other[put_in.clone()].lines().skip(usize::from(!begins));
+        lines.into_iter().any(|line| !line.trim().is_empty() && indent(line) <= level)
     }
 
     /// Joins the changes that remove all entries of a list.
@@ -356,6 +389,11 @@ struct PairHunks {
     touch: Vec<usize>,
     /// Beginnings of the marks that nothing touches.
     stay: Vec<usize>,
+}
+
+/// Returns the bytes of the blanks that a line begins with.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
 /// Returns the marks of all pairs in the order of the text, with the index of the pair.

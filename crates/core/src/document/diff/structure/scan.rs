@@ -240,7 +240,8 @@ impl StructureScan<'_> {
     }
 }
 
-fn line_start(text: &str, at: usize) -> usize {
+/// Returns the beginning of the line of a place.
+pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |before| before + 1)
 }
 

@@ -3,6 +3,9 @@
 use super::touched::ChangedPlace;
 use crate::document::diff::blocks::begins_block;
 
+/// Changes at one place that are looked at for a block.
+const MOST_AT_ONE_PLACE: usize = 64;
+
 /// Returns pairs of changes, by their indices, of which one without the other would put a list
 /// entry, a row, a heading or another block beside other text.
 pub(super) fn seams(old: &str, new: &str, places: &[ChangedPlace]) -> Vec<(usize, usize)> {
@@ -10,13 +13,16 @@ pub(super) fn seams(old: &str, new: &str, places: &[ChangedPlace]) -> Vec<(usize
     let mut first = 0;
     while first < places.len() {
         let mut run = PlaceRun { old, new, places, first, last: first };
-        while run.is_bad_before() && run.touches_before() {
-            run.first -= 1;
-            pairs.push((places[run.first].hunk, places[run.first + 1].hunk));
-        }
-        while run.is_bad_behind() && run.touches_behind() {
-            run.last += 1;
-            pairs.push((places[run.last - 1].hunk, places[run.last].hunk));
+        loop {
+            if run.is_bad_before() && run.touches_before() {
+                run.first -= 1;
+                pairs.push((places[run.first].hunk, places[run.first + 1].hunk));
+            } else if run.is_bad_behind() && run.touches_behind() {
+                run.last += 1;
+                pairs.push((places[run.last - 1].hunk, places[run.last].hunk));
+            } else {
+                break;
+            }
         }
         first = run.last + 1;
     }
@@ -62,13 +68,23 @@ impl PlaceRun<'_> {
             && begins_block(self.inserted())
     }
 
-    /// Returns `true` if the text behind is a block, and what is before it does not end its line
-    /// any more.
+    /// Returns `true` if the text behind is a block, or a block is put in there, and what is before
+    /// it does not end its line any more.
     fn is_bad_behind(&self) -> bool {
         let before = if self.inserted().is_empty() { self.before() } else { self.inserted() };
         begins_line(self.old, self.places[self.last].old.end)
             && !ends_line(before)
-            && begins_block(self.behind())
+            && (begins_block(self.behind()) || self.puts_block_behind())
+    }
+
+    /// Returns `true` if other changes put a block in at the end of these.
+    fn puts_block_behind(&self) -> bool {
+        let at = self.places[self.last].old.end;
+        let others = self.places[self.last + 1..].iter().take(MOST_AT_ONE_PLACE);
+        let mut here = others.take_while(|it| it.old.is_empty() && it.old.start == at);
+        here.any(|it| {
+            begins_line(self.new, it.new.start) && begins_block(&self.new[it.new.clone()])
+        })
     }
 }
 
