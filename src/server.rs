@@ -1,5 +1,6 @@
 //! Composition root: builds every part once, binds, and shuts down in a written order.
 
+mod allocator;
 mod assets;
 mod claude;
 mod command_line;

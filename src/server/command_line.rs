@@ -7,14 +7,17 @@ use anyhow::Result;
 use clap::Parser;
 use tokio::runtime::Builder;
 
-use super::serve;
-use crate::cli::CommandLine;
+use super::{allocator, serve};
+use crate::cli::{Command, CommandLine};
 use crate::commands::{self, CommandOutcome};
 use crate::telemetry;
 
 /// Runs the command line of this process; returns its exit code.
 pub fn main() -> ExitCode {
     let cli = CommandLine::parse();
+    if matches!(cli.command, None | Some(Command::Serve(_))) {
+        allocator::fix_large_blocks();
+    }
     telemetry::start();
     let runtime = Builder::new_multi_thread().worker_threads(worker_threads()).enable_all().build();
     let outcome = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(run(cli)));

@@ -387,6 +387,31 @@ fn answers_over_http_that_nobody_reads_are_bounded() {
 }
 
 #[test]
+fn memory_of_long_answers_is_given_back() {
+    let copydesk = TestServer::quiet();
+    let document = large_document(&copydesk.owner(), 8);
+    let before = copydesk.memory();
+    let mut readers: Vec<_> = (0..16)
+        .map(|number| {
+            let token = copydesk.token(&format!("Reader {number}"), Role::Viewer, &[]);
+            let mut reader = RawClient::arrives(copydesk.address(), &token);
+            (0..4).for_each(|id| {
+                reader.emits(id, "document:open", &json!({"documentId": document}));
+            });
+            reader
+        })
+        .collect();
+    readers[15].is_answered(1).expect("an answer");
+    drop(readers);
+    let growth = || grown(&copydesk, before);
+    let is_given_back = (0..100).any(|_| {
+        std::thread::sleep(SOON / 100);
+        growth() < 100
+    });
+    assert!(is_given_back, "{} MB stay", growth());
+}
+
+#[test]
 fn somebody_who_stops_reading_is_cut_off_and_gone_at_once() {
     let copydesk = TestServer::quiet();
     let owner = copydesk.owner();
