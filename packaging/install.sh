@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs Copydesk @VERSION@ below a folder, and writes nowhere else.
 #
-#   sh install.sh [--prefix DIR]      the default is ~/.local: the program is then ~/.local/bin/copydesk
+#   sh install.sh [--prefix DIR]      the default is ~/.local, with ~/.local/bin/copydesk
 #   sh install.sh --uninstall [--prefix DIR]
 #
-# COPYDESK_DOWNLOADS is the address of the folder with the files of a release, in place of this release's.
+# COPYDESK_DOWNLOADS is the address of another folder with the files of this release.
 # It needs curl or wget, tar, and sha256sum or shasum. Nothing needs root, unless DIR does.
 set -eu
 
@@ -43,7 +43,7 @@ platform() {
         "Linux x86_64") echo x86_64-unknown-linux-gnu ;;
         "Linux aarch64") echo aarch64-unknown-linux-gnu ;;
         "Darwin arm64") echo aarch64-apple-darwin ;;
-        *) fail "there is no program for $(uname -s) on $(uname -m); build it from the source archive" ;;
+        *) fail "there is no program for $(uname -sm); build it from the source archive" ;;
     esac
 }
 

@@ -3,8 +3,10 @@
 #   packaging/release.sh [VERSION]
 # VERSION has to be the one of Cargo.toml, with or without a `v` before it.
 #
-# COPYDESK_PACKAGES   folder of the files, without those of an earlier run; the default is `packages` in the target folder
-# COPYDESK_PROFILE    profile of the build; the default is `dist`. `release` and `dev` take less time, to try this script
+# COPYDESK_PACKAGES   folder of the files; the default is `packages` in the target folder. Those of
+#                     an earlier run are deleted
+# COPYDESK_PROFILE    profile of the build; the default is `dist`. `release` takes less time to
+#                     build, to try this script
 # COPYDESK_DOWNLOADS  address of the folder in which the files will be published, for install.sh
 #
 # It needs cargo-auditable, cargo-cyclonedx, maturin, Node with npm, and for the Debian package
@@ -17,11 +19,10 @@ target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-targe
 version=$(sed -n '/^\[workspace.package\]/,/^\[/ s/^version = "\(.*\)"/\1/p' Cargo.toml)
 platform=$(rustc --version --verbose | sed -n 's/^host: //p')
 case $platform in *windows*) program=copydesk.exe ;; *) program=copydesk ;; esac
-folder=$target/${profile/#dev/debug}
-built=$folder/$program
+built=$target/$profile/$program
 packages=${COPYDESK_PACKAGES:-$target/packages}
 # Beside the program, where cargo-deb finds it.
-staged=$folder/package
+staged=$target/$profile/package
 
 step() { printf '\n== %s\n' "$*" >&2; }
 
@@ -54,7 +55,8 @@ stage() {
 
 source_archive() {
   step "source archive"
-  packaging/source_archive.sh "${COPYDESK_WEB_DIST:-$target/copydesk-web/dist}" "$version" "$packages/copydesk-$version-source.tar.gz"
+  packaging/source_archive.sh "${COPYDESK_WEB_DIST:-$target/copydesk-web/dist}" "$version" \
+    "$packages/copydesk-$version-source.tar.gz"
 }
 
 program_archive() {
@@ -75,7 +77,8 @@ debian_package() {
   cargo deb --locked --no-build --no-strip --profile "$profile" --output "$packages"
 }
 
-# maturin builds by itself. Its cargo is the one of above, so nothing is compiled again and the program is the same.
+# maturin builds by itself. Its cargo is the one of above, so nothing is compiled again and the
+# program is the same.
 python_wheel() {
   step "Python wheel"
   local work
@@ -87,7 +90,8 @@ export CARGO="$(command -v cargo)"
 exec "\$CARGO" "\$@"
 END
   chmod +x "$work/cargo"
-  (cd packaging/python && CARGO="$work/cargo" maturin build --locked --profile "$profile" --out "$packages")
+  (cd packaging/python &&
+    CARGO="$work/cargo" maturin build --locked --profile "$profile" --out "$packages")
   rm -rf "$work"
 }
 
@@ -102,7 +106,8 @@ bills_of_materials() {
   local work
   work=$(mktemp -d)
   tar -xzf "$packages/copydesk-$version-source.tar.gz" -C "$work" --strip-components 1
-  (cd "$work" && cargo cyclonedx --quiet --format json --spec-version 1.5 --override-filename copydesk.cdx)
+  (cd "$work" &&
+    cargo cyclonedx --quiet --format json --spec-version 1.5 --override-filename copydesk.cdx)
   cp "$work/copydesk.cdx.json" "$packages/copydesk-$version-$platform.cdx.json"
   (cd "$work/web" && npm sbom --package-lock-only --omit dev --sbom-format cyclonedx) \
     >"$packages/copydesk-$version-editor.cdx.json"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the source archive of a release: the files of this checkout, the built editor in web/dist, and
-# web/dist.sha256 with the sums of both (build/web_sources.rs reads it). The same files give the same bytes.
+# Makes the source archive of a release: the files of this checkout, the built editor in web/dist,
+# and web/dist.sha256 with the sums of both (build/web_sources.rs reads it). The same files give the
+# same bytes.
 #   packaging/source_archive.sh EDITOR VERSION FILE.tar.gz
 # EDITOR is the folder of the editor that was built from the files of this checkout.
 set -eu
@@ -27,6 +28,7 @@ cp -R "$editor/." "$tree/web/dist"
         -type f ! -path '*.test.*' | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum > dist.sha256
 )
 
+moment=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 tar --create --directory "$work" --sort=name --owner=0 --group=0 --numeric-owner \
-    --mode='u+rw,go+r,go-w,a+X' --mtime="@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" "$name" |
+    --mode='u+rw,go+r,go-w,a+X' --mtime="@$moment" "$name" |
     gzip -9 -n > "$file"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what packaging/release.sh needs besides Rust, Node and Python, into a folder; prints what to put on the PATH.
+# Installs what packaging/release.sh needs besides Rust, Node and Python, into a folder. Prints what
+# to put on the PATH.
 #   PATH="$(packaging/tools.sh FOLDER):$PATH"
 # What is there in these versions is left as it is.
 set -euo pipefail

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Installs each artefact of a release as a newcomer would, in a place of its own, and accepts a first change.
+"""Installs each artefact of a release as a newcomer would, and accepts a first change.
 
     packaging/try.py FOLDER [NAME...]
 
-FOLDER holds what packaging/release.sh has made. NAME is one of those in ARTEFACTS. Prints a table: the
-artefact, its size, and the seconds from its download to the printed link and to the first accepted change.
-The Debian package needs root: it is installed in a copy of this system that is thrown away.
+FOLDER holds what packaging/release.sh has made. NAME is one of those in ARTEFACTS. Each is
+installed in a place of its own. Prints a table: the artefact, its size, and the seconds from
+its download to the printed link and to the first accepted change. The Debian package needs
+root: it is installed in a copy of this system that is thrown away.
 """
 
 import contextlib
@@ -52,7 +53,9 @@ class Trial:
 
     def runs(self, *words):
         """Runs a client command and returns its output."""
-        done = subprocess.run([*self.client, *words], env=self.env, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [*self.client, *words], env=self.env, stdout=subprocess.PIPE, text=True
+        )
         if done.returncode != 0:
             raise SystemExit(f"{shlex.join(words)} ended with {done.returncode}: {done.stdout}")
         return done.stdout
@@ -75,7 +78,9 @@ class Trial:
         document = self.runs("import", "--title", "A note", f"{seen_as or folder}/note.md").strip()
         asked = subprocess.Popen(
             [*self.client, "ask", document, "Fix the grammar", "--wait", "--timeout", "300"],
-            env=self.env, stdout=subprocess.PIPE, text=True,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         request = next(filter(None, (re.match(r"req_\S+", line) for line in asked.stdout)))
         self.runs("approve", request.group())
@@ -104,9 +109,13 @@ def only(folder, pattern):
 
 def quietly(*command, **options):
     """Runs a command whose output is only shown if it fails."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
     if done.returncode != 0:
-        raise SystemExit(f"{shlex.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}")
+        raise SystemExit(
+            f"{shlex.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}"
+        )
     return done.stdout
 
 
@@ -118,7 +127,9 @@ def starts(began, program, work):
 
 def program_archive(packages):
     """The archive with the program."""
-    archives = [it for it in packages.glob("copydesk-*.tar.gz") if not it.name.endswith("-source.tar.gz")]
+    archives = [
+        it for it in packages.glob("copydesk-*.tar.gz") if not it.name.endswith("-source.tar.gz")
+    ]
     if len(archives) != 1:
         raise SystemExit(f"{packages} has {len(archives)} archives with a program")
     return archives[0]
@@ -154,8 +165,17 @@ def try_npm(packages, work):
     prefix.mkdir()
     began = time.monotonic()
     quietly(
-        "npm", "install", "--offline", "--no-audit", "--no-fund", "--cache", work / "cache",
-        "--prefix", prefix, for_platform, main,
+        "npm",
+        "install",
+        "--offline",
+        "--no-audit",
+        "--no-fund",
+        "--cache",
+        work / "cache",
+        "--prefix",
+        prefix,
+        for_platform,
+        main,
     )
     with starts(began, prefix / "node_modules/.bin/copydesk", work) as trial:
         return for_platform, trial.accepts_a_change(work)
@@ -182,7 +202,7 @@ def files_below(*folders):
 
 
 def try_install_script(packages, work):
-    """install.sh: with files from a server of this machine; another archive than the one of the sum is refused."""
+    """install.sh: with files from a server of this machine. Another archive is refused."""
     script = packages / "install.sh"
     home, prefix, temporary, changed = (work / it for it in ["home", "prefix", "tmp", "changed"])
     for folder in [home, temporary, changed]:
@@ -193,8 +213,11 @@ def try_install_script(packages, work):
     (changed / program_archive(packages).name).write_bytes(b"another archive")
     with served(changed) as address:
         refused = subprocess.run(
-            ["sh", script, "--prefix", prefix], env=env | {"COPYDESK_DOWNLOADS": address},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            ["sh", script, "--prefix", prefix],
+            env=env | {"COPYDESK_DOWNLOADS": address},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
     assert refused.returncode == 1 and "nothing was installed" in refused.stdout, refused.stdout
     assert files_below(home, temporary) == [] and not prefix.exists(), "install.sh wrote something"
@@ -219,7 +242,15 @@ def thrown_away_system(work):
     try:
         for folder in [upper, inner, root]:
             folder.mkdir()
-        quietly("mount", "-t", "overlay", "overlay", "-o", f"lowerdir=/,upperdir={upper},workdir={inner}", root)
+        quietly(
+            "mount",
+            "-t",
+            "overlay",
+            "overlay",
+            "-o",
+            f"lowerdir=/,upperdir={upper},workdir={inner}",
+            root,
+        )
         for folder in ["proc", "dev"]:
             quietly("mount", "--rbind", f"/{folder}", root / folder)
         yield root
@@ -230,7 +261,10 @@ def thrown_away_system(work):
 def unit_of(root):
     """The environment and the command of the unit in a root, with what its drop-in changes."""
     system = root / "usr/lib/systemd/system"
-    text = "".join(it.read_text() for it in [system / "copydesk.service", system / "copydesk.service.d/debian.conf"])
+    text = "".join(
+        it.read_text()
+        for it in [system / "copydesk.service", system / "copydesk.service.d/debian.conf"]
+    )
     env = dict(re.findall(r"^Environment=(\w+)=(.*)$", text, re.MULTILINE))
     return env, shlex.split(re.findall(r"^ExecStart=(.+)$", text, re.MULTILINE)[-1])
 
@@ -245,8 +279,25 @@ def try_debian_package(packages, work):
         quietly(*inside, "dpkg", "--install", "/tmp/copydesk.deb")
         env, command = unit_of(root)
         # systemd makes the folder of StateDirectory=.
-        quietly(*inside, "install", "-d", "-o", "copydesk", "-g", "copydesk", "-m", "0700", env["COPYDESK_DATA"])
-        person = ["setpriv", "--reuid=copydesk", "--regid=copydesk", "--init-groups", "--no-new-privs"]
+        quietly(
+            *inside,
+            "install",
+            "-d",
+            "-o",
+            "copydesk",
+            "-g",
+            "copydesk",
+            "-m",
+            "0700",
+            env["COPYDESK_DATA"],
+        )
+        person = [
+            "setpriv",
+            "--reuid=copydesk",
+            "--regid=copydesk",
+            "--init-groups",
+            "--no-new-privs",
+        ]
         with Trial(began, [*inside, *person, *command], [*inside, command[0]], env) as trial:
             times = trial.accepts_a_change(root / "tmp", "/tmp")
         config = root / "etc/copydesk/copydesk.toml"
@@ -279,7 +330,9 @@ def main():
         with tempfile.TemporaryDirectory(prefix="copydesk-try-") as work:
             artefact, (to_link, to_change) = ARTEFACTS[name](packages, pathlib.Path(work))
         size = artefact.stat().st_size / 1e6
-        rows.append(f"{name:<11} {artefact.name:<62} {size:>7.2f} {to_link:>8.1f} {to_change:>9.1f}")
+        rows.append(
+            f"{name:<11} {artefact.name:<62} {size:>7.2f} {to_link:>8.1f} {to_change:>9.1f}"
+        )
         if to_link > MOST_SECONDS_TO_LINK:
             late.append(f"{name}: {to_link:.1f} s to the link, not {MOST_SECONDS_TO_LINK}")
     print(f"{'':<11} {'artefact':<62} {'MB':>7} {'link, s':>8} {'change, s':>9}")

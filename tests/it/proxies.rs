@@ -7,7 +7,7 @@ use crate::support::http::{get, send};
 use crate::support::output_of;
 use crate::support::{OWNER, Person, Proxy, ProxyProgram, Role, TestServer, copydesk_command};
 
-/// Bytes of a body that no proxy takes without being told so.
+/// Bytes of a body that nginx refuses with its default limit.
 const LARGE: usize = 5 * 1024 * 1024;
 
 /// Asks through the proxy with the owner's token and a forged address, as a client could send it.

@@ -13,7 +13,7 @@ try {
 } catch {
   console.error(
     `copydesk: the package ${platform} is not installed. ` +
-      'Either there is no program for this platform, or optional packages were left out (--omit=optional).',
+      'Either there is none for this platform, or optional packages were left out.',
   )
   process.exit(1)
 }
