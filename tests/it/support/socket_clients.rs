@@ -123,12 +123,8 @@ impl SocketClients {
 
     /// Disconnects a socket and forgets it. Also while a story fails, so without a complaint.
     pub fn leave(&self, socket: u64) {
-        if let Ok(mut logs) = self.logs.lock() {
-            logs.remove(&socket);
-        }
-        if let Ok(mut input) = self.input.lock() {
-            writeln!(input, "{}", json!({"op": "disconnect", "socket": socket})).ok();
-        }
+        self.logs.lock().remove(&socket);
+        writeln!(self.input.lock(), "{}", json!({"op": "disconnect", "socket": socket})).ok();
     }
 
     /// One line to the process.

@@ -27,7 +27,7 @@ enum FrameKind {
     Quoted,
 }
 
-/// Texts that begin a frame in every other one: the kind of the frame, and the text that ends it.
+/// Texts that begin a frame within any other, the kind of the frame, and the text that ends it.
 const OPENINGS: [(&str, FrameKind, &str); 4] = [
     ("$((", FrameKind::Expression, "))"),
     ("${", FrameKind::Expression, "}"),
