@@ -57,6 +57,8 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("document:rename", r#"{"documentId": "$nowhere", "title": "x"}"#, "not_found"),
     ("document:delete", r#"{"documentId": {}}"#, "invalid_payload"),
     ("document:delete", r#"{"documentId": "$nowhere"}"#, "not_found"),
+    ("document:duplicate", r#"{"documentId": {}}"#, "invalid_payload"),
+    ("document:duplicate", r#"{"documentId": "$nowhere"}"#, "not_found"),
     ("document:list", r#"{"limit": 0}"#, "invalid_payload"),
     ("document:list", r#"{"limit": 1001}"#, "invalid_payload"),
     ("document:list", r#"{"before": "x"}"#, "invalid_payload"),

@@ -44,7 +44,7 @@ fn a_copy_has_the_title_the_text_the_policies_and_the_models_and_nothing_frozen(
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let document = owner.creates("Dear reader,\n");
     let wish = json!({
-        "documentId": document, "policy": "two", "policies": [{"over": 200, "policy": "owner"}],
+        "documentId": document, "policy": "owner", "policies": [{"over": 200, "policy": "owner"}],
         "modelAccess": {"allow": "local"}, "approvals": "off",
         "frozen": {"version": 0, "ranges": [{"from": 0, "to": 4}]},
     });
@@ -57,7 +57,7 @@ fn a_copy_has_the_title_the_text_the_policies_and_the_models_and_nothing_frozen(
     let settings = &opened["settings"];
     assert_eq!(
         (&settings["policy"], &settings["modelAccess"]["allow"], &settings["approvals"]),
-        (&json!("two"), &json!("local"), &json!("on"))
+        (&json!("owner"), &json!("local"), &json!("on"))
     );
     assert_eq!(settings["policies"][0]["policy"], "owner");
     assert_eq!(settings["frozen"], json!([]));

@@ -62,9 +62,7 @@ fn the_servers_types_read_every_clients_sample() {
             "document:resync" => reads::<Resync>,
             "document:settings" => reads::<ChangeSettings>,
             "document:close" | "document:delete" | "document:duplicate" | "trash:recover"
-            | "document:roles" => {
-                reads::<NameDocument>
-            }
+            | "document:roles" => reads::<NameDocument>,
             "document:share" => reads::<ShareDocument>,
             "document:unshare" => reads::<UnshareDocument>,
             "trash:empty" => reads::<EmptyTrash>,

@@ -57,7 +57,14 @@ pub enum Command {
     /// List the documents of a running server.
     Docs(DocsArgs),
     /// Copy a document of a running server; prints the identifier of the copy.
-    Duplicate(DuplicateArgs),
+    #[command(after_help = EXIT_CODES)]
+    Duplicate {
+        /// Identifier of the document
+        document: String,
+        /// Server to use.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
     /// Ask the agent of a running server to work on a document.
     Ask(AskArgs),
     /// List open requests, or show one with its changes.
@@ -317,18 +324,6 @@ understood. 3 it expired, or nobody decided in time.";
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct DocsArgs {
-    /// Server to use.
-    #[command(flatten)]
-    pub server: ServerArgs,
-}
-
-/// Options of `copydesk duplicate`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub struct DuplicateArgs {
-    /// Identifier of the document
-    #[arg(value_name = "DOCUMENT")]
-    pub document: String,
     /// Server to use.
     #[command(flatten)]
     pub server: ServerArgs,

@@ -55,7 +55,9 @@ pub async fn run(
         },
         Some(Command::Import(args)) => return remote::import(args).await,
         Some(Command::Docs(args)) => remote::docs(args).await?,
-        Some(Command::Duplicate(args)) => remote::duplicate(args).await?,
+        Some(Command::Duplicate { document, server }) => {
+            remote::duplicate(&document, &server).await?;
+        }
         Some(Command::Ask(args)) => return remote::ask(args).await,
         Some(Command::Requests(args)) => remote::requests(args).await?,
         Some(Command::Approve(args)) => return remote::approve(args).await,

@@ -8,20 +8,22 @@ use crate::ids::{DocumentId, UserId};
 
 pub use document_roles::DocumentRoles;
 
-/// Role of a token, from most to least permissions; see [`Role::may`].
+/// Role of a token, from most to least permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Permission for everything, tokens and server settings included.
     Owner,
-    /// Permission to write, ask the agent, and decide.
+    /// Permission to write, to ask the agent, and to decide.
     Editor,
-    /// Permission to read and decide, but not to write.
+    /// Permission to read and to decide, but not to write.
     Reviewer,
     /// Permission to read.
     Viewer,
-    /// No permission. People who sign in have it if no rule of the server gives them a role: they
-    /// reach only documents in which they were given one.
+    /// Addition: no permission but in documents in which the person, or a group that they are in,
+    /// was given a role. Nobody is issued such a token; people have it who sign in.
     Guest,
 }
 

@@ -2,8 +2,8 @@
 //! clients of one person.
 
 use copydesk_client::{ClientResult, ServerClient};
+use copydesk_core::permissions::Role;
 use copydesk_protocol::client::IssueToken;
-use copydesk_protocol::names;
 
 use crate::LoadTestError;
 
@@ -34,7 +34,7 @@ impl LoadPeople {
         let mut people = Self { owner, secrets: vec![token.to_owned()], issued: Vec::new() };
         while people.secrets.len() as u64 * CLIENTS_OF_A_PERSON < clients {
             let wish = IssueToken {
-                role: names::Role::Editor,
+                role: Role::Editor,
                 name: format!("Load test {}", people.secrets.len()),
                 document_id: None,
                 expires_in: Some("1d".to_owned()),

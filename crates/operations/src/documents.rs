@@ -43,7 +43,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         handled::<_, ListPart, DocumentPage>("Documents, last changed first", Anyone).get("/documents", "listDocuments"),
         operation("Create a document", Server(Create), create).event("document:create").ack_in("document").post("/documents", "createDocument").body(BodyKind::Text).creates("/documents"),
         handled::<_, ImportQuery, ImportedDocument>("Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests", Server(Create)).post("/documents/import", "importDocument").body(BodyKind::File).creates("/documents"),
-        operation("Copy a document: its title and text, its policies and the models that may see it", Document(Read), duplicate).event("document:duplicate").ack_in("document").post("/documents/{id=documentId}/duplicate", "duplicateDocument").creates("/documents"),
+        operation("Copy a document: its title and text, its policies and the models that may see it", (Server(Create), Document(Read)), duplicate).event("document:duplicate").ack_in("document").post("/documents/{id=documentId}/duplicate", "duplicateDocument").creates("/documents"),
         operation("A document with its text", Document(Read), read).get("/documents/{id=documentId}", "getDocument"),
         operation("Change the title", Document(Write), rename).event("document:rename").patch("/documents/{id=documentId}", "renameDocument"),
         operation("Delete a document; it can be recovered for 30 days", Document(Manage), delete).event("document:delete").delete("/documents/{id=documentId}", "deleteDocument"),
@@ -106,14 +106,12 @@ async fn create(caller: Caller, (): (), input: CreateDocument) -> ApiResult<Crea
     Ok(convert::created(caller.create_document(convert::new_document(input)).await?))
 }
 
-/// Copies a document, for those who may also create one. The copy has its policies and models before
-/// it has the text.
+/// Copies a document. The copy has its policies and models before it has the text.
 async fn duplicate(
     caller: Caller,
     room: RoomHandle,
     _: NameDocument,
 ) -> ApiResult<CreatedDocument> {
-    caller.require(Create)?;
     let DocumentSnapshot { title, text, settings, .. } =
         caller.read_document(&room).await?.snapshot;
     let new = NewDocument { title, ..NewDocument::default() };

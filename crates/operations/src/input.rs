@@ -75,12 +75,12 @@ fn named(payload: &RawValue, field: &str) -> Option<String> {
     serde_json::from_str(fields.remove(field)?.get()).ok()
 }
 
-fn value(path: &PathFields, field: Option<&str>) -> Option<String> {
+fn value(path: &[(&str, String)], field: Option<&str>) -> Option<String> {
     path.iter().find(|(name, _)| Some(*name) == field).map(|(_, value)| value.clone())
 }
 
 /// Reads an address. What its path says, its query does not say again.
-fn address<I: DeserializeOwned>(path: &PathFields, query: &str) -> ApiResult<I> {
+fn address<I: DeserializeOwned>(path: &[(&str, String)], query: &str) -> ApiResult<I> {
     let is_new = |pair: &&str| {
         let name = pair.split('=').next();
         !pair.is_empty() && path.iter().all(|(known, _)| Some(*known) != name)

@@ -31,7 +31,7 @@ use copydesk_engine::api::{ApiError, ApiResult, Caller};
 use copydesk_engine::cpu_pool;
 
 pub use input::{PathFields, RawInput, event};
-pub use operation::{BASE, BodyKind, Operation, Route};
+pub use operation::{BASE, BodyKind, DeclaredRight, InputType, Operation, OutputType, Route};
 pub use server_events::server_events;
 pub use table::{all, of_event};
 

@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use copydesk_engine::api::{ApiError, ApiResult, Caller};
 
@@ -29,7 +29,7 @@ type AnswerSchema = fn(&mut SchemaGenerator) -> Value;
 
 /// One thing that a person may ask of the server.
 pub struct Operation {
-    /// What it does, in one sentence.
+    /// Sentence that says what it does.
     pub summary: &'static str,
     /// Name of the event; `None`: there is none.
     pub event: Option<&'static str>,
@@ -39,20 +39,42 @@ pub struct Operation {
     /// loss. Such events are refused first under load.
     pub only_reads: bool,
     /// Right that it needs.
-    pub right: String,
-    /// Field of the input that names what the right is about.
-    pub right_field: Option<&'static str>,
-    /// Name of the input's type.
-    pub input: &'static str,
-    /// Name of the output's type; `()`: there is none.
-    pub output: &'static str,
+    pub right: DeclaredRight,
+    /// Type of its input.
+    pub input: InputType,
+    /// Type of its output; `()`: there is none.
+    pub output: OutputType,
     /// Field of the acknowledgement that holds the output; `None`: the fields stand beside `ok`.
     pub ack_field: Option<&'static str>,
     function: Option<Function>,
     check: Check,
-    input_schema: fn() -> Value,
-    body_schema: OnceLock<Value>,
-    answer_schema: AnswerSchema,
+    /// Schema of the input without the fields of the path.
+    schema: OnceLock<Value>,
+}
+
+/// Right that an operation needs, for transports and the documentation.
+#[derive(Clone, Debug)]
+pub struct DeclaredRight {
+    /// Name of the right.
+    pub name: String,
+    /// Field of the input that names what the right is about.
+    pub field: Option<&'static str>,
+}
+
+/// Type of an operation's input.
+#[derive(Clone, Copy, Debug)]
+pub struct InputType {
+    /// Name of the type.
+    pub name: &'static str,
+    schema: fn() -> Value,
+}
+
+/// Type of an operation's output.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputType {
+    /// Name of the type.
+    pub name: &'static str,
+    schema: AnswerSchema,
 }
 
 /// Route of an operation.
@@ -68,7 +90,7 @@ pub struct Route {
     pub status: u16,
     /// Path below `/api/v1` of what is created.
     pub collection: Option<&'static str>,
-    /// What the body of a request holds.
+    /// Content of the body of a request.
     pub body: BodyKind,
     /// `true` if the answer holds a secret, which nothing may store.
     pub is_secret: bool,
@@ -130,11 +152,10 @@ pub(crate) fn handled<R: Right, I: JsonSchema + 'static, O: JsonSchema + 'static
     summary: &'static str,
     right: R,
 ) -> Operation {
-    Operation {
-        input_schema: schema::<I>,
-        answer_schema: |schemas| schemas.subschema_for::<O>().to_value(),
-        ..live::<R, I, O>(summary, right)
-    }
+    let input = InputType { name: type_name::<I>(), schema: schema::<I> };
+    let answer: AnswerSchema = |schemas| schemas.subschema_for::<O>().to_value();
+    let output = OutputType { name: type_name::<O>(), schema: answer };
+    Operation { input, output, ..live::<R, I, O>(summary, right) }
 }
 
 /// Declares an operation on a connection, which has no route: its handler checks the right.
@@ -147,16 +168,13 @@ pub(crate) fn live<R: Right, I, O>(summary: &'static str, right: R) -> Operation
         event: None,
         route: None,
         only_reads: false,
-        right: format!("{right:?}"),
-        right_field: R::FIELD,
-        input: type_name::<I>(),
-        output: type_name::<O>(),
+        right: DeclaredRight { name: format!("{right:?}"), field: R::FIELD },
+        input: InputType { name: type_name::<I>(), schema: || Value::Null },
+        output: OutputType { name: type_name::<O>(), schema: |_| Value::Null },
         ack_field: None,
         function: None,
         check: Box::new(check),
-        input_schema: || Value::Null,
-        body_schema: OnceLock::new(),
-        answer_schema: |_| Value::Null,
+        schema: OnceLock::new(),
     }
 }
 
@@ -232,7 +250,7 @@ impl Operation {
 
     /// Returns `true` if an answer has fields.
     pub fn has_output(&self) -> bool {
-        self.output != "()"
+        self.output.name != "()"
     }
 
     /// Returns `true` if a handler of the transport does the operation.
@@ -262,8 +280,8 @@ impl Operation {
 
     /// Returns the schema of the input without what the path says.
     pub fn input_schema(&self) -> &Value {
-        self.body_schema.get_or_init(|| {
-            let mut schema = (self.input_schema)();
+        self.schema.get_or_init(|| {
+            let mut schema = (self.input.schema)();
             for (_, field) in self.route.iter().flat_map(|route| route.fields()) {
                 leave_out(&mut schema, field);
             }
@@ -273,7 +291,7 @@ impl Operation {
 
     /// Returns the schema of the output, as a reference into the document.
     pub fn answer_schema(&self, schemas: &mut SchemaGenerator) -> Value {
-        (self.answer_schema)(schemas)
+        (self.output.schema)(schemas)
     }
 }
 
@@ -296,12 +314,15 @@ impl Route {
 }
 
 fn leave_out(schema: &mut Value, field: &str) {
-    if let Some(properties) = schema["properties"].as_object_mut() {
+    let Some(keywords) = schema.as_object_mut() else { return };
+    if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
         properties.remove(field);
     }
-    if let Some(required) = schema["required"].as_array_mut() {
+    if let Some(Value::Array(required)) = keywords.get_mut("required") {
         required.retain(|name| name != field);
     }
+    // A schema without fields has no such lists.
+    keywords.retain(|_, value| *value != json!({}) && *value != json!([]));
 }
 
 /// Returns the schema of an input, complete in itself.
@@ -321,8 +342,6 @@ pub(crate) fn type_name<T>() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -14,10 +14,10 @@ use copydesk_protocol::client::{
     FocusRequest, ListPendingApprovals, ListRequests, NameRequest, ReopenRequest, SplitRequest,
     ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
 };
+use copydesk_protocol::convert;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage, RequestState};
 use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
-use copydesk_protocol::{convert, names};
 
 use crate::encode;
 use crate::operation::{Operation, handled, live, operation};
@@ -100,10 +100,9 @@ async fn ended(caller: Caller, (): (), input: ListRequests) -> ApiResult<EndedRe
 }
 
 /// Checks that requests with this status have ended.
-fn ended_status(status: names::RequestStatus) -> ApiResult<RequestStatus> {
+fn ended_status(status: RequestStatus) -> ApiResult<RequestStatus> {
     let open = "; open requests are in `list_pending_approvals`";
-    convert::ended_status(RequestStatus::from(status).as_str())
-        .map_err(|why| ApiError::invalid(why + open))
+    convert::ended_status(status.as_str()).map_err(|why| ApiError::invalid(why + open))
 }
 
 async fn decide(

@@ -12,7 +12,7 @@ use copydesk_engine::rooms::RoomHandle;
 
 /// Right that an operation needs. Its [`Debug`] text is what the documentation says.
 pub trait Right: Copy + Debug + Send + Sync + 'static {
-    /// What the operation works on.
+    /// Thing that the operation works on.
     type Subject: Send + 'static;
 
     /// Field of the input that names the subject.
@@ -62,6 +62,17 @@ pub struct Request(pub Action);
 /// Right to a session, which must be the caller's own.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnSession;
+
+/// Two rights: one to the server as a whole, and another one.
+impl<A: Right<Subject = ()>, B: Right> Right for (A, B) {
+    type Subject = B::Subject;
+    const FIELD: Option<&'static str> = B::FIELD;
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<B::Subject> {
+        self.0.check(caller, None).await?;
+        self.1.check(caller, name).await
+    }
+}
 
 impl Right for Anyone {
     type Subject = ();

@@ -1,5 +1,7 @@
 //! The server as a whole: the caller, settings, spending, work in progress, storage and people.
 
+use serde_json::{Map, Value};
+
 use copydesk_engine::api::{ApiError, ApiResult, Caller};
 use copydesk_engine::permissions::Action::{Administer, Ask};
 use copydesk_protocol::administration::{
@@ -9,7 +11,7 @@ use copydesk_protocol::administration::{
 use copydesk_protocol::client::{Nothing, SetSettings, UseServerTools};
 use copydesk_protocol::convert;
 use copydesk_protocol::queries::ListPart;
-use copydesk_protocol::rest::{AuditPage, Me, OpenApiDocument, ProxyHeaders};
+use copydesk_protocol::rest::{AuditPage, Me, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
 
 use crate::operation::{BodyKind, Operation, handled, operation};
@@ -19,7 +21,7 @@ use crate::right::{AnyDocument, Anyone, Server};
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        handled::<_, Nothing, OpenApiDocument>("This document", Anyone).get("/openapi.json", "getOpenapi").body(BodyKind::NoBodyNoToken),
+        handled::<_, Nothing, Map<String, Value>>("This document", Anyone).get("/openapi.json", "getOpenapi").body(BodyKind::NoBodyNoToken),
         operation("Who you are, and what this server offers", Anyone, me).get("/me", "getMe"),
         operation("The server's settings", Anyone, settings).event("settings:get").ack_in("settings").get("/settings", "getSettings"),
         operation("Change the server's settings; missing fields stay as they are", Server(Administer), configure).event("settings:set").ack_in("settings").patch("/settings", "setSettings"),
@@ -44,7 +46,7 @@ async fn me(caller: Caller, (): (), _: Nothing) -> ApiResult<Me> {
         permission_mode: caller.api.default_mode(&principal).into(),
         permission_modes: modes.into_iter().map(Into::into).collect(),
         user: Person { id: principal.user.to_string(), name: principal.name },
-        role: principal.role.into(),
+        role: principal.role,
         document_id: principal.document.as_ref().map(ToString::to_string),
         models: caller.api.agents.models(),
         settings: convert::settings(&caller.api.rooms.settings()),

@@ -10,11 +10,10 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::names::{
-    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkChoice, ModelAccessKind, PermissionMode,
-    RequestStatus, Role,
-};
+use super::names::{ApprovalSwitch, DecisionKind, ModelAccessKind, PermissionMode};
 use super::rules::{Remember, ToolPolicy};
+use copydesk_engine::approvals::{DecisionPolicy, HunkChoice, RequestStatus};
+use copydesk_engine::permissions::Role;
 
 /// `auth` object of the handshake.
 #[derive(Debug, Default, Deserialize)]

@@ -5,81 +5,6 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-/// Role of a token, from most to least permissions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Permission for everything, tokens and server settings included.
-    Owner,
-    /// Permission to write, to ask the agent, and to decide.
-    Editor,
-    /// Permission to read and to decide, but not to write.
-    Reviewer,
-    /// Permission to read.
-    Viewer,
-    /// Addition: no permission but in documents in which the person, or a group that they are in,
-    /// was given a role. Nobody is issued such a token; people have it who sign in.
-    Guest,
-}
-
-/// Status of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum RequestStatus {
-    /// The model is still writing the change; nothing can be decided.
-    Streaming,
-    /// The request waits for people.
-    Pending,
-    /// Everything was accepted.
-    Approved,
-    /// Nothing was accepted.
-    Rejected,
-    /// Some changes were accepted, and some were not.
-    Partly,
-    /// No decision was made in time.
-    Expired,
-    /// The request was withdrawn, or what it was about is gone.
-    Cancelled,
-    /// The request was approved, but the tool failed.
-    Failed,
-}
-
-/// Status of a hunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum HunkStatus {
-    /// The model is still writing it.
-    Streaming,
-    /// The request waits for people.
-    Pending,
-    /// The words to replace were changed; it can be accepted with `force` and `seen`.
-    Conflict,
-    /// The words to replace are gone.
-    Obsolete,
-    /// The change is in the text.
-    Accepted,
-    /// The change was rejected.
-    Rejected,
-    /// No decision was made in time.
-    Expired,
-}
-
-/// Kind of a change, by what it does to the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum HunkKind {
-    /// One or two words, or punctuation, became similar ones; the rest of the sentence stays.
-    Correction,
-    /// Words, sentences or paragraphs were replaced, added or removed.
-    Rewrite,
-    /// Words were removed in one place and put in at another one.
-    Moved,
-}
-
 /// Decision on a whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
@@ -106,32 +31,6 @@ pub enum ModelAccessKind {
     Local,
     /// Models that are named.
     Named,
-}
-
-/// Decision on one change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum HunkChoice {
-    /// Accept: the change is put into the text.
-    Accept,
-    /// Reject: the text stays as it is.
-    Reject,
-}
-
-/// Policy that says who may decide a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum DecisionPolicy {
-    /// Any editor or reviewer.
-    Any,
-    /// Any editor or reviewer except the requester.
-    NotRequester,
-    /// Two different people.
-    Two,
-    /// An owner.
-    Owner,
 }
 
 /// Switch that says whether changes wait for a person.
@@ -162,92 +61,6 @@ pub enum PermissionMode {
     /// The Claude CLI runs with this server's tools.
     #[serde(rename = "mcpProxy")]
     ClaudeCli,
-}
-
-/// Origin of a proposed call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
-pub enum RequestSource {
-    /// A run whose changes people are asked about.
-    #[serde(rename = "sdk")]
-    Ask,
-    /// A run whose changes are applied at once.
-    #[serde(rename = "bypassPermissions")]
-    Bypass,
-    /// A run that plans first.
-    #[serde(rename = "toolApproval")]
-    PlanFirst,
-    /// A run of the Claude CLI.
-    #[serde(rename = "mcpProxy")]
-    ClaudeCli,
-    /// A client of the Model Context Protocol.
-    Mcp,
-    /// A client of the Messages API.
-    #[serde(rename = "messages_api")]
-    MessagesApi,
-    /// A client of the REST API.
-    Rest,
-    /// A person who proposes a request again.
-    #[serde(rename = "desk")]
-    WorkspaceInbox,
-    /// Tracked changes of an imported file.
-    Import,
-    /// Stored by a version that did not record it.
-    #[serde(rename = "")]
-    Unknown,
-}
-
-/// Reason why nobody was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum UnaskedReason {
-    /// The run's permission mode was `bypassPermissions`.
-    Bypass,
-    /// Approvals were off.
-    ApprovalsOff,
-}
-
-/// Kind of a preview.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum PreviewKind {
-    /// One text changes.
-    Diff,
-    /// One text changes in several steps.
-    MultiDiff,
-    /// A command would run.
-    Command,
-    /// Anything else: the input as JSON.
-    Generic,
-}
-
-/// Effect of a rule. The strictest matching rule wins: `deny`, `ask`, `allow`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum RuleEffect {
-    /// The call is refused, and nobody is asked.
-    Deny,
-    /// People are asked, whatever else was allowed.
-    Ask,
-    /// The call is approved in the name of the rule's maker.
-    Allow,
-}
-
-/// Scope of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum RuleScope {
-    /// The session that asked, as long as it lasts.
-    Session,
-    /// The document, for every session.
-    Document,
-    /// Work without a document, for every session.
-    Workspace,
 }
 
 /// Synchronisation status of a document's file.

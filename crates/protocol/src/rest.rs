@@ -12,11 +12,13 @@ use ts_rs::TS;
 use super::client::AskContext;
 use super::files::{FileLine, FileState};
 use super::history::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
-use super::names::{PermissionMode, RequestStatus, Role, RunStateName, WebhookStatus};
+use super::names::{PermissionMode, RunStateName, WebhookStatus};
 use super::server::{
     ClaudeResponse, CreatedDocument, Decided, DocumentLine, Person, Settings, ToolApprovalRequest,
     WholeDocument, WireError,
 };
+use copydesk_engine::approvals::RequestStatus;
+use copydesk_engine::permissions::Role;
 
 /// Error (RFC 9457), as `application/problem+json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -40,11 +42,6 @@ pub struct ProblemDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
-
-/// Description of the REST API: an `OpenAPI` 3.1 document.
-#[derive(JsonSchema)]
-#[schemars(transparent)]
-pub struct OpenApiDocument(pub serde_json::Map<String, Value>);
 
 /// Caller, and what this server offers.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

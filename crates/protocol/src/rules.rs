@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::names::{DecisionPolicy, RuleEffect, RuleScope};
 use super::server::Person;
+use copydesk_engine::approvals::{DecisionPolicy, RuleEffect, RuleScope};
 
 /// Rule for approving similar requests without asking: `remember` of `tool_approval_response`.
 /// Unknown fields are refused, because a misspelled limit would be no limit.

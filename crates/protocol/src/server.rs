@@ -26,11 +26,12 @@ use copydesk_engine::document::EncodedText;
 
 use super::client::{ModelAccess, Range};
 use super::files::FileState;
-use super::names::{
-    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkKind, HunkReasonCode, HunkStatus,
-    PermissionMode, PreviewKind, RequestSource, RequestStatus, Role, UnaskedReason,
-};
+use super::names::{ApprovalSwitch, DecisionKind, HunkReasonCode, PermissionMode};
 use super::rules::ToolPolicy;
+use copydesk_engine::approvals::{
+    DecisionPolicy, HunkKind, HunkStatus, PreviewKind, RequestSource, RequestStatus, UnaskedReason,
+};
+use copydesk_engine::permissions::Role;
 
 /// Reason that an event was refused: the `error` of `{ok: false, error}`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

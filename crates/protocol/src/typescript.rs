@@ -1,5 +1,6 @@
 //! Test that keeps `web/src/wire/generated.ts` equal to the wire's types.
 
+use copydesk_engine::{approvals, permissions};
 use ts_rs::{Config, TS};
 
 use super::{administration, answers, client, files, history, names, rest, rules, server, sharing};
@@ -15,10 +16,11 @@ fn generate() -> String {
     let config = &Config::new().with_large_int("number");
     let declarations = declarations![config,
         names::{
-            Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
-            RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
-            SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind,
-            SpendingLimitKind, WorkState, PersonState, PrivateDocuments,
+            DecisionKind, ApprovalSwitch, PermissionMode, FileStatus, TokenStatus, SessionEndCode, HistoryAct, SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind, SpendingLimitKind, WorkState, PersonState, PrivateDocuments,
+        }
+        permissions::{Role}
+        approvals::{
+            RequestStatus, HunkStatus, HunkKind, HunkChoice, DecisionPolicy, RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope,
         }
         client::{
             Handshake, Nothing, ListDocuments, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,

@@ -248,7 +248,7 @@ fn registered(
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
-        role: principal.role.into(),
+        role: principal.role,
         protocol: PROTOCOL,
         capabilities: capabilities(app),
         permission_mode: own_mode.unwrap_or_else(|| app.api.default_mode(principal)).into(),

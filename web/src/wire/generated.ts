@@ -1,32 +1,10 @@
 // Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
 
-export type Role = "owner" | "editor" | "reviewer" | "viewer" | "guest";
-
-export type RequestStatus = "streaming" | "pending" | "approved" | "rejected" | "partly" | "expired" | "cancelled" | "failed";
-
-export type HunkStatus = "streaming" | "pending" | "conflict" | "obsolete" | "accepted" | "rejected" | "expired";
-
-export type HunkKind = "correction" | "rewrite" | "moved";
-
 export type DecisionKind = "approve" | "reject" | "edit" | "respond";
-
-export type HunkChoice = "accept" | "reject";
-
-export type DecisionPolicy = "any" | "not_requester" | "two" | "owner";
 
 export type ApprovalSwitch = "on" | "off";
 
 export type PermissionMode = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy";
-
-export type RequestSource = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy" | "mcp" | "messages_api" | "rest" | "desk" | "import" | "";
-
-export type UnaskedReason = "bypass" | "approvals_off";
-
-export type PreviewKind = "diff" | "multi_diff" | "command" | "generic";
-
-export type RuleEffect = "deny" | "ask" | "allow";
-
-export type RuleScope = "session" | "document" | "workspace";
 
 export type FileStatus = "saved" | "missing" | "failed";
 
@@ -55,6 +33,28 @@ export type WorkState = "queued" | "running";
 export type PersonState = "stored" | "deleting" | "deleted";
 
 export type PrivateDocuments = "keep" | "delete";
+
+export type Role = "owner" | "editor" | "reviewer" | "viewer" | "guest";
+
+export type RequestStatus = "streaming" | "pending" | "approved" | "rejected" | "partly" | "expired" | "cancelled" | "failed";
+
+export type HunkStatus = "streaming" | "pending" | "conflict" | "obsolete" | "accepted" | "rejected" | "expired";
+
+export type HunkKind = "correction" | "rewrite" | "moved";
+
+export type HunkChoice = "accept" | "reject";
+
+export type DecisionPolicy = "any" | "not_requester" | "two" | "owner";
+
+export type RequestSource = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy" | "mcp" | "messages_api" | "rest" | "desk" | "import" | "";
+
+export type UnaskedReason = "bypass" | "approvals_off";
+
+export type PreviewKind = "diff" | "multi_diff" | "command" | "generic";
+
+export type RuleEffect = "allow" | "ask" | "deny";
+
+export type RuleScope = "session" | "document" | "workspace";
 
 export type Handshake = { 
 /**

@@ -12,7 +12,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::cli::{
-    ApproveArgs, AskArgs, DocsArgs, DuplicateArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
+    ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
 };
 use crate::config;
 use copydesk_client::show::{self, DiffStyle, clean};
@@ -63,10 +63,10 @@ pub(super) async fn docs(args: DocsArgs) -> Result<()> {
 }
 
 /// Copies a document.
-pub(super) async fn duplicate(args: DuplicateArgs) -> Result<()> {
-    let path = ["documents", &args.document, "duplicate"];
-    let copy = client(&args.server)?.post(&path, &json!({})).await?;
-    if args.server.json {
+pub(super) async fn duplicate(document: &str, server: &ServerArgs) -> Result<()> {
+    let path = ["documents", document, "duplicate"];
+    let copy = client(server)?.post(&path, &json!({})).await?;
+    if server.json {
         say_json(&copy)
     } else {
         say(&format!("{}\n", copy["id"].as_str().unwrap_or_default()))

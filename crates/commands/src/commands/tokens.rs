@@ -100,7 +100,7 @@ pub(super) fn login_named(list: &TokenList, name: &str) -> Result<String> {
 fn wish(args: &TokenArgs) -> IssueToken {
     IssueToken {
         // The command line requires both where they are needed.
-        role: args.role.map_or(Role::Viewer, Role::from).into(),
+        role: args.role.map_or(Role::Viewer, Role::from),
         name: args.name.clone().unwrap_or_default(),
         document_id: args.document.clone(),
         expires_in: args.expires.clone(),
@@ -139,7 +139,7 @@ fn table(tokens: &[TokenLine]) -> String {
         };
         [
             token.id.clone(),
-            Role::from(token.role).as_str().to_owned(),
+            token.role.as_str().to_owned(),
             status_name(token.status).to_owned(),
             token.document_id.clone().unwrap_or_else(|| "all".to_owned()),
             maybe(&token.expires_at, "never"),

@@ -134,11 +134,13 @@ impl HunkVerdict {
     }
 }
 
-/// Accept or reject, in a [`HunkVerdict`].
+/// Decision on one change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum HunkChoice {
-    /// Accept: the hunk is put into the text.
+    /// Accept: the change is put into the text.
     Accept,
     /// Reject: the text stays as it is.
     Reject,

@@ -50,21 +50,23 @@ impl From<DraftPart> for HunkPart {
     }
 }
 
-/// Status of a [`Hunk`].
+/// Status of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum HunkStatus {
-    /// The model is still writing the hunk.
+    /// The model is still writing it.
     Streaming,
-    /// The hunk waits for a decision.
+    /// The request waits for people.
     Pending,
-    /// The words to replace were changed; accepting the hunk needs force.
+    /// The words to replace were changed; it can be accepted with `force` and `seen`.
     Conflict,
     /// The words to replace are gone.
     Obsolete,
     /// The change is in the text.
     Accepted,
-    /// The hunk was rejected.
+    /// The change was rejected.
     Rejected,
     /// No decision was made in time.
     Expired,

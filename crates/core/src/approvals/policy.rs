@@ -7,10 +7,12 @@ use super::{Person, RuleSubject};
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::{Action, Principal};
 
-/// Policy on who may decide the requests of a document, from the mildest to the strictest.
+/// Policy that says who may decide a request.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionPolicy {
     /// Any editor or reviewer.
@@ -18,8 +20,7 @@ pub enum DecisionPolicy {
     Any,
     /// Any editor or reviewer except the requester.
     NotRequester,
-    /// Two different people; the requester may be one of them, unless another policy says
-    /// otherwise.
+    /// Two different people.
     Two,
     /// An owner.
     Owner,

@@ -20,8 +20,10 @@ use crate::document::utf16_len;
 use crate::approvals::preview::difflib::{EqualLines, MOST_STEPS, matching_blocks};
 use crate::approvals::preview::stored_preview::StoredPreview;
 
-/// Kind of a [`Preview`]; tells clients how to draw it.
+/// Kind of a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewKind {
     /// One text changes.

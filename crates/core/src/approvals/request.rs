@@ -28,25 +28,27 @@ use crate::ids::{
 /// Number of hunks up to which each is looked for on its own.
 const FEW: usize = 8;
 
-/// Status of an [`ApprovalRequest`].
+/// Status of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum RequestStatus {
-    /// The model is still writing the call.
+    /// The model is still writing the change; nothing can be decided.
     Streaming,
-    /// The request waits for a decision.
+    /// The request waits for people.
     Pending,
     /// Everything was accepted.
     Approved,
-    /// Everything was rejected, or a person answered instead.
+    /// Nothing was accepted.
     Rejected,
-    /// Some hunks were accepted and some were not.
+    /// Some changes were accepted, and some were not.
     Partly,
     /// No decision was made in time.
     Expired,
-    /// The request was taken back, or the text it was about is gone.
+    /// The request was withdrawn, or what it was about is gone.
     Cancelled,
-    /// Approved, but the tool failed.
+    /// The request was approved, but the tool failed.
     Failed,
 }
 
@@ -294,13 +296,15 @@ pub struct ClosedBy {
     pub unasked: Option<UnaskedReason>,
 }
 
-/// Reason why a change was applied although nobody was asked.
+/// Reason why nobody was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum UnaskedReason {
-    /// The run was started with `bypassPermissions`.
+    /// The run's permission mode was `bypassPermissions`.
     Bypass,
-    /// Approvals are switched off.
+    /// Approvals were off.
     ApprovalsOff,
 }
 

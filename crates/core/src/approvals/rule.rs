@@ -15,18 +15,20 @@ use super::{PathPattern, Person, RequesterIds};
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
 use crate::permissions::{Action, Principal};
 
-/// Effect of an [`ApprovalRule`] on the requests it matches, from the mildest to the strictest.
+/// Effect of a rule. The strictest matching rule wins: `deny`, `ask`, `allow`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum RuleEffect {
-    /// The request is approved in the name of the rule's maker.
+    /// The call is approved in the name of the rule's maker.
     #[default]
     Allow,
     /// People are asked, whatever else was allowed.
     Ask,
-    /// The call is refused; nobody is asked.
+    /// The call is refused, and nobody is asked.
     Deny,
 }
 
@@ -56,8 +58,10 @@ pub(super) fn is_meant(named: &str, called: &str) -> bool {
     named == called || (named, called) == SEVERAL_TIMES
 }
 
-/// Scope of an [`ApprovalRule`]. No scope includes another document.
+/// Scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum RuleScope {
     /// The session that asked, as long as it lasts.

@@ -1,10 +1,11 @@
 //! Application layer: what a person may see and do, written once for all transports.
 //!
-//! An operation is a method of [`Caller`]. It checks what the caller may do, and returns values of
-//! the modules below or an [`ApiError`]. Transports translate these; they know no store.
+//! Operations call methods of [`Caller`], which return values of the modules below or an
+//! [`ApiError`]. Transports translate these; they know no store.
 //!
-//! Some operations take their input as a future. They await it after they have found that the
-//! caller is allowed, so that the body of a request that is refused is not read first.
+//! The right that an operation needs is declared with it, in the crate `operations`, and checked
+//! before its function is called: a method here works on the room that the check returned, and checks
+//! only what depends on other parts of its input.
 
 mod administration;
 mod answers;

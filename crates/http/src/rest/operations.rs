@@ -114,7 +114,7 @@ async fn check(
     next: Next,
 ) -> RestResult<Response> {
     let path = path_fields(route, path)?;
-    let name = path.into_iter().find(|(field, _)| Some(*field) == operation.right_field);
+    let name = path.into_iter().find(|(field, _)| Some(*field) == operation.right.field);
     let caller = request.extensions().get::<Caller>().cloned();
     let caller = caller.ok_or_else(Problem::token_needed)?;
     operation.check(caller, name.map(|(_, value)| value)).await?;

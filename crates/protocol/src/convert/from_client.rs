@@ -8,7 +8,7 @@ use copydesk_engine::agent::{
 };
 use copydesk_engine::api::{ApiError, Caller, ForkStart, NewSettings};
 use copydesk_engine::approvals::{
-    Decision, FinishRest, HunkVerdict, RequestStatus, RequestVerdict,
+    Decision, FinishRest, HunkChoice, HunkVerdict, RequestStatus, RequestVerdict,
 };
 use copydesk_engine::ids::{DocumentId, HunkId, RequestId, RunId, SessionId, Version};
 use copydesk_engine::rooms::NewDocument;
@@ -20,7 +20,7 @@ use super::super::client::{
     self, AskSelection, ChangeSettings, CreateDocument, ForkTranscript, HunkResponse, SeenWords,
     SetSettings, ToolApprovalResponse, UndoRequest,
 };
-use super::super::names::{DecisionKind, HunkChoice, ModelAccessKind};
+use super::super::names::{DecisionKind, ModelAccessKind};
 use super::super::rest::StartRun;
 use super::{remember, tool_policy};
 
@@ -139,7 +139,7 @@ fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
     }
     Ok(HunkVerdict {
         id: HunkId::from(id),
-        choice: decision.into(),
+        choice: decision,
         text,
         force: force.unwrap_or(false),
         seen,
@@ -183,7 +183,7 @@ pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
     } = wish;
     Ok(SettingsChange {
         own: OwnSettings {
-            policy: policy.map(Into::into),
+            policy,
             policies: policies.map(|all| all.into_iter().map(tool_policy).collect()),
             approvals: approvals.map(Into::into),
             timeout_ms: timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),

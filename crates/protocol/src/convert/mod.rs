@@ -211,7 +211,7 @@ pub fn opened(
         peer_count,
         short_id: number.map(|number| number.0),
         member: member.to_string(),
-        role: principal.role_in(Some(document)).into(),
+        role: principal.role_in(Some(document)),
         file,
     }
 }
@@ -272,7 +272,7 @@ fn peer(document: &DocumentId, peer: &PeerInfo) -> server::Peer {
         id: member.to_string(),
         user: principal.user.to_string(),
         name: principal.name.clone(),
-        role: principal.role_in(Some(document)).into(),
+        role: principal.role_in(Some(document)),
         color: *color,
         client_ids: clients.iter().map(ToString::to_string).collect(),
         caret: at.map(caret),
@@ -313,7 +313,7 @@ pub fn document_line(
         title,
         version: version.0,
         updated_at: time(updated_ms),
-        role: principal.role_in(Some(&id)).into(),
+        role: principal.role_in(Some(&id)),
         path,
         waiting: waiting.all,
         waiting_for_you: waiting.for_caller,
@@ -343,7 +343,7 @@ pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSet
         frozen,
     } = of;
     server::DocumentSettings {
-        policy: (*policy).into(),
+        policy: *policy,
         policies: policies.iter().map(rules::told_policy).collect(),
         approvals: (*approvals).into(),
         timeout_seconds: timeout_ms / 1_000,

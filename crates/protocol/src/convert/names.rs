@@ -1,8 +1,8 @@
 //! Conversion between values of the application and their names on the wire.
 
 use copydesk_engine::agent::{RunEndKind, RunState};
+use copydesk_engine::approvals;
 use copydesk_engine::rooms::{event, settings};
-use copydesk_engine::{approvals, permissions};
 
 use super::super::names;
 
@@ -30,28 +30,10 @@ macro_rules! same_variants {
 }
 
 same_variants! {
-    Role: permissions::Role { Owner, Editor, Reviewer, Viewer, Guest }
-    RequestStatus: approvals::RequestStatus {
-        Streaming, Pending, Approved, Rejected, Partly, Expired, Cancelled, Failed,
-    }
-    HunkKind: approvals::HunkKind { Correction, Rewrite, Moved }
-    HunkStatus: approvals::HunkStatus {
-        Streaming, Pending, Conflict, Obsolete, Accepted, Rejected, Expired,
-    }
-    HunkChoice: approvals::HunkChoice { Accept, Reject }
-    DecisionPolicy: approvals::DecisionPolicy { Any, NotRequester, Two, Owner }
     ApprovalSwitch: settings::ApprovalSwitch { On, Off }
     PermissionMode: settings::PermissionMode { Ask, Bypass, PlanFirst, ClaudeCli }
-    RequestSource: approvals::RequestSource {
-        Ask, Bypass, PlanFirst, ClaudeCli, Mcp, MessagesApi, Rest, WorkspaceInbox, Import,
-        Unknown,
-    }
-    UnaskedReason: approvals::UnaskedReason { Bypass, ApprovalsOff }
-    PreviewKind: approvals::PreviewKind { Diff, MultiDiff, Command, Generic }
     AgentEventType: event::AgentEventType { User, Assistant, Result, System }
     UpdateType: event::UpdateExtent { None, Full, Partial }
-    RuleEffect: approvals::RuleEffect { Deny, Ask, Allow }
-    RuleScope: approvals::RuleScope { Session, Document, Workspace }
 }
 
 /// Converts the way in which a run ended to an enum that has those variants among others.
@@ -111,24 +93,26 @@ pub(super) fn hunk_reason_code(reason: &approvals::HunkReason) -> Option<names::
 mod tests {
     use serde_json::json;
 
+    use copydesk_engine::permissions;
+
     use super::*;
 
     /// The application names these values in messages and in the store; the wire says the same.
     #[test]
     fn the_wire_uses_the_applications_names() {
         for role in permissions::Role::ALL.into_iter().chain([permissions::Role::Guest]) {
-            assert_eq!(json!(names::Role::from(role)), role.as_str());
+            assert_eq!(json!(role), role.as_str());
         }
         for mode in settings::PermissionMode::ALL {
             assert_eq!(json!(names::PermissionMode::from(mode)), mode.as_str());
         }
         for policy in [
-            names::DecisionPolicy::Any,
-            names::DecisionPolicy::NotRequester,
-            names::DecisionPolicy::Two,
-            names::DecisionPolicy::Owner,
+            approvals::DecisionPolicy::Any,
+            approvals::DecisionPolicy::NotRequester,
+            approvals::DecisionPolicy::Two,
+            approvals::DecisionPolicy::Owner,
         ] {
-            assert_eq!(json!(policy), approvals::DecisionPolicy::from(policy).as_str());
+            assert_eq!(json!(policy), policy.as_str());
         }
         for kind in RunEndKind::ALL {
             let subtype = event::AgentEventSubtype::Ended(kind);

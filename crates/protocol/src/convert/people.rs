@@ -38,7 +38,7 @@ pub fn issued(issued: &NewToken, reached_at: &str) -> server::IssuedToken {
 /// Those of [`TokenGrant::read`].
 pub fn grant(wish: IssueToken, now_ms: u64) -> Result<TokenGrant, AuthError> {
     let IssueToken { role, name, document_id, expires_in } = wish;
-    TokenGrant::read(role.into(), &name, document_id, expires_in.as_deref(), now_ms)
+    TokenGrant::read(role, &name, document_id, expires_in.as_deref(), now_ms)
 }
 
 /// Returns all tokens and logins, for a caller who used `current`.
@@ -101,7 +101,7 @@ fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::To
         id: id.to_string(),
         user: user.to_string(),
         name,
-        role: role.into(),
+        role,
         document_id: document.map(|id| id.to_string()),
         status,
         created_at: time(created_ms),

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use copydesk_engine::agent::ReopenOutcome;
 use copydesk_engine::approvals::{
-    self, ApprovalRequest, CallOrigin, DecisionError, FileNow, HunkDecision, HunkStatus, Person,
-    PreviewKind, ProposedAction, ProposedCall, ReportState, RequestStatus, ToolReport,
-    TouchedSince,
+    self, ApprovalRequest, CallOrigin, DecisionError, FileNow, HunkChoice, HunkDecision,
+    HunkStatus, Person, PreviewKind, ProposedAction, ProposedCall, ReportState, RequestStatus,
+    ToolReport, TouchedSince, UnaskedReason,
 };
 use copydesk_engine::ids::{DocumentId, HunkId, RequestId};
 use copydesk_engine::rooms::event::{RequestNews, RequestUpdate, StreamingPreview};
 
-use super::super::names::{DecisionKind, DecisionPolicy, HunkChoice, UnaskedReason};
+use super::super::names::DecisionKind;
 use super::super::{rest, server};
 use super::names::hunk_reason_code;
 use super::{principal, time};
@@ -36,7 +36,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         tool_name: tool.clone(),
         tool_input: input.clone(),
         tool_use_id: tool_use.to_string(),
-        preview_type: (*kind).into(),
+        preview_type: *kind,
         preview_data: data.clone(),
         file_path: file_path.clone(),
         original_content: original_content.clone(),
@@ -47,7 +47,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         document_id: document.as_ref().map(ToString::to_string),
         base_version: base_version.0,
         version: request.version.0,
-        status: request.status.into(),
+        status: request.status,
         hunks: request.hunks.iter().map(|h| hunk(id, h)).collect(),
         explanation: explanation.clone(),
         prompt: prompt.clone(),
@@ -59,14 +59,14 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         warnings: preview.warnings.iter().map(warning).collect(),
         allowed_decisions: allowed_decisions(request),
         preview_hash: request.preview_hash(),
-        policy: request.requires().strictest().into(),
-        policies: policies(request.requires()),
+        policy: request.requires().strictest(),
+        policies: request.requires().policies(),
         units: request.units(),
         approvals: approvals(request),
         // What needs a second look is never approved by one stray key.
         default_to_no: *kind == PreviewKind::Command
             || (request.hunks.is_empty() && !preview.warnings.is_empty()),
-        source: (*source).into(),
+        source: *source,
         by: request.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
         unasked: unasked(request),
@@ -95,10 +95,6 @@ fn warning(warning: &approvals::PreviewWarning) -> server::Warning {
     server::Warning { code: code.clone(), text: text.clone() }
 }
 
-fn policies(consent: approvals::ApprovalRequirement) -> Vec<DecisionPolicy> {
-    consent.policies().into_iter().map(Into::into).collect()
-}
-
 fn approvals(request: &ApprovalRequest) -> server::Approvals {
     let approvals::VoteCount { have, need } = request.votes();
     server::Approvals { have, need }
@@ -110,7 +106,7 @@ fn rule(request: &ApprovalRequest) -> Option<String> {
 }
 
 fn unasked(request: &ApprovalRequest) -> Option<UnaskedReason> {
-    request.decisions.closed.as_ref()?.unasked.map(Into::into)
+    request.decisions.closed.as_ref()?.unasked
 }
 
 /// Returns the events after the decision.
@@ -166,11 +162,11 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         id: id.to_string(),
         request_id: request.to_string(),
         parts: parts.iter().map(part).collect(),
-        status: (*status).into(),
+        status: *status,
         reason: reason.clone().map(String::from),
         reason_code: reason.as_ref().and_then(hunk_reason_code),
         explanation: explanation.clone(),
-        kind: kind.map(Into::into),
+        kind: *kind,
         group: *group,
         decided: decided.as_ref().map(self::decided),
         votes: votes(hunk),
@@ -232,7 +228,7 @@ fn changed_states(
 
 fn hunk_state(hunk: &approvals::Hunk, status: HunkStatus) -> server::HunkState {
     let (id, decided) = (&hunk.id, hunk.decided.as_ref().map(self::decided));
-    let (id, status, votes) = (id.to_string(), status.into(), votes(hunk));
+    let (id, status, votes) = (id.to_string(), status, votes(hunk));
     let Some(server::HunkDecided { by, at, text, rule, feedback }) = decided else {
         let (by, at, text, rule, feedback) = (None, None, None, None, None);
         return server::HunkState { id, status, by, at, text, rule, feedback, votes };
@@ -251,12 +247,12 @@ pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
     server::ToolApprovalUpdate {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
-        status: request.status.into(),
+        status: request.status,
         expires_at: request.clock.ends_ms().map(time),
         paused: request.clock.paused_ms.is_some(),
         focused_by: focused.iter().map(principal).collect(),
         preview_hash: request.preview_hash(),
-        policies: Some(policies(request.requires())),
+        policies: Some(request.requires().policies()),
         approvals: approvals(request),
         hunks: changed_states(request, changed),
         by: by.as_ref().map(principal),
@@ -294,7 +290,7 @@ pub(crate) fn sketched(
     server::ToolApprovalUpdate {
         request_id: id.to_string(),
         document_id: Some(document.to_string()),
-        status: RequestStatus::Streaming.into(),
+        status: RequestStatus::Streaming,
         expires_at: None,
         paused: false,
         focused_by: Vec::new(),
@@ -321,7 +317,7 @@ pub(crate) fn unsketched(
     document: &DocumentId,
     streaming_preview: &StreamingPreview,
 ) -> server::ToolApprovalUpdate {
-    let status = RequestStatus::Cancelled.into();
+    let status = RequestStatus::Cancelled;
     let (text, paragraphs) = (None, None);
     server::ToolApprovalUpdate { status, text, paragraphs, ..sketched(document, streaming_preview) }
 }
@@ -341,7 +337,7 @@ pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
     server::ToolApprovalResolved {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
-        status: request.status.into(),
+        status: request.status,
         by: request.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
         unasked: unasked(request),
@@ -362,7 +358,7 @@ pub fn decision_on(request: &ApprovalRequest, named: Option<&[HunkId]>) -> serve
     let state = |hunk: &approvals::Hunk| hunk_state(hunk, hunk.status);
     let of = |ids| request.hunks_named(ids).into_iter().map(state).collect();
     server::Decided {
-        status: request.status.into(),
+        status: request.status,
         hunks: named.map_or_else(|| hunk_states(request), of),
         preview_hash: request.preview_hash(),
         approvals: approvals(request),
@@ -397,7 +393,7 @@ pub fn told((report, state): (ToolReport, ReportState)) -> server::Told {
 /// Returns the state of a request after an action other than a decision.
 pub fn request_state(request: &ApprovalRequest) -> rest::RequestState {
     rest::RequestState {
-        status: request.status.into(),
+        status: request.status,
         expires_at: request.clock.ends_ms().map(time),
         unplaced: None,
         request_id: None,

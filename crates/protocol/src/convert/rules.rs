@@ -8,7 +8,7 @@ use copydesk_engine::approvals::{self, EVERY_TOOL, PathPattern, Person, RuleScop
 use copydesk_engine::ids::{DocumentId, RuleId, SessionId};
 use copydesk_engine::rooms::command;
 
-use super::super::{history, names, rules};
+use super::super::{history, rules};
 use super::request::person;
 use super::time;
 
@@ -36,7 +36,7 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
         id: remember.id.to_string(),
         document_id: document.as_ref().map(ToString::to_string),
         tool: tool.clone(),
-        effect: (*effect).into(),
+        effect: *effect,
         over: *over,
         remember: convert_remember(remember),
         author: remember.author.as_ref().map(person),
@@ -50,7 +50,7 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
 fn convert_remember(wish: &approvals::RememberWish) -> rules::Remember {
     let approvals::RememberWish { id: _, scope, path, max_units, author } = wish;
     rules::Remember {
-        scope: (*scope).into(),
+        scope: *scope,
         path: path.as_ref().map(|path| path.as_str().to_owned()),
         max_units: *max_units,
         author: author.as_ref().map(|author| author.user.to_string()),
@@ -90,13 +90,9 @@ pub fn ended(how: &approvals::RuleEnd) -> Value {
 /// Message for people, if the scope is `workspace` or [`PathPattern::parse`] refuses the path.
 pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String> {
     let rules::Remember { scope, path, max_units, author } = wish;
-    let scope = match scope {
-        names::RuleScope::Session => RuleScope::Session,
-        names::RuleScope::Document => RuleScope::Document,
-        names::RuleScope::Workspace => {
-            return Err("a rule's `scope` is session or document".to_owned());
-        }
-    };
+    if scope == RuleScope::Workspace {
+        return Err("a rule's `scope` is session or document".to_owned());
+    }
     let path = path.as_deref().map(PathPattern::parse).transpose()?;
     let author = author.map(unnamed);
     Ok(approvals::RememberWish { id: RuleId::generate(), scope, path, max_units, author })
@@ -117,19 +113,19 @@ pub fn new_rule(
     let author = author.map(unnamed);
     let remember = approvals::RememberWish { id, scope, path, max_units, author };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
-    let rule = command::NewRule { remember, effect: effect.into(), over, tool, session };
+    let rule = command::NewRule { remember, effect, over, tool, session };
     Ok((document_id.into(), rule))
 }
 
 /// Returns a policy for a tool or a size, from the wire.
 pub fn tool_policy(of: rules::ToolPolicy) -> approvals::ToolPolicy {
     let rules::ToolPolicy { tool, over, policy } = of;
-    approvals::ToolPolicy { tool, over, policy: policy.into() }
+    approvals::ToolPolicy { tool, over, policy }
 }
 
 /// Returns a policy for a tool or a size, for the wire.
 pub(crate) fn told_policy(of: &approvals::ToolPolicy) -> rules::ToolPolicy {
     let approvals::ToolPolicy { tool, over, policy } = of;
     let (tool, over) = (tool.clone(), *over);
-    rules::ToolPolicy { tool, over, policy: (*policy).into() }
+    rules::ToolPolicy { tool, over, policy: *policy }
 }

@@ -87,7 +87,7 @@ pub fn response(
         server::ResponseUpdate {
             update_type: (*extent).into(),
             request_id: request.to_string(),
-            status: (*status).into(),
+            status: *status,
             document_version: version.0,
         }
     });

@@ -15,7 +15,7 @@ const ONE_GRANTEE: &str = "name one of login, email and group";
 /// A message for a wish that does not name exactly one person or group.
 pub fn share(wish: ShareDocument) -> Result<(Grantee, Role), &'static str> {
     let ShareDocument { document_id: _, role, login, email, group } = wish;
-    Ok((grantee(login, email, group)?, role.into()))
+    Ok((grantee(login, email, group)?, role))
 }
 
 /// Returns the person or group whose role is taken.
@@ -59,7 +59,7 @@ pub fn document_role(given: GivenRole) -> DocumentRoleLine {
         email,
         group,
         name: login.map(|login| login.name),
-        role: record.role.into(),
+        role: record.role,
         given_at: time(record.given_ms),
         given_by,
     }

@@ -5,8 +5,8 @@ use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::super::names::HunkChoice;
 use super::Person;
+use copydesk_engine::approvals::HunkChoice;
 
 /// Events after the decision on a request, and what can be done now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::super::names::Role;
+use copydesk_engine::permissions::Role;
 
 /// Connection in a document.
 #[derive(Clone, Debug, Serialize)]

@@ -6,8 +6,9 @@ use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::super::names::{AgentEventSubtype, AgentEventType, RequestStatus, UpdateType};
+use super::super::names::{AgentEventSubtype, AgentEventType, UpdateType};
 use super::WireError;
+use copydesk_engine::approvals::RequestStatus;
 
 /// `claudeStreamStart`, `claudeStreamChunk` and `claudeStreamEnd` (document agent protocol).
 #[derive(Clone, Debug, Serialize)]

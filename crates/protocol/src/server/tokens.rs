@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::super::names::{Role, SessionEndCode, TokenStatus};
+use super::super::names::{SessionEndCode, TokenStatus};
 use super::Person;
+use copydesk_engine::permissions::Role;
 
 /// Answer of `token:issue` and `POST /api/v1/tokens`. The secret is shown only here.
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]

@@ -2,36 +2,37 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Origin of a proposed call: the permission mode of the run that made it, or the transport through
-/// which an outside program made it.
+/// Origin of a proposed call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum RequestSource {
-    /// Run whose changes people are asked about.
+    /// A run whose changes people are asked about.
     #[serde(rename = "sdk")]
     Ask,
-    /// Run whose changes are applied at once.
+    /// A run whose changes are applied at once.
     #[serde(rename = "bypassPermissions")]
     Bypass,
-    /// Run that plans first.
+    /// A run that plans first.
     #[serde(rename = "toolApproval")]
     PlanFirst,
-    /// Run of the Claude CLI.
+    /// A run of the Claude CLI.
     #[serde(rename = "mcpProxy")]
     ClaudeCli,
-    /// Client of the Model Context Protocol.
+    /// A client of the Model Context Protocol.
     Mcp,
-    /// Client of the Messages API.
+    /// A client of the Messages API.
     #[serde(rename = "messages_api")]
     MessagesApi,
-    /// Client of the REST API.
+    /// A client of the REST API.
     Rest,
-    /// Person who proposes a request again.
+    /// A person who proposes a request again.
     #[serde(rename = "desk")]
     WorkspaceInbox,
-    /// Tracked changes of a file that a person imports.
+    /// Tracked changes of an imported file.
     Import,
-    /// Unknown: stored by a version that did not record it, or that had other origins.
+    /// Stored by a version that did not record it.
     #[default]
     #[serde(rename = "", other)]
     Unknown,

@@ -48,6 +48,8 @@ impl From<DraftPart> for TextEdit {
 
 /// Kind of a change, by what it does to the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum HunkKind {
     /// One or two words, or punctuation, became similar ones; the rest of the sentence stays.

@@ -17,7 +17,7 @@ pub(crate) fn describe(
     schemas: &mut SchemaGenerator,
 ) -> Value {
     let mut answer = json!({"description": "Done"});
-    if operation.output == FILE {
+    if operation.output.name == FILE {
         let kinds =
             ExportFormat::ALL.map(|format| (essence(format), json!({"schema": file(format)})));
         answer["content"] = Value::Object(kinds.into_iter().collect());
