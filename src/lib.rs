@@ -8,10 +8,11 @@
 //!    below one folder. [`copydesk_llm`]: models.
 //! 3. [`copydesk_engine`]: the database, rooms, tools, runs, and what a person may see and do.
 //! 4. [`connections`]: memory held for connections, and how they end. [`protocol`]: the types on
-//!    the wire. [`operations`]: what a person may ask, each declared once. [`socketio`], [`rest`], [`messages_api`] and [`mcp`]: the transports;
-//!    [`oidc`]: signing in with an identity provider. [`client`]: the command line as a client of
-//!    a running server. [`load_test`]: `copydesk bench`. [`cli`], [`config`] and [`commands`]:
-//!    options, settings, and all commands but the server.
+//!    the wire. [`operations`]: what a person may ask, each declared once. [`socketio`], [`rest`],
+//!    [`messages_api`] and [`mcp`]: the transports; [`oidc`]: signing in with an identity provider.
+//!    [`client`]: the command line as a client of a running server. [`load_test`]: `copydesk
+//!    bench`. [`cli`], [`config`] and [`commands`]: options, settings, and all commands but the
+//!    server.
 //! 5. This crate: [`webhooks`] (deliveries to addresses outside), [`telemetry`] and [`server`]
 //!    (composition).
 //!

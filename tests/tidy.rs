@@ -164,7 +164,10 @@ const WALLS: &[(&str, &str)] = &[
     ),
     ("rustls", "llm/http_client.rs"),
     ("tokio_rustls", "server/tls.rs"),
-    ("schemars", "protocol operations rest tools llm/messages_api.rs"),
+    (
+        "schemars",
+        "protocol operations rest tools llm/messages_api.rs permissions.rs document/diff/draft.rs approvals",
+    ),
     ("similar", "document/diff approvals/preview.rs"),
     ("socketioxide", "socketio server"),
     ("sqlx", "store columns.rs"),
@@ -177,7 +180,7 @@ const WALLS: &[(&str, &str)] = &[
     ("tower_http", "rest server/assets.rs"),
     ("tracing_opentelemetry", "telemetry/otlp.rs"),
     ("tracing_subscriber", "telemetry.rs telemetry/otlp.rs"),
-    ("ts_rs", "protocol llm/messages_api.rs"),
+    ("ts_rs", "protocol llm/messages_api.rs permissions.rs document/diff/draft.rs approvals"),
     ("unicode_normalization", "document/quotation"),
     (
         "unicode_segmentation",
@@ -259,7 +262,7 @@ const MOST_FILES: usize = 30;
 /// Places in which types may have the same name, one beside its counterpart in the protocol.
 const MOST_NAMESAKES: usize = 2;
 /// Names that a trait or a macro asks for, or that every tool has.
-const SHARED_NAMES: [&str; 5] = ["Input", "Error", "Rejection", "Item", "Handle"];
+const SHARED_NAMES: [&str; 6] = ["Input", "Error", "Rejection", "Item", "Handle", "Subject"];
 /// Names that say nothing about what is inside.
 const EMPTY_NAMES: [&str; 7] = ["utils", "util", "common", "helpers", "helper", "manager", "misc"];
 

@@ -11,7 +11,7 @@ export default ts.config(
       'e2e',
       'public',
       'src/wire/generated.ts',
-      'src/wire/calls.ts',
+      'src/wire/calls.generated.ts',
     ],
   },
   ...ts.configs.strict,

@@ -6,15 +6,15 @@ use copydesk_protocol::rest::NewVersion;
 use copydesk_protocol::server::Opened;
 
 use crate::operation::{Operation, live};
-use crate::right::{Anyone, Document};
+use crate::right::{Anyone, OneDocument};
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        live::<_, OpenDocument, Opened>("Open a document: its text, or the updates since a version; its events follow", Document(Read)).event("document:open").only_reads(),
-        live::<_, Resync, Opened>("Catch up with a document", Document(Read)).event("document:resync").only_reads(),
-        live::<_, PushUpdates, NewVersion>("Change the text", Document(Write)).event("document:push"),
+        live::<_, OpenDocument, Opened>("Open a document: its text, or the updates since a version; its events follow", OneDocument(Read)).event("document:open").only_reads(),
+        live::<_, Resync, Opened>("Catch up with a document", OneDocument(Read)).event("document:resync").only_reads(),
+        live::<_, PushUpdates, NewVersion>("Change the text", OneDocument(Write)).event("document:push"),
         live::<_, NameDocument, ()>("Leave a document", Anyone).event("document:close"),
         live::<_, MoveCaret, ()>("Show others in an open document where your caret is", Anyone).event("presence:update").only_reads(),
     ]

@@ -14,13 +14,13 @@ use copydesk_protocol::queries::{ListPart, TranscriptQuery, WaitQuery};
 use copydesk_protocol::rest::{NameRun, RunState, SessionPage, StartRun, StartedRun, Transcript};
 
 use crate::operation::{BodyKind, Operation, handled, live, operation};
-use crate::right::{Anyone, Document, OwnSession, Server};
+use crate::right::{Anyone, OneDocument, OwnSession, Server};
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        live::<_, AskClaudeCode, AskedRun>("Ask the agent about a document", Document(Ask)).event("askClaudeCode"),
+        live::<_, AskClaudeCode, AskedRun>("Ask the agent about a document", OneDocument(Ask)).event("askClaudeCode"),
         live::<_, Run, AskedRun>("Ask the agent for work without a document", Server(Ask)).event("run"),
         handled::<_, StartRun, StartedRun>("Ask the agent", Anyone).post("/runs", "startRun").body(BodyKind::Text).begins(),
         live::<_, Cancel, ()>("Stop a run of yours, or all of a session", Anyone).event("cancel"),

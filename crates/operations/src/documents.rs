@@ -24,7 +24,7 @@ use copydesk_protocol::server::{CreatedDocument, DocumentLine, DocumentSettings,
 
 use crate::encode;
 use crate::operation::{BodyKind, Operation, handled, operation};
-use crate::right::{Anyone, DeletedDocument, Document, DocumentOrInbox, Server};
+use crate::right::{Anyone, DeletedDocument, DocumentOrInbox, OneDocument, Server};
 
 /// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 pub(crate) const SHORT_TEXT: usize = 128 * 1024;
@@ -43,20 +43,20 @@ pub(crate) fn operations() -> Vec<Operation> {
         handled::<_, ListPart, DocumentPage>("Documents, last changed first", Anyone).get("/documents", "listDocuments"),
         operation("Create a document", Server(Create), create).event("document:create").ack_in("document").post("/documents", "createDocument").body(BodyKind::Text).creates("/documents"),
         handled::<_, ImportQuery, ImportedDocument>("Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests", Server(Create)).post("/documents/import", "importDocument").body(BodyKind::File).creates("/documents"),
-        operation("Copy a document: its title and text, its policies and the models that may see it", (Server(Create), Document(Read)), duplicate).event("document:duplicate").ack_in("document").post("/documents/{id=documentId}/duplicate", "duplicateDocument").creates("/documents"),
-        operation("A document with its text", Document(Read), read).get("/documents/{id=documentId}", "getDocument"),
-        operation("Change the title", Document(Write), rename).event("document:rename").patch("/documents/{id=documentId}", "renameDocument"),
-        operation("Delete a document; it can be recovered for 30 days", Document(Manage), delete).event("document:delete").delete("/documents/{id=documentId}", "deleteDocument"),
+        operation("Copy a document: its title and text, its policies and the models that may see it", (Server(Create), OneDocument(Read)), duplicate).event("document:duplicate").ack_in("document").post("/documents/{id=documentId}/duplicate", "duplicateDocument").creates("/documents"),
+        operation("A document with its text", OneDocument(Read), read).get("/documents/{id=documentId}", "getDocument"),
+        operation("Change the title", OneDocument(Write), rename).event("document:rename").patch("/documents/{id=documentId}", "renameDocument"),
+        operation("Delete a document; it can be recovered for 30 days", OneDocument(Manage), delete).event("document:delete").delete("/documents/{id=documentId}", "deleteDocument"),
         operation("Deleted documents that can be recovered, last deleted first", DeletedDocument, trash).event("trash:list").get("/trash", "listTrash"),
         operation("Remove all documents from the trash", DeletedDocument, purge_all).delete("/trash", "emptyTrash"),
         operation("Remove a document from the trash", DeletedDocument, purge).event("trash:empty").delete("/trash/{id=documentId}", "purgeDocument"),
         operation("Recover a deleted document", DeletedDocument, recover).event("trash:recover").post("/trash/{id=documentId}/recover", "recoverDocument").body(BodyKind::NoBody),
         operation("The document's review settings in force", DocumentOrInbox(Read), settings).get("/documents/{id=documentId}/settings", "getDocumentSettings"),
         operation("Change the document's review settings; missing fields stay as they are", DocumentOrInbox(Manage), configure).event("document:settings").ack_in("settings").patch("/documents/{id=documentId}/settings", "setDocumentSettings"),
-        operation("Your own change: the new text, based on a version; what others wrote since stays", Document(Write), edit).post("/documents/{id=documentId}/edits", "editDocument").body(BodyKind::Text),
-        handled::<_, ConvertQuery, ConvertedHtml>("HTML, or a file, as Markdown, for a document that you may change; changes nothing", Document(Write)).post("/documents/{id=documentId}/convert", "convertHtml").body(BodyKind::Html),
-        handled::<_, ExportQuery, FileContent>("The document as a file", Document(Read)).get("/documents/{id=documentId}/export", "exportDocument"),
-        handled::<_, AuditQuery, AuditPage>("The audit log of a document, newest first", Document(Audit)).get("/documents/{id=documentId}/audit", "getDocumentAudit"),
+        operation("Your own change: the new text, based on a version; what others wrote since stays", OneDocument(Write), edit).post("/documents/{id=documentId}/edits", "editDocument").body(BodyKind::Text),
+        handled::<_, ConvertQuery, ConvertedHtml>("HTML, or a file, as Markdown, for a document that you may change; changes nothing", OneDocument(Write)).post("/documents/{id=documentId}/convert", "convertHtml").body(BodyKind::Html),
+        handled::<_, ExportQuery, FileContent>("The document as a file", OneDocument(Read)).get("/documents/{id=documentId}/export", "exportDocument"),
+        handled::<_, AuditQuery, AuditPage>("The audit log of a document, newest first", OneDocument(Audit)).get("/documents/{id=documentId}/audit", "getDocumentAudit"),
     ]
 }
 

@@ -65,7 +65,7 @@ fn the_editor_knows_all_calls_and_events() {
          export interface ServerEvents {{\n{told}}}\n",
         types.join(",\n  "),
     );
-    settle("web/src/wire/calls.ts", &file);
+    settle("web/src/wire/calls.generated.ts", &file);
 }
 
 #[test]

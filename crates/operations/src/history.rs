@@ -15,7 +15,7 @@ use copydesk_protocol::rest::{Comparison, NewVersion, Provenance, VersionPage, V
 use crate::documents::SHORT_TEXT;
 use crate::encode;
 use crate::operation::{Operation, handled, operation};
-use crate::right::Document;
+use crate::right::OneDocument;
 
 /// Maximum lines of a history in one answer.
 const MOST_HISTORY: u32 = 500;
@@ -26,13 +26,13 @@ const DEFAULT_HISTORY: u32 = 100;
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        operation("Versions and their authors, newest first", Document(Read), versions).event("document:history").only_reads(),
-        handled::<_, ListPart, VersionPage>("Versions and their authors, newest first", Document(Read)).get("/documents/{id=documentId}/versions", "listVersions"),
-        operation("The text at a version", Document(Read), text).event("document:at").only_reads(),
-        handled::<_, Nothing, VersionText>("The text at a version", Document(Read)).get("/documents/{id=documentId}/versions/{version}", "getVersion"),
-        operation("Differences between two versions", Document(Read), compare).event("document:compare").get("/documents/{id=documentId}/compare", "compareVersions"),
-        operation("Restore an earlier version", Document(Write), restore).event("document:restore").post("/documents/{id=documentId}/restore", "restoreDocument"),
-        operation("Who wrote what", Document(Read), provenance).event("document:provenance").get("/documents/{id=documentId}/provenance", "getProvenance"),
+        operation("Versions and their authors, newest first", OneDocument(Read), versions).event("document:history").only_reads(),
+        handled::<_, ListPart, VersionPage>("Versions and their authors, newest first", OneDocument(Read)).get("/documents/{id=documentId}/versions", "listVersions"),
+        operation("The text at a version", OneDocument(Read), text).event("document:at").only_reads(),
+        handled::<_, Nothing, VersionText>("The text at a version", OneDocument(Read)).get("/documents/{id=documentId}/versions/{version}", "getVersion"),
+        operation("Differences between two versions", OneDocument(Read), compare).event("document:compare").get("/documents/{id=documentId}/compare", "compareVersions"),
+        operation("Restore an earlier version", OneDocument(Write), restore).event("document:restore").post("/documents/{id=documentId}/restore", "restoreDocument"),
+        operation("Who wrote what", OneDocument(Read), provenance).event("document:provenance").get("/documents/{id=documentId}/provenance", "getProvenance"),
     ]
 }
 

@@ -40,7 +40,7 @@ pub struct AnyDocument(pub Action);
 
 /// Right to do something to a document.
 #[derive(Clone, Copy, Debug)]
-pub struct Document(pub Action);
+pub struct OneDocument(pub Action);
 
 /// Right to do something to a document, or to the workspace inbox, which is named `desk`.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +98,7 @@ impl Right for AnyDocument {
     }
 }
 
-impl Right for Document {
+impl Right for OneDocument {
     type Subject = RoomHandle;
     const FIELD: Option<&'static str> = Some("documentId");
 

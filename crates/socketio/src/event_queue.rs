@@ -37,8 +37,8 @@ const EVENTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// Maximum payload of a [sheddable](is_sheddable) event, in bytes.
 const SHEDDABLE_PAYLOAD_BYTES: usize = 64 * 1024;
 /// Returns `true` for an event that is refused first under load, and dropped once nobody would get
-/// its answer: one that only reads. It can be sent again without loss; its payload is short, and its
-/// answer may be long.
+/// its answer: one that only reads. It can be sent again without loss; its payload is short, and
+/// its answer may be long.
 pub(crate) fn is_sheddable(event: &str) -> bool {
     of_event(event).is_some_and(|operation| operation.only_reads)
 }
@@ -210,7 +210,8 @@ impl AckReply {
         }
     }
 
-    /// Answers with the output of an operation, which is JSON: in a field, or its fields beside `ok`.
+    /// Answers with the output of an operation, which is JSON: in a field, or its fields beside
+    /// `ok`.
     pub(crate) fn accept_fields(self, field: Option<&str>, output: &str) {
         let fields = output.strip_prefix('{').filter(|rest| *rest != "}");
         let body = match (field, fields) {

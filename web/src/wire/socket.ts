@@ -1,6 +1,6 @@
 /** The only place that touches socket.io: typed events in, typed acks out. */
 import { io, type Socket } from 'socket.io-client'
-import type { Calls, ServerEvents } from './calls.ts'
+import type { Calls, ServerEvents } from './calls.generated.ts'
 import type { MoveCaret, WireError } from './generated.ts'
 
 /** The answer to an event. */

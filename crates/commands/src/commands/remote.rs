@@ -1,5 +1,5 @@
-//! Commands that ask a running server: `copydesk import`, `docs`, `duplicate`, `ask`, `requests`, `approve`,
-//! `reject`, `watch` and `export --url`.
+//! Commands that ask a running server: `copydesk import`, `docs`, `duplicate`, `ask`, `requests`,
+//! `approve`, `reject`, `watch` and `export --url`.
 
 mod administration;
 mod import;

@@ -67,9 +67,9 @@ impl Caller {
     /// path `after`.
     ///
     /// # Errors
-    /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::Unsupported`] without a workspace,
-    /// [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if none has it
-    /// now or it cannot be read.
+    /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::Unsupported`] without a
+    /// workspace, [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if
+    /// none has it now or it cannot be read.
     #[boxed]
     pub async fn list_files(
         &self,

@@ -115,8 +115,8 @@ impl Caller {
         Ok(VersionComparison { from, to, parts })
     }
 
-    /// Restores the text of an earlier version, and returns the version after that. `only_at` is the
-    /// newest version if nothing may have changed since.
+    /// Restores the text of an earlier version, and returns the version after that. `only_at` is
+    /// the newest version if nothing may have changed since.
     ///
     /// # Errors
     /// [`ApiError::is_no_version`] if the version does not exist yet,

@@ -4,8 +4,8 @@
 //! [`ApiError`]. Transports translate these; they know no store.
 //!
 //! The right that an operation needs is declared with it, in the crate `operations`, and checked
-//! before its function is called: a method here works on the room that the check returned, and checks
-//! only what depends on other parts of its input.
+//! before its function is called: a method here works on the room that the check returned, and
+//! checks only what depends on other parts of its input.
 
 mod administration;
 mod answers;

@@ -93,7 +93,8 @@ impl Caller {
     /// Revokes a token; connections made with it are closed before this returns.
     ///
     /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for the owner's own token, [`NotFound`](super::ErrorCode::NotFound) for an unknown one,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for the owner's own token,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown one,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
     #[boxed]
     pub async fn revoke_token(&self, token: &TokenId) -> ApiResult<()> {
