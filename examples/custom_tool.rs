@@ -27,8 +27,8 @@ use copydesk::rooms::settings::{ApprovalSwitch, ServerSettings};
 use copydesk::rooms::{EncodedEvent, EventSink, NewDocument, RoomHandle, RoomRegistry};
 use copydesk::store::Store;
 use copydesk::tools::{
-    DocumentProposal, ProposeTool, Proposed, RegisteredTool, ReplacedText, Tool, ToolContext,
-    ToolError, ToolRegistry, ToolResult,
+    DocumentProposal, ProgramOffer, ProposeTool, Proposed, RegisteredTool, ReplacedText, Tool,
+    ToolContext, ToolError, ToolRegistry, ToolResult,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,8 +47,12 @@ struct AppendNoteInput {
 
 impl Tool for AppendNote {
     const NAME: &'static str = "append_note";
+    // Its name for people, in the editor and in rules.
+    const TITLE: &'static str = "Note";
     const DESCRIPTION: &'static str = "Add a note at the end of the document.";
     const WHEN: &'static str = "Use to leave a note for the people who write the document";
+    // Programs may call it over MCP.
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer::new(Self::NAME, "Append a note"));
     type Input = AppendNoteInput;
 }
 
@@ -57,11 +61,7 @@ impl ProposeTool for AppendNote {
     // It removes no words, so the model need not have read the document.
     const REPLACES: ReplacedText = ReplacedText::Nothing;
 
-    async fn propose(
-        &self,
-        context: ToolContext,
-        input: AppendNoteInput,
-    ) -> ToolResult<Proposed> {
+    async fn propose(&self, context: ToolContext, input: AppendNoteInput) -> ToolResult<Proposed> {
         if input.note.trim().is_empty() || input.note.contains('\n') {
             return Err(ToolError::Denied("The note is one line of text".into()));
         }
@@ -76,6 +76,11 @@ const SCRIPT: &str = r#"{"name": "leave a note", "turns": [
     {"content": [{"type": "tool_use", "name": "append_note", "input": {"note": "Check the figures."}}]},
     {"content": [{"type": "text", "text": "The note is there."}]}
 ]}"#;
+
+/// Returns the tools of a server, with this one.
+pub fn tools() -> ToolRegistry {
+    ToolRegistry::default().with_tool(RegisteredTool::proposes(AppendNote))
+}
 
 /// Sink that passes the events of the rooms to this program.
 struct EventChannel(UnboundedSender<RoomEvent>);
@@ -102,10 +107,10 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
         permission_mode: PermissionMode::Ask,
     };
     let sink = Arc::new(EventChannel(events));
-    let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
     let script = ModelScript::parse("custom_tool", SCRIPT)?;
     let models = ModelCatalog::new(Arc::new(ScriptedModel::new("custom_tool", script)), []);
-    let tools = ToolRegistry::default().with_tool(RegisteredTool::proposes(AppendNote));
+    let (tools, time) = (tools(), clock.clone());
+    let rooms = RoomRegistry::new(store.clone(), sink, settings, time, tools.catalog());
     let (stored, bypass) = (store.clone(), BypassPolicy::Forbidden);
     let agents = AgentService::with_tools(tools, stored, rooms.clone(), models, bypass, clock);
 

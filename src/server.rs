@@ -153,12 +153,13 @@ impl Server {
         let sockets = SocketRegistry::new(HeardRuns::new(store.clone(), clock.clone()));
         let changes = mcp::DocumentChanges::default();
         let sink = Arc::new(sockets::EventFanOut(sockets.clone(), changes.clone()));
-        let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
+        let mut tools = workspace::tools(config)?;
+        let rooms =
+            RoomRegistry::new(store.clone(), sink, settings, clock.clone(), tools.catalog());
         let models = models::models(config)?;
         settings::recall(&rooms, config, &models).await?;
         let bypass =
             if config.allow_bypass { BypassPolicy::Allowed } else { BypassPolicy::Forbidden };
-        let mut tools = workspace::tools(config)?;
         let mut files = None;
         if let Some(workspace) = tools.workspace().cloned() {
             let synchronised = FileSync::new(store.clone(), rooms.clone(), workspace);

@@ -10,7 +10,7 @@ export default ts.config(
       'vectors',
       'e2e',
       'public',
-      'src/wire/generated.ts',
+      'src/wire/generated*.ts',
       'src/wire/calls.generated.ts',
     ],
   },

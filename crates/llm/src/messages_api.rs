@@ -209,6 +209,9 @@ pub struct ToolDefinition {
     /// `true` if names and inputs are guaranteed to validate (needs `additionalProperties: false`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
+    /// Name for programs that know the MCP proxy protocol, if it differs. Never sent to a provider.
+    #[serde(skip)]
+    pub alias: Option<String>,
 }
 
 /// Rule for calls: the model must, may or must not call a tool.

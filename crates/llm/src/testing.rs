@@ -145,6 +145,7 @@ fn tool(name: &str) -> ToolDefinition {
         description: format!("{name}."),
         input_schema: serde_json::json!({"type": "object"}),
         strict: None,
+        alias: None,
     }
 }
 

@@ -48,7 +48,8 @@ pub(crate) async fn call(
         return refused(result_text::denied("you may not do that"));
     }
     let key = call_key(listed, caller, context, &arguments);
-    let CallTarget { document, base, input } = match target(listed.about, listed.name, arguments) {
+    let CallTarget { document, base, input } = match target(listed.about, &listed.offer, arguments)
+    {
         Ok(target) => target,
         Err(why) => return refused(result_text::denied(&format!("Invalid input: {why}"))),
     };
@@ -161,7 +162,7 @@ async fn wait(
                 let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
                 shared.reads.note(user, reader, document, version);
             }
-            let (words, is_error) = result_text::result_text(listed.noun, &done);
+            let (words, is_error) = result_text::result_text(&listed.offer, &done);
             result(words, is_error)
         }
         WaitEnd::Parked(now) => {

@@ -28,9 +28,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::{Router, middleware};
+use rmcp::model::Tool;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
+
+use copydesk_engine::tools::ToolFacts;
 
 use auth::McpAuth;
 use handler::McpHandler;
@@ -56,6 +59,11 @@ fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpSe
         // The check before every route has examined Host and Origin, and knows `--allowed-host`.
         .disable_allowed_hosts();
     (manager, config)
+}
+
+/// Returns the tools that programs are offered, of these tools of a server.
+pub fn tool_list(tools: &[Arc<ToolFacts>]) -> Vec<Tool> {
+    tools::listed(tools).iter().map(|listed| listed.offered(false)).collect()
 }
 
 /// Builds the route `/mcp`.

@@ -6,6 +6,7 @@ use serde_json::Value;
 use copydesk_engine::agent::{AskError, CallResult};
 use copydesk_engine::approvals::RequestStatus;
 use copydesk_engine::rooms::RoomError;
+use copydesk_engine::tools::ProgramOffer;
 
 /// Prefix of every text about a call that was not carried out because a person or a rule refused
 /// it.
@@ -17,12 +18,13 @@ pub(crate) const SAY_WHICH_VERSION: &str = "Say which version of the document yo
 const REJECTED: &str = "User rejected: ";
 
 /// Returns the text for the caller, and whether it is an error.
-pub(crate) fn result_text(noun: &str, called: &CallResult) -> (String, bool) {
+pub(crate) fn result_text(offer: &ProgramOffer, called: &CallResult) -> (String, bool) {
     let outcome = &called.outcome;
     let text = called.text();
     if !outcome.is_error {
-        return (if noun == "Write" { written(&text) } else { text }, false);
+        return ((offer.result)(&text), false);
     }
+    let noun = offer.noun;
     let decision = outcome.about.get("permissionDecision").and_then(Value::as_str);
     let text = match (outcome.status(), decision) {
         (Some(RequestStatus::Rejected), _) => match text.strip_prefix(REJECTED) {
@@ -35,22 +37,6 @@ pub(crate) fn result_text(noun: &str, called: &CallResult) -> (String, bool) {
         _ => text,
     };
     (text, true)
-}
-
-/// Rewrites `Wrote 11 characters to notes.md` into the words of the MCP proxy protocol; other lines
-/// stay.
-fn written(text: &str) -> String {
-    let line = |line: &str| {
-        let path = line
-            .strip_prefix("Wrote ")
-            .and_then(|rest| rest.split_once(" characters to "))
-            .filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
-        match path {
-            Some((_, path)) => format!("Successfully wrote to {path}"),
-            None => line.to_owned(),
-        }
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the text about a call that was not accepted, so that nobody was asked and nothing was
@@ -74,7 +60,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use copydesk_engine::tools::ToolOutcome;
+    use copydesk_engine::tools::{ToolOutcome, ToolRegistry};
+
+    /// Returns the offer of a tool.
+    fn offer(tool: &str) -> ProgramOffer {
+        let offers = ToolRegistry::default().offers_in(true);
+        offers.iter().find(|it| it.name == tool).unwrap().program.unwrap()
+    }
 
     fn called(text: &str, is_error: bool, about: &Value) -> CallResult {
         let about = about.as_object().cloned().unwrap();
@@ -99,17 +91,21 @@ mod tests {
             ("The request was withdrawn; …", "cancelled", "[DENIED] The request was withdrawn; …"),
         ];
         for (text, status, expected) in cases {
-            let text = result_text("Write", &called(text, true, &json!({"status": status})));
+            let text =
+                result_text(&offer("Write"), &called(text, true, &json!({"status": status})));
             assert_eq!(text, (expected.to_owned(), true));
         }
         let hook = called("Content too large", true, &json!({"permissionDecision": "deny"}));
-        assert_eq!(result_text("Change", &hook), ("[DENIED] Content too large".to_owned(), true));
+        assert_eq!(
+            result_text(&offer("insert_at_cursor"), &hook),
+            ("[DENIED] Content too large".to_owned(), true)
+        );
     }
 
     #[test]
     fn what_was_tried_and_failed_was_not_denied() {
         let failed = called("Error: a.txt does not exist", true, &json!({"status": "failed"}));
-        assert_eq!(result_text("Edit", &failed).0, "Error: a.txt does not exist");
+        assert_eq!(result_text(&offer("Edit"), &failed).0, "Error: a.txt does not exist");
     }
 
     #[test]
@@ -117,9 +113,13 @@ mod tests {
         let text = "Note: the user edited this call before it ran; …\nWrote 11 characters to notes/a b.md\nUser note: ok";
         let done = called(text, false, &json!({"status": "approved"}));
         let expected = "Note: the user edited this call before it ran; …\nSuccessfully wrote to notes/a b.md\nUser note: ok";
-        assert_eq!(result_text("Write", &done), (expected.to_owned(), false));
+        assert_eq!(result_text(&offer("Write"), &done), (expected.to_owned(), false));
         assert_eq!(
-            result_text("Change", &called("Wrote 1 characters to x", false, &json!({}))).0,
+            result_text(
+                &offer("insert_at_cursor"),
+                &called("Wrote 1 characters to x", false, &json!({}))
+            )
+            .0,
             "Wrote 1 characters to x"
         );
     }

@@ -8,22 +8,34 @@ use serde_json::{Value, json};
 
 use copydesk_engine::ids::{DocumentId, Version};
 use copydesk_engine::permissions::{Action, Principal};
-use copydesk_engine::tools::{ToolEffect, ToolFacts};
+use copydesk_engine::tools::{ProgramOffer, ToolEffect, ToolFacts};
 
-/// Subject of a call of a [`ListedTool`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Subject of a call of a [`ListedTool`], in the order of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CallSubject {
     /// Workspace; people decide in the workspace inbox.
     Workspace,
+    /// Content of the workspace that the call reads; people decide in the workspace inbox if an
+    /// owner's rule says so.
+    Looking,
+    /// Content of documents that the call reads.
+    Reading,
     /// Document that the call names and wants to change.
     Document,
     /// New document; people decide in the workspace inbox.
     Founding,
-    /// Content of documents that the call reads.
-    Reading,
-    /// Content of the workspace that the call reads; people decide in the workspace inbox if an
-    /// owner's rule says so.
-    Looking,
+}
+
+impl From<ToolEffect> for CallSubject {
+    fn from(effect: ToolEffect) -> Self {
+        match effect {
+            ToolEffect::ChangesFile | ToolEffect::Acts => Self::Workspace,
+            ToolEffect::Reads => Self::Looking,
+            ToolEffect::Safe | ToolEffect::Plans => Self::Reading,
+            ToolEffect::Proposes => Self::Document,
+            ToolEffect::Creates => Self::Founding,
+        }
+    }
 }
 
 impl CallSubject {
@@ -36,47 +48,11 @@ impl CallSubject {
     }
 }
 
-/// Name of each tool here, the server's own name, its subject, its title, and the noun in refusals.
-const TOOLS: &[(&str, &str, CallSubject, &str, &str)] = &[
-    ("atlas_write", "Write", CallSubject::Workspace, "Write a file", "Write"),
-    ("atlas_edit", "Edit", CallSubject::Workspace, "Edit a file", "Edit"),
-    (
-        "atlas_multi_edit",
-        "MultiEdit",
-        CallSubject::Workspace,
-        "Edit a file in several places",
-        "Edit",
-    ),
-    ("atlas_bash", "Bash", CallSubject::Workspace, "Run a command", "Bash"),
-    ("atlas_read", "Read", CallSubject::Looking, "Read a file", "Read"),
-    ("atlas_glob", "Glob", CallSubject::Looking, "Find files by name", "Glob"),
-    ("atlas_grep", "Grep", CallSubject::Looking, "Search in files", "Grep"),
-    own("read_document", CallSubject::Reading, "Read a document"),
-    own("list_documents", CallSubject::Reading, "List the documents"),
-    own("update_full_document", CallSubject::Document, "Rewrite a document"),
-    own("update_selection", CallSubject::Document, "Rewrite a range"),
-    own("insert_at_cursor", CallSubject::Document, "Insert text"),
-    own("find_and_replace", CallSubject::Document, "Find and replace"),
-    own("suggest_improvements", CallSubject::Document, "Suggest improvements"),
-    (FOUNDS, FOUNDS, CallSubject::Founding, "Create a document", "Document"),
-];
-/// Name of the tool that creates a document.
-const FOUNDS: &str = "create_new_document";
-
 /// Argument with the version that a caller has read.
 const BASE: &str = "base_version";
 const BASE_NEEDED: &str =
     "The version of it that you read, as read_document names it, and that positions are of.";
 const BASE_HELPS: &str = "The version of it that you read and that positions are of; without it, the one you were told of last.";
-
-/// Returns a tool with one name here and on the server.
-const fn own(
-    name: &'static str,
-    about: CallSubject,
-    title: &'static str,
-) -> (&'static str, &'static str, CallSubject, &'static str, &'static str) {
-    (name, name, about, title, "Change")
-}
 
 /// Tool that exists on this server, from [`listed`].
 #[derive(Clone, Debug)]
@@ -87,8 +63,8 @@ pub(crate) struct ListedTool {
     pub(crate) name: &'static str,
     /// Subject of its calls.
     pub(crate) about: CallSubject,
-    /// Noun in refusals.
-    pub(crate) noun: &'static str,
+    /// Offer that the tool makes to programs.
+    pub(crate) offer: ProgramOffer,
 }
 
 impl ListedTool {
@@ -121,42 +97,27 @@ impl ListedTool {
     }
 }
 
-/// Lists the tools that exist on this server, in the order of the table.
-pub(crate) fn listed(offers: &[Arc<ToolFacts>]) -> Vec<ListedTool> {
-    let listed = |(shown, name, about, title, noun)| {
-        let offer = offers.iter().find(|offer| offer.name == name)?;
-        Some(ListedTool { tool: tool(shown, title, about, offer), name, about, noun })
+/// Lists the tools of this server that programs may call, by their subjects.
+pub(crate) fn listed(tools: &[Arc<ToolFacts>]) -> Vec<ListedTool> {
+    let listed = |facts: &Arc<ToolFacts>| {
+        let (offer, about) = (facts.program?, facts.effect.into());
+        Some(ListedTool { tool: tool(&offer, about, facts), name: facts.name, about, offer })
     };
-    TOOLS.iter().copied().filter_map(listed).collect()
+    let mut listed: Vec<_> = tools.iter().filter_map(listed).collect();
+    listed.sort_by_key(|tool| tool.about);
+    listed
 }
 
-fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolFacts) -> Tool {
-    let mut schema = offer.schema.as_object().cloned().unwrap_or_default();
-    match (about, name) {
-        (CallSubject::Document, _) => add_document(&mut schema),
-        (CallSubject::Reading, "read_document") => {
-            schema.insert("required".to_owned(), json!(["document_id"]));
-            describe(&mut schema, "document_id", "The document, as `list_documents` names it.");
-        }
-        _ => {}
+fn tool(offer: &ProgramOffer, about: CallSubject, facts: &ToolFacts) -> Tool {
+    let mut schema = facts.schema.as_object().cloned().unwrap_or_default();
+    if about == CallSubject::Document {
+        add_document(&mut schema);
     }
-    if name == "insert_at_cursor" {
-        // An outside caller has no cursor.
-        require(&mut schema, "position");
-        describe(&mut schema, "position", "Where, in UTF-16 code units of the version you read.");
+    for (field, words) in offer.required {
+        require(&mut schema, field);
+        describe(&mut schema, field, words);
     }
-    let description = match (about, name) {
-        (_, "insert_at_cursor") => "Insert new text at a position, without changing any existing words. Include the \
-             spaces or line breaks that belong around it.".to_owned(),
-        (_, "update_selection") => "Replace a range of the document, given in UTF-16 code units of the version you read."
-            .to_owned(),
-        (_, "read_document") => "Read a document, or a range of it, as it is at this moment. At most 50,000 units at once."
-            .to_owned(),
-        (_, FOUNDS) => "Create a new document with a title and a text. Once it is created you are told its id, which \
-             `read_document` and the tools that change a document take. People see title and text, and decide."
-            .to_owned(),
-        _ => offer.description.to_owned(),
-    };
+    let description = offer.description.unwrap_or(facts.description);
     let description = match about {
         CallSubject::Document => format!(
             "{description} Read the document first with read_document. People see the change in the document and decide; \
@@ -168,11 +129,11 @@ fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolFacts) 
         CallSubject::Looking => format!(
             "{description} A rule of an owner may want people to decide about a call, or keep files from it."
         ),
-        CallSubject::Reading => description,
+        CallSubject::Reading => description.to_owned(),
     };
-    let mut tool = Tool::new(name, description, Arc::new(schema));
-    tool.title = Some(title.to_owned());
-    tool.annotations = Some(annotations(title, name, offer.effect));
+    let mut tool = Tool::new(offer.name, description, Arc::new(schema));
+    tool.title = Some(offer.title.to_owned());
+    tool.annotations = Some(annotations(offer.title, facts.effect));
     // Without it, some clients hide a tool until their model searches for it.
     let always = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), json!(true))]);
     tool.meta = Some(MetaObject(always));
@@ -181,10 +142,10 @@ fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolFacts) 
 
 /// Returns the effects of a call after its approval: replaced content is lost, and a repeated call
 /// has another effect than a single one.
-fn annotations(title: &str, name: &str, effect: ToolEffect) -> ToolAnnotations {
+fn annotations(title: &str, effect: ToolEffect) -> ToolAnnotations {
     let reads = effect.only_reads();
     // A command can reach anything.
-    let open = name == "atlas_bash";
+    let open = effect == ToolEffect::Acts;
     // A tool that only creates loses nothing.
     let replaces = !reads && effect != ToolEffect::Creates;
     let title = Some(title.to_owned());
@@ -236,12 +197,13 @@ pub(crate) struct CallTarget {
 /// Reads the arguments of a call; the error names the wrong argument.
 pub(crate) fn target(
     about: CallSubject,
-    name: &str,
+    offer: &ProgramOffer,
     arguments: JsonObject,
 ) -> Result<CallTarget, String> {
     let mut arguments = arguments;
+    let is_required = offer.required.iter().any(|(field, _)| *field == "document_id");
     let document = match (about, arguments.get("document_id")) {
-        (CallSubject::Reading, None | Some(Value::Null)) if name == "read_document" => {
+        (CallSubject::Reading, None | Some(Value::Null)) if is_required => {
             return Err("document_id is missing; list_documents names the documents".to_owned());
         }
         (CallSubject::Document, Some(Value::String(id))) => Some(DocumentId::from(id.as_str())),
@@ -270,6 +232,10 @@ mod tests {
 
     fn all() -> Vec<ListedTool> {
         listed(&ToolRegistry::default().offers())
+    }
+
+    fn offer(name: &str) -> ProgramOffer {
+        all().into_iter().find(|it| it.tool.name == name).unwrap().offer
     }
 
     fn schema(name: &str) -> Value {
@@ -327,7 +293,7 @@ mod tests {
     }
 
     fn read(about: CallSubject, arguments: &Value) -> Result<CallTarget, String> {
-        target(about, "update_full_document", arguments.as_object().cloned().unwrap())
+        target(about, &offer("update_full_document"), arguments.as_object().cloned().unwrap())
     }
 
     #[test]
@@ -351,6 +317,6 @@ mod tests {
         ] {
             assert!(read(CallSubject::Document, &bad).is_err(), "{bad}");
         }
-        assert!(target(CallSubject::Reading, "read_document", JsonObject::new()).is_err());
+        assert!(target(CallSubject::Reading, &offer("read_document"), JsonObject::new()).is_err());
     }
 }

@@ -78,3 +78,19 @@ fn the_editors_types_are_the_servers() {
         "web/src/wire/generated.ts is not current; run `COPYDESK_BLESS=1 cargo test --lib typescript`"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn the_editors_table_of_tools_is_the_servers() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/wire/generatedTools.ts");
+    let tools = copydesk_engine::tools::ToolRegistry::default().with_commands();
+    let generated = tools.editor_table();
+    if std::env::var_os("COPYDESK_BLESS").is_some() {
+        std::fs::write(path, &generated).unwrap();
+    }
+    let current = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        current == generated,
+        "web/src/wire/generatedTools.ts is not current; run `COPYDESK_BLESS=1 cargo test --lib typescript`"
+    );
+}

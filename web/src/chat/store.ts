@@ -9,6 +9,7 @@ import type {
   ClaudeResponse,
   ClaudeStream,
 } from '../wire/generated.ts'
+import { toolEffect } from '../wire/tools.ts'
 
 export type Entry =
   | { kind: 'text'; text: string; open: boolean }
@@ -225,10 +226,11 @@ function step(run: ConversationRun, { type, subtype, content, at }: AgentEvent):
   }
 }
 
-/** The words of `respond_conversation_only` are an answer like any other. */
+/** The response that a tool gives the person is an answer like any other. */
 function spoken(content: Record<string, unknown>): string {
   const { name, input } = content
-  return name === 'respond_conversation_only' &&
+  return typeof name === 'string' &&
+    toolEffect(name) === 'safe' &&
     input &&
     typeof input === 'object' &&
     'response' in input &&

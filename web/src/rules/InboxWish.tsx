@@ -4,6 +4,7 @@ import { patternsFor, sizesInInbox } from './wording.ts'
 import { useState } from 'react'
 import type { Remember } from '../wire/generated.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
+import { toolEffect } from '../wire/tools.ts'
 
 /** Every file; another pattern. */
 const [EVERY, OTHER] = ['every', 'other']
@@ -15,7 +16,7 @@ const [EVERY, OTHER] = ['every', 'other']
 export function InboxWish(props: Wishing) {
   const { request } = props
   const units = request.units ?? 0
-  const patterns = request.tool_name === 'create_new_document' ? [] : patternsFor(request.file_path)
+  const patterns = toolEffect(request.tool_name) === 'creates' ? [] : patternsFor(request.file_path)
   const [size, setSize] = useState(sizesInInbox(units)[0])
   const [chosen, setChosen] = useState(patterns[0]?.pattern ?? EVERY)
   const [own, setOwn] = useState('')

@@ -1,5 +1,6 @@
 /** The tools that owners' rules are made about, and what a rule can say of each. Pure. */
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
+import { TOOLS, type ToolFacts } from '../wire/generatedTools.ts'
 
 export interface RuledTool {
   tool: string
@@ -15,17 +16,18 @@ export const RULED_IN_DOCUMENTS: readonly RuledTool[] = DOCUMENT_TOOLS.map((tool
   allows: true,
 }))
 
+/** Effects of tools for work without a document, in the order in which people choose them. */
+const IN_INBOX: readonly ToolFacts['effect'][] = ['changes_file', 'creates', 'acts', 'reads']
+
 /** For work without a document. */
-export const RULED_IN_INBOX: readonly RuledTool[] = [
-  { tool: 'Write', name: 'Write a file', files: true, allows: true },
-  { tool: 'Edit', name: 'Edit a file', files: true, allows: true },
-  { tool: 'MultiEdit', name: 'Several edits of a file', files: true, allows: true },
-  { tool: 'create_new_document', name: 'New document', files: false, allows: true },
-  { tool: 'Bash', name: 'Run a command', files: false, allows: false },
-  { tool: 'Read', name: 'Read a file', files: true, allows: false },
-  { tool: 'Glob', name: 'Find files', files: true, allows: false },
-  { tool: 'Grep', name: 'Search in files', files: true, allows: false },
-]
+export const RULED_IN_INBOX: readonly RuledTool[] = IN_INBOX.flatMap((effect) =>
+  TOOLS.filter((tool) => tool.effect === effect).map(({ name, ruleTitle }) => ({
+    tool: name,
+    name: ruleTitle,
+    files: effect === 'changes_file' || effect === 'reads',
+    allows: effect === 'changes_file' || effect === 'creates',
+  })),
+)
 
 /** What a rule with this effect can be about. */
 export const offered = (

@@ -1,6 +1,8 @@
 /** The calls that a rule allows, asks about or denies, in words that leave nothing out. Pure. */
 import { toolName } from '../chat/tools.ts'
 import type { AddRule, ToolApprovalRequest, Remember, Rule } from '../wire/generated.ts'
+import { TOOLS } from '../wire/generatedTools.ts'
+import { toolEffect, toolFacts } from '../wire/tools.ts'
 import { RULED_IN_INBOX, type RuledTool } from './tools.ts'
 import { whoseRule } from '../review/state/whoseRule.ts'
 
@@ -30,7 +32,7 @@ export const sizesInInbox = (units: number): (number | undefined)[] => [
  */
 export function canRemember(request: ToolApprovalRequest): boolean {
   // An owner who wants a plan wants to see it.
-  if (request.tool_name === 'ExitPlanMode') return false
+  if (toolEffect(request.tool_name) === 'plans') return false
   if (request.units === null || request.warnings.length > 0 || request.preview_type === 'command')
     return false
   if (request.document_id !== null) return sizesFor(request.units).length > 0
@@ -136,11 +138,14 @@ const MEANING: Record<Choice['effect'], string> = {
 
 /** Returns the meaning of the rule; among `tools` are some that no path can speak of. */
 export function meaning({ effect, tool, path }: Choice, tools: readonly RuledTool[]): string {
-  const said = `${MEANING[effect]}${tool === 'Edit' && effect !== 'allow' ? ' Several edits of a file are meant too.' : ''}`
+  const repeated = TOOLS.find(({ repeats }) => repeats === tool)
+  const said = `${MEANING[effect]}${repeated && effect !== 'allow' ? ` ${repeated.ruleTitle} are meant too.` : ''}`
   if (path.trim() === '' || effect === 'allow') return said
   const hidden =
     effect === 'deny' ? 'Searches leave such files out.' : 'Searches show no words of such files.'
-  const searched = ['', 'Read', 'Grep', ...(effect === 'deny' ? ['Glob'] : [])].includes(tool)
+  const facts = toolFacts(tool)
+  const reads = facts?.effect === 'reads' && (facts.reads !== 'nothing' || effect === 'deny')
+  const searched = tool === '' || reads
   const nameless =
     tool === '' && tools.some(({ files }) => !files)
       ? ' Commands name no file: a rule about running commands is for those.'

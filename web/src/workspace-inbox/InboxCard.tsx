@@ -9,6 +9,7 @@ import { isWaiting } from '../review/state/requests.ts'
 import { AutomaticDecision } from '../rules/AutomaticDecision.tsx'
 import { timeAgo } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
+import { toolEffect } from '../wire/tools.ts'
 import { InboxDecisions } from './InboxDecisions.tsx'
 import { ResolvedCard } from './ResolvedCard.tsx'
 import { CallPreview } from './CallPreview.tsx'
@@ -41,7 +42,7 @@ export function InboxCard({ request, active = false }: Props) {
         {request.file_path && <code>{showInvisible(request.file_path)}</code>}
         {isNew && (
           <span className="badge is-plain">
-            {request.tool_name === 'create_new_document' ? 'new document' : 'new file'}
+            {toolEffect(request.tool_name) === 'creates' ? 'new document' : 'new file'}
           </span>
         )}
         {waiting && <ApprovalCount request={request} />}

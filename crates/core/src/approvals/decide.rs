@@ -12,7 +12,7 @@ use super::{
     ApprovalRequest, ApprovalRequirement, ChangeExtent, Decision, DecisionError, DecisionOutcome,
     DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkStatus, HunkVerdict,
     InvalidDecisionReason, NotAllowedReason, Person, PreviewKind, RequestStatus, RequestVerdict,
-    UpdatedPreview,
+    ToolCatalog, UpdatedPreview,
 };
 use crate::approvals::hunks::apply::{
     AcceptKind, DecidedBy, HunkEdit, change_of, hunk_edits, in_order,
@@ -86,7 +86,7 @@ impl ApprovalRequest {
         if decision.hunks.iter().flatten().any(|verdict| self.was_replaced(&verdict.id)) {
             return Err(DecisionError::StalePreview { current: self.preview_hash() });
         }
-        let plan = self.plan(decision, &named)?;
+        let plan = self.plan(decision, &named, &requirements.tools)?;
         self.check_fresh(decision)?;
         let edits = match &plan {
             DecisionPlan::ApproveCall(..) | DecisionPlan::RefuseCall => Vec::new(),
@@ -244,13 +244,14 @@ impl ApprovalRequest {
         &self,
         decision: &Decision,
         named: &[NamedHunk],
+        tools: &ToolCatalog,
     ) -> Result<DecisionPlan, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if self.status == RequestStatus::Streaming {
             return invalid(InvalidDecisionReason::StillWriting);
         }
         if let Some(wish) = &decision.remember {
-            self.check_wish(wish, decision)?;
+            self.check_wish(wish, decision, tools)?;
         }
         if self.hunks.is_empty() {
             return match &decision.verdict {

@@ -24,6 +24,7 @@ mod report;
 mod request;
 mod requirements;
 mod rule;
+mod tool_catalog;
 mod undo_file;
 mod undo_text;
 
@@ -59,8 +60,9 @@ pub use request::{
 };
 pub use requirements::{DecisionRequirements, FileRequirements};
 pub use rule::{
-    ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,
+    ApprovalRule, EVERY_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,
     SUGGESTION_TOOL, ruling,
 };
+pub use tool_catalog::{CatalogTool, ToolCatalog};
 pub use undo_file::{FileUndoOutcome, FoundFile, WrittenFile};
 pub use undo_text::{JudgedUndo, TouchedPolicy, UndoScope};

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rule::is_meant;
-use super::{Person, RuleSubject};
+use super::{Person, RuleSubject, ToolCatalog};
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::{Action, Principal};
 
@@ -188,7 +187,7 @@ pub struct ToolPolicy {
 impl ToolPolicy {
     /// Returns `true` if the policy is for this change. A change of unknown size counts as large.
     fn is_for(&self, matter: &RuleSubject) -> bool {
-        self.tool.as_ref().is_none_or(|tool| is_meant(tool, matter.tool))
+        self.tool.as_ref().is_none_or(|tool| matter.tools.is_meant(tool, matter.tool))
             && self.over.is_none_or(|over| matter.units.is_none_or(|units| units > over))
     }
 }
@@ -203,17 +202,17 @@ impl DecisionPolicy {
 
     /// Returns every requirement that requests can have under these settings, at any size: one for
     /// each named tool, and one for all other tools.
-    pub fn at_most(self, others: &[ToolPolicy]) -> Vec<ApprovalRequirement> {
-        let tools = others.iter().map(|other| other.tool.as_ref()).chain([None]);
+    pub fn at_most(self, others: &[ToolPolicy], tools: &ToolCatalog) -> Vec<ApprovalRequirement> {
+        let names = others.iter().map(|other| other.tool.as_ref()).chain([None]);
         let for_tool = |tool: Option<&String>| {
             let is_for = |it: &&ToolPolicy| {
                 let named = it.tool.as_ref();
-                named.is_none_or(|named| tool.is_some_and(|tool| is_meant(named, tool)))
+                named.is_none_or(|named| tool.is_some_and(|tool| tools.is_meant(named, tool)))
             };
             let matching = others.iter().filter(is_for);
             matching.map(|other| other.policy).chain([self]).collect()
         };
-        tools.map(for_tool).collect()
+        names.map(for_tool).collect()
     }
 }
 

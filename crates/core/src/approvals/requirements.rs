@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::preview::changed_units;
 use super::{
     ApprovalRequest, ApprovalRequirement, ApprovalRule, ChangeExtent, DecisionError,
-    DecisionPolicy, HunkStatus, NotAllowedReason, RuleEffect, RuleSubject, ToolPolicy,
+    DecisionPolicy, HunkStatus, NotAllowedReason, RuleEffect, RuleSubject, ToolCatalog, ToolPolicy,
     UpdatedPreview,
 };
 use crate::approvals::hunks::apply::HunkEdit;
@@ -22,6 +22,8 @@ use crate::permissions::{Action, Principal};
 /// The default requires nothing beyond what a request takes already.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionRequirements<'a> {
+    /// Tools of the server.
+    pub tools: ToolCatalog,
     /// Policy for every decision.
     pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
@@ -45,10 +47,6 @@ pub struct FileRequirements<'a> {
     pub rules: &'a [Arc<ApprovalRule>],
 }
 
-/// The tools that change files. Another one that changes the document of a file counts as these
-/// too.
-const FILE_TOOLS: [&str; 3] = ["Write", "Edit", "MultiEdit"];
-
 impl DecisionRequirements<'_> {
     /// Returns the requirement for applying `matter`.
     pub fn requirement_of(&self, matter: &RuleSubject) -> ApprovalRequirement {
@@ -65,11 +63,11 @@ impl DecisionRequirements<'_> {
 impl FileRequirements<'_> {
     /// Returns the matter as calls that change the file.
     fn matters<'m>(&'m self, matter: &RuleSubject<'m>) -> impl Iterator<Item = RuleSubject<'m>> {
-        let &RuleSubject { tool, units, requester, .. } = matter;
-        let is_for_files = FILE_TOOLS.contains(&tool);
-        let others = FILE_TOOLS.into_iter().filter(move |_| !is_for_files);
+        let &RuleSubject { tools, tool, units, requester, .. } = matter;
+        let is_for_files = tools.file_tools().any(|name| name == tool);
+        let others = tools.file_tools().filter(move |_| !is_for_files);
         let file = Some(self.path);
-        let of = move |tool| RuleSubject { tool, document: None, file, units, requester };
+        let of = move |tool| RuleSubject { tools, tool, document: None, file, units, requester };
         std::iter::once(tool).chain(others).map(of)
     }
 
@@ -90,10 +88,15 @@ fn denies<'r>(mut rules: impl Iterator<Item = &'r ApprovalRule>, matter: &RuleSu
 
 impl ApprovalRequest {
     /// Returns the subject that rules and policies look at, for a change of this extent.
-    pub fn matter<'a>(&'a self, extent: &'a ChangeExtent) -> RuleSubject<'a> {
+    pub fn matter<'a>(
+        &'a self,
+        extent: &'a ChangeExtent,
+        tools: &'a ToolCatalog,
+    ) -> RuleSubject<'a> {
         let document = self.proposal.document.as_ref();
         let file = extent.file.as_deref().filter(|_| document.is_none());
         RuleSubject {
+            tools,
             tool: &self.proposal.origin.tool,
             document,
             file,
@@ -185,7 +188,7 @@ impl ApprovalRequest {
         let proposed = self.proposed_extent();
         let is_denied = |extent: &ChangeExtent| {
             most.is_some_and(|most| extent.units.is_none_or(|units| units > most))
-                || requirements.denies(&self.matter(extent))
+                || requirements.denies(&self.matter(extent, &requirements.tools))
         };
         if is_denied(&proposed) || is_denied(extent) {
             return Err(DecisionError::NotAllowed { reason: NotAllowedReason::DeniedByRule });
@@ -199,7 +202,7 @@ impl ApprovalRequest {
         extent: &ChangeExtent,
         requirements: &DecisionRequirements,
     ) -> Result<(), DecisionError> {
-        if requirements.denies(&self.matter(extent)) {
+        if requirements.denies(&self.matter(extent, &requirements.tools)) {
             return Err(DecisionError::NotAllowed { reason: NotAllowedReason::DeniedByRule });
         }
         Ok(())
@@ -225,7 +228,7 @@ impl ApprovalRequest {
             let reason = NotAllowedReason::OwnSuggestionNeedsWrite;
             return Err(DecisionError::NotAllowed { reason });
         }
-        let takes = requirements.requirement_of(&self.matter(extent));
+        let takes = requirements.requirement_of(&self.matter(extent, &requirements.tools));
         let requirement_of = self.proposal.policy.with(takes);
         let requester = &self.proposal.requester.user;
         if requirement_of.admits(who, requester, document) {
@@ -247,8 +250,11 @@ impl ApprovalRequest {
         requirements: &DecisionRequirements,
     ) -> (ApprovalRequirement, ApprovalRequirement) {
         let (proposed, standing) = (self.proposed_extent(), self.standing_extent());
-        let policy = requirements.requirement_of(&self.matter(&proposed));
-        (policy, policy.with(requirements.requirement_of(&self.matter(&standing))))
+        let policy = requirements.requirement_of(&self.matter(&proposed, &requirements.tools));
+        (
+            policy,
+            policy.with(requirements.requirement_of(&self.matter(&standing, &requirements.tools))),
+        )
     }
 
     /// Updates the requirement for accepting everything that is open, after a part of the request

@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PathPattern, Person, RequesterIds};
+use super::{PathPattern, Person, RequesterIds, ToolCatalog};
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
 use crate::permissions::{Action, Principal};
 
@@ -42,23 +42,11 @@ impl RuleEffect {
 /// Wildcard in place of a tool's name: every tool.
 pub const EVERY_TOOL: &str = "*";
 
-/// Tool that proposes a plan. No rule approves it: a person who wants a plan wants to see it.
-pub const PLAN_TOOL: &str = "ExitPlanMode";
-
 /// Name in place of a tool's: changes that people suggest, also those of an imported file. Only
 /// people decide them: no rule allows one, and a rule stops one only if it has this name.
 pub const SUGGESTION_TOOL: &str = "suggestion";
 
-/// Tool, and the tool that does the first one's work several times in one call: a rule that stops
-/// the first stops the second.
-const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
-
-/// Returns `true` if a rule or a policy that names one tool means a call of another.
-pub(super) fn is_meant(named: &str, called: &str) -> bool {
-    named == called || (named, called) == SEVERAL_TIMES
-}
-
-/// Scope of a rule.
+/// Scope of an [`ApprovalRule`]. No scope includes another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -156,11 +144,12 @@ impl ApprovalRule {
 
     /// Returns `true` if the rule denies `matter` or requires that people are asked about it.
     pub fn stops(&self, matter: &RuleSubject) -> bool {
-        let &RuleSubject { tool, document, file, units, requester } = matter;
+        let &RuleSubject { tools, tool, document, file, units, requester } = matter;
         let RememberWish { path, .. } = &self.remember;
         self.ended.is_none()
             && self.effect != RuleEffect::Allow
-            && (self.tool == EVERY_TOOL && tool != SUGGESTION_TOOL || is_meant(&self.tool, tool))
+            && (self.tool == EVERY_TOOL && tool != SUGGESTION_TOOL
+                || tools.is_meant(&self.tool, tool))
             && self.document.as_ref() == document
             && self.remember.is_about(requester)
             && self.over.is_none_or(|over| units.is_none_or(|units| units > over))
@@ -209,6 +198,8 @@ impl ApprovalRule {
 /// Facts about a call that rules look at.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleSubject<'a> {
+    /// Tools of the server.
+    pub tools: &'a ToolCatalog,
     /// Name of the tool.
     pub tool: &'a str,
     /// Document that the call would change.

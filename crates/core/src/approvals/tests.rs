@@ -16,6 +16,8 @@ mod storing;
 mod telling;
 mod undoing;
 
+use std::sync::LazyLock;
+
 use serde_json::json;
 
 use super::*;
@@ -32,6 +34,13 @@ struct ReviewFixture {
 }
 
 const START_MS: u64 = 1_000_000;
+
+/// Tools of the workspace that change files, one of which does the work of another several times.
+static TOOLS: LazyLock<ToolCatalog> = LazyLock::new(|| {
+    let tools = [("Write", None), ("Edit", None), ("MultiEdit", Some("Edit"))];
+    let tool = |(name, repeats)| CatalogTool { name, is_plan: false, changes_files: true, repeats };
+    tools.map(tool).into_iter().collect()
+});
 
 fn person(name: &str, role: Role) -> Principal {
     Principal::new(name, name.to_uppercase(), role)

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::approvals::ToolCatalog;
 use crate::auth::Authenticator;
 use crate::ids::{DocumentId, MemberId, Version};
 use crate::permissions::Principal;
@@ -77,8 +78,8 @@ async fn open(store: &Store, folder: &Path) -> (RoomRegistry, FileSync) {
         timeout_ms: Some(0),
         permission_mode: PermissionMode::Ask,
     };
-    let rooms =
-        RoomRegistry::new(store.clone(), Arc::new(SilentSink), settings, WallClock::system());
+    let (sink, clock, tools) = (Arc::new(SilentSink), WallClock::system(), ToolCatalog::default());
+    let rooms = RoomRegistry::new(store.clone(), sink, settings, clock, tools);
     let workspace = Workspace::open(folder, &[]).unwrap();
     let files = FileSync::new(store.clone(), rooms.clone(), workspace);
     files.begin().await.unwrap();

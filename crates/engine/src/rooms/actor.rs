@@ -247,7 +247,7 @@ impl RoomActor {
                 StoreQuery::Owners(unknown)
             }
             RoomCommand::Configure(configure, ..) => {
-                match self.state.own.more_people_by(&configure.own) {
+                match self.state.own.more_people_by(&configure.own, &self.shared.workspace.tools) {
                     consents if consents.is_empty() => StoreQuery::Nothing,
                     consents => StoreQuery::People(consents),
                 }
@@ -379,7 +379,6 @@ impl RoomActor {
     }
 
     pub(super) fn now(&self) -> ApplyContext {
-        let (ms, server) = (self.shared.clock.now_ms(), self.shared.settings());
-        ApplyContext { ms, server, inbox_policies: self.shared.inbox_policies() }
+        self.shared.now()
     }
 }

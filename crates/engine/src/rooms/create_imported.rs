@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::approvals::{
     ApprovalRequest, ArrivedHunks, CallOrigin, ClaimedAuthor, DraftPart, HunkDraft, Person,
     Preview, ProposedAction, ProposedCall, RequestSource, RequestTimes, SUGGESTION_TOOL,
+    ToolCatalog,
 };
 use crate::cpu_pool;
 use crate::document::Text;
@@ -128,7 +129,8 @@ impl SuggestionImport {
         };
         let clock = RequestTimes::start(self.now_ms, 0);
         let mut request = ApprovalRequest::open(proposal, arrival, Version(0), clock);
-        request.set_policy(&self.settings.requirements(std::iter::empty()));
+        request
+            .set_policy(&self.settings.requirements(std::iter::empty(), &ToolCatalog::default()));
         Ok(request)
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::approvals::{ApprovalRequest, DeletedPerson};
+use crate::approvals::{ApprovalRequest, DeletedPerson, ToolCatalog};
 use crate::auth;
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
@@ -79,10 +79,11 @@ impl RoomRegistry {
         sink: Arc<dyn EventSink>,
         settings: ServerSettings,
         clock: WallClock,
+        tools: ToolCatalog,
     ) -> Self {
         let stopping = CancellationToken::new();
         Self(Arc::new(RoomDeps {
-            workspace: WorkspaceKnowledge::new(store.clone(), stopping.clone()),
+            workspace: WorkspaceKnowledge::new(store.clone(), stopping.clone(), tools),
             store,
             sink,
             clock,
@@ -95,6 +96,11 @@ impl RoomRegistry {
             loading_locks: Mutex::default(),
             request_index: Mutex::default(),
         }))
+    }
+
+    /// Returns the facts about the tools of the server.
+    pub fn tools(&self) -> &ToolCatalog {
+        &self.0.workspace.tools
     }
 
     /// Returns the room of a document; loads it if it is not open.

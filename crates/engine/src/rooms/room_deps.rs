@@ -16,7 +16,7 @@ use super::inbox_policies::InboxPolicies;
 use super::persistence::loading;
 use super::request_index::RequestIndex;
 use super::settings::ServerSettings;
-use super::state::{RoomState, workspace_inbox};
+use super::state::{ApplyContext, RoomState, workspace_inbox};
 use super::workspace_place::WorkspaceKnowledge;
 use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
 
@@ -47,6 +47,16 @@ impl RoomDeps {
     /// Returns the server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().clone()
+    }
+
+    /// Returns the time and the settings at which a command is applied now.
+    pub(super) fn now(&self) -> ApplyContext {
+        ApplyContext {
+            ms: self.clock.now_ms(),
+            server: self.settings(),
+            inbox_policies: self.inbox_policies(),
+            tools: self.workspace.tools.clone(),
+        }
     }
 
     /// Returns what the inbox requires before a file is changed; the defaults if

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approvals::{
     ApprovalRequirement, ApprovalRule, DecisionPolicy, DecisionRequirements, RequestSource,
-    ToolPolicy,
+    ToolCatalog, ToolPolicy,
 };
 use crate::document::{ChangeSet, InsertSide};
 
@@ -190,9 +190,9 @@ impl OwnSettings {
     }
 
     /// Returns the requirements that requests can have under these policies.
-    fn consents(&self) -> Vec<ApprovalRequirement> {
+    fn consents(&self, tools: &ToolCatalog) -> Vec<ApprovalRequirement> {
         let others = self.policies.as_deref().unwrap_or_default();
-        self.policy.unwrap_or_default().at_most(others)
+        self.policy.unwrap_or_default().at_most(others, tools)
     }
 
     /// Returns these policies, replaced by those that `wished` sets.
@@ -203,12 +203,16 @@ impl OwnSettings {
 
     /// Returns the requirements under `wished` that need several people and are not yet in force:
     /// there must be so many people.
-    pub(super) fn more_people_by(&self, wished: &Self) -> Vec<ApprovalRequirement> {
-        let before = self.consents();
+    pub(super) fn more_people_by(
+        &self,
+        wished: &Self,
+        tools: &ToolCatalog,
+    ) -> Vec<ApprovalRequirement> {
+        let before = self.consents(tools);
         let is_news = |it: &ApprovalRequirement| {
             wished.asks_for(DecisionPolicy::Two) || !before.iter().any(|known| known.includes(*it))
         };
-        let consents = self.with_policies_of(wished).consents().into_iter();
+        let consents = self.with_policies_of(wished).consents(tools).into_iter();
         consents.filter(|consent| consent.need() > 1 && is_news(consent)).collect()
     }
 
@@ -255,8 +259,10 @@ impl DocumentSettings {
     pub fn requirements<'a>(
         &'a self,
         rules: impl Iterator<Item = &'a ApprovalRule>,
+        tools: &ToolCatalog,
     ) -> DecisionRequirements<'a> {
         DecisionRequirements {
+            tools: tools.clone(),
             policy: self.policy,
             policies: &self.policies,
             rules: rules.collect(),

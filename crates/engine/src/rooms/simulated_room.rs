@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::approvals::{ApprovalRequest, ApprovalRule, ToolPolicy};
+use crate::approvals::{ApprovalRequest, ApprovalRule, ToolCatalog, ToolPolicy};
 use crate::document::{Text, Update};
 use crate::ids::{MemberId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
@@ -258,5 +258,10 @@ impl SimulatedBatch {
 }
 
 fn now(ms: u64, server: &ServerSettings) -> ApplyContext {
-    ApplyContext { ms, server: server.clone(), inbox_policies: Arc::default() }
+    ApplyContext {
+        ms,
+        server: server.clone(),
+        inbox_policies: Arc::default(),
+        tools: ToolCatalog::default(),
+    }
 }

@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements, Hunk};
+use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements, Hunk, ToolCatalog};
 use crate::document::provenance::UpdatePlacements;
 use crate::document::{Document, Update};
 use crate::ids::{
@@ -67,6 +67,8 @@ pub(crate) struct ApplyContext {
     pub(super) server: ServerSettings,
     /// Requirements of the inbox before a file is changed.
     pub(super) inbox_policies: Arc<InboxPolicies>,
+    /// Tools of the server.
+    pub(super) tools: ToolCatalog,
 }
 
 /// Author of a change of the text, and its cause.
@@ -293,7 +295,7 @@ impl RoomState {
         let inbox_policies = self.file_path.as_deref().map(|path| now.inbox_policies.of(path));
         DecisionRequirements {
             inbox_policies,
-            ..settings.requirements(self.rules.values().map(AsRef::as_ref))
+            ..settings.requirements(self.rules.values().map(AsRef::as_ref), &now.tools)
         }
     }
 

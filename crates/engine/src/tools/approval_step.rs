@@ -6,8 +6,8 @@ use super::pipeline::inbox_approval::{self, AskerState};
 use super::pipeline::{approval, cross_document, open_file};
 use super::registered_tool::{ApprovedStep, RegisteredTool, ToolAction, WorkspaceStep};
 use super::{
-    ActionPreview, CallAttempt, FinishedCall, Proposed, ToolCall, ToolContext, ToolError,
-    ToolRegistry, model_notes,
+    ActionPreview, CallAttempt, DocumentProposal, FinishedCall, Proposed, ToolAnswer, ToolCall,
+    ToolContext, ToolError, ToolFacts, ToolRegistry, model_notes,
 };
 
 impl ToolRegistry {
@@ -36,8 +36,8 @@ impl ToolRegistry {
         self.over(context, call, finished)
     }
 
-    /// Runs a call in the room to which it belongs: validates it, asks people if it needs that, and
-    /// does what they approve.
+    /// Runs a call in the room to which it belongs: validates it, lets the tool say what it would
+    /// do, asks people, and does what they approve.
     async fn run(
         &self,
         tool: &RegisteredTool,
@@ -45,70 +45,60 @@ impl ToolRegistry {
         call: &ToolCall,
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, ToolError> {
-        self.validate(tool.facts(), context, call).await?;
-        if let Some(refused) = self.ask_to_disclose(tool.facts(), context, call, cancel).await? {
+        let (facts, input) = (tool.facts(), &call.input);
+        self.validate(facts, context, call).await?;
+        if let Some(refused) = self.ask_to_disclose(facts, context, call, cancel).await? {
             return Ok(refused);
         }
-        match &tool.action {
+        let (preview, step) = match &tool.action {
             ToolAction::Read(read) => {
-                if inbox_approval::asks_before_reading(tool.facts(), context, call).await? {
-                    let preview = inbox_approval::read_preview(&call.input);
-                    let preview = ActionPreview { preview, touched: None };
-                    let step = ApprovedStep::InWorkspace(WorkspaceStep::Read(read));
-                    return self.ask_inbox(tool, step, context, call, preview, cancel).await;
+                if !inbox_approval::asks_before_reading(facts, context, call).await? {
+                    return Ok(answered(context, read(context.clone(), input).await?));
                 }
-                let answer = read(context.clone(), &call.input).await?;
-                Ok(open_file::complete_outcome(context, answer.into(), None))
+                let preview = inbox_approval::read_preview(input);
+                let step = WorkspaceStep::Read(read);
+                (ActionPreview { preview, touched: None }, ApprovedStep::InWorkspace(step))
             }
-            ToolAction::Propose(propose) => match propose(context.clone(), &call.input).await? {
-                Proposed::Answer(answer) => {
-                    Ok(open_file::complete_outcome(context, answer.into(), None))
-                }
+            ToolAction::Propose(propose) => match propose(context.clone(), input).await? {
+                Proposed::Answer(answer) => return Ok(answered(context, answer)),
                 Proposed::Change(proposal) => {
-                    // Words that the model has not read, frozen passages, the selection.
-                    self.check_proposal(tool.facts(), context, &proposal).await?;
-                    let mode = self
-                        .approval_mode_for(tool.facts(), context, call, &proposal.hunks)
-                        .await?;
-                    let range = tool.facts().edited_range(context, &call.input);
-                    let asking = &context.with_approval_mode(mode);
-                    // The room applies what people accept.
-                    let verdict = approval::ask(asking, call, range, proposal, cancel).await?;
-                    Ok(model_notes::report(context, &verdict))
+                    return self.propose(facts, context, call, proposal, cancel).await;
                 }
             },
             ToolAction::ChangeFile { propose, .. } if context.open_file.is_some() => {
-                let proposal = propose(context.clone(), &call.input).await?;
-                self.check_proposal(tool.facts(), context, &proposal).await?;
-                open_file::ask(context, call, proposal, cancel).await
+                let proposal = propose(context.clone(), input).await?;
+                self.check_proposal(facts, context, &proposal).await?;
+                return open_file::ask(context, call, proposal, cancel).await;
             }
             ToolAction::ChangeFile { preview, execute, .. }
             | ToolAction::Act { preview, execute } => {
-                let preview = preview(context.clone(), &call.input).await?;
-                let step = ApprovedStep::InWorkspace(WorkspaceStep::Execute(execute));
-                self.ask_inbox(tool, step, context, call, preview, cancel).await
+                let step = WorkspaceStep::Execute(execute);
+                (preview(context.clone(), input).await?, ApprovedStep::InWorkspace(step))
             }
             ToolAction::Conclude { preview, conclude } => {
-                let preview = preview(context.clone(), &call.input).await?;
-                let step = ApprovedStep::Conclude(conclude);
-                self.ask_inbox(tool, step, context, call, preview, cancel).await
+                (preview(context.clone(), input).await?, ApprovedStep::Conclude(conclude))
             }
-        }
+        };
+        let settled = inbox_approval::ask(context, facts.effect, call, preview, cancel).await?;
+        Ok(self.execute_approved(facts, step, context, settled, AskerState::Now, cancel).await)
     }
 
-    /// Asks people in the workspace inbox, and executes the call if they approve it.
-    async fn ask_inbox(
+    /// Proposes a change to the people of a document: only if it leaves alone what the model has
+    /// not read, what is frozen and what is not selected. The room applies what they accept.
+    async fn propose(
         &self,
-        tool: &RegisteredTool,
-        step: ApprovedStep<'_>,
+        facts: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
-        preview: ActionPreview,
+        proposal: DocumentProposal,
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, ToolError> {
-        let effect = tool.facts().effect;
-        let settled = inbox_approval::ask(context, effect, call, preview, cancel).await?;
-        Ok(self.execute_approved(tool, step, context, settled, AskerState::Now, cancel).await)
+        self.check_proposal(facts, context, &proposal).await?;
+        let mode = self.approval_mode_for(facts, context, call, &proposal.hunks).await?;
+        let range = facts.edited_range(context, &call.input);
+        let asking = &context.with_approval_mode(mode);
+        let verdict = approval::ask(asking, call, range, proposal, cancel).await?;
+        Ok(model_notes::report(context, &verdict))
     }
 
     /// Resumes a call after a restart. If its request was made, this waits for the decision, and
@@ -129,7 +119,7 @@ impl ToolRegistry {
             let finished = match inbox_approval::resume(context, effect, cancel).await? {
                 Ok(settled) => {
                     let asked = AskerState::BeforeRestart;
-                    self.execute_approved(tool, step, context, settled, asked, cancel).await
+                    self.execute_approved(tool.facts(), step, context, settled, asked, cancel).await
                 }
                 Err(error) => match self.elsewhere(context, call, &error) {
                     Some(place) => return Some(CallAttempt::Elsewhere(place)),
@@ -158,6 +148,11 @@ impl ToolRegistry {
     fn over(&self, context: &ToolContext, call: &ToolCall, finished: FinishedCall) -> CallAttempt {
         CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)))
     }
+}
+
+/// Returns the end of a call that was answered at once.
+fn answered(context: &ToolContext, answer: ToolAnswer) -> FinishedCall {
+    open_file::complete_outcome(context, answer.into(), None)
 }
 
 /// Returns the refusal of a call in the room of the document or file that it names.

@@ -3,9 +3,9 @@
 //!
 //! A tool declares its facts ([`Tool`]) and implements the trait for its effect. [`ReadTool`]
 //! answers. [`ProposeTool`] proposes: the room commits what was accepted at the moment of the
-//! decision. [`FileTool`], [`ActTool`], [`CreateTool`] and [`PlanTool`] have two halves: one computes
-//! what people are shown, the other does it. The [approval step](approval_step) stands between them,
-//! so that nothing happens before people have decided, in the
+//! decision. [`FileTool`], [`ActTool`], [`CreateTool`] and [`PlanTool`] have two halves: one
+//! computes what people are shown, the other does it. The [approval step](approval_step) stands
+//! between them, so that nothing happens before people have decided, in the
 //! [workspace inbox](pipeline::inbox_approval).
 //!
 //! `CONTRIBUTING.md` says under "A tool" what a new tool needs.
@@ -20,6 +20,7 @@ pub mod workspace;
 
 mod call;
 mod context;
+mod editor_table;
 mod error;
 mod lenient_input;
 mod partial_input;
@@ -28,6 +29,7 @@ mod registered_tool;
 mod schema;
 mod text_range;
 mod tool;
+mod tool_facts;
 mod unread_ranges;
 
 pub use call::{DecidedChange, RewrittenRange, ToolCall, ToolOutcome};
@@ -41,11 +43,12 @@ pub use pipeline::elsewhere::{CallAttempt, CallElsewhere};
 pub use prepared_call::{
     ActionPreview, ActivityLine, DocumentProposal, FinishedCall, ProposalResult, ToolAnswer,
 };
-pub use registered_tool::{RegisteredTool, ToolFacts};
+pub use registered_tool::RegisteredTool;
 pub use registry::ToolRegistry;
 pub use tool::{
     ActTool, ApprovedCall, CallTarget, CompletedExecution, CreateTool, ExecutionContext, FileEdit,
-    FileTool, PlanTool, ProposeTool, Proposed, ReadTool, ReplacedText, StreamedField, Tool,
-    ToolEffect, ToolScope, WordsRead,
+    FileTool, PlanTool, ProgramOffer, ProposeTool, Proposed, ReadTool, ReplacedText, StreamedField,
+    Tool, ToolEffect, ToolScope, WordsRead,
 };
+pub use tool_facts::ToolFacts;
 pub use unread_ranges::UnreadRanges;

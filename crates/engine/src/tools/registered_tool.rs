@@ -4,20 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::approvals::Preview;
-use crate::llm::messages_api::ToolDefinition;
 
 use super::document::text_changes::blocking;
 use super::pipeline::open_file;
-use super::schema::{expected, schema};
+use super::tool_facts::parse;
 use super::{
-    ActTool, ActionPreview, ApprovedCall, CallTarget, CompletedExecution, CreateTool,
-    DocumentProposal, ExecutionContext, FileTool, PlanTool, ProposeTool, Proposed, ReadTool,
-    ReplacedText, StreamedField, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolResult,
-    ToolScope, WordsRead, lenient_input,
+    ActTool, ActionPreview, ApprovedCall, CompletedExecution, CreateTool, DocumentProposal,
+    ExecutionContext, FileTool, PlanTool, ProposeTool, Proposed, ReadTool, Tool, ToolAnswer,
+    ToolContext, ToolEffect, ToolFacts, ToolResult, ToolScope,
 };
 
 /// Step of a call: it takes a context and the input.
@@ -75,118 +72,6 @@ impl fmt::Debug for RegisteredTool {
     }
 }
 
-/// Facts about a tool: the constants of [`Tool`] and of the trait for its effect, and the schema of
-/// its input.
-#[derive(Debug)]
-pub struct ToolFacts {
-    /// See [`Tool::NAME`].
-    pub name: &'static str,
-    /// See [`Tool::DESCRIPTION`].
-    pub description: &'static str,
-    /// See [`Tool::WHEN`].
-    pub when: &'static str,
-    /// Effect on the world.
-    pub effect: ToolEffect,
-    /// See [`Tool::SCOPE`].
-    pub scope: ToolScope,
-    /// See [`ReadTool::READS`].
-    pub(crate) reads: WordsRead,
-    /// See [`ProposeTool::REPLACES`].
-    pub(crate) replaces: ReplacedText,
-    /// See [`ProposeTool::STREAMS`].
-    pub(crate) streams: Option<StreamedField>,
-    /// JSON schema of the input.
-    pub schema: Value,
-    input: InputFunctions,
-}
-
-/// Functions of a tool that look at an input before the call is prepared.
-#[derive(Debug)]
-struct InputFunctions {
-    check: fn(&ToolFacts, &Value) -> ToolResult<()>,
-    target: fn(&Value) -> CallTarget,
-    only_reads: fn(&Value) -> bool,
-    edited_range: fn(&ToolContext, &Value) -> Option<(usize, usize)>,
-    not_found_message: fn(&ToolContext, &Value) -> Option<String>,
-}
-
-impl ToolFacts {
-    fn of<T: Tool>(effect: ToolEffect) -> Self {
-        Self {
-            name: T::NAME,
-            description: T::DESCRIPTION,
-            when: T::WHEN,
-            effect,
-            scope: T::SCOPE,
-            reads: WordsRead::Nothing,
-            replaces: ReplacedText::Range,
-            streams: None,
-            schema: schema::<T::Input>(),
-            input: InputFunctions {
-                check: |facts, input| parse::<T>(facts, input).map(drop),
-                target: T::target,
-                only_reads: |_| false,
-                edited_range: |_, _| None,
-                not_found_message: T::not_found_message,
-            },
-        }
-    }
-
-    /// Returns the definition for the model.
-    pub fn definition(&self) -> ToolDefinition {
-        ToolDefinition {
-            name: self.name.into(),
-            description: self.description.into(),
-            input_schema: self.schema.clone(),
-            strict: None,
-        }
-    }
-
-    /// Returns an input in the shape of the tool's schema, where only one meaning is possible.
-    pub(crate) fn shaped(&self, input: &Value) -> Value {
-        lenient_input::shaped(&self.schema, input)
-    }
-
-    /// Checks if an input fits the tool's schema.
-    pub(crate) fn check(&self, input: &Value) -> ToolResult<()> {
-        (self.input.check)(self, input)
-    }
-
-    /// See [`Tool::target`].
-    pub(crate) fn target(&self, input: &Value) -> CallTarget {
-        (self.input.target)(input)
-    }
-
-    /// Returns `true` if a call with this input needs nobody's approval because it only reads
-    /// documents.
-    pub(crate) fn only_reads(&self, input: &Value) -> bool {
-        self.effect == ToolEffect::Safe || (self.input.only_reads)(input)
-    }
-
-    /// See [`ProposeTool::edited_range`].
-    pub(crate) fn edited_range(
-        &self,
-        context: &ToolContext,
-        input: &Value,
-    ) -> Option<(usize, usize)> {
-        (self.input.edited_range)(context, &self.shaped(input))
-    }
-
-    /// See [`Tool::not_found_message`].
-    pub(crate) fn not_found_message(&self, context: &ToolContext, input: &Value) -> Option<String> {
-        (self.input.not_found_message)(context, input)
-    }
-}
-
-/// Reads the input of a call.
-fn parse<T: Tool>(facts: &ToolFacts, input: &Value) -> ToolResult<T::Input> {
-    T::Input::deserialize(facts.shaped(input)).map_err(|error| ToolError::Input {
-        tool: facts.name,
-        reason: error.to_string(),
-        expected: expected(&facts.schema),
-    })
-}
-
 /// Returns a step that reads the input and goes on with `run`.
 fn step<T: Tool, C, R, F>(
     facts: &Arc<ToolFacts>,
@@ -230,7 +115,8 @@ impl RegisteredTool {
     /// Returns a tool that proposes changes of a document.
     pub fn proposes<T: ProposeTool>(tool: T) -> Self {
         let mut facts = ToolFacts::of::<T>(ToolEffect::Proposes);
-        (facts.replaces, facts.streams) = (T::REPLACES, T::STREAMS);
+        (facts.input.replaces, facts.input.streams) = (T::REPLACES, T::STREAMS);
+        facts.input.substitutes = T::SUBSTITUTES;
         (facts.input.only_reads, facts.input.edited_range) = (T::only_reads, T::edited_range);
         let (facts, tool) = (Arc::new(facts), Arc::new(tool));
         let action = ToolAction::Propose(method!(facts, tool as T, propose));
@@ -239,8 +125,8 @@ impl RegisteredTool {
 
     /// Returns a tool that changes a file of the workspace.
     pub fn changes_file<T: FileTool>(_: T) -> Self {
-        let mut facts = ToolFacts::of::<T>(ToolEffect::Acts);
-        facts.replaces = T::REPLACES;
+        let mut facts = ToolFacts::of::<T>(ToolEffect::ChangesFile);
+        (facts.input.replaces, facts.repeats) = (T::REPLACES, T::REPEATS);
         let facts = Arc::new(facts);
         let propose = step::<T, _, _, _>(&facts, |context: ToolContext, input| async move {
             let edit = T::edit(context.document()?, input)?;

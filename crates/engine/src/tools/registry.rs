@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::approvals::{CatalogTool, ToolCatalog};
 use crate::file_sync::FileSync;
 use crate::llm::messages_api::ToolDefinition;
 use crate::workspace::Workspace;
@@ -58,6 +59,15 @@ fn all() -> Vec<RegisteredTool> {
         RegisteredTool::changes_file(MultiEdit),
         RegisteredTool::plans(ExitPlanMode),
     ]
+}
+
+/// Returns the facts about the tool for commands, which a server may enable.
+pub(super) fn commands() -> impl Iterator<Item = Arc<ToolFacts>> {
+    #[cfg(unix)]
+    let tools = [RegisteredTool::acts(BashTool)];
+    #[cfg(not(unix))]
+    let tools: [RegisteredTool; 0] = [];
+    tools.into_iter().map(|tool| Arc::clone(tool.facts()))
 }
 
 /// Tools of a server. [`ToolRegistry::attempt`] runs their calls.
@@ -120,6 +130,17 @@ impl ToolRegistry {
     /// Returns the facts about each tool, in the order of the prompt.
     pub fn facts(&self) -> impl Iterator<Item = &Arc<ToolFacts>> {
         self.tools.iter().map(RegisteredTool::facts)
+    }
+
+    /// Returns what rules and policies need to know of the tools.
+    pub fn catalog(&self) -> ToolCatalog {
+        let known = |tool: &Arc<ToolFacts>| CatalogTool {
+            name: tool.name,
+            is_plan: tool.effect == ToolEffect::Plans,
+            changes_files: tool.effect == ToolEffect::ChangesFile,
+            repeats: tool.repeats,
+        };
+        self.facts().map(known).collect()
     }
 
     /// Returns the tool with this name, if there is one.
@@ -202,7 +223,7 @@ impl ToolRegistry {
 
     /// Returns the field of a tool's input that people can watch while the model writes it.
     pub fn streamed_field(&self, tool: &str) -> Option<StreamedField> {
-        self.find(tool)?.facts().streams
+        self.find(tool)?.facts().input.streams
     }
 
     /// Returns the range that a call is about, if `input` already contains it.

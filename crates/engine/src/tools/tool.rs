@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -15,17 +16,23 @@ use crate::workspace::Workspace;
 
 use super::{ActionPreview, DocumentProposal, ToolAnswer, ToolContext, ToolResult};
 
-/// Facts that every tool declares about itself. Its work is in the trait for its effect: [`ReadTool`],
-/// [`ProposeTool`], [`FileTool`], [`ActTool`], [`CreateTool`] or [`PlanTool`].
+/// Facts that every tool declares about itself. Its work is in the trait for its effect:
+/// [`ReadTool`], [`ProposeTool`], [`FileTool`], [`ActTool`], [`CreateTool`] or [`PlanTool`].
 pub trait Tool: Send + Sync + 'static {
     /// Name by which the model calls it; in snake case also the name of its file.
     const NAME: &'static str;
+    /// Name for people.
+    const TITLE: &'static str;
+    /// Name for people who make a rule about the tool: what its calls do.
+    const RULE_TITLE: &'static str = Self::TITLE;
     /// Description for the model: purpose and use of the tool.
     const DESCRIPTION: &'static str;
     /// Situations in which to use it, as one line of the prompt.
     const WHEN: &'static str;
     /// Kind of conversation that the tool needs.
     const SCOPE: ToolScope = ToolScope::Document;
+    /// Offer to programs over MCP; `None` if they may not call the tool.
+    const PROGRAM: Option<ProgramOffer> = None;
     /// Input of a call; the schema for the model is generated from it.
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
@@ -66,6 +73,9 @@ pub trait ProposeTool: Tool {
     const REPLACES: ReplacedText = ReplacedText::Range;
     /// Field that people can watch while the model writes it; `None` if there is none.
     const STREAMS: Option<StreamedField> = None;
+    /// `true` if a call puts words that it names in the place of others that it names, wherever
+    /// they are: a word that becomes a similar one is then no correction.
+    const SUBSTITUTES: bool = false;
 
     /// Computes the change that a call proposes. Changes nothing.
     ///
@@ -95,6 +105,9 @@ pub trait ProposeTool: Tool {
 pub trait FileTool: Tool {
     /// Way in which a call names the words that it removes.
     const REPLACES: ReplacedText = ReplacedText::Range;
+    /// Tool whose work a call does several times: a rule or a policy for that one is for this one
+    /// too.
+    const REPEATS: Option<&'static str> = None;
 
     /// Computes what a call would write. Changes nothing.
     ///
@@ -249,7 +262,8 @@ impl CallTarget {
 }
 
 /// Effect of a tool on the world, which determines who must be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolEffect {
     /// No effect: the call runs at once.
     Safe,
@@ -258,7 +272,9 @@ pub enum ToolEffect {
     Reads,
     /// Proposes a change of the document, which the room holds until people decide.
     Proposes,
-    /// Acts outside of documents once the call is approved.
+    /// Changes a file of the workspace once the call is approved.
+    ChangesFile,
+    /// Acts in any other way once the call is approved: it can reach anything.
     Acts,
     /// Asks people to approve a plan; nothing else happens.
     Plans,
@@ -271,7 +287,7 @@ impl ToolEffect {
     pub fn only_reads(self) -> bool {
         match self {
             Self::Safe | Self::Reads => true,
-            Self::Proposes | Self::Acts | Self::Plans | Self::Creates => false,
+            Self::Proposes | Self::ChangesFile | Self::Acts | Self::Plans | Self::Creates => false,
         }
     }
 
@@ -280,13 +296,40 @@ impl ToolEffect {
     pub fn changes(self) -> bool {
         match self {
             Self::Safe | Self::Reads | Self::Plans => false,
-            Self::Proposes | Self::Acts | Self::Creates => true,
+            Self::Proposes | Self::ChangesFile | Self::Acts | Self::Creates => true,
         }
     }
 }
 
+/// Offer of a tool to programs over MCP.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramOffer {
+    /// Name of the tool there, and for the Claude CLI.
+    pub name: &'static str,
+    /// Name for the people who use the program.
+    pub title: &'static str,
+    /// Noun in refusals.
+    pub noun: &'static str,
+    /// Description in place of [`Tool::DESCRIPTION`], where a program works in another way than a
+    /// model here.
+    pub description: Option<&'static str>,
+    /// Fields that a program must give, though a model here need not: name and description.
+    pub required: &'static [(&'static str, &'static str)],
+    /// Returns the result text in the words of the MCP proxy protocol.
+    pub result: fn(&str) -> String,
+}
+
+impl ProgramOffer {
+    /// Creates an offer without anything special.
+    pub const fn new(name: &'static str, title: &'static str) -> Self {
+        let (noun, description, required) = ("Change", None, [].as_slice());
+        Self { name, title, noun, description, required, result: str::to_owned }
+    }
+}
+
 /// Words that an answer of a [`ReadTool`] quotes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WordsRead {
     /// No words of a document or file.
     Nothing,
@@ -324,7 +367,8 @@ pub enum StreamedField {
 }
 
 /// Kind of conversation that a tool needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolScope {
     /// A document.
     Document,

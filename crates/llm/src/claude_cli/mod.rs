@@ -302,7 +302,7 @@ impl CliConversation {
         let (server, mut tasks) = (ToolServer::default(), JoinSet::new());
         tasks.spawn(tool_server::open(listener, secret, request.tools.clone(), server.clone()));
         let process = CliProcess::start(settings, request, way, folder, &mut tasks)?;
-        let (lines, parser) = (LineBuffer::default(), AnswerParser::default());
+        let (lines, parser) = (LineBuffer::default(), AnswerParser::of(request.tools.clone()));
         let (unread_lines, since) = (VecDeque::new(), Instant::now());
         Ok(Self {
             process,

@@ -16,20 +16,10 @@ pub(super) const PATIENCE_MS: u32 = 2_000_000_000;
 /// Number of bytes of earlier turns that a new conversation of the CLI is told of; the newest are
 /// kept.
 const HISTORY_LIMIT: usize = 100_000;
-/// Workspace tools: the name in the MCP proxy protocol, and the name everywhere else.
-const ALIASES: [(&str, &str); 7] = [
-    ("atlas_write", "Write"),
-    ("atlas_edit", "Edit"),
-    ("atlas_multi_edit", "MultiEdit"),
-    ("atlas_bash", "Bash"),
-    ("atlas_read", "Read"),
-    ("atlas_glob", "Glob"),
-    ("atlas_grep", "Grep"),
-];
 
 /// Returns the name of a tool for the CLI.
-pub(super) fn alias(tool: &str) -> &str {
-    ALIASES.iter().find(|(_, name)| *name == tool).map_or(tool, |(alias, _)| alias)
+pub(super) fn alias(tool: &ToolDefinition) -> &str {
+    tool.alias.as_deref().unwrap_or(&tool.name)
 }
 
 /// Returns `true` if `name` is the CLI's name for one of this server's tools.
@@ -41,13 +31,13 @@ fn ours(name: &str) -> Option<&str> {
     name.strip_prefix("mcp__")?.strip_prefix(SERVER)?.strip_prefix("__")
 }
 
-/// Returns the tool that the CLI's `name` means. A tool of the CLI itself gets a name that no tool
-/// here has, so that it is refused.
-pub(super) fn tool(name: &str) -> String {
+/// Returns the one of the `tools` that the CLI's `name` means. A tool of the CLI itself gets a name
+/// that no tool here has, so that it is refused.
+pub(super) fn tool(name: &str, tools: &[ToolDefinition]) -> String {
     match ours(name) {
         Some(ours) => {
-            let known = ALIASES.iter().find(|(alias, _)| *alias == ours);
-            known.map_or(ours, |(_, name)| name).to_owned()
+            let known = tools.iter().find(|tool| alias(tool) == ours);
+            known.map_or(ours, |tool| &tool.name).to_owned()
         }
         None => format!("claude:{name}"),
     }
@@ -55,8 +45,8 @@ pub(super) fn tool(name: &str) -> String {
 
 /// Builds the system prompt: the rules, and the CLI's names of the tools that the rules mention.
 pub(super) fn system(rules: &str, tools: &[ToolDefinition]) -> String {
-    let renamed = tools.iter().filter(|it| alias(&it.name) != it.name);
-    let renamed: Vec<_> = renamed.map(|it| format!("{} is {}", it.name, alias(&it.name))).collect();
+    let renamed = tools.iter().filter(|it| alias(it) != it.name);
+    let renamed: Vec<_> = renamed.map(|it| format!("{} is {}", it.name, alias(it))).collect();
     let there = match renamed.as_slice() {
         [] => String::new(),
         renamed => format!(" There, {}.", renamed.join(", ")),
@@ -159,17 +149,17 @@ mod tests {
 
     #[test]
     fn only_tools_of_this_server_mean_anything_here() {
+        let mut tools = asks("x").tools;
+        (tools[0].name, tools[0].alias) = ("Write".into(), Some("atlas_write".into()));
+        let tool = |name: &str| tool(name, &tools);
         assert_eq!(tool("mcp__atlas-tools__atlas_write"), "Write");
+        assert_eq!(alias(&tools[0]), "atlas_write");
         assert_eq!(tool("mcp__atlas-tools__update_selection"), "update_selection");
         // A native tool of the same name must never run ours unasked for.
         for foreign in ["Write", "atlas_write", "mcp__other__atlas_write", "mcp__atlas-tools_x", ""]
         {
             assert_eq!(tool(foreign), format!("claude:{foreign}"));
             assert!(!is_ours(foreign));
-        }
-        for (alias_, name) in ALIASES {
-            assert_eq!(tool(&format!("mcp__{SERVER}__{}", alias(name))), name);
-            assert_eq!(alias(name), alias_);
         }
     }
 
@@ -230,7 +220,8 @@ mod tests {
     fn the_rules_say_how_renamed_tools_are_called() {
         let mut request = asks("x");
         assert!(!system("Rules.", &request.tools).contains("There,"));
-        request.tools[0].name = "Write".into();
+        let tool = &mut request.tools[0];
+        (tool.name, tool.alias) = ("Write".into(), Some("atlas_write".into()));
         assert!(system("Rules.", &request.tools).ends_with(" There, Write is atlas_write."));
     }
 }

@@ -9,7 +9,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::messages_api::{ContentBlock, StopReason, TokenUsage};
+use crate::messages_api::{ContentBlock, StopReason, TokenUsage, ToolDefinition};
 
 use super::super::messages_stream::AnswerReader;
 use super::super::{AnswerDelta, AssistantMessage, ModelError, delta_stream};
@@ -141,6 +141,8 @@ impl From<ModelError> for NoAnswerReason {
 /// Parser of the answers of one process, one after the other.
 #[derive(Default)]
 pub(super) struct AnswerParser {
+    /// Tools that the CLI was given.
+    tools: Vec<ToolDefinition>,
     /// `true` after the process reported that it can only call this server's tools.
     safe: bool,
     /// [`AnswerReader`] of the message that is being written.
@@ -155,6 +157,11 @@ pub(super) struct AnswerParser {
 }
 
 impl AnswerParser {
+    /// Creates a parser of the answers of a process that was given these tools.
+    pub(super) fn of(tools: Vec<ToolDefinition>) -> Self {
+        Self { tools, ..Self::default() }
+    }
+
     /// Processes one line. Returns `None` if it adds nothing to the answer.
     ///
     /// # Errors
@@ -195,7 +202,7 @@ impl AnswerParser {
             return Ok(Some(LineOutcome::Again(texts.concat())));
         }
         if let Some(name) = event.pointer_mut("/content_block/name") {
-            *name = stdin::tool(name.as_str().unwrap_or_default()).into();
+            *name = stdin::tool(name.as_str().unwrap_or_default(), &self.tools).into();
         }
         if let Some(index) = event.get_mut("index")
             && let Some(number) = index.as_u64()

@@ -126,7 +126,7 @@ async fn sends_secret(stream: &mut UnixStream, secret: &str) -> bool {
 
 fn tool(definition: ToolDefinition) -> Tool {
     let schema = definition.input_schema.as_object().cloned().unwrap_or_default();
-    let name = stdin::alias(&definition.name).to_owned();
+    let name = stdin::alias(&definition).to_owned();
     let mut tool = Tool::new(name, definition.description, Arc::new(schema));
     // Without this field the CLI hides a tool until the model searches for it.
     let always = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), json!(true))]);

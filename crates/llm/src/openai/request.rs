@@ -173,7 +173,7 @@ pub(super) fn body<'a>(
 }
 
 fn tool(tool: &ToolDefinition) -> Value {
-    let ToolDefinition { name, description, input_schema, strict } = tool;
+    let ToolDefinition { name, description, input_schema, strict, alias: _ } = tool;
     let mut function =
         json!({"name": name, "description": description, "parameters": input_schema});
     if let Some(strict) = strict {
@@ -383,6 +383,7 @@ mod tests {
             description: "A.".into(),
             input_schema: json!({}),
             strict: None,
+            alias: None,
         };
         let with_tools = ModelRequest { tools: vec![tool], ..ModelRequest::default() };
         let encoded = |request, dialect| json!(body(request, "m", dialect)).get(EFFORT).cloned();

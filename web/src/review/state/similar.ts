@@ -4,6 +4,7 @@
  */
 import type { Text } from '@codemirror/state'
 import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
+import { toolFacts } from '../../wire/tools.ts'
 import { hunkFrom, hunkTo } from './hunk.ts'
 import { wordChange } from './snippet.ts'
 
@@ -17,7 +18,7 @@ export const corrections = (
   hunks: readonly Hunk[],
   { tool_name }: Pick<ToolApprovalRequest, 'tool_name'>,
 ): Hunk[] =>
-  tool_name === 'find_and_replace'
+  toolFacts(tool_name)?.substitutes
     ? []
     : hunks.filter((hunk) => canBeAccepted(hunk) && hunk.kind === 'correction')
 
@@ -37,7 +38,7 @@ export function isProofread(
     return hunk.kind !== 'moved' && plus <= FEW_WORDS && minus <= FEW_WORDS
   }
   return (
-    tool_name !== 'find_and_replace' &&
+    !toolFacts(tool_name)?.substitutes &&
     hunks.some(({ kind }) => kind === 'correction') &&
     hunks.every(isSmall)
   )

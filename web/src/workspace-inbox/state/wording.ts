@@ -3,6 +3,7 @@ import { toolName } from '../../chat/tools.ts'
 import { timeAgo } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { showInvisible } from '../../ui/visibleText.ts'
+import { toolEffect } from '../../wire/tools.ts'
 import type { FileNow } from './store.ts'
 
 /** A command is named by its beginning. */
@@ -23,7 +24,7 @@ export function scopeOf({
   const { command } = (preview_data ?? {}) as { command?: unknown }
   // Other tools may have an input of that name too.
   if (preview_type === 'command' && typeof command === 'string')
-    return `${tool_name === 'Bash' ? 'command' : name}: ${showInvisible(cut(command.replace(/\s+/g, ' ').trim()))}`
+    return `${toolEffect(tool_name) === 'acts' ? 'command' : name}: ${showInvisible(cut(command.replace(/\s+/g, ' ').trim()))}`
   return file_path === null ? name : `${name} ${showInvisible(file_path)}`
 }
 

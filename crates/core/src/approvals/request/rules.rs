@@ -4,7 +4,7 @@ use super::{ApprovalRequest, RequestStatus};
 use crate::approvals::hunks::apply::DecidedBy;
 use crate::approvals::{
     ApprovalRule, Decision, DecisionError, DecisionOutcome, HunkStatus, InvalidDecisionReason,
-    PLAN_TOOL, Preview, PreviewKind, RememberWish, RequestVerdict, RuleEffect, RuleScope,
+    Preview, PreviewKind, RememberWish, RequestVerdict, RuleEffect, RuleScope, ToolCatalog,
 };
 use crate::ids::RuleId;
 use crate::permissions::Principal;
@@ -68,6 +68,7 @@ impl ApprovalRequest {
         &self,
         wish: &RememberWish,
         decision: &Decision,
+        tools: &ToolCatalog,
     ) -> Result<(), DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if decision.rejects() {
@@ -76,7 +77,7 @@ impl ApprovalRequest {
         if self.proposal.action.preview.kind == PreviewKind::Command {
             return invalid(InvalidDecisionReason::RuleForCommand);
         }
-        if self.proposal.origin.tool == PLAN_TOOL {
+        if tools.is_plan(&self.proposal.origin.tool) {
             return invalid(InvalidDecisionReason::RuleForPlan);
         }
         if self.proposal.is_suggestion() {

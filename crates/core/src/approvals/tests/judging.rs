@@ -336,8 +336,14 @@ fn a_policy_for_edit_is_one_for_several_edits_too() {
     let takes = |tool: &str, units: usize| {
         let ann = ann();
         let requester = (&ann).into();
-        let matter =
-            RuleSubject { tool, document: None, file: None, units: Some(units), requester };
+        let matter = RuleSubject {
+            tools: &TOOLS,
+            tool,
+            document: None,
+            file: None,
+            units: Some(units),
+            requester,
+        };
         asking(&policies).requirement_of(&matter)
     };
     assert_eq!(takes("MultiEdit", 101), DecisionPolicy::Owner.into());
@@ -347,7 +353,7 @@ fn a_policy_for_edit_is_one_for_several_edits_too() {
         policies[0].clone(),
         ToolPolicy { tool: Some("MultiEdit".into()), over: None, policy: DecisionPolicy::Two },
     ];
-    let most = DecisionPolicy::Any.at_most(&both);
+    let most = DecisionPolicy::Any.at_most(&both, &TOOLS);
     assert!(most.contains(&[DecisionPolicy::Two, DecisionPolicy::Owner].into_iter().collect()));
 }
 

@@ -382,7 +382,7 @@ fn taking(
     others: &[ToolPolicy],
     request: &ApprovalRequest,
 ) -> ApprovalRequirement {
-    base.of(&request.matter(&request.proposed_extent()), others)
+    base.of(&request.matter(&request.proposed_extent(), &TOOLS), others)
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn settings_say_what_requests_can_take_of_people_at_most() {
         stricter(Some("Write"), Some(2_000), DecisionPolicy::Owner),
     ];
     let at_most: Vec<_> = DecisionPolicy::Two
-        .at_most(&others)
+        .at_most(&others, &TOOLS)
         .into_iter()
         .map(ApprovalRequirement::policies)
         .collect();

@@ -35,7 +35,8 @@ fn asker() -> RequesterIds<'static> {
 }
 
 fn writing(file: Option<&str>, units: Option<usize>) -> RuleSubject<'_> {
-    RuleSubject { tool: "Write", document: None, file, units, requester: asker() }
+    let (tool, document, requester) = ("Write", None, asker());
+    RuleSubject { tools: &TOOLS, tool, document, file, units, requester }
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl AgentService {
         }
         let inbox = self.shared.workspace_inbox().await?;
         let (call, requester) = (&calling.outside.call, &calling.principal);
-        Ok(inbox_approval::has_rule(&inbox, call, requester).await?)
+        Ok(inbox_approval::has_rule(self.shared.rooms.tools(), &inbox, call, requester).await?)
     }
 
     /// Makes a call under a name that no other call has.

@@ -159,7 +159,8 @@ impl AgentService {
         by: &Principal,
     ) -> Result<(), RoomError> {
         let now_ms = self.shared.clock.now_ms();
-        let nothing = DecisionRequirements::default();
+        let tools = self.shared.rooms.tools().clone();
+        let nothing = DecisionRequirements { tools, ..DecisionRequirements::default() };
         match request.clone().judge_and_carry_out(decision, by, &Text::default(), now_ms, &nothing)
         {
             Ok(_) | Err(DecisionError::StalePreview { .. }) => Ok(()),

@@ -79,7 +79,7 @@ impl AgentShared {
         }
         let UndoChange { request: id, hunks, force, .. } = wish;
         let settings = workspace_inbox.read().await?.settings;
-        request.set_policy(&settings.requirements(std::iter::empty()));
+        request.set_policy(&settings.requirements(std::iter::empty(), self.rooms.tools()));
         if hunks.is_some() {
             // Who may not decide is told that first.
             request.check_allowed(&by)?;

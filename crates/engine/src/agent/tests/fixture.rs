@@ -652,14 +652,8 @@ fn open(
         timeout_ms: Some(300_000),
         permission_mode: PermissionMode::Ask,
     };
-    let rooms = RoomRegistry::new(
-        store.clone(),
-        Arc::new(EventRecorder(call_waiters)),
-        settings,
-        clock.clone(),
-    );
+    let (store, clock, sink) = (store.clone(), clock.clone(), EventRecorder(call_waiters));
     let models = ModelCatalog::new(Arc::clone(model) as Arc<dyn Model>, []);
-    let (store, clock) = (store.clone(), clock.clone());
     let tools = match folder {
         Some(folder) => {
             let workspace = Workspace::open(folder, &[]).unwrap();
@@ -667,6 +661,8 @@ fn open(
         }
         None => ToolRegistry::default(),
     };
+    let (sink, time, catalog) = (Arc::new(sink), clock.clone(), tools.catalog());
+    let rooms = RoomRegistry::new(store.clone(), sink, settings, time, catalog);
     let agents =
         AgentService::with_tools(tools, store, rooms.clone(), models, BypassPolicy::Allowed, clock);
     (rooms, agents, heard)

@@ -10,7 +10,7 @@ use crate::rooms::command::{RoomCommand, SnapshotWithUpdates};
 use crate::rooms::persistence::loading;
 use crate::rooms::room_deps::RoomDeps;
 use crate::rooms::room_handle::RoomStatus;
-use crate::rooms::state::{ApplyContext, RoomState, requests, rules};
+use crate::rooms::state::{RoomState, requests, rules};
 use crate::rooms::{RoomError, RoomHandle, RoomResult};
 use crate::store::NodeAddress;
 
@@ -87,7 +87,7 @@ async fn answer(shared: &RoomDeps, id: &DocumentId, owner: &RoomOwner, command: 
         }
         RoomCommand::Read(reply) => {
             let room = load(shared, id).await;
-            reply.send(room.and_then(|room| room.exists().map(|()| room.reading(&now(shared)))));
+            reply.send(room.and_then(|room| room.exists().map(|()| room.reading(&shared.now()))));
         }
         RoomCommand::CatchUp(since, _, reply) => {
             reply.send(catch_up(shared, id, since).await);
@@ -106,12 +106,7 @@ async fn catch_up(
     room.exists()?;
     let older = loading::older(&shared.store, &room, since).await?;
     let missed = requests::missed(&room, since, older)?;
-    Ok(SnapshotWithUpdates { now: room.reading(&now(shared)), missed, causes: Vec::new() })
-}
-
-fn now(shared: &RoomDeps) -> ApplyContext {
-    let (ms, server) = (shared.clock.now_ms(), shared.settings());
-    ApplyContext { ms, server, inbox_policies: shared.inbox_policies() }
+    Ok(SnapshotWithUpdates { now: room.reading(&shared.now()), missed, causes: Vec::new() })
 }
 
 /// Loads the room, without the rules whose sessions nobody can continue.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::approvals::{
-    self, ApprovalRequest, ApprovalRule, Decision, EVERY_TOOL, PLAN_TOOL, Person, RuleEffect,
-    RuleEnd, RuleScope, RuleSubject, SUGGESTION_TOOL,
+    self, ApprovalRequest, ApprovalRule, Decision, EVERY_TOOL, Person, RuleEffect, RuleEnd,
+    RuleScope, RuleSubject, SUGGESTION_TOOL,
 };
 use crate::ids::{RuleId, SessionId};
 use crate::permissions::{Action, Principal};
@@ -69,7 +69,7 @@ pub(crate) fn judge(
     effects: &mut RoomEffects,
 ) -> OwnerRuling {
     let extent = request.proposed_extent();
-    let matter = request.matter(&extent);
+    let matter = request.matter(&extent, &now.tools);
     match approvals::ruling(state.rules.values().map(AsRef::as_ref), &matter) {
         None => OwnerRuling::Open,
         Some(rule) if rule.effect == RuleEffect::Deny => {
@@ -109,7 +109,7 @@ pub(crate) fn add(
     }
     match effect {
         RuleEffect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
-        RuleEffect::Allow if tool == PLAN_TOOL => {
+        RuleEffect::Allow if now.tools.is_plan(&tool) => {
             return invalid("plans are asked about every time");
         }
         RuleEffect::Allow if tool == SUGGESTION_TOOL => {

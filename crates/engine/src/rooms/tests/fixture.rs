@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{member, who};
 use crate::approvals::{
     ApprovalRequest, CallOrigin, Decision, FinishRest, HunkChoice, HunkVerdict, Person, Preview,
-    ProposedAction, RequestSource, RequestStatus, RequestVerdict,
+    ProposedAction, RequestSource, RequestStatus, RequestVerdict, ToolCatalog,
 };
 use crate::document::Text;
 use crate::document::diff::{DiffLimits, diff, diff_so_far};
@@ -306,8 +306,8 @@ fn open(store: &Store, clock: &WallClock) -> (RoomRegistry, Arc<RecordingSink>) 
         timeout_ms: Some(300_000),
         permission_mode: PermissionMode::Ask,
     };
-    let rooms =
-        RoomRegistry::new(store.clone(), Arc::clone(&call_waiters) as _, settings, clock.clone());
+    let (sink, tools) = (Arc::clone(&call_waiters) as _, ToolCatalog::default());
+    let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone(), tools);
     (rooms, call_waiters)
 }
 

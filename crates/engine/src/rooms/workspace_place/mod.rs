@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::approvals::ToolCatalog;
 use crate::ids::DocumentId;
 use crate::store::{ClusterNode, NodeAddress, Store, StoreOp};
 
@@ -60,16 +61,19 @@ pub(super) struct WorkspaceKnowledge {
     is_shared: AtomicBool,
     /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
     pub(super) inbox_policies: RwLock<Option<Arc<InboxPolicies>>>,
+    /// Tools of the server, by which rules and policies know those that change files.
+    pub(super) tools: ToolCatalog,
 }
 
 impl WorkspaceKnowledge {
-    pub(super) fn new(store: Store, stopping: CancellationToken) -> Self {
+    pub(super) fn new(store: Store, stopping: CancellationToken, tools: ToolCatalog) -> Self {
         Self {
             store,
             stopping,
             is_here: watch::Sender::default(),
             is_shared: AtomicBool::default(),
             inbox_policies: RwLock::default(),
+            tools,
         }
     }
 

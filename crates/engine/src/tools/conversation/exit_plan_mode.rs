@@ -5,8 +5,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::approvals::PLAN_TOOL;
-
 use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
 use crate::tools::{PlanTool, Tool, ToolError, ToolResult, ToolScope};
 
@@ -22,7 +20,8 @@ pub struct Input {
 }
 
 impl Tool for ExitPlanMode {
-    const NAME: &'static str = PLAN_TOOL;
+    const NAME: &'static str = "ExitPlanMode";
+    const TITLE: &'static str = "Plan";
     const DESCRIPTION: &'static str = "Propose your plan to the people who decide. They read it, may edit it, and approve or reject it. \
          Nothing can be changed before they have approved one; afterwards every change is still decided by them.";
     const WHEN: &'static str = "Use when you know what is to be done, with the complete plan";

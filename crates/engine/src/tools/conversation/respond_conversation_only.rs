@@ -18,6 +18,7 @@ pub struct Input {
 
 impl Tool for RespondConversationOnly {
     const NAME: &'static str = "respond_conversation_only";
+    const TITLE: &'static str = "Answer";
     const DESCRIPTION: &'static str = "Respond without making any document changes. Use it for questions, explanations and \
          discussions. The person reads `response` as your answer.";
     const WHEN: &'static str = "Use for questions, discussions, no edits";

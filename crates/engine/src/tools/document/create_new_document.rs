@@ -12,8 +12,8 @@ use super::text_changes;
 use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
 use crate::tools::pipeline::{elisions, invisible_chars};
 use crate::tools::{
-    ActionPreview, ApprovedCall, CompletedExecution, CreateTool, Tool, ToolContext, ToolError,
-    ToolResult, ToolScope,
+    ActionPreview, ApprovedCall, CompletedExecution, CreateTool, ProgramOffer, Tool, ToolContext,
+    ToolError, ToolResult, ToolScope,
 };
 
 /// Tool `create_new_document`.
@@ -37,11 +37,20 @@ pub struct Input {
 
 impl Tool for CreateNewDocument {
     const NAME: &'static str = "create_new_document";
+    const TITLE: &'static str = "New document";
     const DESCRIPTION: &'static str = "Create a new document with a title and a text. People see both and decide; once it is created you \
          are told its id, which `update_document_by_id` and `read_document` take.";
     const WHEN: &'static str =
         "Use when the person wants a new document, not a change of the current one";
     const SCOPE: ToolScope = ToolScope::Conversation;
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer {
+        noun: "Document",
+        description: Some(
+            "Create a new document with a title and a text. Once it is created you are told its id, which `read_document` \
+             and the tools that change a document take. People see title and text, and decide.",
+        ),
+        ..ProgramOffer::new(Self::NAME, "Create a document")
+    });
     type Input = Input;
 }
 

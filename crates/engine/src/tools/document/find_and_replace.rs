@@ -16,8 +16,8 @@ use super::text_changes;
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 use crate::tools::text_range::TextRange;
 use crate::tools::{
-    DocumentProposal, EditableRange, ProposeTool, Proposed, ReplacedText, Tool, ToolContext,
-    ToolError, ToolResult,
+    DocumentProposal, EditableRange, ProgramOffer, ProposeTool, Proposed, ReplacedText, Tool,
+    ToolContext, ToolError, ToolResult,
 };
 
 /// Maximum number of matches of one call. Nobody reviews more than that.
@@ -85,17 +85,20 @@ enum CaseMode {
 
 impl Tool for FindAndReplace {
     const NAME: &'static str = "find_and_replace";
+    const TITLE: &'static str = "Find and replace";
     const DESCRIPTION: &'static str = "Find every occurrence of a text (or of a regular expression) and replace it. People \
          review each occurrence on its own. Use it for names, terms and spellings that recur, instead of rewriting the document. \
          A literal text is not found inside a joined character, such as one person of a family emoji. If it is nowhere, a single \
          passage with other quotes, dashes or spaces is taken.";
     const WHEN: &'static str =
         "Use when the same words are to be replaced wherever they occur (names, terms, spellings)";
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer::new(Self::NAME, "Find and replace"));
     type Input = Input;
 }
 
 impl ProposeTool for FindAndReplace {
     const REPLACES: ReplacedText = ReplacedText::Quoted;
+    const SUBSTITUTES: bool = true;
 
     async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;

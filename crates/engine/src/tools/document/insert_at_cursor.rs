@@ -8,7 +8,8 @@ use crate::document::Text;
 
 use super::text_changes::{self, ReplacedRange};
 use crate::tools::{
-    ProposeTool, Proposed, ReplacedText, StreamedField, Tool, ToolContext, ToolError, ToolResult,
+    ProgramOffer, ProposeTool, Proposed, ReplacedText, StreamedField, Tool, ToolContext, ToolError,
+    ToolResult,
 };
 
 /// Tool `insert_at_cursor`.
@@ -33,10 +34,20 @@ pub struct Input {
 
 impl Tool for InsertAtCursor {
     const NAME: &'static str = "insert_at_cursor";
+    const TITLE: &'static str = "Insertion";
     const DESCRIPTION: &'static str = "Insert new text at the person's cursor, without changing any existing words. Give \
          `position` to insert at another place. Include the spaces or line breaks that belong around the new text.";
     const WHEN: &'static str =
         "Use to add text at the cursor or at one place, changing nothing else";
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer {
+        // An outside caller has no cursor.
+        description: Some(
+            "Insert new text at a position, without changing any existing words. Include the spaces or line breaks that \
+             belong around it.",
+        ),
+        required: &[("position", "Where, in UTF-16 code units of the version you read.")],
+        ..ProgramOffer::new(Self::NAME, "Insert text")
+    });
     type Input = Input;
 }
 

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::tools::pipeline::cross_document;
-use crate::tools::{ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead};
+use crate::tools::{
+    ProgramOffer, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead,
+};
 
 /// Maximum number of documents in one answer.
 const MAX_LISTED: usize = 200;
@@ -24,10 +26,12 @@ pub struct Input {
 
 impl Tool for ListDocuments {
     const NAME: &'static str = "list_documents";
+    const TITLE: &'static str = Self::NAME;
     const DESCRIPTION: &'static str =
         "List the documents that the person may open: ids and titles, last changed first.";
     const WHEN: &'static str = "Use to find the id of another document";
     const SCOPE: ToolScope = ToolScope::Conversation;
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer::new(Self::NAME, "List the documents"));
     type Input = Input;
 }
 

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::tools::model_notes::{fenced, read};
 use crate::tools::text_range::TextRange;
 use crate::tools::{
-    CallTarget, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead,
+    CallTarget, ProgramOffer, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope,
+    WordsRead,
 };
 
 /// Maximum length of one answer, in UTF-16 units.
@@ -32,11 +33,19 @@ pub struct Input {
 
 impl Tool for ReadDocument {
     const NAME: &'static str = "read_document";
+    const TITLE: &'static str = Self::NAME;
     const DESCRIPTION: &'static str = "Read the current document or another one, or a range of it, as it is at this moment. Use it for \
          the parts of a long document that you were not shown. At most 50,000 units at once.";
     const WHEN: &'static str =
         "Use to see parts of a long document that you were not shown, or another document";
     const SCOPE: ToolScope = ToolScope::Conversation;
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer {
+        description: Some(
+            "Read a document, or a range of it, as it is at this moment. At most 50,000 units at once.",
+        ),
+        required: &[("document_id", "The document, as `list_documents` names it.")],
+        ..ProgramOffer::new(Self::NAME, "Read a document")
+    });
     type Input = Input;
 
     fn target(input: &Value) -> CallTarget {

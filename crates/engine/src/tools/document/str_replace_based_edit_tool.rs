@@ -74,6 +74,7 @@ enum EditCommand {
 
 impl Tool for StrReplaceBasedEditTool {
     const NAME: &'static str = "str_replace_based_edit_tool";
+    const TITLE: &'static str = Self::NAME;
     const DESCRIPTION: &'static str = "View and edit documents as text files: `view`, `str_replace`, `insert`, `create`. The current \
          document is `/document.md`, others are `/documents/ID.md`. Edits are proposed to people.";
     const WHEN: &'static str = "Use if you prefer to edit by replacing exact strings";

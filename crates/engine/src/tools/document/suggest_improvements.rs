@@ -12,7 +12,8 @@ use crate::document::{Text, utf16_len};
 
 use super::text_changes;
 use crate::tools::{
-    DocumentProposal, ProposeTool, Proposed, ReplacedText, Tool, ToolContext, ToolError, ToolResult,
+    DocumentProposal, ProgramOffer, ProposeTool, Proposed, ReplacedText, Tool, ToolContext,
+    ToolError, ToolResult,
 };
 
 /// Maximum number of suggestions of one call. Nobody reviews more than that.
@@ -53,10 +54,13 @@ struct SuggestedChange {
 
 impl Tool for SuggestImprovements {
     const NAME: &'static str = "suggest_improvements";
+    const TITLE: &'static str = "Suggestions";
     const DESCRIPTION: &'static str = "Suggest many independent improvements at once, each with its own reason. People accept or \
          reject each one on its own, so suggestions must not depend on one another and must not overlap.";
     const WHEN: &'static str =
         "Use when asked for feedback, corrections or improvements of several separate passages";
+    const PROGRAM: Option<ProgramOffer> =
+        Some(ProgramOffer::new(Self::NAME, "Suggest improvements"));
     type Input = Input;
 }
 

@@ -33,6 +33,7 @@ pub struct Input {
 
 impl Tool for UpdateDocumentById {
     const NAME: &'static str = "update_document_by_id";
+    const TITLE: &'static str = Self::NAME;
     const DESCRIPTION: &'static str = "Replace the content of another document. Read it first with `read_document`; then give the \
          complete text, with everything that stays the same repeated word for word. The people of that document decide.";
     const WHEN: &'static str = "Use when another document than the current one is to be changed";

@@ -7,7 +7,7 @@ use crate::document::Text;
 
 use super::text_changes;
 use crate::tools::{
-    ProposeTool, Proposed, ReplacedText, StreamedField, Tool, ToolContext, ToolResult,
+    ProgramOffer, ProposeTool, Proposed, ReplacedText, StreamedField, Tool, ToolContext, ToolResult,
 };
 
 /// Tool `update_full_document`.
@@ -29,9 +29,11 @@ pub struct Input {
 
 impl Tool for UpdateFullDocument {
     const NAME: &'static str = "update_full_document";
+    const TITLE: &'static str = "Rewrite";
     const DESCRIPTION: &'static str = "Replace the entire document with new content. Give the complete text, with everything that \
          stays the same repeated word for word; people then review each difference on its own. At most 100,000 characters.";
     const WHEN: &'static str = "Use when request requires replacing entire document";
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer::new(Self::NAME, "Rewrite a document"));
     type Input = Input;
 }
 

@@ -9,7 +9,7 @@ use crate::document::Text;
 use super::text_changes::{self, ReplacedRange};
 use crate::tools::text_range::TextRange;
 use crate::tools::{
-    ProposeTool, Proposed, StreamedField, Tool, ToolContext, ToolError, ToolResult,
+    ProgramOffer, ProposeTool, Proposed, StreamedField, Tool, ToolContext, ToolError, ToolResult,
 };
 
 /// Tool `update_selection`.
@@ -33,9 +33,16 @@ pub struct Input {
 
 impl Tool for UpdateSelection {
     const NAME: &'static str = "update_selection";
+    const TITLE: &'static str = "Rewrite of a selection";
     const DESCRIPTION: &'static str = "Replace only the selected text with new content. `selection_range` is the range given with the \
          selected text; if nothing is selected, the range of the words that the request is about.";
     const WHEN: &'static str = "Use when request targets selected text only";
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer {
+        description: Some(
+            "Replace a range of the document, given in UTF-16 code units of the version you read.",
+        ),
+        ..ProgramOffer::new(Self::NAME, "Rewrite a range")
+    });
     type Input = Input;
 }
 

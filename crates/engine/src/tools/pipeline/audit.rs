@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::tools::{ActivityLine, FinishedCall};
 
-use super::CompletedCall;
+use super::hooks::CompletedCall;
 
 /// Maximum length of a result in the audit log, in characters.
 const RESULT_LIMIT: usize = 500;

@@ -17,8 +17,8 @@ use crate::tools::document::read_document::ReadDocument;
 use crate::tools::document::text_changes;
 use crate::tools::workspace::read::ReadFile;
 use crate::tools::{
-    ReplacedText, Tool as _, ToolCall, ToolContext, ToolEffect, ToolError, ToolFacts, ToolRegistry,
-    ToolScope, WordsRead,
+    CallEnvironment, ReplacedText, Tool as _, ToolCall, ToolContext, ToolEffect, ToolError,
+    ToolFacts, ToolRegistry, ToolScope, WordsRead,
 };
 
 impl ToolRegistry {
@@ -38,8 +38,13 @@ impl ToolRegistry {
             return Ok(());
         }
         let Some(path) = self.readable_path(tool, context).await? else { return Ok(()) };
-        match inbox_approval::approval_mode_for_path(context, &path, &[&call.name, "Read"], None)
-            .await?
+        match inbox_approval::approval_mode_for_path(
+            context,
+            &path,
+            &[&call.name, ReadFile::NAME],
+            None,
+        )
+        .await?
         {
             ApprovalMode::People => Err(only_read_asks(&path)),
             ApprovalMode::Ask | ApprovalMode::Bypass => Ok(()),
@@ -59,8 +64,10 @@ impl ToolRegistry {
         reader: &Principal,
     ) -> Result<(), ToolError> {
         let Some(path) = self.path_of(rooms, document).await? else { return Ok(()) };
-        let (inbox, tools) = (rooms.workspace_inbox().await?, [ReadDocument::NAME, "Read"]);
-        if inbox_approval::is_asked_about(&inbox, &path, &tools, None, reader).await? {
+        let (inbox, tools) = (rooms.workspace_inbox().await?, [ReadDocument::NAME, ReadFile::NAME]);
+        if inbox_approval::is_asked_about(rooms.tools(), &inbox, &path, (&tools, None), reader)
+            .await?
+        {
             return Err(only_read_asks(&path));
         }
         Ok(())
@@ -77,7 +84,8 @@ impl ToolRegistry {
         reader: &Principal,
     ) -> Result<Option<String>, RoomError> {
         let Some(path) = self.path_of(rooms, document).await? else { return Ok(None) };
-        inbox_approval::reading_denial(&rooms.workspace_inbox().await?, &path, reader).await
+        let inbox = rooms.workspace_inbox().await?;
+        inbox_approval::reading_denial(rooms.tools(), &inbox, &path, reader).await
     }
 
     /// Refuses a call whose result would tell what is in a file that a rule keeps from being read:
@@ -93,7 +101,7 @@ impl ToolRegistry {
         context: &ToolContext,
         call: &ToolCall,
     ) -> Result<(), ToolError> {
-        let quotes = tool.replaces == ReplacedText::Quoted;
+        let quotes = tool.input.replaces == ReplacedText::Quoted;
         let file = tool.target(&call.input).file();
         if let Some(path) = file.as_deref().filter(|_| quotes || tool.effect == ToolEffect::Reads) {
             self.check_only_name(context, path).await?;
@@ -108,8 +116,10 @@ impl ToolRegistry {
             None => None,
         };
         let Some(path) = path else { return Ok(()) };
-        let inbox = &context.environment.workspace_inbox;
-        match inbox_approval::reading_denial(inbox, &path, &context.call.requester).await? {
+        let CallEnvironment { rooms, workspace_inbox, .. } = &context.environment;
+        let requester = &context.call.requester;
+        let tools = rooms.tools();
+        match inbox_approval::reading_denial(tools, workspace_inbox, &path, requester).await? {
             Some(words) => Err(ToolError::Denied(words)),
             None => Ok(()),
         }
@@ -151,13 +161,9 @@ impl ToolRegistry {
         hunks: &[HunkDraft],
     ) -> Result<ApprovalMode, ToolError> {
         let Some(path) = self.path(tool, context) else { return Ok(context.approval.mode) };
-        inbox_approval::approval_mode_for_path(
-            context,
-            &path,
-            &[&call.name, "Write", "Edit"],
-            Some(hunks),
-        )
-        .await
+        let file_tools = context.environment.rooms.tools().file_tools();
+        let names: Vec<_> = std::iter::once(call.name.as_str()).chain(file_tools).collect();
+        inbox_approval::approval_mode_for_path(context, &path, &names, Some(hunks)).await
     }
 
     /// Returns the maximum number of UTF-16 units that the workspace inbox's rules let the tool of
@@ -178,11 +184,14 @@ impl ToolRegistry {
         };
         let of_files =
             self.find(tool).is_some_and(|tool| tool.facts().scope == ToolScope::Workspace);
-        let names = if of_files { vec![tool.as_str()] } else { vec![tool, "Write", "Edit"] };
+        let tools = &self.catalog();
+        let others = tools.file_tools().filter(|_| !of_files);
+        let names: Vec<_> = std::iter::once(tool.as_str()).chain(others).collect();
         let denies = |rule: &&Arc<ApprovalRule>| {
             rule.effect == approvals::RuleEffect::Deny
                 && names.iter().any(|&tool| {
                     rule.stops(&RuleSubject {
+                        tools,
                         tool,
                         document: None,
                         file: Some(&path),

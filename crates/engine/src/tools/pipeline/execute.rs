@@ -16,9 +16,7 @@ use super::inbox_approval::{self, AfterRequest, AskerState};
 use super::invisible_chars;
 use crate::tools::document::text_changes;
 use crate::tools::model_notes::refused;
-use crate::tools::registered_tool::{
-    ApprovedStep, RegisteredTool, ToolAction, ToolStep, WorkspaceStep,
-};
+use crate::tools::registered_tool::{ApprovedStep, ToolAction, ToolStep, WorkspaceStep};
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, ToolContext,
     ToolEffect, ToolError, ToolFacts, ToolRegistry,
@@ -28,7 +26,7 @@ impl ToolRegistry {
     /// Executes an approved call once and reports the result to the workspace inbox.
     pub(crate) async fn execute_approved(
         &self,
-        tool: &RegisteredTool,
+        tool: &ToolFacts,
         step: ApprovedStep<'_>,
         context: &ToolContext,
         settled: ResolvedRequest,
@@ -36,11 +34,9 @@ impl ToolRegistry {
         cancel: &CancellationToken,
     ) -> FinishedCall {
         match step {
-            ApprovedStep::Conclude(step) => {
-                conclude(tool.facts(), step, context, settled, cancel).await
-            }
+            ApprovedStep::Conclude(step) => conclude(tool, step, context, settled, cancel).await,
             ApprovedStep::InWorkspace(step) => {
-                self.act(tool.facts(), step, context, settled, asked, cancel).await
+                self.act(tool, step, context, settled, asked, cancel).await
             }
         }
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::ids::SessionId;
 use crate::tools::{FinishedCall, ToolOutcome};
 
-use super::CompletedCall;
+use super::hooks::CompletedCall;
 
 /// Adds `timestamp` (RFC 3339), `sessionId`, and `updateType: none` if no tool has set another.
 pub fn stamp(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {

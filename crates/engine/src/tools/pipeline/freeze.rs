@@ -12,7 +12,7 @@ use crate::ids::RequestId;
 use crate::rooms::settings::{frozen_by, frozen_words};
 use crate::tools::EditableRange;
 
-use super::{CallOutlook, HookDenial};
+use super::hooks::{CallOutlook, HookDenial};
 
 /// Maximum number of changes outside of the selection that a denial names.
 const MOST_NAMED: usize = 3;

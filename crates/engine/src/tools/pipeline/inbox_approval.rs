@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{
     self, ApprovalRequest, ApprovalRule, ExcludedPaths, ExecutionState, Preview, PreviewKind,
-    RequestStatus, RuleSubject, ToolReport, ruling,
+    RequestStatus, RuleSubject, ToolCatalog, ToolReport, ruling,
 };
 use crate::document::diff::HunkDraft;
 use crate::document::utf16_len;
@@ -18,8 +18,8 @@ use crate::workspace::{Workspace, stamp};
 use crate::tools::pipeline::approval;
 use crate::tools::workspace::read::ReadFile;
 use crate::tools::{
-    ActionPreview, ApprovalWait, FinishedCall, ReadToolPolicy, Tool as _, ToolCall, ToolContext,
-    ToolEffect, ToolError, ToolFacts, ToolOutcome,
+    ActionPreview, ApprovalWait, CallEnvironment, FinishedCall, ReadToolPolicy, Tool as _,
+    ToolCall, ToolContext, ToolEffect, ToolError, ToolFacts, ToolOutcome,
 };
 
 /// Next step for a request that has ended ([`next`]).
@@ -96,7 +96,8 @@ pub async fn asks_before_reading(
         return Ok(true);
     }
     let requester = &context.call.requester;
-    Ok(has_rule(&context.environment.workspace_inbox, call, requester).await?)
+    let CallEnvironment { rooms, workspace_inbox, .. } = &context.environment;
+    Ok(has_rule(rooms.tools(), workspace_inbox, call, requester).await?)
 }
 
 /// Returns `true` if a rule of the inbox applies to a call, before anything else is known of the
@@ -105,6 +106,7 @@ pub async fn asks_before_reading(
 /// # Errors
 /// Those of [`RoomHandle::rules`], for the inbox.
 pub async fn has_rule(
+    tools: &ToolCatalog,
     workspace_inbox: &RoomHandle,
     call: &ToolCall,
     requester: &Principal,
@@ -113,7 +115,7 @@ pub async fn has_rule(
     let file = named_file(&call.input);
     let (tool, file) = (call.name.as_str(), file.as_deref());
     let requester = requester.into();
-    let matter = RuleSubject { tool, document: None, file, units: None, requester };
+    let matter = RuleSubject { tools, tool, document: None, file, units: None, requester };
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
 }
 
@@ -132,8 +134,8 @@ pub async fn approval_mode_for_file(
     approval_mode_for_path(context, path, &[&call.name], Some(hunks)).await
 }
 
-/// Returns who must approve a call about a document that is a file, as if one of `tools` was called
-/// with its path. `hunks` are the changes; `None` if the call reads.
+/// Returns who must approve a call about a document that is a file, as if each of the tools `names`
+/// was called with its path. `hunks` are the changes; `None` if the call reads.
 ///
 /// # Errors
 ///
@@ -141,35 +143,37 @@ pub async fn approval_mode_for_file(
 pub async fn approval_mode_for_path(
     context: &ToolContext,
     path: &str,
-    tools: &[&str],
+    names: &[&str],
     hunks: Option<&[HunkDraft]>,
 ) -> Result<ApprovalMode, ToolError> {
     let parts = hunks.map(|hunks| hunks.iter().flat_map(|hunk| &hunk.parts));
     let units =
         parts.map(|parts| parts.map(|part| part.to - part.from + utf16_len(&part.insert)).sum());
-    let inbox = &context.environment.workspace_inbox;
-    let is_asked = is_asked_about(inbox, path, tools, units, &context.call.requester).await?;
+    let CallEnvironment { rooms, workspace_inbox, .. } = &context.environment;
+    let requester = &context.call.requester;
+    let is_asked =
+        is_asked_about(rooms.tools(), workspace_inbox, path, (names, units), requester).await?;
     Ok(if is_asked { ApprovalMode::People } else { context.approval.mode })
 }
 
-/// Returns `true` if a rule of the inbox requires that people are asked, as if one of `tools` was
-/// called with `path`.
+/// Returns `true` if a rule of the inbox requires that people are asked, as if each of the tools
+/// `names` was called with `path`.
 ///
 /// # Errors
 ///
 /// [`ToolError::Denied`] if a rule denies it.
 pub(super) async fn is_asked_about(
+    tools: &ToolCatalog,
     workspace_inbox: &RoomHandle,
     path: &str,
-    tools: &[&str],
-    units: Option<usize>,
+    (names, units): (&[&str], Option<usize>),
     requester: &Principal,
 ) -> Result<bool, ToolError> {
     let rules = workspace_inbox.rules().await?;
     let mut is_asked = false;
-    for &tool in tools {
+    for &tool in names {
         let (file, requester) = (Some(path), requester.into());
-        let matter = RuleSubject { tool, document: None, file, units, requester };
+        let matter = RuleSubject { tools, tool, document: None, file, units, requester };
         match ruling(rules.iter().map(AsRef::as_ref), &matter) {
             Some(rule) if rule.effect == approvals::RuleEffect::Deny => {
                 return Err(ToolError::Denied(rule.denial()));
@@ -186,6 +190,7 @@ pub(super) async fn is_asked_about(
 /// # Errors
 /// Those of [`RoomHandle::rules`], for the inbox.
 pub(super) async fn reading_denial(
+    tools: &ToolCatalog,
     workspace_inbox: &RoomHandle,
     path: &str,
     reader: &Principal,
@@ -193,7 +198,7 @@ pub(super) async fn reading_denial(
     let rules = workspace_inbox.rules().await?;
     let (file, requester) = (Some(path), reader.into());
     let subject =
-        RuleSubject { tool: ReadFile::NAME, document: None, file, units: None, requester };
+        RuleSubject { tools, tool: ReadFile::NAME, document: None, file, units: None, requester };
     let rule = ruling(rules.iter().map(AsRef::as_ref), &subject);
     let denies = rule.filter(|rule| rule.effect == approvals::RuleEffect::Deny);
     Ok(denies.map(ApprovalRule::denial))

@@ -2,6 +2,7 @@
 
 pub mod approval;
 pub mod audit;
+mod checks;
 pub mod cross_document;
 pub(crate) mod cross_document_consent;
 pub(crate) mod document_path_rules;
@@ -21,4 +22,19 @@ mod target_room;
 pub mod unread;
 pub mod validate;
 
-pub use hooks::{HOOKS, HookDenial, HookLists};
+pub use hooks::{HookDenial, HookLists};
+
+/// Hooks that every server runs.
+pub const HOOKS: HookLists = HookLists {
+    before: &[validate::range, validate::content_size],
+    proposed: &[
+        validate::written_size,
+        validate::no_nul,
+        unread::deny_removing_unread,
+        unread::deny_overwriting_filled,
+        unread::deny_second_rewrite,
+        freeze::frozen,
+        freeze::selection,
+    ],
+    after: &[format::stamp, audit::log],
+};

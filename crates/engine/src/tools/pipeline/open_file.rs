@@ -35,7 +35,8 @@ pub(crate) async fn enter(
     // model has never read the file, it may remove words only where people review the change.
     let read = context.view.others.as_ref().and_then(|read| read.get(room.document()).cloned());
     let (base, unread) = read.unwrap_or_else(|| {
-        let is_seen = effect == ToolEffect::Acts && context.approval.mode != ApprovalMode::Bypass;
+        let is_seen =
+            effect == ToolEffect::ChangesFile && context.approval.mode != ApprovalMode::Bypass;
         let is_known = context.view.others.is_none() || is_seen;
         let unread =
             if is_known { UnreadRanges::default() } else { UnreadRanges::all(now.text.len()) };

@@ -35,7 +35,7 @@ impl ToolRegistry {
         input: &Value,
     ) -> Result<(), ToolError> {
         let Some((files, path)) = self.named_file(tool, context, input) else { return Ok(()) };
-        if tool.effect != ToolEffect::Acts || files.open_room(&path).await.is_none() {
+        if tool.effect != ToolEffect::ChangesFile || files.open_room(&path).await.is_none() {
             return Ok(());
         }
         Err(ToolError::Failed(format!(

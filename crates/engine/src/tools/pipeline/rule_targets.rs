@@ -5,15 +5,8 @@ use std::sync::Arc;
 
 use crate::approvals::{EVERY_TOOL, SUGGESTION_TOOL};
 
-#[cfg(unix)]
-use crate::tools::Tool as _;
-use crate::tools::{RegisteredTool, ToolEffect, ToolFacts, ToolRegistry, WordsRead};
-
-/// Name of the tool that runs commands. Rules about it are possible before it is enabled.
-#[cfg(unix)]
-const COMMANDS: &str = crate::tools::workspace::bash::BashTool::NAME;
-#[cfg(not(unix))]
-const COMMANDS: &str = "Bash";
+use crate::tools::registry::commands;
+use crate::tools::{ToolEffect, ToolFacts, ToolRegistry, WordsRead};
 
 impl ToolRegistry {
     /// Refuses a name under which no request can be made; the error is for people.
@@ -38,11 +31,11 @@ impl ToolRegistry {
             return Ok(());
         }
         self.check_asked_about(tool)?;
-        let makes = |entry: &RegisteredTool| {
-            matches!(entry.facts().effect, ToolEffect::Creates | ToolEffect::Plans)
+        let names_none = |known: &ToolFacts| {
+            matches!(known.effect, ToolEffect::Acts | ToolEffect::Creates | ToolEffect::Plans)
         };
-        let is_nameless =
-            [COMMANDS, SUGGESTION_TOOL].contains(&tool) || self.find(tool).is_some_and(makes);
+        let is_nameless = tool == SUGGESTION_TOOL
+            || self.ruled().any(|known| known.name == tool && names_none(&known));
         if has_path && is_nameless {
             return Err(format!("{tool} names no file: make a rule about it without a `path`"));
         }
@@ -51,13 +44,19 @@ impl ToolRegistry {
 
     /// Returns the names under which requests can be made.
     fn asked_about(&self) -> Vec<&'static str> {
+        self.ruled().map(|tool| tool.name).chain([SUGGESTION_TOOL]).collect()
+    }
+
+    /// Returns the tools that people can be asked about. Rules about commands are possible before
+    /// they are enabled.
+    fn ruled(&self) -> impl Iterator<Item = Arc<ToolFacts>> {
         // Of the tools that change nothing and read no file, people can be asked only about reading
         // another document.
-        let asks = |tool: &&Arc<ToolFacts>| {
+        let is_asked_about = |tool: &&Arc<ToolFacts>| {
             tool.effect != ToolEffect::Safe || tool.reads == WordsRead::OfDocument
         };
-        let here = self.facts().filter(asks).map(|tool| tool.name);
-        here.filter(|name| *name != COMMANDS).chain([COMMANDS, SUGGESTION_TOOL]).collect()
+        let commands = commands().filter(|tool| self.find(tool.name).is_none());
+        self.facts().filter(is_asked_about).cloned().chain(commands)
     }
 }
 

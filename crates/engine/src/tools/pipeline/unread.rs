@@ -4,7 +4,7 @@
 use crate::document::{ChangeError, ChangeSet, InsertSide};
 use crate::tools::ReplacedText;
 
-use super::{CallOutlook, HookDenial};
+use super::hooks::{CallOutlook, HookDenial};
 
 /// Denies removing unread words, unless the call quotes them.
 ///

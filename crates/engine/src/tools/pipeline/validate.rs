@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CallInput, CallOutlook, HookDenial};
+use super::hooks::{CallInput, CallOutlook, HookDenial};
 use crate::tools::ToolError;
 
 /// Maximum number of Unicode scalars that one call of a tool may write. The document into which it

@@ -11,7 +11,8 @@ use crate::workspace::{CommandEnd, CommandResult, CommandSpec, LONGEST_COMMAND, 
 
 use crate::tools::document::text_changes;
 use crate::tools::{
-    ActTool, ActionPreview, ExecutionContext, Tool, ToolContext, ToolError, ToolResult, ToolScope,
+    ActTool, ActionPreview, ExecutionContext, ProgramOffer, Tool, ToolContext, ToolError,
+    ToolResult, ToolScope,
 };
 
 /// Default time limit of a command, in milliseconds.
@@ -42,10 +43,13 @@ pub struct Input {
 
 impl Tool for BashTool {
     const NAME: &'static str = "Bash";
+    const TITLE: &'static str = "Run a command";
     const DESCRIPTION: &'static str = "Run a shell command in the workspace. An owner of the server sees the whole command and decides \
          before it runs. It ends with the run; nothing it starts is left behind.";
     const WHEN: &'static str = "Use to run a command when no other tool can do it";
     const SCOPE: ToolScope = ToolScope::Workspace;
+    const PROGRAM: Option<ProgramOffer> =
+        Some(ProgramOffer { noun: "Bash", ..ProgramOffer::new("atlas_bash", "Run a command") });
     type Input = Input;
 }
 

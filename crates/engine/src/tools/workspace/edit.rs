@@ -12,8 +12,8 @@ use crate::workspace::Workspace;
 
 use super::replacements::{self, occurrences};
 use crate::tools::{
-    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, ReplacedText, Tool,
-    ToolResult, ToolScope,
+    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, ProgramOffer, ReplacedText,
+    Tool, ToolResult, ToolScope,
 };
 
 /// Tool `Edit`.
@@ -43,10 +43,14 @@ impl Input {
 
 impl Tool for EditTool {
     const NAME: &'static str = "Edit";
+    const TITLE: &'static str = "Edit";
+    const RULE_TITLE: &'static str = "Edit a file";
     const DESCRIPTION: &'static str = "Replace text in a file of the workspace. `old_string` must be in the file exactly once, unless \
          `replace_all` is set. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change a part of a file";
     const SCOPE: ToolScope = ToolScope::Workspace;
+    const PROGRAM: Option<ProgramOffer> =
+        Some(ProgramOffer { noun: "Edit", ..ProgramOffer::new("atlas_edit", "Edit a file") });
     type Input = Input;
 
     fn target(input: &Value) -> CallTarget {

@@ -8,7 +8,9 @@ use crate::workspace::WorkspaceError;
 
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::inbox_approval;
-use crate::tools::{ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead};
+use crate::tools::{
+    ProgramOffer, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead,
+};
 
 /// Tool `Glob`.
 pub struct GlobTool;
@@ -26,10 +28,15 @@ pub struct Input {
 
 impl Tool for GlobTool {
     const NAME: &'static str = "Glob";
+    const TITLE: &'static str = "Find files";
     const DESCRIPTION: &'static str = "Find files of the workspace whose path matches a pattern such as `**/*.md`. What .gitignore \
          names is left out, and links are not followed.";
     const WHEN: &'static str = "Use to find files by name";
     const SCOPE: ToolScope = ToolScope::Workspace;
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer {
+        noun: "Glob",
+        ..ProgramOffer::new("atlas_glob", "Find files by name")
+    });
     type Input = Input;
 }
 

@@ -11,7 +11,9 @@ use crate::workspace::{GrepOutput, GrepQuery, GrepResult, SEARCHED_BYTES};
 use super::glob::{LESS, listed, tells_of_a_file};
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::inbox_approval;
-use crate::tools::{ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead};
+use crate::tools::{
+    ProgramOffer, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead,
+};
 
 /// Maximum number of names of files that were searched in part.
 const NAMED: usize = 5;
@@ -104,10 +106,13 @@ impl Input {
 
 impl Tool for GrepTool {
     const NAME: &'static str = "Grep";
+    const TITLE: &'static str = "Search in files";
     const DESCRIPTION: &'static str = "Search for a regular expression in the files of the workspace. Each line of the answer is \
          `path:line:text`, unless `output_mode` says otherwise. Binary files and what .gitignore names are left out.";
     const WHEN: &'static str = "Use to find text in files";
     const SCOPE: ToolScope = ToolScope::Workspace;
+    const PROGRAM: Option<ProgramOffer> =
+        Some(ProgramOffer { noun: "Grep", ..ProgramOffer::new("atlas_grep", "Search in files") });
     type Input = Input;
 }
 

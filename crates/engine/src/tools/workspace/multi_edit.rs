@@ -10,10 +10,11 @@ use crate::document::diff::DiffLimits;
 use crate::rooms::command::DocumentSnapshot;
 use crate::workspace::Workspace;
 
+use super::edit::EditTool;
 use super::replacements::{self, Replacement, occurrences};
 use crate::tools::{
-    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, ReplacedText, Tool,
-    ToolResult, ToolScope,
+    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, ProgramOffer, ReplacedText,
+    Tool, ToolResult, ToolScope,
 };
 
 /// Tool `MultiEdit`.
@@ -31,10 +32,16 @@ pub struct Input {
 
 impl Tool for MultiEdit {
     const NAME: &'static str = "MultiEdit";
+    const TITLE: &'static str = "Several edits";
+    const RULE_TITLE: &'static str = "Several edits of a file";
     const DESCRIPTION: &'static str = "Replace text in several places of one file of the workspace: all of them or none. Each edit works \
          on what the one before left. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change several parts of one file";
     const SCOPE: ToolScope = ToolScope::Workspace;
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer {
+        noun: "Edit",
+        ..ProgramOffer::new("atlas_multi_edit", "Edit a file in several places")
+    });
     type Input = Input;
 
     fn target(input: &Value) -> CallTarget {
@@ -44,6 +51,7 @@ impl Tool for MultiEdit {
 
 impl FileTool for MultiEdit {
     const REPLACES: ReplacedText = ReplacedText::Quoted;
+    const REPEATS: Option<&'static str> = Some(EditTool::NAME);
 
     fn preview(
         workspace: &Workspace,

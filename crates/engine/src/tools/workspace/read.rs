@@ -11,7 +11,8 @@ use crate::document::utf16_len;
 use crate::tools::document::text_changes;
 use crate::tools::model_notes::read_alone;
 use crate::tools::{
-    CallTarget, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope, WordsRead,
+    CallTarget, ProgramOffer, ReadTool, Tool, ToolAnswer, ToolContext, ToolResult, ToolScope,
+    WordsRead,
 };
 
 /// Maximum length of one answer, in characters.
@@ -40,10 +41,14 @@ pub struct Input {
 
 impl Tool for ReadFile {
     const NAME: &'static str = "Read";
+    const TITLE: &'static str = "Read";
+    const RULE_TITLE: &'static str = "Read a file";
     const DESCRIPTION: &'static str = "Read a text file of the workspace. The answer is the file's content as it is; for a long \
          file name the lines you need.";
     const WHEN: &'static str = "Use to read a file of the workspace";
     const SCOPE: ToolScope = ToolScope::Workspace;
+    const PROGRAM: Option<ProgramOffer> =
+        Some(ProgramOffer { noun: "Read", ..ProgramOffer::new("atlas_read", "Read a file") });
     type Input = Input;
 
     fn target(input: &Value) -> CallTarget {

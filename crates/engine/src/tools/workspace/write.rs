@@ -12,8 +12,8 @@ use crate::workspace::{ABSENT, TextFile, Workspace, WorkspaceError};
 
 use crate::tools::pipeline::file_warnings;
 use crate::tools::{
-    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, Tool, ToolError, ToolResult,
-    ToolScope,
+    ActionPreview, CallTarget, ExecutionContext, FileEdit, FileTool, ProgramOffer, Tool, ToolError,
+    ToolResult, ToolScope,
 };
 
 /// Tool `Write`.
@@ -31,10 +31,17 @@ pub struct Input {
 
 impl Tool for WriteTool {
     const NAME: &'static str = "Write";
+    const TITLE: &'static str = "Write";
+    const RULE_TITLE: &'static str = "Write a file";
     const DESCRIPTION: &'static str = "Write a text file of the workspace: make it, or replace its content. People see the difference \
          and decide before anything is written. A file whose lines all end in CRLF keeps that if you write LF, and a byte order mark stays.";
     const WHEN: &'static str = "Use to make a file, or to replace all of it";
     const SCOPE: ToolScope = ToolScope::Workspace;
+    const PROGRAM: Option<ProgramOffer> = Some(ProgramOffer {
+        noun: "Write",
+        result: for_programs,
+        ..ProgramOffer::new("atlas_write", "Write a file")
+    });
     type Input = Input;
 
     fn target(input: &Value) -> CallTarget {
@@ -94,6 +101,22 @@ impl FileTool for WriteTool {
 /// Returns the text to write in place of a file.
 fn succeeding(old: Option<&TextFile>, content: &str) -> String {
     old.map_or_else(|| content.to_owned(), |old| text_encoding::succeeding(&old.text, content))
+}
+
+/// Returns `Wrote 11 characters to notes.md` in the words of the MCP proxy protocol; other lines
+/// stay.
+fn for_programs(text: &str) -> String {
+    let line = |line: &str| {
+        let path = line
+            .strip_prefix("Wrote ")
+            .and_then(|rest| rest.split_once(" characters to "))
+            .filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
+        match path {
+            Some((_, path)) => format!("Successfully wrote to {path}"),
+            None => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn written(path: &str, content: &str) -> String {

@@ -3,9 +3,10 @@ import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import { outcomeSummary } from '../../state/outcomeSummary.ts'
 import { Markdown } from '../../../ui/Markdown.tsx'
+import { toolEffect } from '../../../wire/tools.ts'
 
 export const isPlan = (request: ToolApprovalRequest): boolean =>
-  request.tool_name === 'ExitPlanMode'
+  toolEffect(request.tool_name) === 'plans'
 
 /** The plan as the model wrote it, or as it was edited. */
 export function planOf(request: ToolApprovalRequest): string {
