@@ -194,7 +194,7 @@ impl SocketClient {
         }
         let Some(transport) = self.websocket() else { return false };
         // Somebody who writes now is not waited for.
-        let Ok(mut outgoing) = transport.outgoing.try_lock() else { return false };
+        let Some(mut outgoing) = transport.outgoing.try_lock() else { return false };
         // What was handed over meanwhile comes first.
         if self.is_waited_for() || !outgoing.is_between_frames {
             return false;

@@ -28,7 +28,7 @@ pub(super) async fn watch(
             room = opened.recv() => room,
         };
         let Some(room) = room else { return };
-        let copy = shared.copies().by_document.get(room.document()).cloned();
+        let copy = shared.copies.lock().by_document.get(room.document()).cloned();
         if let Some(copy) = copy {
             shared.tasks.spawn(keep(Arc::clone(&shared), copy, room));
         }
