@@ -80,10 +80,7 @@ pub(crate) async fn call(
             call: ToolCall { id: name(context), name: listed.name.to_owned(), input },
             source: CallSource::Mcp,
             base,
-            deadline_ms: caller.timeout_ms.map(|timeout_ms| {
-                let patience_ms = timeout_ms.saturating_sub(MARGIN_MS).max(1_000);
-                shared.app.api.clock.now_ms().saturating_add(patience_ms)
-            }),
+            deadline_ms: caller.timeout_ms.map(|timeout_ms| deadline_ms(shared, timeout_ms)),
             again_of: None,
             model: None,
         },
@@ -103,6 +100,12 @@ pub(crate) async fn call(
         }
         Err(error) => refused(result_text::refused(&error)),
     }
+}
+
+/// Returns the time by which a call has to be over: some time before its client gives up.
+fn deadline_ms(shared: &McpShared, timeout_ms: u64) -> u64 {
+    let patience_ms = timeout_ms.saturating_sub(MARGIN_MS).max(1_000);
+    shared.app.api.clock.now_ms().saturating_add(patience_ms)
 }
 
 /// Waits until nobody can receive the result of a call any more: its session is over, or its bridge

@@ -282,7 +282,7 @@ impl Operation {
     pub fn input_schema(&self) -> &Value {
         self.schema.get_or_init(|| {
             let mut schema = (self.input.schema)();
-            for (_, field) in self.route.iter().flat_map(|route| route.fields()) {
+            for (_, field) in self.route.iter().flat_map(Route::fields) {
                 leave_out(&mut schema, field);
             }
             schema

@@ -255,13 +255,13 @@ impl SocketConnection {
             FOLLOW if self.route.is_relayed() => {
                 run(self, payload, ack, review::follow).await;
             }
-            name => match of_event(name) {
-                Some(operation) => self.perform(operation, payload, ack).await,
-                None => {
+            name => {
+                let Some(operation) = of_event(name) else {
                     let message = format!("there is no event `{}`", shown(name));
-                    ack.refuse(&SocketError::invalid(message));
-                }
-            },
+                    return ack.refuse(&SocketError::invalid(message));
+                };
+                self.perform(operation, payload, ack).await;
+            }
         }
     }
 

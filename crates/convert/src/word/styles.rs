@@ -121,7 +121,7 @@ fn read_style(xml: &mut XmlReader) -> Result<WrittenStyle, WordError> {
     while let Some(child) = xml.next_element()? {
         match child.name.as_str() {
             "w:name" => {
-                style.written_name = child.value().unwrap_or_default().trim().to_owned();
+                child.value().unwrap_or_default().trim().clone_into(&mut style.written_name);
                 style.name = style.written_name.to_lowercase();
             }
             "w:basedOn" => style.based_on = child.value(),
@@ -188,7 +188,7 @@ fn resolve(
         resolved.run = resolved.run.over(&style.run);
         resolved.mark |= mark_by_name(&style.name);
         if resolved.language.is_empty() {
-            resolved.language = language_of(&style.written_name).to_owned();
+            language_of(&style.written_name).clone_into(&mut resolved.language);
         }
         role = role.or_else(|| role_by_name(&style.name)).or(match style.paragraph.outline {
             Some(level @ 0..9) => Some(ParagraphRole::Heading(level + 1)),

@@ -206,8 +206,8 @@ impl DecisionPolicy {
         let names = others.iter().map(|other| other.tool.as_ref()).chain([None]);
         let for_tool = |tool: Option<&String>| {
             let is_for = |it: &&ToolPolicy| {
-                let named = it.tool.as_ref();
-                named.is_none_or(|named| tool.is_some_and(|tool| tools.is_meant(named, tool)))
+                let meant = it.tool.as_ref();
+                meant.is_none_or(|meant| tool.is_some_and(|tool| tools.is_meant(meant, tool)))
             };
             let matching = others.iter().filter(is_for);
             matching.map(|other| other.policy).chain([self]).collect()

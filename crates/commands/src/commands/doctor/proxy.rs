@@ -1,5 +1,5 @@
-//! Probe of a running server through its proxy: if it answers, if WebSockets come through, and
-//! which headers the proxy sets.
+//! Probe of a running server through its proxy: if it answers, if it passes on connections of
+//! `WebSocket`, and the headers that it sets.
 
 use std::time::Duration;
 
@@ -57,16 +57,14 @@ async fn upgrade(url: &str) -> Result<(), ClientError> {
 async fn answered<T>(
     request: impl Future<Output = Result<T, ClientError>>,
 ) -> Result<T, ProbeFailure> {
-    match tokio::time::timeout(PATIENCE, request).await {
-        Ok(answer) => answer.map_err(|error| ProbeFailure {
-            code: error.code().map(str::to_owned),
-            text: super::super::error_text(&error.into()),
-        }),
-        Err(_) => {
-            let text = format!("no answer within {} s", PATIENCE.as_secs());
-            Err(ProbeFailure { code: None, text })
-        }
-    }
+    let Ok(answer) = tokio::time::timeout(PATIENCE, request).await else {
+        let text = format!("no answer within {} s", PATIENCE.as_secs());
+        return Err(ProbeFailure { code: None, text });
+    };
+    answer.map_err(|error| ProbeFailure {
+        code: error.code().map(str::to_owned),
+        text: super::super::error_text(&error.into()),
+    })
 }
 
 /// Failure of a request through the proxy.
