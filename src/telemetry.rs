@@ -80,7 +80,7 @@ pub fn exporter(
 ) -> Result<impl Future<Output = ()> + use<>, otlp::EndpointError> {
     let url = endpoint.map(otlp::collector_url).transpose()?;
     let traces = url.zip(TRACES.get());
-    let exporter = traces.map(|(url, traces)| traces.export_to(url)).transpose()?.flatten();
+    let exporter = traces.map(|(url, traces)| traces.export_to(&url)).transpose()?.flatten();
     Ok(async move {
         if let Some(exporter) = exporter {
             exporter.run(stop).await;

@@ -49,8 +49,14 @@ pub struct EndpointError(String);
 type SpanLayer = Option<OpenTelemetryLayer<Registry, SdkTracer>>;
 
 /// Handle to the layer of the log that hands over spans.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TraceHandle(reload::Handle<SpanLayer, Registry>);
+
+impl std::fmt::Debug for TraceHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("TraceHandle").finish_non_exhaustive()
+    }
+}
 
 /// Sender of spans to a collector.
 #[derive(Debug)]
@@ -75,12 +81,12 @@ impl TraceHandle {
     ///
     /// # Errors
     /// [`EndpointError`] if nothing can be sent there.
-    pub fn export_to(&self, url: Url) -> Result<Option<TraceExporter>, EndpointError> {
+    pub fn export_to(&self, url: &Url) -> Result<Option<TraceExporter>, EndpointError> {
         let wrong = || EndpointError(url.to_string());
         if self.0.with_current(Option::is_some).unwrap_or(true) {
             return Ok(None);
         }
-        let provider = provider(exporter(&url).ok_or_else(wrong)?);
+        let provider = provider(exporter(url).ok_or_else(wrong)?);
         let layer = tracing_opentelemetry::layer()
             .with_tracer(provider.tracer("copydesk"))
             .with_level(false)
@@ -270,8 +276,8 @@ mod tests {
         let (url, mut received) = collector().await;
         let (log, traces) = log();
         tracing::dispatcher::with_default(&log, works);
-        let exporter = traces.export_to(url.clone()).unwrap().unwrap();
-        assert!(traces.export_to(url).unwrap().is_none());
+        let exporter = traces.export_to(&url).unwrap().unwrap();
+        assert!(traces.export_to(&url).unwrap().is_none());
         let stop = CancellationToken::new();
         let exporting = tokio::spawn(exporter.run(stop.clone()));
         tracing::dispatcher::with_default(&log, works);
@@ -308,7 +314,7 @@ mod tests {
         let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", silent.local_addr().unwrap());
         let (log, traces) = log();
-        let exporter = traces.export_to(collector_url(&url).unwrap()).unwrap().unwrap();
+        let exporter = traces.export_to(&collector_url(&url).unwrap()).unwrap().unwrap();
         // It does not even take what waits, and twice as much is made as fits.
         let began = Instant::now();
         tracing::dispatcher::with_default(&log, || {

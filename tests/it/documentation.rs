@@ -546,7 +546,7 @@ fn every_route_is_documented() {
     let copydesk = TestServer::quiet();
     let answer = crate::support::http::get(copydesk.address(), "/api/v1/openapi.json");
     let described: Value = serde_json::from_str(&answer.body).unwrap();
-    let page = Page::read("docs/api/rest.md").text;
+    let page = Page::read("docs/api/operations.md").text;
     let paths = described["paths"].as_object().unwrap().keys();
     // `/documents/{id}/edits` is documented by its first name and its last.
     let is_there = |path: &&String| {
@@ -554,5 +554,5 @@ fn every_route_is_documented() {
         names.filter(|name| !name.starts_with('{')).all(|name| page.contains(name))
     };
     let missing: Vec<_> = paths.filter(|path| !is_there(path)).collect();
-    assert!(missing.is_empty(), "docs/api/rest.md lacks {missing:?}");
+    assert!(missing.is_empty(), "docs/api/operations.md lacks {missing:?}");
 }
