@@ -82,7 +82,7 @@ pub struct OutputType {
 pub struct Route {
     /// Method, in lower case.
     pub method: &'static str,
-    /// Path below `/api/v1`; see [`Operation::path_fields`].
+    /// Path below `/api/v1`; see [`Route::fields`].
     pub path: &'static str,
     /// Name of the operation in the `OpenAPI` document.
     pub id: &'static str,
