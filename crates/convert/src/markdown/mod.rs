@@ -5,7 +5,7 @@
 //!
 //! 1. [`blocks`] writes paragraphs, lists and quotations, [`tables`] tables, all into [`output`].
 //! 2. [`marked_text`] makes a row of words, the [`segments`], out of marks within marks.
-//! 3. [`inlines`] opens and closes the marks of a row, in a [`line`]. [`delimiters`] reads them
+//! 3. [`inlines`] opens and closes the marks of a row, in a [`mod@line`]. [`delimiters`] reads them
 //!    back, and [`repairs`] mends those that would not be read.
 //! 4. [`escapes`] and [`line_starts`] find the characters that need a backslash.
 

@@ -29,9 +29,9 @@ pub struct ToolFacts {
     pub effect: ToolEffect,
     /// See [`Tool::SCOPE`].
     pub scope: ToolScope,
-    /// See [`ReadTool::READS`].
+    /// See [`ReadTool::READS`](super::ReadTool::READS).
     pub reads: WordsRead,
-    /// See [`FileTool::REPEATS`].
+    /// See [`FileTool::REPEATS`](super::FileTool::REPEATS).
     pub repeats: Option<&'static str>,
     /// See [`Tool::PROGRAM`].
     pub program: Option<ProgramOffer>,
@@ -43,11 +43,11 @@ pub struct ToolFacts {
 /// Facts about the input of a tool, and functions that look at one before the call is prepared.
 #[derive(Debug)]
 pub(super) struct InputFacts {
-    /// See [`ProposeTool::REPLACES`].
+    /// See [`ProposeTool::REPLACES`](super::ProposeTool::REPLACES).
     pub(super) replaces: ReplacedText,
-    /// See [`ProposeTool::STREAMS`].
+    /// See [`ProposeTool::STREAMS`](super::ProposeTool::STREAMS).
     pub(super) streams: Option<StreamedField>,
-    /// See [`ProposeTool::SUBSTITUTES`].
+    /// See [`ProposeTool::SUBSTITUTES`](super::ProposeTool::SUBSTITUTES).
     pub(super) substitutes: bool,
     pub(super) check: fn(&ToolFacts, &Value) -> ToolResult<()>,
     pub(super) target: fn(&Value) -> CallTarget,
@@ -115,7 +115,7 @@ impl ToolFacts {
         self.effect == ToolEffect::Safe || (self.input.only_reads)(input)
     }
 
-    /// See [`ProposeTool::edited_range`].
+    /// See [`ProposeTool::edited_range`](super::ProposeTool::edited_range).
     pub(crate) fn edited_range(
         &self,
         context: &ToolContext,
