@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 /// Stories that are told on SQLite only, because they say so with a reason.
-const ON_SQLITE_ONLY: usize = 16;
+const ON_SQLITE_ONLY: usize = 15;
 
 fn standard_error(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
