@@ -5,7 +5,8 @@ import { follow, navigate } from '../navigation/routes.ts'
 import { listTokens } from '../sharing/share.ts'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { useTabTitle } from '../navigation/tabTitle.ts'
-import { useSession, wire } from '../session/store.ts'
+import { listDocuments } from '../session/documentList.ts'
+import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { DocumentLine, MonthSpending, StoredSizes, WorkInProgress } from '../wire/generated.ts'
 import { PeopleSection } from './PeopleSection.tsx'
@@ -86,12 +87,12 @@ function useServer(isOnline: boolean) {
   const look = useCallback(async () => {
     const [tokens, list, sums, now] = await Promise.all([
       attempt(listTokens),
-      attempt(() => wire.call('document:list', {})),
+      attempt(listDocuments),
       attempt(readSpending),
       attempt(readWork),
     ])
     if (tokens) setPeople(peopleOf(tokens))
-    if (list) setDocuments(list.documents)
+    if (list) setDocuments(list)
     if (sums) setSpending(sums)
     if (now) setWork(now)
   }, [])

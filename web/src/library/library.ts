@@ -1,5 +1,6 @@
 /** The list of documents, and what can be done to it. */
 import { create } from 'zustand'
+import { listDocuments } from '../session/documentList.ts'
 import { hasCapability, wire } from '../session/store.ts'
 import { notifyOfMore } from '../account/notifications.ts'
 import { toast } from '../ui/toasts.ts'
@@ -14,7 +15,7 @@ export const useLibrary = create<LibraryState>()(() => ({ documents: null, probl
 
 export async function loadLibrary(): Promise<void> {
   try {
-    const { documents } = await wire.call('document:list', {})
+    const documents = await listDocuments()
     notifyOfMore(useLibrary.getState().documents, documents)
     useLibrary.setState({
       documents: documents.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt)),
