@@ -5,8 +5,7 @@ import { follow, navigate } from '../navigation/routes.ts'
 import { listTokens } from '../sharing/share.ts'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { useTabTitle } from '../navigation/tabTitle.ts'
-import { listDocuments } from '../session/documentList.ts'
-import { useSession } from '../session/store.ts'
+import { useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { DocumentLine, MonthSpending, StoredSizes, WorkInProgress } from '../wire/generated.ts'
 import { PeopleSection } from './PeopleSection.tsx'
@@ -87,12 +86,12 @@ function useServer(isOnline: boolean) {
   const look = useCallback(async () => {
     const [tokens, list, sums, now] = await Promise.all([
       attempt(listTokens),
-      attempt(listDocuments),
+      attempt(() => wire.call('document:list', {})),
       attempt(readSpending),
       attempt(readWork),
     ])
     if (tokens) setPeople(peopleOf(tokens))
-    if (list) setDocuments(list)
+    if (list) setDocuments(list.documents)
     if (sums) setSpending(sums)
     if (now) setWork(now)
   }, [])

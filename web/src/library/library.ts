@@ -1,6 +1,5 @@
 /** The list of documents, and what can be done to it. */
 import { create } from 'zustand'
-import { listDocuments } from '../session/documentList.ts'
 import { hasCapability, wire } from '../session/store.ts'
 import { notifyOfMore } from '../account/notifications.ts'
 import { toast } from '../ui/toasts.ts'
@@ -15,7 +14,7 @@ export const useLibrary = create<LibraryState>()(() => ({ documents: null, probl
 
 export async function loadLibrary(): Promise<void> {
   try {
-    const documents = await listDocuments()
+    const { documents } = await wire.call('document:list', {})
     notifyOfMore(useLibrary.getState().documents, documents)
     useLibrary.setState({
       documents: documents.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt)),
