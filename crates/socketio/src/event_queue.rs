@@ -36,8 +36,8 @@ const BURST_EVENTS: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 const EVENTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// Maximum payload of a [sheddable](is_sheddable) event, in bytes.
 const SHEDDABLE_PAYLOAD_BYTES: usize = 64 * 1024;
-/// Returns `true` for an event that is refused first under load, and dropped once nobody would get
-/// its answer: one that only reads. It can be sent again without loss; its payload is short, and
+/// Returns `true` for an event that is refused first under load, and dropped once its client is
+/// gone: one that only reads. It can be sent again without loss; its payload is short, and
 /// its answer may be long.
 pub(crate) fn is_sheddable(event: &str) -> bool {
     of_event(event).is_some_and(|operation| operation.only_reads)

@@ -31,7 +31,7 @@ export interface DocumentState {
   peers: readonly Peer[]
   /** Number of further people who only read: in a crowd they are counted. */
   crowd: number
-  /** Which of the peers we are. */
+  /** Identifier of this page among the peers. */
   member: string
   words: number
   selectedWords: number

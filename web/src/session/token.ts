@@ -76,7 +76,7 @@ export function adoptForBrowser(kept: Places, identity: Identity): void {
   if (kept.browser.getItem(TOKEN) === null) setBrowserIdentity(kept, identity)
 }
 
-/** This browser is that person, also if it was another before. */
+/** Makes this browser act as that person, also if it acted as another before. */
 export function setBrowserIdentity({ browser }: Places, { token, name }: Identity): void {
   put(browser, TOKEN, token)
   put(browser, NAME, name)

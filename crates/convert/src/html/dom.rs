@@ -22,11 +22,11 @@ pub struct Node {
     pub children: Vec<Id>,
     /// Its index among the nodes beside it, once all is parsed.
     pub at: usize,
-    /// What it is.
+    /// Kind of the node, with its content.
     pub data: Data,
 }
 
-/// What a node is.
+/// Kind of a node, with its content.
 #[derive(Debug)]
 pub enum Data {
     /// Document, or the content of a template.

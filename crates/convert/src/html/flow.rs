@@ -31,7 +31,7 @@ pub struct Flow {
     pub line: Vec<MarkedRun>,
     /// Entries of a list whose levels are numbers, not elements.
     pub leveled: Leveled,
-    /// Whether the line ends with a blank, so that the next one is not seen.
+    /// `true` if the line ends with a blank, so that the next one is not seen.
     ends_blank: bool,
 }
 
@@ -136,7 +136,7 @@ impl Flow {
 
 /// Returns words whose no-break blanks are plain ones, but for those that typography asks for:
 /// before `;:!?»%€`, behind `«`, and behind a number. Editors and word processors put one wherever
-/// somebody typed two blanks or a mark ends.
+/// two blanks were typed or a mark ends.
 fn plain_blanks(words: &str) -> String {
     let mut before = None;
     let mut signs = words.chars().peekable();

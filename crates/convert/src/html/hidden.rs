@@ -1,4 +1,4 @@
-//! What a page holds and does not show.
+//! Parts of a page that it holds and does not show.
 
 use super::dom::Id;
 use super::reader::Reader;

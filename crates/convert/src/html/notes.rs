@@ -25,7 +25,7 @@ pub struct Notes {
     written: usize,
 }
 
-/// What is looked up while the notes of a page are found.
+/// Facts about a page, looked up once each while its notes are found.
 struct Search<'a> {
     dom: &'a Dom,
     /// Elements by their names.
@@ -34,11 +34,11 @@ struct Search<'a> {
     backs: HashMap<&'a str, Vec<Id>>,
     /// Place of each node in the order of the page.
     places: Vec<usize>,
-    /// Whether a note links back to a name.
+    /// `true` for a note that links back to a name.
     answers: HashMap<(&'a str, Id), bool>,
     /// Elements beside which lines before notes were looked for.
     looked_beside: HashSet<Id>,
-    /// Whether an element holds the paragraphs of one note of Google Docs.
+    /// `true` for an element that holds the paragraphs of one note of Google Docs.
     are_notes_of_docs: HashMap<Id, bool>,
 }
 

@@ -1,4 +1,4 @@
-//! What Word and Outlook write in their own way.
+//! Elements and styles that Word and Outlook write in their own way.
 
 use crate::tree::{Block, Entry};
 

@@ -1,4 +1,4 @@
-//! What a page says about itself: its title, its address, the program that it is of.
+//! Facts that a page states about itself: its title, its address, the program that made it.
 
 use crate::addresses::{is_web, safe_url};
 

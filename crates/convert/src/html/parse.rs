@@ -71,7 +71,7 @@ struct Limited {
     open: Cell<usize>,
     tags: Cell<usize>,
     is_flooded: Cell<bool>,
-    /// Whether a blank stands for the tags before.
+    /// `true` if a blank stands for the tags before.
     is_after_blank: Cell<bool>,
     /// Tags that were left out and whose end tags are to come, by name.
     dropped: RefCell<HashMap<LocalName, usize>>,

@@ -12,16 +12,16 @@ use super::style::White;
 /// Lists and quotations within each other. Deeper ones stand beside the last of these.
 const MOST_NESTED: usize = 24;
 
-/// What elements around words say about them.
+/// Effect of the elements around words on these words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
     pub marks: Marks,
     pub white: White,
-    /// Whether bold words are not marked, as in headings, which are bold.
+    /// `true` if bold words are not marked, as in headings, which are bold.
     pub is_heading: bool,
-    /// Whether the marker of an entry is known and its words are left out.
+    /// `true` if the marker of an entry is known and its words are left out.
     pub is_entry: bool,
-    /// Whether boxes to tick are known to make a task.
+    /// `true` if boxes to tick are known to make a task.
     pub is_task: bool,
     /// Lists around it.
     pub list_depth: usize,
@@ -37,7 +37,7 @@ pub struct Reader<'a> {
     /// Address of the page, if it says one.
     pub base: Option<String>,
     pub found_notes: Notes,
-    /// Whether tasks may be words, as Notion writes them.
+    /// `true` if tasks may be words, as Notion writes them.
     pub is_of_notion: bool,
     /// Elements around the one that is read.
     pub depth: usize,

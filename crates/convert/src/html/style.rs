@@ -1,4 +1,4 @@
-//! What the styles of an element say about its words.
+//! Effect of the styles of an element on its words.
 
 use super::dom::{Dom, Id};
 
@@ -6,7 +6,7 @@ use super::dom::{Dom, Id};
 #[derive(Clone, Copy, Debug)]
 pub struct Style<'a>(&'a str);
 
-/// What becomes of blanks and line ends.
+/// Treatment of blanks and line ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum White {
     /// One blank stands for all.

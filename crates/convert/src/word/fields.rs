@@ -13,7 +13,7 @@ pub(super) struct Field {
     pub has_result: bool,
     /// Link that its result is, by its index.
     pub link: Option<usize>,
-    /// Whether its result stands for another reference to a note.
+    /// `true` if its result stands for another reference to a note.
     pub is_note: bool,
     /// Label of that note, until the result is read.
     pub note: Option<String>,

@@ -13,8 +13,8 @@ use super::{
 impl ToolRegistry {
     /// Runs a call through the approval step. Never fails: errors are part of the outcome. Waits
     /// for people, for days if need be; `cancel` withdraws the request. If another server of
-    /// several has the room in which people are to be asked, nobody is asked, and that server is to
-    /// make the call.
+    /// several has the room in which people are to be asked, no question is asked here, and that
+    /// server is to make the call.
     pub async fn attempt(
         &self,
         context: &ToolContext,
@@ -135,7 +135,7 @@ impl ToolRegistry {
         let finished = match approval::resume(&room, call, range, cancel).await? {
             Ok(verdict) => model_notes::report(&room, &verdict),
             Err(error) => match self.elsewhere(&room, call, &error) {
-                // Nobody was asked in the room of a document that is only read.
+                // No question was asked in the room of a document that is only read.
                 Some(_) if tool.facts().only_reads(&call.input) => return None,
                 Some(place) => return Some(CallAttempt::Elsewhere(place)),
                 None => model_notes::refused(&room, &error).await,

@@ -24,7 +24,7 @@ pub(crate) type ToolStep<C, R> =
 /// Step that computes what people are shown of a call.
 pub(crate) type PreviewStep = ToolStep<ToolContext, ActionPreview>;
 
-/// What a tool does, by its effect. A call can only take the steps that fit it.
+/// Steps of a tool, by its effect. A call can only take the steps that fit it.
 pub(crate) enum ToolAction {
     /// See [`ReadTool`].
     Read(ToolStep<ToolContext, ToolAnswer>),

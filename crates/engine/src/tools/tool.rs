@@ -58,7 +58,7 @@ pub trait ReadTool: Tool {
     ///
     /// # Errors
     ///
-    /// If the call is not possible; the model is told why.
+    /// If the call is not possible; the model gets the reason.
     fn read(
         &self,
         context: ToolContext,
@@ -81,7 +81,7 @@ pub trait ProposeTool: Tool {
     ///
     /// # Errors
     ///
-    /// If the call is not possible; the model is told why.
+    /// If the call is not possible; the model gets the reason.
     fn propose(
         &self,
         context: ToolContext,
@@ -113,7 +113,7 @@ pub trait FileTool: Tool {
     ///
     /// # Errors
     ///
-    /// If the call is not possible; the model is told why.
+    /// If the call is not possible; the model gets the reason.
     fn preview(
         workspace: &Workspace,
         input: Self::Input,
@@ -132,7 +132,7 @@ pub trait FileTool: Tool {
     ///
     /// # Errors
     ///
-    /// If the call is not possible; the model is told why.
+    /// If the call is not possible; the model gets the reason.
     fn edit(base: &DocumentSnapshot, input: Self::Input) -> ToolResult<FileEdit>;
 }
 
@@ -142,7 +142,7 @@ pub trait ActTool: Tool {
     ///
     /// # Errors
     ///
-    /// If the call is not possible; the model is told why.
+    /// If the call is not possible; the model gets the reason.
     fn preview(
         &self,
         context: ToolContext,
@@ -153,7 +153,7 @@ pub trait ActTool: Tool {
     ///
     /// # Errors
     ///
-    /// If it failed; the model is told why.
+    /// If it failed; the model gets the reason.
     fn execute(
         &self,
         execution: ExecutionContext,
@@ -167,7 +167,7 @@ pub trait CreateTool: Tool {
     ///
     /// # Errors
     ///
-    /// If the call is not possible; the model is told why.
+    /// If the call is not possible; the model gets the reason.
     fn preview(
         &self,
         context: ToolContext,
@@ -179,7 +179,7 @@ pub trait CreateTool: Tool {
     ///
     /// # Errors
     ///
-    /// If it failed; the model is told why.
+    /// If it failed; the model gets the reason.
     fn create(
         &self,
         approved: ApprovedCall,
@@ -193,7 +193,7 @@ pub trait PlanTool: Tool {
     ///
     /// # Errors
     ///
-    /// If it is no plan; the model is told why.
+    /// If it is no plan; the model gets the reason.
     fn plan(input: Self::Input) -> ToolResult<String>;
 
     /// Returns the result text for the model once a plan is approved.

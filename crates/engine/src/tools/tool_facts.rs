@@ -109,7 +109,7 @@ impl ToolFacts {
         (self.input.target)(input)
     }
 
-    /// Returns `true` if a call with this input needs nobody's approval because it only reads
+    /// Returns `true` if a call with this input needs no approval because it only reads
     /// documents.
     pub(crate) fn only_reads(&self, input: &Value) -> bool {
         self.effect == ToolEffect::Safe || (self.input.only_reads)(input)

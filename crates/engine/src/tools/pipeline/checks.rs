@@ -19,7 +19,7 @@ impl ToolRegistry {
         context: &ToolContext,
         call: &ToolCall,
     ) -> ToolResult<()> {
-        // The arguments that a model wrote may be no JSON at all; nobody is asked about that.
+        // The arguments that a model wrote may be no JSON at all; people are not asked about that.
         if !call.input.is_object() {
             let reason = "invalid JSON arguments".to_owned();
             let expected = expected(&tool.schema);
