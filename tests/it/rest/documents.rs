@@ -39,6 +39,21 @@ fn an_edit_leaves_alone_what_others_wrote_since() {
 }
 
 #[test]
+fn words_typed_between_two_words_stay_there_when_both_words_are_edited() {
+    let copydesk = TestServer::quiet();
+    let ana = RestClient::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
+    let made = ana.posts("documents", &json!({"title": "Words", "text": "start  end"})).ok();
+    let here = format!("documents/{}", made["id"].as_str().unwrap());
+    let ben = copydesk.editor("Ben");
+    ben.opens(made["id"].as_str().unwrap());
+    ben.types(6, "日本");
+    ana.posts(&format!("{here}/edits"), &json!({"version": 0, "text": "START  END"})).ok();
+    ben.comes_to_read("START 日本 END");
+    ana.posts(&format!("{here}/restore"), &json!({"version": 1})).ok();
+    ben.comes_to_read("start 日本 end");
+}
+
+#[test]
 fn a_large_reordering_is_taken_however_many_places_change() {
     let copydesk = TestServer::quiet();
     let ana = RestClient::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
