@@ -52,10 +52,34 @@ await story(async (keep) => {
   same('errors', ana.errors, [])
 })
 
+/** The server answers the first press after the second: neither note hides the other. */
 async function doubleClick(ana) {
+  const { page } = ana
+  let answers = null
+  await page.routeWebSocket(/socket\.io/, (client) => {
+    client.connectToServer().onMessage((message) => {
+      if (answers) answers.push(() => client.send(message))
+      else client.send(message)
+    })
+  })
+  const release = () => {
+    const held = answers ?? []
+    answers = null
+    held.forEach((send) => send())
+  }
+  await page.reload()
+  await eventually(
+    'the changes again',
+    () => ana.changes(),
+    (changes) => changes.length === COUNT,
+  )
   await ana.choose(1)
-  await ana.page.waitForTimeout(500)
-  await ana.page.locator('.review-bar .is-primary').dblclick()
+  await page.waitForTimeout(500)
+  answers = []
+  await page.locator('.review-bar .is-primary').dblclick()
+  await toldBy(ana, 'A double click decides once.')
+  release()
+  await toldBy(ana, 'Accepted.')
   await toldBy(ana, 'A double click decides once.')
   await waits(ana, 'one is decided', COUNT - 1)
   await ana.page.waitForTimeout(500)
