@@ -287,14 +287,13 @@ fn the_power_may_be_cut_again_while_the_server_recovers() {
 }
 
 /// Two rooms share a transaction; the power is cut between what the one wrote and what the other
-/// would.
+/// would. Titles change with the words: words alone are kept in one row for all rooms.
 #[test]
 fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     let mut copydesk = TestServer::quiet();
     let people = ["Ana", "Ben", "Cleo"].map(|name| copydesk.editor(name));
     for person in &people {
         person.creates("");
-        // Later pushes are nothing but updates.
         person.types(0, "x");
     }
     assert!(copydesk.stops().success());
@@ -303,21 +302,24 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     for person in &people {
         person.opens_again();
     }
-    let mut acknowledged = [1; 3];
-    'typing: for at in 1..2_000_usize {
-        let push = |person: &Person| {
-            json!({"documentId": person.document(), "version": at,
-            "updates": [{"clientID": person.client(), "changes": replacing(at, at, at, "x")}]})
+    let mut acknowledged = [Acknowledged { version: 1, title: 0 }; 3];
+    'typing: for at in 1..500_usize {
+        let send = |person: &Person| {
+            let document = person.document();
+            let title = json!({"documentId": document, "title": format!("{at}")});
+            let push = json!({"documentId": document, "version": at,
+                "updates": [{"clientID": person.client(), "changes": replacing(at, at, at, "x")}]});
+            (person.send("document:rename", &title), person.send("document:push", &push))
         };
-        let sent: Vec<_> =
-            people.iter().map(|person| person.send("document:push", &push(person))).collect();
-        for (person, (sent, acknowledged)) in
+        let sent: Vec<_> = people.iter().map(send).collect();
+        for (person, ((title, push), acknowledged)) in
             people.iter().zip(sent.into_iter().zip(&mut acknowledged))
         {
-            match person.may_be_answered(sent) {
-                Some(ack) => *acknowledged = ack.ok()["version"].as_u64().unwrap(),
-                None => break 'typing,
-            }
+            let Some(renamed) = person.may_be_answered(title) else { break 'typing };
+            renamed.ok();
+            acknowledged.title = at;
+            let Some(pushed) = person.may_be_answered(push) else { break 'typing };
+            acknowledged.version = pushed.ok()["version"].as_u64().unwrap();
         }
     }
     copydesk.dies();
@@ -328,9 +330,19 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
         let (text, version) =
             (&opened["document"]["text"], opened["document"]["version"].as_u64().unwrap());
         assert_eq!(*text, json!("x".repeat(version as usize)));
-        // The push that was on its way may be there or not; nothing else.
-        assert!((acknowledged..=acknowledged + 1).contains(&version), "{acknowledged} {version}");
+        // What was on its way may be there or not; nothing else.
+        let Acknowledged { version: known, title } = acknowledged;
+        assert!((known..=known + 1).contains(&version), "{known} {version}");
+        let found = opened["document"]["title"].as_str().unwrap().parse().unwrap_or(0);
+        assert!((title..=title + 1).contains(&found), "{title} {found}");
     }
+}
+
+/// What a person was told to be kept: the version of the text, and the number in the title.
+#[derive(Clone, Copy)]
+struct Acknowledged {
+    version: u64,
+    title: usize,
 }
 
 /// Somebody approves a call that acts outside of documents; the power is cut on the way. What the
