@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
-use copydesk::document::diff::{DiffLimits, HunkDraft, diff};
+use copydesk_document::diff::{DiffLimits, HunkDraft, diff};
 use fastrand::Rng;
 use rustix::time::{ClockId, clock_gettime};
 

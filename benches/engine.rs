@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use copydesk::document::{ChangeLimits, Document, IncomingUpdate, RebaseBudget, TailLimits, Text};
-use copydesk::ids::{ClientId, Version};
+use copydesk_document::{ChangeLimits, Document, IncomingUpdate, RebaseBudget, TailLimits, Text};
+use copydesk_ids::{ClientId, Version};
 use flate2::read::GzDecoder;
 use ropey::Rope;
 use rustix::time::{ClockId, clock_gettime};

@@ -21,8 +21,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use copydesk::client::ServerClient;
-use copydesk::client::mcp::{StdioBridge, tool_call};
+use copydesk_client::ServerClient;
+use copydesk_client::mcp::{StdioBridge, tool_call};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;

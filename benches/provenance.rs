@@ -12,9 +12,9 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
-use copydesk::document::provenance::{Provenance, ProvenanceReplay, ReplayEntry, UpdatePlacements};
-use copydesk::document::{ChangeSet, TextEdit};
-use copydesk::ids::{UserId, Version};
+use copydesk_document::provenance::{Provenance, ProvenanceReplay, ReplayEntry, UpdatePlacements};
+use copydesk_document::{ChangeSet, TextEdit};
+use copydesk_ids::{UserId, Version};
 use flate2::read::GzDecoder;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;

@@ -6,15 +6,15 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
 
-use copydesk::approvals::{
+use copydesk_approvals::{
     ApprovalRequest, ArrivedHunks, CallOrigin, CommittedUpdate, Decision, DecisionPolicy,
     DecisionRequirements, HunkChoice, HunkVerdict, Person, Preview, ProposedAction, ProposedCall,
     RequestSource, RequestTimes, RequestVerdict,
 };
-use copydesk::document::diff::DraftPart;
-use copydesk::document::{ChangeSet, Text, TextEdit};
-use copydesk::ids::Version;
-use copydesk::permissions::{Principal, Role};
+use copydesk_document::diff::DraftPart;
+use copydesk_document::{ChangeSet, Text, TextEdit};
+use copydesk_ids::Version;
+use copydesk_ids::permissions::{Principal, Role};
 use fastrand::Rng;
 use rustix::time::{ClockId, clock_gettime};
 

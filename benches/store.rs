@@ -7,8 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use copydesk::ids::{DocumentId, Version};
-use copydesk::store::{DocumentRecord, Store, StoreAccess, StoreOp, StorePlace, UpdateRecord};
+use copydesk_ids::{DocumentId, Version};
+use copydesk_store::{DocumentRecord, Store, StoreAccess, StoreOp, StorePlace, UpdateRecord};
 use serde_json::json;
 
 const LENGTH: Duration = Duration::from_secs(2);

@@ -12,21 +12,22 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use copydesk::agent::{
+use copydesk_agent::{
     AgentQuestion, AgentService, AskKind, BypassPolicy, ModelCatalog, PermissionMode, RunEndKind,
 };
-use copydesk::approvals::{Decision, RequestVerdict};
-use copydesk::auth::{Authenticator, TokenSecret};
-use copydesk::document::Text;
-use copydesk::ids::{DocumentId, MemberId, SessionId};
-use copydesk::llm::scripted::{ModelScript, ScriptedModel};
-use copydesk::rooms::clock::WallClock;
-use copydesk::rooms::command::{ClientCapabilities, JoiningMember};
-use copydesk::rooms::event::{AgentEventSubtype, RoomEvent, RunEventKind};
-use copydesk::rooms::settings::{ApprovalSwitch, ServerSettings};
-use copydesk::rooms::{EncodedEvent, EventSink, NewDocument, RoomHandle, RoomRegistry};
-use copydesk::store::Store;
-use copydesk::tools::{
+use copydesk_approvals::ApprovalSwitch;
+use copydesk_approvals::{Decision, RequestVerdict};
+use copydesk_auth::{Authenticator, TokenSecret};
+use copydesk_document::Text;
+use copydesk_ids::{DocumentId, MemberId, SessionId};
+use copydesk_llm::scripted::{ModelScript, ScriptedModel};
+use copydesk_rooms::clock::WallClock;
+use copydesk_rooms::command::{ClientCapabilities, JoiningMember};
+use copydesk_rooms::event::{AgentEventSubtype, RoomEvent, RunEventKind};
+use copydesk_rooms::settings::ServerSettings;
+use copydesk_rooms::{EncodedEvent, EventSink, NewDocument, RoomHandle, RoomRegistry};
+use copydesk_store::Store;
+use copydesk_tools::{
     DocumentProposal, ProgramOffer, ProposeTool, Proposed, RegisteredTool, ReplacedText, Tool,
     ToolContext, ToolError, ToolRegistry, ToolResult,
 };

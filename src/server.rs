@@ -29,24 +29,28 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::{AgentService, BypassPolicy};
-use crate::api::webhooks::WebhookOutbox;
-use crate::api::{Application, ApplicationOptions, HeardRuns, StoredAnswers};
-use crate::auth::{Authenticator, TokenSecret, owner_secret};
-use crate::client::TrustedAuthorities;
-use crate::commands::stop_signal;
-use crate::config::ServerConfig;
-use crate::connections::{ConnectionLimits, ConnectionRegistry};
-use crate::failpoint;
-use crate::file_sync::FileSync;
-use crate::load_test::open_file_limit;
-use crate::rest::middleware::guard::AllowedHosts;
-use crate::rooms::clock::WallClock;
-use crate::rooms::{NewDocument, RoomRegistry};
-use crate::socketio::{SocketRegistry, SocketState};
-use crate::store::{LeaseHolder, Store, StoreAccess, StoreOp, create_data_directory};
 use crate::webhooks::DeliveryWorker;
-use crate::{mcp, rest, socketio, telemetry};
+use copydesk_http::rest;
+use copydesk_mcp as mcp;
+use copydesk_socketio as socketio;
+
+use crate::telemetry;
+use copydesk_agent::{AgentService, BypassPolicy};
+use copydesk_api::webhooks::WebhookOutbox;
+use copydesk_api::{Application, ApplicationOptions, HeardRuns, StoredAnswers};
+use copydesk_auth::{Authenticator, TokenSecret, owner_secret};
+use copydesk_client::TrustedAuthorities;
+use copydesk_commands::commands::stop_signal;
+use copydesk_commands::config::ServerConfig;
+use copydesk_connections::{ConnectionLimits, ConnectionRegistry};
+use copydesk_failpoint as failpoint;
+use copydesk_file_sync::FileSync;
+use copydesk_http::rest::middleware::guard::AllowedHosts;
+use copydesk_load_test::open_file_limit;
+use copydesk_rooms::clock::WallClock;
+use copydesk_rooms::{NewDocument, RoomRegistry};
+use copydesk_socketio::{SocketRegistry, SocketState};
+use copydesk_store::{LeaseHolder, Store, StoreAccess, StoreOp, create_data_directory};
 
 /// Maximum time of the shutdown before the process ends anyway; everything acknowledged is durable
 /// by then.

@@ -6,9 +6,9 @@
 #[path = "hunks/reading.rs"]
 mod reading;
 
-use copydesk::approvals::{DraftPart, Hunk, HunkDraft, HunkKind};
-use copydesk::document::diff::{DiffLimits, diff};
-use copydesk::document::{ChangeLimits, ChangeSet, Text};
+use copydesk_approvals::{DraftPart, Hunk, HunkDraft, HunkKind};
+use copydesk_document::diff::{DiffLimits, diff};
+use copydesk_document::{ChangeLimits, ChangeSet, Text};
 use serde_json::Value;
 
 const CASES: &str = include_str!("../fixtures/hunks/rebase.jsonl");

@@ -5,11 +5,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read is a failed test")]
 
-use copydesk::document::{
+use copydesk_document::{
     ChangeError, ChangeLimits, ChangeSet, Document, IncomingUpdate, InsertSide, MapOrder,
     PositionError, RebaseBudget, Text, TextEdit,
 };
-use copydesk::ids::{ClientId, Version};
+use copydesk_ids::{ClientId, Version};
 use serde::de::DeserializeOwned;
 
 type OfCase = (String, Vec<(usize, usize, String)>, String, String);

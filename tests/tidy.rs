@@ -288,7 +288,7 @@ fn place(path: &str) -> String {
 }
 
 /// Returns a line of code as if all crates were one: `crate::llm::retry` for `crate::retry` in the
-/// crate of the models, `crate::ids` for `copydesk_core::ids`.
+/// crate of the models, `crate::ids` for `copydesk_ids`.
 fn in_one_crate(line: &str, file: &File) -> String {
     let module = file.place.split('/').next().unwrap_or_default();
     let mut line = line.to_owned();

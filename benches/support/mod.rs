@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use copydesk::client::socketio::{SocketIoClient, SocketIoPacket, SocketIoServer, accepted};
+use copydesk_client::socketio::{SocketIoClient, SocketIoPacket, SocketIoServer, accepted};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use anyhow::Result;
 
-use crate::config::ServerConfig;
-use crate::llm::Model;
+use copydesk_commands::config::ServerConfig;
+use copydesk_llm::Model;
 #[cfg(unix)]
-use crate::llm::claude_cli;
+use copydesk_llm::claude_cli;
 
 /// Returns the installed CLI as a [`Model`], set to use the model `name`.
 ///

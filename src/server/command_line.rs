@@ -8,9 +8,9 @@ use clap::Parser;
 use tokio::runtime::Builder;
 
 use super::{allocator, serve};
-use crate::cli::{Command, CommandLine};
-use crate::commands::{self, CommandOutcome};
 use crate::telemetry;
+use copydesk_commands::cli::{Command, CommandLine};
+use copydesk_commands::commands::{self, CommandOutcome};
 
 /// Runs the command line of this process; returns its exit code.
 pub fn main() -> ExitCode {
@@ -43,7 +43,9 @@ fn worker_threads() -> usize {
 /// The failure of the command.
 async fn run(line: CommandLine) -> Result<CommandOutcome> {
     #[cfg(feature = "failpoints")]
-    if let Some(walk) = crate::config::failpoints().filter(|it| !crate::failpoint::arm(it)) {
+    if let Some(walk) =
+        copydesk_commands::config::failpoints().filter(|it| !copydesk_failpoint::arm(it))
+    {
         anyhow::bail!("there is no such failpoint: {walk}");
     }
     commands::run(line, |config| Box::pin(serve(config))).await

@@ -8,14 +8,14 @@ use anyhow::{Context as _, Result, bail};
 use futures_util::FutureExt as _;
 use tokio::sync::Mutex;
 
-use crate::api::Application;
-use crate::auth::TokenSecret;
-use crate::config::ServerConfig;
-use crate::connections::ConnectionRegistry;
-use crate::load_test::resident_bytes;
-use crate::metrics;
-use crate::rest::{self, MeasureServer};
-use crate::socketio::SocketRegistry;
+use copydesk_api::Application;
+use copydesk_auth::TokenSecret;
+use copydesk_commands::config::ServerConfig;
+use copydesk_connections::ConnectionRegistry;
+use copydesk_http::rest::{self, MeasureServer};
+use copydesk_load_test::resident_bytes;
+use copydesk_metrics as metrics;
+use copydesk_socketio::SocketRegistry;
 
 use super::Server;
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 
-use crate::agent::ModelCatalog;
-use crate::commands::{chat_completions, messages_api};
-use crate::config::{ModelChoice, ServerConfig};
-use crate::llm::scripted::ScriptedModel;
-use crate::llm::{Model, prices};
+use copydesk_agent::ModelCatalog;
+use copydesk_commands::commands::{chat_completions, messages_api};
+use copydesk_commands::config::{ModelChoice, ServerConfig};
+use copydesk_llm::scripted::ScriptedModel;
+use copydesk_llm::{Model, prices};
 
 /// Returns the [`ModelCatalog`] of models that can be asked, the default first.
 pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
@@ -36,8 +36,8 @@ pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
     reason = "a build without the grammar checker has no such model"
 )]
 fn harper() -> Result<Arc<dyn Model>> {
-    use crate::llm::harper::HarperModel;
-    let Some(program) = crate::config::own_program() else {
+    use copydesk_llm::harper::HarperModel;
+    let Some(program) = copydesk_commands::config::own_program() else {
         tracing::warn!("the path of this program is unknown: grammar is checked in the server");
         return Ok(Arc::new(HarperModel::default()));
     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 
-use crate::store::{ClusterNode, CountedApi, NodeNews};
+use copydesk_store::{ClusterNode, CountedApi, NodeNews};
 
 use super::Server;
 use super::nodes::DELIVERIES;

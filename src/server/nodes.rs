@@ -17,20 +17,20 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::StopFilter;
-use crate::approvals::DeletedPerson;
-use crate::client::forward::{RequestForwarder, pass_headers};
-use crate::client::mcp::{self, StdioBridge};
-use crate::client::socketio::{SocketIoClient, SocketIoServer};
-use crate::client::{ClientError, ServerClient, TrustedAuthorities};
-use crate::config::ServerConfig;
-use crate::ids::{RunId, SessionId, UserId};
-use crate::mcp::{ForwardCall, ForwardedCall};
-use crate::rest::RequestLimit;
-use crate::rest::middleware::relay::{ForwardFailure, ForwardRequest, RequestRelay};
-use crate::socketio::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
-use crate::store::{ClusterNode, CountedApi, NodeAddress, NodeNews, Store};
 use crate::webhooks::DeliveryWorker;
+use copydesk_agent::StopFilter;
+use copydesk_approvals::DeletedPerson;
+use copydesk_client::forward::{RequestForwarder, pass_headers};
+use copydesk_client::mcp::{self, StdioBridge};
+use copydesk_client::socketio::{SocketIoClient, SocketIoServer};
+use copydesk_client::{ClientError, ServerClient, TrustedAuthorities};
+use copydesk_commands::config::ServerConfig;
+use copydesk_http::rest::RequestLimit;
+use copydesk_http::rest::middleware::relay::{ForwardFailure, ForwardRequest, RequestRelay};
+use copydesk_ids::{RunId, SessionId, UserId};
+use copydesk_mcp::{ForwardCall, ForwardedCall};
+use copydesk_socketio::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
+use copydesk_store::{ClusterNode, CountedApi, NodeAddress, NodeNews, Store};
 
 use super::{Server, settings};
 

@@ -24,13 +24,13 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use super::tls::{TlsArrival, TlsCertificate};
-use crate::auth::TokenSecret;
-use crate::config::ServerConfig;
-use crate::connections::{
+use copydesk_auth::TokenSecret;
+use copydesk_commands::config::ServerConfig;
+use copydesk_connections::{
     ConnectionArrival, ConnectionRegistry, EncryptedSocket, ObservedStream, SharedSocket,
     TcpConnection,
 };
-use crate::rest::byte_accounting::is_websocket_request;
+use copydesk_http::rest::byte_accounting::is_websocket_request;
 
 /// Maximum head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;

@@ -1,11 +1,12 @@
 //! Settings with which a server starts: its options, and earlier settings of an owner as far as
 //! they are still offered.
 
-use crate::agent::ModelCatalog;
-use crate::api::webhooks::AddressPolicy;
-use crate::config::ServerConfig;
-use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
-use crate::rooms::{RoomError, RoomRegistry};
+use copydesk_agent::ModelCatalog;
+use copydesk_api::webhooks::AddressPolicy;
+use copydesk_approvals::ApprovalSwitch;
+use copydesk_commands::config::ServerConfig;
+use copydesk_rooms::settings::{PermissionMode, ServerSettings};
+use copydesk_rooms::{RoomError, RoomRegistry};
 
 /// Returns the [`ServerSettings`] that the options give.
 pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {

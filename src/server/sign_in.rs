@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use anyhow::Result;
 use axum::Router;
 
-use crate::api::Application;
-use crate::auth::SignInPolicy;
-use crate::config::ServerConfig;
+use copydesk_api::Application;
+use copydesk_auth::SignInPolicy;
+use copydesk_commands::config::ServerConfig;
 
 /// Returns the rules for people who sign in; `None`: nobody can.
 pub(super) fn policy(config: &ServerConfig, bound: SocketAddr) -> Option<SignInPolicy> {
@@ -32,8 +32,9 @@ pub(super) fn routes(
 
     use anyhow::{Context as _, anyhow};
 
-    use crate::http_client::http_client_builder;
-    use crate::oidc::{self, OidcProvider, OidcSettings};
+    use copydesk_llm::http_client::http_client_builder;
+    use copydesk_oidc as oidc;
+    use copydesk_oidc::{OidcProvider, OidcSettings};
 
     /// Longest wait for a connection to the provider.
     const PATIENCE: Duration = Duration::from_secs(5);

@@ -10,12 +10,12 @@ use futures_util::FutureExt as _;
 use socketioxide::{ParserConfig, SocketIo};
 use tower::ServiceExt as _;
 
-use crate::connections::MESSAGE_BYTES;
-use crate::ids::{DocumentId, MemberId, RequestId};
-use crate::mcp::DocumentChanges;
-use crate::rooms::event::{RoomEvent, ServerEvent};
-use crate::rooms::{EncodedEvent, EventSink};
-use crate::socketio::{ClosePolling, SocketRegistry};
+use copydesk_connections::MESSAGE_BYTES;
+use copydesk_ids::{DocumentId, MemberId, RequestId};
+use copydesk_mcp::DocumentChanges;
+use copydesk_rooms::event::{RoomEvent, ServerEvent};
+use copydesk_rooms::{EncodedEvent, EventSink};
+use copydesk_socketio::{ClosePolling, SocketRegistry};
 
 /// Maximum packets that may wait in a socket before it is disconnected and has to resync.
 const SOCKET_BUFFER: usize = 8_192;

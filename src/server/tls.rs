@@ -23,8 +23,8 @@ use tokio_rustls::rustls::{
 };
 use tokio_rustls::server::TlsStream;
 
-use crate::config::{ServerConfig, TlsFiles};
-use crate::connections::{EncryptedSocket, TcpConnection};
+use copydesk_commands::config::{ServerConfig, TlsFiles};
+use copydesk_connections::{EncryptedSocket, TcpConnection};
 
 /// Longest time for a handshake, from the moment at which the connection was accepted.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use crate::config::ServerConfig;
-use crate::ids::SessionId;
-use crate::tools::ToolRegistry;
-use crate::workspace::Workspace;
+use copydesk_commands::config::ServerConfig;
+use copydesk_ids::SessionId;
+use copydesk_tools::ToolRegistry;
+use copydesk_workspace::Workspace;
 
 use super::Server;
 
@@ -47,7 +47,7 @@ pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
         "--enable-bash: the agent may propose shell commands; an owner decides about each"
     );
     #[cfg(target_os = "linux")]
-    if let Some(program) = crate::config::own_program() {
+    if let Some(program) = copydesk_commands::config::own_program() {
         workspace.supervise_by(program);
     }
     #[cfg(unix)]

@@ -15,9 +15,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::webhooks::{AddressPolicy, DeliveryOutcome, WebhookDelivery, WebhookOutbox};
-use crate::ids::WebhookId;
-use crate::rooms::clock::WallClock;
+use copydesk_api::webhooks::{AddressPolicy, DeliveryOutcome, WebhookDelivery, WebhookOutbox};
+use copydesk_ids::WebhookId;
+use copydesk_rooms::clock::WallClock;
 
 /// Time after the first attempt at which gave up a delivery, in ms.
 const PATIENCE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -144,7 +144,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::api::webhooks::WebhookRecord;
+    use copydesk_api::webhooks::WebhookRecord;
 
     #[test]
     fn a_receiver_that_takes_nothing_is_tried_for_about_a_day() {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::json;
 
-use crate::api::webhooks::{
+use copydesk_api::webhooks::{
     AddressError, AddressPolicy, SecretError, SigningSecret, WebhookAddress, WebhookDelivery,
 };
-use crate::approvals::ApprovalRequest;
-use crate::http_client::http_client_builder;
-use crate::protocol::convert;
+use copydesk_approvals::ApprovalRequest;
+use copydesk_llm::http_client::http_client_builder;
+use copydesk_protocol_conversion as convert;
 
 /// Longest wait for a receiver.
 const PATIENCE: Duration = Duration::from_secs(15);

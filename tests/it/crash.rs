@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use copydesk::failpoint::PLACES;
-use copydesk::ids::RequestId;
-use copydesk::store::{Store, StoreAccess};
+use copydesk_failpoint::PLACES;
+use copydesk_ids::RequestId;
+use copydesk_store::{Store, StoreAccess};
 use serde_json::{Value, json};
 
 use crate::support::{Person, Request, Script, TestServer, replacing};

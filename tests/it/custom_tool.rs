@@ -1,7 +1,7 @@
 //! The example of a custom tool does what its page says.
 
-use copydesk::approvals::RequestVerdict;
-use copydesk::tools::ToolScope;
+use copydesk_approvals::RequestVerdict;
+use copydesk_tools::ToolScope;
 
 #[path = "../../examples/custom_tool.rs"]
 #[expect(dead_code, reason = "its `main` is not called")]
@@ -22,7 +22,7 @@ fn a_custom_tool_is_in_the_prompt_in_rules_in_mcp_and_in_the_editor() {
     assert!(tools.occasions(ToolScope::Document).contains(&("append_note", occasion)));
     assert!(tools.definitions(ToolScope::Document).iter().any(|tool| tool.name == "append_note"));
     assert_eq!(tools.check_ruled("append_note", false), Ok(()));
-    let listed = copydesk::mcp::tool_list(&tools.offers());
+    let listed = copydesk_mcp::tool_list(&tools.offers());
     let offer = listed.iter().find(|tool| tool.name == "append_note").unwrap();
     assert_eq!(offer.title.as_deref(), Some("Append a note"));
     let row = r#"{"name":"append_note","title":"Note","ruleTitle":"Note","effect":"proposes","scope":"document","#;

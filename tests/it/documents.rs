@@ -84,7 +84,7 @@ fn line_ends_are_normalised_and_the_hash_is_of_the_text() {
     let document = ana.creates("one\r\ntwo\rthree\n");
     let opened = ana.opens(&document);
     assert_eq!(opened["document"]["text"], "one\ntwo\nthree\n");
-    let hash = copydesk::document::Text::new("one\ntwo\nthree\n").hash();
+    let hash = copydesk_document::Text::new("one\ntwo\nthree\n").hash();
     assert_eq!(opened["document"]["hash"], hash);
     assert_eq!(hash.len(), 64);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use copydesk::metrics;
+use copydesk_metrics as metrics;
 
 use crate::support::{OWNER, Role, Script, StoryDatabase, TestServer, http};
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use copydesk::document::Text;
+use copydesk_document::Text;
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 use sqlx_sqlite::SqliteConnectOptions;

@@ -1,7 +1,7 @@
 //! Not being asked again: rules made with an approval, what they let through, and stricter policies
 //! for tools and sizes.
 
-use copydesk::store::{Store, StoreAccess};
+use copydesk_store::{Store, StoreAccess};
 use serde_json::{Value, json};
 
 use crate::support::http::ask;

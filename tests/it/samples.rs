@@ -14,12 +14,12 @@ use crate::support::{CLIENT, IdentityProvider, Person, Script, TestServer};
 
 /// The events in the server's own table.
 pub fn events() -> BTreeSet<&'static str> {
-    copydesk::operations::all().iter().filter_map(|operation| operation.event).collect()
+    copydesk_operations::all().iter().filter_map(|operation| operation.event).collect()
 }
 
 /// The routes in the server's own table.
 pub fn routes() -> BTreeSet<String> {
-    let operations = copydesk::operations::all().iter();
+    let operations = copydesk_operations::all().iter();
     operations.filter_map(|operation| Some(operation.route.as_ref()?.url())).collect()
 }
 
@@ -49,7 +49,7 @@ fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_jso
 
 #[test]
 fn the_servers_types_read_every_clients_sample() {
-    use copydesk::protocol::{administration::*, client::*, files::*, rules::*, sharing::*};
+    use copydesk_protocol::{administration::*, client::*, files::*, rules::*, sharing::*};
     for shape in wire::shapes().iter().filter(|it| it.name.starts_with("client/")) {
         let read = match shape.event() {
             "settings:get" | "token:list" | "trash:list" | "server:work" | "server:storage" => {

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use copydesk::api::webhooks::SigningSecret;
+use copydesk_api::webhooks::SigningSecret;
 use serde_json::{Value, json};
 
 use crate::support::{OWNER, Person, Receiver, RestClient, Script, TestServer};

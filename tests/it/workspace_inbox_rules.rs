@@ -1,7 +1,7 @@
 //! Rules in the workspace inbox: files that a remembered rule lets through, and what owners
 //! deny, want to be asked about, or allow.
 
-use copydesk::store::{AuditRecord, Store, StoreAccess};
+use copydesk_store::{AuditRecord, Store, StoreAccess};
 use serde_json::{Value, json};
 
 use crate::support::{OWNER, Person, Request, RestClient, Script, TestServer};

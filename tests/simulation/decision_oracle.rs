@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use copydesk::approvals::{
+use copydesk_approvals::{
     ApprovalRequest, ApprovalRequirement, Decision, DecisionPolicy, FinishRest, Hunk, HunkChoice,
     HunkStatus, HunkVerdict, RequestVerdict, ToolPolicy,
 };
-use copydesk::document::{ChangeSet, Text};
-use copydesk::ids::{HunkId, RequestId, UserId};
-use copydesk::permissions::{Principal, Role};
+use copydesk_document::{ChangeSet, Text};
+use copydesk_ids::permissions::{Principal, Role};
+use copydesk_ids::{HunkId, RequestId, UserId};
 
 use crate::invariants::Invariant::{
     AcceptChangesOnlyItsHunks, AppliedTextMatchesPreview, ApprovalMatchesPreview,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use copydesk::approvals::{ApprovalRequest, Hunk, HunkStatus};
-use copydesk::ids::{HunkId, RequestId};
-use copydesk::rooms::event::RoomEvent;
+use copydesk_approvals::{ApprovalRequest, Hunk, HunkStatus};
+use copydesk_ids::{HunkId, RequestId};
+use copydesk_rooms::event::RoomEvent;
 
 use crate::invariants::Invariant::{DisplayMatchesRoom, UpdatesHaveNoGap};
 use crate::invariants::{CheckResult, ensure};

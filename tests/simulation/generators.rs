@@ -1,8 +1,8 @@
 //! Generators of random edits, proposals and people.
 
-use copydesk::document::diff::{DiffLimits, DraftPart, HunkDraft, diff};
-use copydesk::document::{Text, TextEdit};
-use copydesk::permissions::{Principal, Role};
+use copydesk_document::diff::{DiffLimits, DraftPart, HunkDraft, diff};
+use copydesk_document::{Text, TextEdit};
+use copydesk_ids::permissions::{Principal, Role};
 use fastrand::Rng;
 
 const WORDS: [&str; 12] =

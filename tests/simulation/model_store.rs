@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use copydesk::approvals::StoredRequest;
-use copydesk::document::provenance::{
+use copydesk_approvals::StoredRequest;
+use copydesk_document::provenance::{
     Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,
 };
-use copydesk::document::{ChangeLimits, ChangeSet, Text, Update};
-use copydesk::ids::{ClientId, DocumentId, RequestId, RuleId, UserId, Version};
-use copydesk::rooms::RoomError;
-use copydesk::rooms::simulated_room::SimulatedRoom;
-use copydesk::store::{
+use copydesk_document::{ChangeLimits, ChangeSet, Text, Update};
+use copydesk_ids::{ClientId, DocumentId, RequestId, RuleId, UserId, Version};
+use copydesk_rooms::RoomError;
+use copydesk_rooms::simulated_room::SimulatedRoom;
+use copydesk_store::{
     DocumentRecord, LoadedDocument, RequestRecord, RuleRecord, StoreOp, UpdateRecord,
 };
 use serde_json::json;

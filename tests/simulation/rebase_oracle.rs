@@ -1,8 +1,8 @@
 //! An oracle for the rebase of hunks. It implements the same rules again, slowly and by unit
 //! identifiers, and shares no code with the core.
 
-use copydesk::approvals::{Hunk, HunkPart, HunkStatus};
-use copydesk::document::Text;
+use copydesk_approvals::{Hunk, HunkPart, HunkStatus};
+use copydesk_document::Text;
 
 use crate::reference_document::{ReferenceUpdate, UnitId};
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use copydesk::document::{ChangeLimits, ChangeSet, Text, Update, utf16_len};
-use copydesk::ids::ClientId;
+use copydesk_document::{ChangeLimits, ChangeSet, Text, Update, utf16_len};
+use copydesk_ids::ClientId;
 
 use crate::invariants::Invariant::{NoEditLostOrDuplicated, UpdatesHaveNoGap};
 use crate::invariants::{CheckResult, ensure};

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use copydesk::approvals::{
+use copydesk_approvals::{
     ApprovalRequest, ApprovalRule, Decision, Hunk, HunkChoice, HunkStatus, HunkVerdict,
     RequestVerdict, RuleEffect,
 };
-use copydesk::document::{ChangeLimits, ChangeSet, InsertSide, MapOrder, Text};
-use copydesk::ids::{ClientId, RequestId, RuleId, Version};
-use copydesk::permissions::{Principal, Role};
-use copydesk::rooms::command::{PushRequest, UndoChange};
-use copydesk::rooms::simulated_room::SimulatedRoom;
-use copydesk::store::StoreOp;
+use copydesk_document::{ChangeLimits, ChangeSet, InsertSide, MapOrder, Text};
+use copydesk_ids::permissions::{Principal, Role};
+use copydesk_ids::{ClientId, RequestId, RuleId, Version};
+use copydesk_rooms::command::{PushRequest, UndoChange};
+use copydesk_rooms::simulated_room::SimulatedRoom;
+use copydesk_store::StoreOp;
 
 /// A mutation: a wrong behaviour of the room or its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl RoomMutation {
     pub fn mutate_push(
         self,
         push: PushRequest,
-        missed: &[copydesk::document::Update],
+        missed: &[copydesk_document::Update],
         len: usize,
     ) -> PushRequest {
         if missed.is_empty() || ![M::RebaseOverComposition, M::ResentUpdatesAreNew].contains(&self)
@@ -137,7 +137,7 @@ impl RoomMutation {
             return push;
         }
         let parse = |json: &str| ChangeSet::parse(json, &ChangeLimits::NONE).unwrap();
-        let own = |it: &copydesk::document::Update| {
+        let own = |it: &copydesk_document::Update| {
             push.updates.iter().any(|(client, _)| it.client == *client)
         };
         if self == M::RebaseOverComposition && missed.iter().any(own) {

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use copydesk::approvals::DecisionPolicy;
-use copydesk::ids::{HunkId, MemberId, RequestId, Version};
-use copydesk::rooms::command::{
+use copydesk_approvals::DecisionPolicy;
+use copydesk_ids::{HunkId, MemberId, RequestId, Version};
+use copydesk_rooms::command::{
     ClientCapabilities, JoiningMember, NewApprovalRequest, PushRequest, RoomCommand,
 };
 use fastrand::Rng;

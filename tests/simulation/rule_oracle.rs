@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use copydesk::approvals::{
+use copydesk_approvals::{
     ApprovalRequest, DecisionPolicy, EVERY_TOOL, Hunk, HunkStatus, RuleEffect,
 };
-use copydesk::ids::RuleId;
-use copydesk::rooms::command::{ApprovalMode, NewApprovalRequest};
+use copydesk_ids::RuleId;
+use copydesk_rooms::command::{ApprovalMode, NewApprovalRequest};
 
 use crate::invariants::Invariant::{AskRuleIsObeyed, DeniedIsNotApplied, OnlyRulesSkipApproval};
 use crate::invariants::{CheckResult, ensure};

@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use copydesk::document::{ChangeSet, MapOrder, Text, TextEdit};
-use copydesk::ids::{ClientId, MemberId, Version};
-use copydesk::permissions::Principal;
-use copydesk::rooms::command::{OpenedContent, OpenedDocument};
-use copydesk::rooms::event::RoomEvent;
+use copydesk_document::{ChangeSet, MapOrder, Text, TextEdit};
+use copydesk_ids::permissions::Principal;
+use copydesk_ids::{ClientId, MemberId, Version};
+use copydesk_rooms::command::{OpenedContent, OpenedDocument};
+use copydesk_rooms::event::RoomEvent;
 use fastrand::Rng;
 
 use crate::displayed_requests::DisplayedRequests;

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use copydesk::approvals::{ApprovalRequest, Decision};
-use copydesk::document::{ChangeLimits, ChangeSet, Text, Update};
-use copydesk::ids::{MemberId, RequestId, Version};
-use copydesk::permissions::Principal;
-use copydesk::rooms::RoomError;
-use copydesk::rooms::command::{
+use copydesk_approvals::ApprovalSwitch;
+use copydesk_approvals::{ApprovalRequest, Decision};
+use copydesk_document::{ChangeLimits, ChangeSet, Text, Update};
+use copydesk_ids::permissions::Principal;
+use copydesk_ids::{MemberId, RequestId, Version};
+use copydesk_rooms::RoomError;
+use copydesk_rooms::command::{
     NewApprovalRequest, OpenedDocument, ProposalOutcome, PushRequest, ReplySender, RequestCommand,
     RoomCommand, UndoChange,
 };
-use copydesk::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
-use copydesk::rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
-use copydesk::store::{StoreError, StoreOp};
+use copydesk_rooms::settings::{PermissionMode, ServerSettings};
+use copydesk_rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
+use copydesk_store::{StoreError, StoreOp};
 
 use crate::generators::{self, PEOPLE};
 use crate::invariants::Invariant::RestartPreservesState;
@@ -207,7 +208,7 @@ impl SimulatedServer {
             Some(RoomMutation::InverseNotMapped) => {
                 stored.version = self.room.version();
                 let body = serde_json::to_string(&stored).unwrap();
-                let record = copydesk::store::RequestRecord { body, ..record };
+                let record = copydesk_store::RequestRecord { body, ..record };
                 self.room.recall(&record, self.room.text().clone(), &[]).unwrap();
                 return;
             }
@@ -294,7 +295,7 @@ impl SimulatedServer {
     /// Checks that the open requests are those in the store, apart from the time they were focused.
     fn check_restored(&self) -> CheckResult {
         let without_focus = |request: &ApprovalRequest| {
-            let clock = copydesk::approvals::RequestTimes {
+            let clock = copydesk_approvals::RequestTimes {
                 paused_ms: None,
                 expires_ms: None,
                 ..request.clock

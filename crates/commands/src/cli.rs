@@ -21,8 +21,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
-use copydesk_core::export::ExportFormat;
-use copydesk_core::permissions::Role;
+use copydesk_export::ExportFormat;
+use copydesk_ids::permissions::Role;
 
 /// A document server where people write together and every AI edit is reviewed before it is
 /// applied.

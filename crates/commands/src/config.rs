@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use crate::cli::ServeArgs;
-use copydesk_engine::store::{DatabaseUrl, RedisUrl, StoreError, StorePlace};
+use copydesk_store::{DatabaseUrl, RedisUrl, StoreError, StorePlace};
 
 /// `true` if this build has the offline editor.
 const HAS_HARPER: bool = cfg!(feature = "grammar");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use copydesk_engine::permissions::Principal;
+use copydesk_ids::permissions::Principal;
 
 use super::memory_accounts::{MemoryAccounts, PersonAccount};
 use super::socket_client::SocketClient;

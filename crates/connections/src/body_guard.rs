@@ -10,8 +10,8 @@ use std::time::Duration;
 use axum::body::{Body, Bytes, HttpBody as _};
 use futures_util::{Stream, StreamExt as _, stream};
 
-use copydesk_engine::auth::{AccessEnd, AccessGuard};
-use copydesk_engine::rooms::clock::WallClock;
+use copydesk_auth::{AccessEnd, AccessGuard};
+use copydesk_rooms::clock::WallClock;
 
 /// Longest pause between two pieces of a body.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);

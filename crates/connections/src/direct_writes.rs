@@ -327,7 +327,7 @@ mod tests {
 
     use super::*;
     use crate::{ConnectionArrival, ConnectionLimits, ConnectionRegistry, ObservedStream};
-    use copydesk_engine::permissions::{Principal, Role};
+    use copydesk_ids::permissions::{Principal, Role};
 
     const HEAD: &[u8] = b"GET /socket.io/ HTTP/1.1\r\nHost: x\r\n\r\n";
     const SWITCH: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";

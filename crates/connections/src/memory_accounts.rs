@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use copydesk_engine::ids::UserId;
-use copydesk_engine::permissions::{Action, Principal};
+use copydesk_ids::UserId;
+use copydesk_ids::permissions::{Action, Principal};
 
 use super::message_pace::MessagePace;
 use super::retained_bytes::RetainedBytes;
@@ -493,7 +493,7 @@ fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), A
 #[cfg(test)]
 mod tests {
     use super::*;
-    use copydesk_engine::permissions::Role;
+    use copydesk_ids::permissions::Role;
 
     fn person(name: &str, role: Role) -> Principal {
         Principal::new(name, name, role)

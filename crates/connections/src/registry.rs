@@ -9,7 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::MissedTickBehavior;
 
-use copydesk_engine::permissions::Principal;
+use copydesk_ids::permissions::Principal;
 
 use super::EndReason;
 use super::connection_tables::{
@@ -322,8 +322,8 @@ fn network(peer: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
     use crate::{ConnectionAccess, ConnectionArrival, RequestOwner};
-    use copydesk_engine::ids::TokenId;
-    use copydesk_engine::permissions::Role;
+    use copydesk_ids::TokenId;
+    use copydesk_ids::permissions::Role;
 
     fn connections(open_files: usize) -> ConnectionRegistry {
         ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: Some(open_files) })

@@ -145,7 +145,7 @@ impl AccountsShared {
 mod tests {
     use super::*;
     use crate::{ConnectionLimits, ConnectionRegistry};
-    use copydesk_engine::permissions::{Principal, Role};
+    use copydesk_ids::permissions::{Principal, Role};
 
     fn viewer(name: &str) -> Principal {
         Principal::new(name, name, Role::Viewer)

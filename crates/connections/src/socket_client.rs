@@ -503,7 +503,7 @@ impl Drop for SocketClient {
 mod tests {
     use super::*;
     use crate::{ConnectionLimits, ConnectionRegistry};
-    use copydesk_engine::permissions::{Principal, Role};
+    use copydesk_ids::permissions::{Principal, Role};
 
     fn client(connections: &ConnectionRegistry, name: &str) -> Arc<SocketClient> {
         let person = Principal::new("ana", "Ana", Role::Viewer);

@@ -348,7 +348,7 @@ mod tests {
 
     use super::*;
     use crate::{ConnectionArrival, ConnectionLimits, ConnectionRegistry};
-    use copydesk_engine::permissions::{Principal, Role};
+    use copydesk_ids::permissions::{Principal, Role};
 
     const HEAD: &[u8] = b"GET /socket.io/ HTTP/1.1\r\nHost: x\r\n\r\n";
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::task::AtomicWaker;
 use parking_lot::Mutex;
 
-use copydesk_engine::auth::AccessGuard;
-use copydesk_engine::ids::TokenId;
+use copydesk_auth::AccessGuard;
+use copydesk_ids::TokenId;
 
 use super::EndReason;
 use super::connection_tables::TransportPlace;

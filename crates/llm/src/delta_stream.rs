@@ -251,5 +251,5 @@ pub(super) fn input(arguments: &str) -> Value {
 
 /// Creates an identifier for a call that no provider has named.
 pub(super) fn mint_call_id() -> String {
-    format!("toolu_{}", copydesk_core::ids::sortable_uuid().simple())
+    format!("toolu_{}", copydesk_ids::sortable_uuid().simple())
 }

@@ -2,7 +2,7 @@
 //! clients of one person.
 
 use copydesk_client::{ClientResult, ServerClient};
-use copydesk_core::permissions::Role;
+use copydesk_ids::permissions::Role;
 use copydesk_protocol::client::IssueToken;
 
 use crate::LoadTestError;

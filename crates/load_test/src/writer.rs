@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use copydesk_client::socketio::{SocketIoClient, accepted};
-use copydesk_core::document::{ChangeLimits, ChangeSet, InsertSide};
+use copydesk_document::{ChangeLimits, ChangeSet, InsertSide};
 
 use super::activity::{ActivityEvent, LoadedDocument, WorkingTime};
 use super::arrived_updates::ArrivedUpdate;

@@ -15,8 +15,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use copydesk_auth::{AccessGuard, AuthError};
 use copydesk_connections::{HeldBytes, HeldPurpose, RequestOwner, TooManyConnections};
-use copydesk_engine::auth::{AccessGuard, AuthError};
 
 use copydesk_connections::body_guard::{BodyEnd, BodyGuard};
 

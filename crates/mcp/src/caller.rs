@@ -6,8 +6,8 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
-use copydesk_engine::auth::AccessGuard;
-use copydesk_engine::permissions::{Principal, shown_name};
+use copydesk_auth::AccessGuard;
+use copydesk_ids::permissions::{Principal, shown_name};
 
 use super::auth::{AnswerConnection, SessionMark};
 use super::read_versions::ReadingProgram;

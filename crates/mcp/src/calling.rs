@@ -8,8 +8,8 @@ use rmcp::service::RequestContext;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use copydesk_engine::agent::{CallHandle, CallRequest, CallSource, ExternalCall};
-use copydesk_engine::tools::ToolCall;
+use copydesk_agent::{CallHandle, CallRequest, CallSource, ExternalCall};
+use copydesk_tools::ToolCall;
 
 use super::auth::SessionMark;
 use super::caller::McpCaller;
@@ -188,10 +188,8 @@ fn result(words: String, is_error: bool) -> CallToolResult {
 /// Returns the caller's name of the call, so that people and programs can match it on both sides.
 /// Generates one if it is missing.
 pub(crate) fn name(context: &RequestContext<RoleServer>) -> String {
-    named(context).map_or_else(
-        || format!("mcp_{}", copydesk_engine::ids::sortable_uuid().simple()),
-        str::to_owned,
-    )
+    named(context)
+        .map_or_else(|| format!("mcp_{}", copydesk_ids::sortable_uuid().simple()), str::to_owned)
 }
 
 /// Returns the key that identifies a call if it is sent again after a lost connection: its session

@@ -10,9 +10,9 @@ use tokio::sync::broadcast::{self, Receiver};
 use tokio::time::Instant;
 
 use super::watched_documents::{WatchedDocument, WatchedElsewhere, WatchedHere, WatchedNews};
-use copydesk_engine::ids::{DocumentId, MemberId};
-use copydesk_engine::rooms::event::{DocumentChange, RoomEvent, ServerEvent};
-use copydesk_engine::rooms::{EncodedEvent, EventSink};
+use copydesk_ids::{DocumentId, MemberId};
+use copydesk_rooms::event::{DocumentChange, RoomEvent, ServerEvent};
+use copydesk_rooms::{EncodedEvent, EventSink};
 
 /// Number of changes that may wait for a listener; a listener that misses some reports all its
 /// subscriptions as changed.
@@ -352,7 +352,7 @@ mod tests {
         let nobody = |_: &DocumentId| false;
         let wanted =
             ListenerFilter { text: nobody, list: |it: &DocumentId| it.as_str() != "doc_3" };
-        let version = copydesk_engine::ids::Version(0);
+        let version = copydesk_ids::Version(0);
         let made = |id: &str| ServerEvent::Created { id: id.into(), title: "A".into(), version };
         let only = Some(ListenerNews { list: true, ..ListenerNews::default() });
         changes.announce(&made("doc_3"));

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use copydesk_engine::api::NodeAddress;
+use copydesk_api::NodeAddress;
 
 /// Function that sends a request to another server, as a bridge; returns its answer.
 pub type ForwardCall = Arc<dyn Fn(ForwardedCall) -> BoxFuture<'static, Value> + Send + Sync>;

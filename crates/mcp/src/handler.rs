@@ -15,7 +15,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionConte
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use copydesk_engine::ids::DocumentId;
+use copydesk_ids::DocumentId;
 
 use super::caller::{McpCaller, caller, caller_of};
 use super::changes::ListenerFilter;

@@ -33,7 +33,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use copydesk_engine::tools::ToolFacts;
+use copydesk_tools::ToolFacts;
 
 use auth::McpAuth;
 use handler::McpHandler;

@@ -8,8 +8,8 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::time::{MissedTickBehavior, interval};
 
-use copydesk_engine::agent::{CallEvent, CallHandle, CallResult};
-use copydesk_engine::tools::ApprovalWait;
+use copydesk_agent::{CallEvent, CallHandle, CallResult};
+use copydesk_tools::ApprovalWait;
 
 /// Interval of progress messages to a waiting caller: well within the idle limits of known clients.
 const PULSE: Duration = Duration::from_secs(10);
@@ -93,8 +93,8 @@ mod tests {
 
     use super::*;
     use crate::transport;
-    use copydesk_engine::agent::StagedCall;
-    use copydesk_engine::tools::ToolOutcome;
+    use copydesk_agent::StagedCall;
+    use copydesk_tools::ToolOutcome;
 
     /// Wait far beyond the five minutes after which older programs gave up.
     const LONG: Duration = Duration::from_mins(42);

@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use copydesk_engine::ids::{DocumentId, Version};
+use copydesk_ids::{DocumentId, Version};
 
 use super::caller::McpCaller;
 use super::resources;

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use copydesk_engine::ids::{DocumentId, UserId, Version};
+use copydesk_ids::{DocumentId, UserId, Version};
 use parking_lot::Mutex;
 
 /// Maximum number of versions remembered for one person.

@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use copydesk_engine::api::NodeAddress;
-use copydesk_engine::ids::DocumentId;
-use copydesk_engine::rooms::{RoomError, WORKSPACE_INBOX};
+use copydesk_api::NodeAddress;
+use copydesk_ids::DocumentId;
+use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
 
 use super::auth::bearer;
 use super::caller::McpCaller;

@@ -7,11 +7,11 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use copydesk_engine::ids::DocumentId;
-use copydesk_engine::permissions::Action;
-use copydesk_engine::rooms::RoomHandle;
-use copydesk_engine::rooms::command::DocumentSnapshot;
-use copydesk_engine::tools::ToolError;
+use copydesk_ids::DocumentId;
+use copydesk_ids::permissions::Action;
+use copydesk_rooms::RoomHandle;
+use copydesk_rooms::command::DocumentSnapshot;
+use copydesk_tools::ToolError;
 
 use super::caller::McpCaller;
 use super::relay;

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use copydesk_engine::agent::{AskError, CallResult};
-use copydesk_engine::approvals::RequestStatus;
-use copydesk_engine::rooms::RoomError;
-use copydesk_engine::tools::ProgramOffer;
+use copydesk_agent::{AskError, CallResult};
+use copydesk_approvals::RequestStatus;
+use copydesk_rooms::RoomError;
+use copydesk_tools::ProgramOffer;
 
 /// Prefix of every text about a call that was not carried out because a person or a rule refused
 /// it.
@@ -60,7 +60,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use copydesk_engine::tools::{ToolOutcome, ToolRegistry};
+    use copydesk_tools::{ToolOutcome, ToolRegistry};
 
     /// Returns the offer of a tool.
     fn offer(tool: &str) -> ProgramOffer {

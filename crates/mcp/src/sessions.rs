@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use copydesk_engine::ids::UserId;
+use copydesk_ids::UserId;
 
 /// Maximum numbers of sessions.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use copydesk_engine::api::Application;
+use copydesk_api::Application;
 
 use super::changes::DocumentChanges;
 use super::forwarded_call::ForwardCall;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use copydesk_engine::ids::{DocumentId, Version};
-use copydesk_engine::permissions::{Action, Principal};
-use copydesk_engine::tools::{ProgramOffer, ToolEffect, ToolFacts};
+use copydesk_ids::permissions::{Action, Principal};
+use copydesk_ids::{DocumentId, Version};
+use copydesk_tools::{ProgramOffer, ToolEffect, ToolFacts};
 
 /// Subject of a call of a [`ListedTool`], in the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -227,8 +227,8 @@ pub(crate) fn target(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use copydesk_engine::permissions::Role;
-    use copydesk_engine::tools::ToolRegistry;
+    use copydesk_ids::permissions::Role;
+    use copydesk_tools::ToolRegistry;
 
     fn all() -> Vec<ListedTool> {
         listed(&ToolRegistry::default().offers())

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use copydesk_engine::ids::DocumentId;
+use copydesk_ids::DocumentId;
 
 /// Interval at which a server tells again what its programs listen to.
 const AGAIN: Duration = Duration::from_secs(20);

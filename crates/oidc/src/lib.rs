@@ -4,7 +4,7 @@
 //! `GET /sign-in` sends the browser to the provider, `GET /sign-in/callback` takes it back with a
 //! token of this server. Nothing is stored meanwhile but a cookie, so the two requests may reach
 //! different servers. What becomes of the person is decided by
-//! [`Application::sign_in`](copydesk_engine::api::Application::sign_in).
+//! [`Application::sign_in`](copydesk_api::Application::sign_in).
 
 mod http_client;
 mod pending_sign_in;
@@ -20,7 +20,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 
-use copydesk_engine::api::{Application, ErrorCode};
+use copydesk_api::{Application, ErrorCode};
 
 use pending_sign_in::PendingSignIn;
 pub use provider::OidcProvider;

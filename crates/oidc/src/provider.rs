@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use copydesk_engine::auth::LoginIdentity;
+use copydesk_auth::LoginIdentity;
 
 use crate::http_client::{ProviderError, send};
 use crate::pending_sign_in::{PendingSignIn, place};

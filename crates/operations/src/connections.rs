@@ -1,6 +1,6 @@
 //! Operations on a connection: what its handlers in `socketio` do to documents that are open there.
 
-use copydesk_engine::permissions::Action::{Read, Write};
+use copydesk_ids::permissions::Action::{Read, Write};
 use copydesk_protocol::client::{MoveCaret, NameDocument, OpenDocument, PushUpdates, Resync};
 use copydesk_protocol::rest::NewVersion;
 use copydesk_protocol::server::Opened;

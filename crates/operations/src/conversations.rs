@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller, TranscriptCursor};
-use copydesk_engine::ids::{DocumentId, SessionId};
-use copydesk_engine::permissions::Action::Ask;
+use copydesk_api::{ApiError, ApiResult, Caller, TranscriptCursor};
+use copydesk_ids::permissions::Action::Ask;
+use copydesk_ids::{DocumentId, SessionId};
 use copydesk_protocol::answers::{AskedRun, TranscriptPart};
 use copydesk_protocol::client::{
     AskClaudeCode, Cancel, ClearTranscript, ForkTranscript, Nothing, ReadTranscript, Run,
 };
-use copydesk_protocol::convert;
 use copydesk_protocol::queries::{ListPart, TranscriptQuery, WaitQuery};
 use copydesk_protocol::rest::{NameRun, RunState, SessionPage, StartRun, StartedRun, Transcript};
+use copydesk_protocol_conversion as convert;
 
 use crate::operation::{BodyKind, Operation, handled, live, operation};
 use crate::right::{Anyone, OneDocument, OwnSession, Server};

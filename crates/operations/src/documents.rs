@@ -1,18 +1,14 @@
 //! Documents: lists, contents, titles, settings, edits, and the trash.
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller, DocumentRecord};
-use copydesk_engine::cpu_pool;
-use copydesk_engine::ids::{DocumentId, Version};
-use copydesk_engine::permissions::Action::{Audit, Create, Manage, Read, Write};
-use copydesk_engine::rooms::command::{DocumentSnapshot, SettingsChange};
-use copydesk_engine::rooms::settings::OwnSettings;
-use copydesk_engine::rooms::{NewDocument, RoomHandle};
+use copydesk_api::{ApiError, ApiResult, Caller, DocumentRecord};
+use copydesk_cpu_pool as cpu_pool;
+use copydesk_ids::permissions::Action::{Audit, Create, Manage, Read, Write};
+use copydesk_ids::{DocumentId, Version};
 use copydesk_protocol::answers::DocumentList;
 use copydesk_protocol::client::{
     ChangeSettings, CreateDocument, EmptyTrash, ListDocuments, NameDocument, Nothing,
     RenameDocument,
 };
-use copydesk_protocol::convert;
 use copydesk_protocol::queries::{
     AuditQuery, ConvertQuery, ExportQuery, FileContent, ImportQuery, ListPart,
 };
@@ -21,6 +17,10 @@ use copydesk_protocol::rest::{
     NewVersion,
 };
 use copydesk_protocol::server::{CreatedDocument, DocumentLine, DocumentSettings, Trash};
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::command::{DocumentSnapshot, SettingsChange};
+use copydesk_rooms::settings::OwnSettings;
+use copydesk_rooms::{NewDocument, RoomHandle};
 
 use crate::encode;
 use crate::operation::{BodyKind, Operation, handled, operation};

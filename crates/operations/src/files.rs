@@ -1,12 +1,12 @@
 //! Text files of the workspace: list them, and open one as a document.
 
-use copydesk_engine::api::{ApiResult, Caller};
-use copydesk_engine::permissions::Action::Create;
-use copydesk_protocol::convert;
+use copydesk_api::{ApiResult, Caller};
+use copydesk_ids::permissions::Action::Create;
 use copydesk_protocol::files::{FileList, ListFiles};
 use copydesk_protocol::queries::FileListQuery;
 use copydesk_protocol::rest::{FilePage, OpenFile};
 use copydesk_protocol::server::CreatedDocument;
+use copydesk_protocol_conversion as convert;
 
 use crate::operation::{Operation, handled, operation};
 use crate::right::Server;

@@ -1,16 +1,16 @@
 //! Earlier versions: the history, older texts, comparisons, provenance and restoration.
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
-use copydesk_engine::ids::Version;
-use copydesk_engine::permissions::Action::{Read, Write};
-use copydesk_engine::rooms::RoomHandle;
+use copydesk_api::{ApiError, ApiResult, Caller};
+use copydesk_ids::Version;
+use copydesk_ids::permissions::Action::{Read, Write};
 use copydesk_protocol::answers::TextOfVersion;
 use copydesk_protocol::client::{
     CompareVersions, Nothing, ReadHistory, ReadProvenance, ReadVersion, RestoreVersion,
 };
-use copydesk_protocol::convert;
 use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{Comparison, NewVersion, Provenance, VersionPage, VersionText};
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::RoomHandle;
 
 use crate::documents::SHORT_TEXT;
 use crate::encode;

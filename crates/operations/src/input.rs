@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
+use copydesk_api::{ApiError, ApiResult, Caller};
 
 use crate::right::Right;
 
@@ -60,7 +60,7 @@ impl RawInput {
 /// Reads the payload of an event.
 ///
 /// # Errors
-/// [`Invalid`](copydesk_engine::api::ErrorCode::Invalid) for a payload of another shape.
+/// [`Invalid`](copydesk_api::ErrorCode::Invalid) for a payload of another shape.
 pub fn event<I: DeserializeOwned>(payload: &RawValue) -> ApiResult<I> {
     // Derived types would also read an array, field by field.
     if !payload.get().starts_with('{') {

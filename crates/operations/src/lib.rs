@@ -27,8 +27,8 @@ mod generated;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
-use copydesk_engine::cpu_pool;
+use copydesk_api::{ApiError, ApiResult, Caller};
+use copydesk_cpu_pool as cpu_pool;
 
 pub use input::{PathFields, RawInput, event};
 pub use operation::{BASE, BodyKind, DeclaredRight, InputType, Operation, OutputType, Route};

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
+use copydesk_api::{ApiError, ApiResult, Caller};
 
 use crate::input::RawInput;
 use crate::right::Right;

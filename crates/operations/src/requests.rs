@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller, RequestScope};
-use copydesk_engine::approvals::{ApprovalRequest, RequestStatus};
-use copydesk_engine::ids::{HunkId, RequestId};
-use copydesk_engine::permissions::Action::{Ask, Decide, Read};
-use copydesk_engine::rooms::command::ProposeAgain;
-use copydesk_engine::rooms::persistence::resolved_requests::ResolvedFilter;
-use copydesk_engine::rooms::{RoomHandle, WORKSPACE_INBOX};
+use copydesk_api::{ApiError, ApiResult, Caller, RequestScope};
+use copydesk_approvals::{ApprovalRequest, RequestStatus};
+use copydesk_ids::permissions::Action::{Ask, Decide, Read};
+use copydesk_ids::{HunkId, RequestId};
 use copydesk_protocol::answers::{EndedRequests, PendingRequests};
 use copydesk_protocol::client::{
     FocusRequest, ListPendingApprovals, ListRequests, NameRequest, ReopenRequest, SplitRequest,
     ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
 };
-use copydesk_protocol::convert;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage, RequestState};
 use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::command::ProposeAgain;
+use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
+use copydesk_rooms::{RoomHandle, WORKSPACE_INBOX};
 
 use crate::encode;
 use crate::operation::{Operation, handled, live, operation};

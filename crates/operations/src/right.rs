@@ -5,10 +5,10 @@
 
 use std::fmt::Debug;
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
-use copydesk_engine::ids::{DocumentId, RequestId, SessionId};
-use copydesk_engine::permissions::Action;
-use copydesk_engine::rooms::RoomHandle;
+use copydesk_api::{ApiError, ApiResult, Caller};
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{DocumentId, RequestId, SessionId};
+use copydesk_rooms::RoomHandle;
 
 /// Right that an operation needs. Its [`Debug`] text is what the documentation says.
 pub trait Right: Copy + Debug + Send + Sync + 'static {

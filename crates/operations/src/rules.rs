@@ -1,10 +1,10 @@
 //! Rules: those that people remember for a tool, and those that owners make.
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
-use copydesk_engine::ids::{DocumentId, SessionId};
-use copydesk_engine::permissions::Action::Manage;
-use copydesk_protocol::convert;
+use copydesk_api::{ApiError, ApiResult, Caller};
+use copydesk_ids::permissions::Action::Manage;
+use copydesk_ids::{DocumentId, SessionId};
 use copydesk_protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
+use copydesk_protocol_conversion as convert;
 
 use crate::operation::{Operation, operation};
 use crate::right::{Anyone, Server};

@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value};
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
-use copydesk_engine::permissions::Action::{Administer, Ask};
+use copydesk_api::{ApiError, ApiResult, Caller};
+use copydesk_ids::permissions::Action::{Administer, Ask};
 use copydesk_protocol::administration::{
     DeletePerson, MonthSpending, NamePerson, PersonDeletion, PersonPreview, ReadSpending,
     SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
 };
 use copydesk_protocol::client::{Nothing, SetSettings, UseServerTools};
-use copydesk_protocol::convert;
 use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{AuditPage, Me, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
+use copydesk_protocol_conversion as convert;
 
 use crate::operation::{BodyKind, Operation, handled, operation};
 use crate::right::{AnyDocument, Anyone, Server};
@@ -43,8 +43,8 @@ async fn me(caller: Caller, (): (), _: Nothing) -> ApiResult<Me> {
     let principal = caller.principal;
     let modes = caller.api.permission_modes(&principal);
     Ok(Me {
-        permission_mode: caller.api.default_mode(&principal).into(),
-        permission_modes: modes.into_iter().map(Into::into).collect(),
+        permission_mode: convert::permission_mode(caller.api.default_mode(&principal)),
+        permission_modes: modes.into_iter().map(convert::permission_mode).collect(),
         user: Person { id: principal.user.to_string(), name: principal.name },
         role: principal.role,
         document_id: principal.document.as_ref().map(ToString::to_string),

@@ -1,12 +1,12 @@
 //! Roles in single documents.
 
-use copydesk_engine::api::{ApiError, ApiResult, Caller};
-use copydesk_engine::ids::DocumentId;
+use copydesk_api::{ApiError, ApiResult, Caller};
+use copydesk_ids::DocumentId;
 use copydesk_protocol::client::NameDocument;
-use copydesk_protocol::convert;
 use copydesk_protocol::sharing::{
     DocumentRoleLine, DocumentRoleList, ShareDocument, UnshareDocument,
 };
+use copydesk_protocol_conversion as convert;
 
 use crate::operation::{Operation, operation};
 use crate::right::ListedDocument;

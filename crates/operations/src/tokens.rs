@@ -1,11 +1,11 @@
 //! Tokens and logins.
 
-use copydesk_engine::api::{ApiResult, Caller};
-use copydesk_engine::permissions::Action::Administer;
+use copydesk_api::{ApiResult, Caller};
+use copydesk_ids::permissions::Action::Administer;
 use copydesk_protocol::client::{IssueToken, NameToken, Nothing, RevokeToken, TieToken};
-use copydesk_protocol::convert;
 use copydesk_protocol::rest::SignInOffer;
 use copydesk_protocol::server::{IssuedToken, NamedPerson, TokenList};
+use copydesk_protocol_conversion as convert;
 
 use crate::operation::{BodyKind, Operation, handled, live, operation};
 use crate::right::{Anyone, Server};

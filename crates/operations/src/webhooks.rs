@@ -1,15 +1,15 @@
 //! Webhooks, which are sent what happens to requests.
 
-use copydesk_engine::api::webhooks::{NewWebhook, WebhookChange, WebhookRecord, WebhookState};
-use copydesk_engine::api::{ApiResult, Caller};
-use copydesk_engine::ids::DocumentId;
-use copydesk_engine::permissions::Action::Administer;
+use copydesk_api::webhooks::{NewWebhook, WebhookChange, WebhookRecord, WebhookState};
+use copydesk_api::{ApiResult, Caller};
+use copydesk_ids::DocumentId;
+use copydesk_ids::permissions::Action::Administer;
 use copydesk_protocol::client::Nothing;
-use copydesk_protocol::convert;
 use copydesk_protocol::names::WebhookStatus;
 use copydesk_protocol::rest::{
     ChangeWebhook, CreateWebhook, CreatedWebhook, NameWebhook, Webhook, Webhooks,
 };
+use copydesk_protocol_conversion as convert;
 
 use crate::operation::{Operation, operation};
 use crate::right::Server;

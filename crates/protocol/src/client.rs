@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::names::{ApprovalSwitch, DecisionKind, ModelAccessKind, PermissionMode};
+use super::names::{DecisionKind, ModelAccessKind, PermissionMode};
 use super::rules::{Remember, ToolPolicy};
-use copydesk_engine::approvals::{DecisionPolicy, HunkChoice, RequestStatus};
-use copydesk_engine::permissions::Role;
+use copydesk_approvals::{ApprovalSwitch, DecisionPolicy, HunkChoice, RequestStatus};
+use copydesk_ids::permissions::Role;
 
 /// `auth` object of the handshake.
 #[derive(Debug, Default, Deserialize)]

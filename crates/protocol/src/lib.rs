@@ -1,12 +1,8 @@
-//! Every type that leaves the process.
-//!
-//! Only [`convert`] has behaviour: it makes the types of values of the application, and reads what
-//! clients send.
+//! Every type that leaves the process. None has behaviour.
 
 pub mod administration;
 pub mod answers;
 pub mod client;
-pub mod convert;
 pub mod files;
 pub mod history;
 pub mod names;

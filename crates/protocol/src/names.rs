@@ -33,17 +33,6 @@ pub enum ModelAccessKind {
     Named,
 }
 
-/// Switch that says whether changes wait for a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
-pub enum ApprovalSwitch {
-    /// Every change waits for a person.
-    On,
-    /// The server applies changes at once; they are logged and can be undone.
-    Off,
-}
-
 /// Approval mode of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]

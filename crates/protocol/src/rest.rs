@@ -17,8 +17,8 @@ use super::server::{
     ClaudeResponse, CreatedDocument, Decided, DocumentLine, Person, Settings, ToolApprovalRequest,
     WholeDocument, WireError,
 };
-use copydesk_engine::approvals::RequestStatus;
-use copydesk_engine::permissions::Role;
+use copydesk_approvals::RequestStatus;
+use copydesk_ids::permissions::Role;
 
 /// Error (RFC 9457), as `application/problem+json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::server::Person;
-use copydesk_engine::approvals::{DecisionPolicy, RuleEffect, RuleScope};
+use copydesk_approvals::{DecisionPolicy, RuleEffect, RuleScope};
 
 /// Rule for approving similar requests without asking: `remember` of `tool_approval_response`.
 /// Unknown fields are refused, because a misspelled limit would be no limit.

@@ -22,16 +22,17 @@ pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, Selecti
 pub use tokens::{IssuedToken, LoginLine, NamedPerson, SessionEnded, TokenLine, TokenList};
 pub use updates::{DocumentUpdates, HunkChanges, ShortUpdate, ShortUpdates, Update};
 
-use copydesk_engine::document::EncodedText;
+use copydesk_document::EncodedText;
 
 use super::client::{ModelAccess, Range};
 use super::files::FileState;
-use super::names::{ApprovalSwitch, DecisionKind, HunkReasonCode, PermissionMode};
+use super::names::{DecisionKind, HunkReasonCode, PermissionMode};
 use super::rules::ToolPolicy;
-use copydesk_engine::approvals::{
-    DecisionPolicy, HunkKind, HunkStatus, PreviewKind, RequestSource, RequestStatus, UnaskedReason,
+use copydesk_approvals::{
+    ApprovalSwitch, DecisionPolicy, HunkKind, HunkStatus, PreviewKind, RequestSource,
+    RequestStatus, UnaskedReason,
 };
-use copydesk_engine::permissions::Role;
+use copydesk_ids::permissions::Role;
 
 /// Reason that an event was refused: the `error` of `{ok: false, error}`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-use copydesk_engine::permissions::Role;
+use copydesk_ids::permissions::Role;
 
 /// Payload of `document:share`, and body of `PUT /api/v1/documents/{id}/roles`. Names exactly one
 /// of `login`, `email` and `group`. Who has a role in the document already gets this one instead.

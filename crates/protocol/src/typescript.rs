@@ -1,6 +1,7 @@
 //! Test that keeps `web/src/wire/generated.ts` equal to the wire's types.
 
-use copydesk_engine::{approvals, permissions};
+use copydesk_approvals as approvals;
+use copydesk_ids::permissions;
 use ts_rs::{Config, TS};
 
 use super::{administration, answers, client, files, history, names, rest, rules, server, sharing};
@@ -16,11 +17,11 @@ fn generate() -> String {
     let config = &Config::new().with_large_int("number");
     let declarations = declarations![config,
         names::{
-            DecisionKind, ApprovalSwitch, PermissionMode, FileStatus, TokenStatus, SessionEndCode, HistoryAct, SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind, SpendingLimitKind, WorkState, PersonState, PrivateDocuments,
+            DecisionKind, PermissionMode, FileStatus, TokenStatus, SessionEndCode, HistoryAct, SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind, SpendingLimitKind, WorkState, PersonState, PrivateDocuments,
         }
         permissions::{Role}
         approvals::{
-            RequestStatus, HunkStatus, HunkKind, HunkChoice, DecisionPolicy, RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope,
+            RequestStatus, HunkStatus, HunkKind, HunkChoice, ApprovalSwitch, DecisionPolicy, RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope,
         }
         client::{
             Handshake, Nothing, ListDocuments, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
@@ -76,21 +77,5 @@ fn the_editors_types_are_the_servers() {
     assert!(
         current == generated,
         "web/src/wire/generated.ts is not current; run `COPYDESK_BLESS=1 cargo test --lib typescript`"
-    );
-}
-
-#[cfg(unix)]
-#[test]
-fn the_editors_table_of_tools_is_the_servers() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/wire/generatedTools.ts");
-    let tools = copydesk_engine::tools::ToolRegistry::default().with_commands();
-    let generated = tools.editor_table();
-    if std::env::var_os("COPYDESK_BLESS").is_some() {
-        std::fs::write(path, &generated).unwrap();
-    }
-    let current = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        current == generated,
-        "web/src/wire/generatedTools.ts is not current; run `COPYDESK_BLESS=1 cargo test --lib typescript`"
     );
 }

@@ -1,11 +1,11 @@
 //! Events about the agent: ask, run and cancel.
 
-use copydesk_engine::ids::{RunId, SessionId};
-use copydesk_engine::rooms::command::RoomCommand;
+use copydesk_ids::{RunId, SessionId};
 use copydesk_protocol::answers::AskedRun;
 use copydesk_protocol::client::{AskClaudeCode, Cancel, Run};
-use copydesk_protocol::convert;
 use copydesk_protocol::rest::StartRun;
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::command::RoomCommand;
 
 use super::SocketConnection;
 use super::socket_error::{SocketError, SocketResult};
@@ -18,7 +18,7 @@ const LONGEST_RUN_NAME: usize = 128;
 /// # Errors
 /// `invalid_payload` for a name, prompt, model or selection that is not accepted, `not_allowed` or
 /// `model_not_allowed`, `already_exists`, `too_many_requests`; see
-/// [`AgentService::ask`](copydesk_engine::agent::AgentService::ask).
+/// [`AgentService::ask`](copydesk_agent::AgentService::ask).
 pub async fn ask(
     connection: &mut SocketConnection,
     payload: AskClaudeCode,
@@ -78,7 +78,7 @@ pub async fn listen_in_private(
     let agents = &connection.caller.api.agents;
     let room = agents.private_room(session, &connection.caller.principal).await?;
     if !connection.rooms.contains_key(room.document()) {
-        let (reply, opened) = copydesk_engine::rooms::command::ReplySender::channel();
+        let (reply, opened) = copydesk_rooms::command::ReplySender::channel();
         room.send(RoomCommand::Open(connection.as_member(), None, reply)).await;
         opened.await.map_err(|_| SocketError::internal())??;
         connection.rooms.insert(room.document().clone(), room);

@@ -11,16 +11,16 @@ use socketioxide::{SocketIo, TransportType};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use copydesk_api::{Caller, SessionRecord};
+use copydesk_auth::AccessGuard;
 use copydesk_connections::SocketClient;
-use copydesk_engine::api::{Caller, SessionRecord};
-use copydesk_engine::auth::AccessGuard;
-use copydesk_engine::ids::MemberId;
-use copydesk_engine::permissions::Principal;
-use copydesk_engine::rooms::command::ClientCapabilities;
-use copydesk_engine::rooms::settings::PermissionMode;
+use copydesk_ids::MemberId;
+use copydesk_ids::permissions::Principal;
 use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, SHORT_UPDATES};
-use copydesk_protocol::convert;
 use copydesk_protocol::server::{Person, SessionRegistered, WireError};
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::command::ClientCapabilities;
+use copydesk_rooms::settings::PermissionMode;
 
 use super::event_queue::{EnqueueEvents, EventQueue};
 use super::link::ClientLink;
@@ -251,8 +251,15 @@ fn registered(
         role: principal.role,
         protocol: PROTOCOL,
         capabilities: capabilities(app),
-        permission_mode: own_mode.unwrap_or_else(|| app.api.default_mode(principal)).into(),
-        permission_modes: app.api.permission_modes(principal).into_iter().map(Into::into).collect(),
+        permission_mode: convert::permission_mode(
+            own_mode.unwrap_or_else(|| app.api.default_mode(principal)),
+        ),
+        permission_modes: app
+            .api
+            .permission_modes(principal)
+            .into_iter()
+            .map(convert::permission_mode)
+            .collect(),
         models: app.api.agents.models(),
         local_models: app.api.agents.local_models(),
         settings: convert::settings(&app.api.rooms.settings()),

@@ -5,15 +5,15 @@ use serde::Deserialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use copydesk_engine::api::{
+use copydesk_api::{
     DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, NodeAddress,
     decide_all,
 };
-use copydesk_engine::ids::RequestId;
+use copydesk_ids::RequestId;
 use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
-use copydesk_protocol::convert;
 use copydesk_protocol::rest::{DecisionResult, DecisionResults};
 use copydesk_protocol::server::WireError;
+use copydesk_protocol_conversion as convert;
 
 use super::SocketConnection;
 use super::relay::NodeAnswer;

@@ -4,18 +4,18 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use copydesk_engine::api::{ApiResult, Caller};
-use copydesk_engine::cpu_pool;
-use copydesk_engine::ids::{ClientId, DocumentId, UserId, Version};
-use copydesk_engine::metrics;
-use copydesk_engine::permissions::Action;
-use copydesk_engine::rooms::command::{PushRequest, ReplySender, RoomCommand};
-use copydesk_engine::rooms::event::CaretPosition;
+use copydesk_api::{ApiResult, Caller};
+use copydesk_cpu_pool as cpu_pool;
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{ClientId, DocumentId, UserId, Version};
+use copydesk_metrics as metrics;
 use copydesk_protocol::client::{
     Caret, MoveCaret, NameDocument, OpenDocument, PushUpdates, Resync,
 };
-use copydesk_protocol::convert;
 use copydesk_protocol::rest::NewVersion;
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::command::{PushRequest, ReplySender, RoomCommand};
+use copydesk_rooms::event::CaretPosition;
 
 use super::event_queue::AckReply;
 use super::socket_error::{SocketError, SocketResult};

@@ -23,9 +23,9 @@ use socketioxide::socket::Socket;
 
 use super::link::{ClientLink, EventAck};
 use super::socket_error::{SocketError, SocketResult};
+use copydesk_api::NodeAddress;
 use copydesk_connections::{EndReason, HeldBytes, HeldPurpose};
-use copydesk_engine::api::NodeAddress;
-use copydesk_engine::metrics;
+use copydesk_metrics as metrics;
 use copydesk_operations::of_event;
 
 /// Maximum events of one socket that wait for their answer.
@@ -327,7 +327,7 @@ mod tests {
     use axum::body::{Body, to_bytes};
     use axum::http::Request;
     use copydesk_connections::{ConnectionLimits, ConnectionRegistry, SocketClient};
-    use copydesk_engine::permissions::{Principal, Role};
+    use copydesk_ids::permissions::{Principal, Role};
     use socketioxide::SocketIo;
     use socketioxide::extract::SocketRef;
     use tower::ServiceExt as _;

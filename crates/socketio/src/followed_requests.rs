@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use copydesk_engine::ids::{DocumentId, RequestId};
+use copydesk_ids::{DocumentId, RequestId};
 
 /// Event for a client that another server relays: that server is to make the client follow a
 /// request.

@@ -29,14 +29,14 @@ use socketioxide::SocketIo;
 use tokio::sync::{oneshot, watch};
 use tokio_util::task::TaskTracker;
 
+use copydesk_api::{Application, Caller};
+use copydesk_auth::AccessGuard;
 use copydesk_connections::{ConnectionRegistry, EndReason, SocketClient};
-use copydesk_engine::api::{Application, Caller};
-use copydesk_engine::auth::AccessGuard;
-use copydesk_engine::ids::{DocumentId, MemberId, SessionId};
-use copydesk_engine::permissions::Action;
-use copydesk_engine::rooms::command::{ClientCapabilities, JoiningMember};
-use copydesk_engine::rooms::{RoomError, RoomHandle};
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{DocumentId, MemberId, SessionId};
 use copydesk_operations::{Operation, RawInput, of_event};
+use copydesk_rooms::command::{ClientCapabilities, JoiningMember};
+use copydesk_rooms::{RoomError, RoomHandle};
 
 use event_queue::{AckReply, IncomingEvent};
 use followed_requests::{FOLLOW, FollowedRequest, RequestsToFollow};

@@ -7,16 +7,14 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc::UnboundedSender;
 
+use copydesk_api::HeardRuns;
 use copydesk_connections::{TextFrame, gather_writes};
-use copydesk_engine::api::HeardRuns;
-use copydesk_engine::ids::{DocumentId, MemberId, RequestId, RunId, SessionId};
-use copydesk_engine::permissions::{Action, Principal};
-use copydesk_engine::rooms::command::ClientCapabilities;
-use copydesk_engine::rooms::event::{
-    AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent,
-};
-use copydesk_engine::rooms::{EncodedEvent, EncodedForm, EventSink};
-use copydesk_protocol::convert;
+use copydesk_ids::permissions::{Action, Principal};
+use copydesk_ids::{DocumentId, MemberId, RequestId, RunId, SessionId};
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::command::ClientCapabilities;
+use copydesk_rooms::event::{AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent};
+use copydesk_rooms::{EncodedEvent, EncodedForm, EventSink};
 
 use super::followed_requests::{FollowedRequest, TO_FOLLOW};
 use super::link::{ClientLink, event_frame};

@@ -21,10 +21,10 @@ use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use copydesk_api::NodeAddress;
 use copydesk_connections::EndReason;
-use copydesk_engine::api::NodeAddress;
-use copydesk_engine::ids::{DocumentId, SessionId};
-use copydesk_engine::metrics;
+use copydesk_ids::{DocumentId, SessionId};
+use copydesk_metrics as metrics;
 use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, RELAYED, RELAYED_INBOX};
 
 use super::SocketConnection;

@@ -2,14 +2,14 @@
 
 use serde_json::value::to_raw_value;
 
-use copydesk_engine::cpu_pool;
-use copydesk_engine::ids::RequestId;
-use copydesk_engine::permissions::Action;
-use copydesk_engine::rooms::command::ViewerChange;
+use copydesk_cpu_pool as cpu_pool;
+use copydesk_ids::RequestId;
+use copydesk_ids::permissions::Action;
 use copydesk_protocol::client::{FocusRequest, ToolApprovalResponse};
-use copydesk_protocol::convert;
 use copydesk_protocol::rest::RequestState;
 use copydesk_protocol::server::Decided;
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::command::ViewerChange;
 
 use super::SocketConnection;
 use super::followed_requests::{FOLLOW, Followed, FollowedRequest};
@@ -24,7 +24,7 @@ const SHORT_ANSWER: usize = 200;
 /// # Errors
 /// `already_resolved`, `stale_preview`, `conflicted` or `expired` if it is too late,
 /// `invalid_decision` or `invalid_payload` if it does not fit, `not_allowed`; see
-/// [`Caller::decide_request`](copydesk_engine::api::Caller::decide_request).
+/// [`Caller::decide_request`](copydesk_api::Caller::decide_request).
 pub async fn respond(
     connection: &mut SocketConnection,
     payload: ToolApprovalResponse,

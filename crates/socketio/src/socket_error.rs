@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use copydesk_api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
 use copydesk_connections::MemoryExhausted;
-use copydesk_engine::api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
-use copydesk_engine::rooms::RoomError;
-use copydesk_protocol::convert;
 use copydesk_protocol::server::WireError;
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::RoomError;
 
 /// Maximum characters of an error message about a payload.
 const LONGEST_COMPLAINT: usize = 400;

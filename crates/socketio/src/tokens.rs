@@ -1,6 +1,6 @@
 //! Event about the token of the connection.
 
-use copydesk_engine::permissions::Action;
+use copydesk_ids::permissions::Action;
 use copydesk_protocol::client::NameToken;
 use copydesk_protocol::server::{NamedPerson, Person};
 

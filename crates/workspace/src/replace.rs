@@ -356,7 +356,7 @@ fn identity(it: &Metadata) -> (u64, u64) {
 
 /// Marks a point where tests let the process die, or let another program act in between.
 fn at(place: &'static str) {
-    copydesk_core::failpoint::pass(place);
+    copydesk_failpoint::pass(place);
     #[cfg(test)]
     tests::reached(place);
 }

@@ -10,7 +10,7 @@ mod scanner;
 
 use std::collections::BTreeMap;
 
-use copydesk_core::unseen_characters::is_unseen;
+use copydesk_document::unseen_characters::is_unseen;
 
 use argv::{CommandWords, unquoted};
 use known_programs::PROGRAMS;

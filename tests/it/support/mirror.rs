@@ -3,7 +3,7 @@
 //! It is not the server's own code on purpose: the simplest reading of `ChangeSet.toJSON()`, over
 //! UTF-16 units.
 
-use copydesk::document::Text;
+use copydesk_document::Text;
 use serde_json::Value;
 
 /// The text of a document at a version.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use copydesk::store::StorePlace;
+use copydesk_store::StorePlace;
 use serde_json::json;
 use tempfile::TempDir;
 

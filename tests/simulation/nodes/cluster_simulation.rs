@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use copydesk::approvals::{
+use copydesk_approvals::{
     ApprovalRequest, CallOrigin, Decision, HunkChoice, HunkVerdict, Preview, ProposedAction,
     RequestSource, RequestVerdict,
 };
-use copydesk::ids::{DocumentId, HunkId, MemberId, RequestId, Version};
-use copydesk::rooms::RoomError;
-use copydesk::rooms::command::{
+use copydesk_ids::{DocumentId, HunkId, MemberId, RequestId, Version};
+use copydesk_rooms::RoomError;
+use copydesk_rooms::command::{
     ApprovalMode, ClientCapabilities, JoiningMember, NewApprovalRequest, OpenedDocument,
     PushRequest, ReplySender, RequestCommand, RoomCommand,
 };
-use copydesk::rooms::simulated_room::SimulatedOutput;
-use copydesk::store::{NodeNews, StoreError};
+use copydesk_rooms::simulated_room::SimulatedOutput;
+use copydesk_store::{NodeNews, StoreError};
 use fastrand::Rng;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};

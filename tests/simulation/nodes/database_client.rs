@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use copydesk::ids::DocumentId;
-use copydesk::store::node_tables::{
+use copydesk_ids::DocumentId;
+use copydesk_store::node_tables::{
     LeaseRow, MessageNotice, MessageStream, MessageTable, NodeRow, NodeTables, StoredMessage,
 };
-use copydesk::store::session_source::WriterSessions;
-use copydesk::store::{StoreError, StoreResult, WriteBatch};
+use copydesk_store::session_source::WriterSessions;
+use copydesk_store::{StoreError, StoreResult, WriteBatch};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use copydesk::approvals::HunkStatus;
-use copydesk::ids::{DocumentId, HunkId, Version};
-use copydesk::store::node_tables::{LeaseRow, NodeRow, StoredMessage};
-use copydesk::store::{StoreOp, WriteBatch};
+use copydesk_approvals::HunkStatus;
+use copydesk_ids::{DocumentId, HunkId, Version};
+use copydesk_store::node_tables::{LeaseRow, NodeRow, StoredMessage};
+use copydesk_store::{StoreOp, WriteBatch};
 use fastrand::Rng;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};

@@ -9,15 +9,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use copydesk::ids::{DocumentId, MemberId, Version};
-use copydesk::permissions::Principal;
-use copydesk::rooms::RoomError;
-use copydesk::rooms::command::RoomCommand;
-use copydesk::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
-use copydesk::rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
-use copydesk::store::node_tables::NodeTables;
-use copydesk::store::session_source::{SessionSource, TransactionAttempts};
-use copydesk::store::{
+use copydesk_approvals::ApprovalSwitch;
+use copydesk_ids::permissions::Principal;
+use copydesk_ids::{DocumentId, MemberId, Version};
+use copydesk_rooms::RoomError;
+use copydesk_rooms::command::RoomCommand;
+use copydesk_rooms::settings::{PermissionMode, ServerSettings};
+use copydesk_rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
+use copydesk_store::node_tables::NodeTables;
+use copydesk_store::session_source::{SessionSource, TransactionAttempts};
+use copydesk_store::{
     ClusterNode, LeaseHolder, NodeAddress, NodeNews, StoreError, StoreResult, WriteBatch,
 };
 use fastrand::Rng;
@@ -597,7 +598,7 @@ impl RoomTask {
         }
     }
 
-    fn publish(&mut self, taken: copydesk::rooms::simulated_room::SimulatedBatch) {
+    fn publish(&mut self, taken: copydesk_rooms::simulated_room::SimulatedBatch) {
         let (sink, number) = (Rc::clone(&self.server.output), self.server.number());
         let document = self.document.clone();
         let joined_members = &mut self.joined_members;

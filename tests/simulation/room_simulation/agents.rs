@@ -1,11 +1,11 @@
 //! Simulated agents: they propose on a version they have read, and learn the result, also after a
 //! restart.
 
-use copydesk::approvals::{
+use copydesk_approvals::{
     ApprovalRequest, CallOrigin, Hunk, Preview, ProposedAction, RequestSource,
 };
-use copydesk::ids::{RequestId, Version};
-use copydesk::rooms::command::{ApprovalMode, NewApprovalRequest};
+use copydesk_ids::{RequestId, Version};
+use copydesk_rooms::command::{ApprovalMode, NewApprovalRequest};
 
 use super::{AgentCall, CallState, RoomSimulation};
 use crate::generators::{self, PEOPLE};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use copydesk::approvals::{ApprovalRequest, HunkStatus};
-use copydesk::document::Update;
-use copydesk::ids::{MemberId, Version};
-use copydesk::rooms::RoomError;
-use copydesk::rooms::command::ProposalOutcome;
-use copydesk::rooms::event::RoomEvent;
-use copydesk::rooms::simulated_room::SimulatedOutput;
+use copydesk_approvals::{ApprovalRequest, HunkStatus};
+use copydesk_document::Update;
+use copydesk_ids::{MemberId, Version};
+use copydesk_rooms::RoomError;
+use copydesk_rooms::command::ProposalOutcome;
+use copydesk_rooms::event::RoomEvent;
+use copydesk_rooms::simulated_room::SimulatedOutput;
 
 use super::{AgentCall, CallState, FOCUS_MS, RoomSimulation};
 use crate::invariants::Invariant::{

@@ -1,8 +1,8 @@
 //! Checks after every batch and at the end of a history.
 
-use copydesk::approvals::{ApprovalRequest, Hunk, HunkStatus};
+use copydesk_approvals::{ApprovalRequest, Hunk, HunkStatus};
 
-use copydesk::rooms::command::ApprovalMode;
+use copydesk_rooms::command::ApprovalMode;
 
 use super::RoomSimulation;
 use crate::invariants::Invariant::{

@@ -1,9 +1,9 @@
 //! Simulated owners add and revoke rules, and others try to.
 
-use copydesk::approvals::{EVERY_TOOL, Person, RememberWish, RuleEffect, RuleScope};
-use copydesk::ids::RuleId;
-use copydesk::permissions::{Principal, Role};
-use copydesk::rooms::command::{NewRule, ReplySender, RoomCommand};
+use copydesk_approvals::{EVERY_TOOL, Person, RememberWish, RuleEffect, RuleScope};
+use copydesk_ids::RuleId;
+use copydesk_ids::permissions::{Principal, Role};
+use copydesk_rooms::command::{NewRule, ReplySender, RoomCommand};
 
 use super::RoomSimulation;
 use crate::generators::{self, PEOPLE};

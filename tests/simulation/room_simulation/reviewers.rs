@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use copydesk::approvals::{
+use copydesk_approvals::{
     ApprovalRequest, Decision, FinishRest, Hunk, HunkChoice, HunkStatus, HunkVerdict,
     RequestVerdict, ToolPolicy,
 };
-use copydesk::document::{ChangeLimits, ChangeSet};
-use copydesk::ids::{HunkId, RequestId, Version};
-use copydesk::permissions::{Principal, Role};
-use copydesk::rooms::command::{
+use copydesk_document::{ChangeLimits, ChangeSet};
+use copydesk_ids::permissions::{Principal, Role};
+use copydesk_ids::{HunkId, RequestId, Version};
+use copydesk_rooms::command::{
     ProposeAgain, ReplySender, RequestCommand, RoomCommand, SettingsChange, UndoChange,
     ViewerChange,
 };
-use copydesk::rooms::settings::OwnSettings;
+use copydesk_rooms::settings::OwnSettings;
 
 use super::{POLICIES, REPLACEMENT_TEXTS, RoomSimulation};
 use crate::decision_oracle::ObservedDecision;

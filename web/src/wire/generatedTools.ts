@@ -1,4 +1,4 @@
-// Written from crates/engine/src/tools: `COPYDESK_BLESS=1 cargo test --lib typescript`.
+// Written from crates/tools/src: `COPYDESK_BLESS=1 cargo test -p copydesk-tools --lib editor_table`.
 
 export interface ToolFacts {
   name: string

@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use crate::cli::{BackupArgs, RestoreArgs};
-use copydesk_engine::check::report;
-use copydesk_engine::store::{
-    self, ContentState, DamagedContent, ExistingData, RestoredDatabase, StorePlace, VerifiedBackup,
+use copydesk_check::report;
+use copydesk_store as store;
+use copydesk_store::{
+    ContentState, DamagedContent, ExistingData, RestoredDatabase, StorePlace, VerifiedBackup,
 };
 
 use super::migrate::counts_in_words;
@@ -86,7 +87,7 @@ async fn looked_through(args: &RestoreArgs) -> Result<VerifiedBackup> {
 }
 
 fn has_owner_token(data: &Path) -> bool {
-    copydesk_engine::auth::kept_owner_secret(data).is_ok_and(|kept| kept.is_some())
+    copydesk_auth::kept_owner_secret(data).is_ok_and(|kept| kept.is_some())
 }
 
 /// Returns a name like `copydesk-backup-20261120T140502Z.sqlite`.

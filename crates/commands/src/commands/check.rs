@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::{CommandOutcome, error_text};
 use crate::cli::CheckArgs;
-use copydesk_engine::check::{CheckCounts, CheckReport, report};
-use copydesk_engine::store::{Store, StoreAccess};
+use copydesk_check::{CheckCounts, CheckReport, report};
+use copydesk_store::{Store, StoreAccess};
 
 /// Prints the findings. Fails only if nothing can be printed.
 pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {

@@ -5,9 +5,9 @@ use anyhow::{Context as _, Result};
 use super::output::write_out;
 use super::stored_data::visit;
 use crate::cli::ExportArgs;
-use copydesk_core::ids::DocumentId;
-use copydesk_engine::api::export_input;
-use copydesk_engine::rooms::ExportSnapshot;
+use copydesk_api::export_input;
+use copydesk_ids::DocumentId;
+use copydesk_rooms::ExportSnapshot;
 
 /// Exports a document into a file or to standard output.
 pub(super) async fn run(args: ExportArgs) -> Result<()> {

@@ -7,9 +7,9 @@ use tokio::sync::mpsc;
 
 use crate::cli::McpArgs;
 use crate::config::DEFAULT_DATA;
+use copydesk_auth::kept_owner_secret;
 use copydesk_client::ServerClient;
 use copydesk_client::mcp::{InputLine, StdioBridge, input_lines, write_line};
-use copydesk_engine::auth::kept_owner_secret;
 
 use super::stop_signal;
 

@@ -6,9 +6,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result};
 
 use crate::cli::MigrateArgs;
-use copydesk_engine::store::{
-    Store, StoreError, StorePlace, TransferCounts, TransferReport, transfer,
-};
+use copydesk_store::{Store, StoreError, StorePlace, TransferCounts, TransferReport, transfer};
 
 use super::say;
 use super::stored_data::require_data;

@@ -17,7 +17,7 @@ use crate::cli::{
 use crate::config;
 use copydesk_client::show::{self, DiffStyle, clean};
 use copydesk_client::{ClientError, ClientResult, ServerClient};
-use copydesk_core::export::ExportFormat;
+use copydesk_export::ExportFormat;
 
 use super::{CommandOutcome, say, write_out};
 pub(super) use administration::{person, share, spending};

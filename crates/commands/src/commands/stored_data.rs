@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 
 use crate::config;
-use copydesk_engine::store::{Store, StoreAccess, StorePlace};
+use copydesk_store::{Store, StoreAccess, StorePlace};
 
 /// Opens the data of a server that may be running.
 pub(super) async fn visit(data: Option<PathBuf>, database_url: Option<String>) -> Result<Store> {

@@ -4,14 +4,14 @@ use anyhow::{Result, bail};
 use jiff::Timestamp;
 
 use crate::cli::TokenArgs;
+use copydesk_auth::Authenticator;
 use copydesk_client::ServerClient;
-use copydesk_core::permissions::Role;
-use copydesk_engine::auth::Authenticator;
-use copydesk_engine::rooms::clock::WallClock;
+use copydesk_ids::permissions::Role;
 use copydesk_protocol::client::IssueToken;
-use copydesk_protocol::convert;
 use copydesk_protocol::names::TokenStatus;
 use copydesk_protocol::server::{LoginLine, TokenLine, TokenList};
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::clock::WallClock;
 
 use super::say;
 use super::stored_data::visit;

@@ -17,7 +17,7 @@ use copydesk_llm::claude_cli;
 /// The command cannot be run.
 #[cfg(target_os = "linux")]
 pub(super) fn supervise(args: &SuperviseArgs) -> Result<()> {
-    let supervised = copydesk_engine::processes::supervisor::supervise(&args.mark, &args.command);
+    let supervised = copydesk_processes::supervisor::supervise(&args.mark, &args.command);
     supervised.context("cannot run the command")
 }
 
@@ -37,7 +37,7 @@ pub(super) fn supervise(_: &SuperviseArgs) -> Result<()> {
 #[cfg(feature = "grammar")]
 pub(super) fn grammar_worker() -> Result<()> {
     #[cfg(target_os = "linux")]
-    copydesk_engine::processes::lower_priority();
+    copydesk_processes::lower_priority();
     copydesk_llm::harper::run_grammar_worker().context("cannot check grammar")
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::cli::ServeArgs;
-use copydesk_engine::auth::{ExpiryError, LoginRoleError, LoginRoles, parse_expiry};
+use copydesk_auth::{ExpiryError, LoginRoleError, LoginRoles, parse_expiry};
 
 /// `true` if this build can ask identity providers.
 const HAS_OIDC: bool = cfg!(feature = "oidc");

@@ -17,10 +17,10 @@ use crate::rest::middleware::body_quota::HeldBody;
 use crate::rest::middleware::request_id;
 use crate::rest::middleware::request_limit::CountedRequest;
 use crate::rest::problem::Problem;
+use copydesk_api::Caller;
 use copydesk_connections::body_guard::BodyGuard;
-use copydesk_engine::api::Caller;
-use copydesk_engine::ids::DocumentId;
-use copydesk_engine::permissions::{Action, Principal};
+use copydesk_ids::DocumentId;
+use copydesk_ids::permissions::{Action, Principal};
 
 use super::limits::{AnswerPermit, BUSY_S};
 

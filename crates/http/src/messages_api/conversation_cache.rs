@@ -11,8 +11,8 @@ use std::sync::Arc;
 use lru::LruCache;
 use serde::{Deserialize, Serialize};
 
-use copydesk_engine::ids::{SessionId, UserId, Version};
-use copydesk_engine::llm::messages_api::{ChatMessage, ContentBlock};
+use copydesk_ids::{SessionId, UserId, Version};
+use copydesk_llm::messages_api::{ChatMessage, ContentBlock};
 
 use super::conversation_hash::ConversationHash;
 

@@ -10,8 +10,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Map, Number, Value, json};
 use sha2::Sha256;
 
-use copydesk_engine::ids::hex;
-use copydesk_engine::llm::messages_api::{ChatMessage, ContentBlock, MessageRole};
+use copydesk_ids::hex;
+use copydesk_llm::messages_api::{ChatMessage, ContentBlock, MessageRole};
 
 /// Key of a conversation. Nobody can compute one without the server's secret.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 use crate::messages_api::conversation_cache::{ConversationCache, KnownConversation, MemoryBounds};
 use crate::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
 use crate::messages_api::failure::ApiFailure;
-use copydesk_engine::api::{AnswerRecord, ApiError, StoredAnswers};
-use copydesk_engine::auth::{AuthError, TokenSecret};
-use copydesk_engine::ids::UserId;
+use copydesk_api::{AnswerRecord, ApiError, StoredAnswers};
+use copydesk_auth::{AuthError, TokenSecret};
+use copydesk_ids::UserId;
 
 use super::limits::AnswerLimits;
 

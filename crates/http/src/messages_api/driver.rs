@@ -15,16 +15,15 @@ use crate::messages_api::request::CheckedRequest;
 use crate::messages_api::server_tool_loop::{LoopEnd, LoopStep, ServerToolLoop, unfold};
 use crate::messages_api::sse_encoder::SseEncoder;
 use crate::rest::http_state::HttpState;
-use copydesk_engine::agent::{CallPayer, ChosenModel, MeteredCall, ReachedLimit};
-use copydesk_engine::api::{Application, Caller};
-use copydesk_engine::ids::{SessionId, Version};
-use copydesk_engine::llm::messages_api::{
-    ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent,
-};
-use copydesk_engine::llm::{self, AnswerDelta, AssistantMessage, ModelError, RetryMode};
-use copydesk_engine::metrics;
-use copydesk_engine::permissions::Principal;
-use copydesk_protocol::convert;
+use copydesk_agent::{CallPayer, ChosenModel, MeteredCall, ReachedLimit};
+use copydesk_api::{Application, Caller};
+use copydesk_ids::permissions::Principal;
+use copydesk_ids::{SessionId, Version};
+use copydesk_llm as llm;
+use copydesk_llm::messages_api::{ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent};
+use copydesk_llm::{AnswerDelta, AssistantMessage, ModelError, RetryMode};
+use copydesk_metrics as metrics;
+use copydesk_protocol_conversion as convert;
 
 use super::admission::AdmittedRequest;
 use super::conversations::{ConversationLifetime, Conversations};
@@ -117,7 +116,7 @@ impl AnswerWork {
         mut self,
         sender: Option<mpsc::Sender<StreamEvent>>,
     ) -> Result<Value, ApiFailure> {
-        let id = format!("msg_{}", copydesk_engine::ids::sortable_uuid().simple());
+        let id = format!("msg_{}", copydesk_ids::sortable_uuid().simple());
         let mut telling = SseEncoder::new(id, self.asked.model.clone());
         tell(sender.as_ref(), telling.start()).await;
         if self.asked.max_tokens == 0 {

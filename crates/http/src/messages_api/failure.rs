@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use copydesk_engine::llm::ModelError;
-use copydesk_engine::llm::messages_api::{ErrorBody, ProviderError};
+use copydesk_llm::ModelError;
+use copydesk_llm::messages_api::{ErrorBody, ProviderError};
 
 /// Failure of a request, in the form of the API.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::messages_api::failure::ApiFailure;
 use crate::rest::middleware::body_quota::HeldBody;
-use copydesk_engine::ids::UserId;
+use copydesk_ids::UserId;
 
 /// Maximum answers of one person that are being written or wait for people at the same time.
 const ANSWERS_AT_ONCE: usize = 64;

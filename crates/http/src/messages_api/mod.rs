@@ -26,9 +26,9 @@ use serde_json::json;
 
 use crate::messages_api::failure::ApiFailure;
 use crate::messages_api::request::{CheckedRequest, RequestPurpose};
-use copydesk_engine::agent::ChosenModel;
-use copydesk_engine::llm;
-use copydesk_engine::rooms::RoomError;
+use copydesk_agent::ChosenModel;
+use copydesk_llm as llm;
+use copydesk_rooms::RoomError;
 
 use crate::rest::http_state::HttpState;
 use crate::rest::problem::Problem;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::messages_api::failure::ApiFailure;
-use copydesk_engine::agent::{AgentService, ChosenModel};
+use copydesk_agent::{AgentService, ChosenModel};
 
 /// Default number of models on one page.
 const PAGE: usize = 20;

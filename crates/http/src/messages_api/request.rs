@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use copydesk_engine::llm::CachePolicy;
-use copydesk_engine::llm::messages_api::{
+use copydesk_llm::CachePolicy;
+use copydesk_llm::messages_api::{
     ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition,
 };
 
@@ -480,7 +480,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use copydesk_engine::llm::messages_api::CacheControl;
+    use copydesk_llm::messages_api::CacheControl;
 
     /// Returns a request with one field replaced, or left out for null.
     pub(crate) fn request(name: &str, value: Value) -> Value {

@@ -8,8 +8,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use copydesk_engine::llm::AssistantMessage;
-use copydesk_engine::llm::messages_api::{
+use copydesk_llm::AssistantMessage;
+use copydesk_llm::messages_api::{
     ChatMessage, ContentBlock, MessageRole, StopReason, TokenUsage, ToolChoice,
 };
 

@@ -13,16 +13,16 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::messages_api::failure::ApiFailure;
 use crate::messages_api::request::CheckedRequest;
 use crate::rest::http_state::HttpState;
-use copydesk_engine::agent::{AskError, CallEvent, CallRequest, CallSource, ExternalCall};
-use copydesk_engine::api::{ApiError, Application, ErrorCode};
-use copydesk_engine::ids::{DocumentId, SessionId, Version};
-use copydesk_engine::llm::ModelDocument;
-use copydesk_engine::llm::messages_api::{ContentBlock, MessageRole, ToolDefinition};
-use copydesk_engine::permissions::{Action, Principal};
-use copydesk_engine::rooms::RoomError;
-use copydesk_engine::rooms::settings::model_access::AskedModel;
-use copydesk_engine::tools::{ToolCall, ToolFacts, ToolScope, WordsRead};
+use copydesk_agent::{AskError, CallEvent, CallRequest, CallSource, ExternalCall};
+use copydesk_api::{ApiError, Application, ErrorCode};
+use copydesk_ids::permissions::{Action, Principal};
+use copydesk_ids::{DocumentId, SessionId, Version};
+use copydesk_llm::ModelDocument;
+use copydesk_llm::messages_api::{ContentBlock, MessageRole, ToolDefinition};
 use copydesk_protocol::client::ServerTool;
+use copydesk_rooms::RoomError;
+use copydesk_rooms::settings::model_access::AskedModel;
+use copydesk_tools::{ToolCall, ToolFacts, ToolScope, WordsRead};
 
 use super::admission::{self, AdmittedRequest};
 

@@ -9,8 +9,8 @@ use std::mem::discriminant;
 
 use serde_json::{Map, Value, json};
 
-use copydesk_engine::llm::AnswerDelta;
-use copydesk_engine::llm::messages_api::{
+use copydesk_llm::AnswerDelta;
+use copydesk_llm::messages_api::{
     BlockDelta, ContentBlock, MessageDelta, MessageRole, ResponseMessage, StreamEvent, TokenUsage,
     UsageDelta,
 };
@@ -257,7 +257,7 @@ pub fn frame(event: &StreamEvent) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use copydesk_engine::llm::messages_api::StopReason;
+    use copydesk_llm::messages_api::StopReason;
 
     fn telling() -> SseEncoder {
         SseEncoder::new("msg_1".into(), "actor".into())

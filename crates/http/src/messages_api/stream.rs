@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::messages_api::failure::ApiFailure;
 use crate::messages_api::sse_encoder::frame;
-use copydesk_engine::llm::messages_api::StreamEvent;
+use copydesk_llm::messages_api::StreamEvent;
 
 use super::driver::AnswerWork;
 
@@ -140,7 +140,7 @@ impl RunningAnswer {
 
 #[cfg(test)]
 mod tests {
-    use copydesk_engine::llm::messages_api::ErrorBody;
+    use copydesk_llm::messages_api::ErrorBody;
 
     use super::*;
 

@@ -8,14 +8,14 @@ use super::requests::take;
 use crate::rest::middleware::relay;
 use crate::rest::middleware::relayed_parts::{PartAnswer, PartRelay};
 use axum::http::StatusCode;
-use copydesk_engine::api::{
+use copydesk_api::{
     Caller, DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, NodeAddress,
 };
-use copydesk_engine::ids::RequestId;
+use copydesk_ids::RequestId;
 use copydesk_protocol::client::ToolApprovalResponse;
-use copydesk_protocol::convert;
 use copydesk_protocol::rest::DecisionResult;
 use copydesk_protocol::server::WireError;
+use copydesk_protocol_conversion as convert;
 
 /// Decisions of one caller.
 pub(crate) struct RestDecisions<'a> {

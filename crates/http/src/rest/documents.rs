@@ -8,13 +8,13 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
-use copydesk_engine::api::{ApiError, Caller, DocumentRecord};
-use copydesk_engine::cpu_pool;
-use copydesk_engine::ids::{DocumentId, Version};
-use copydesk_engine::permissions::Action;
-use copydesk_protocol::convert;
+use copydesk_api::{ApiError, Caller, DocumentRecord};
+use copydesk_cpu_pool as cpu_pool;
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{DocumentId, Version};
 use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{DocumentPage, VersionPage, VersionText};
+use copydesk_protocol_conversion as convert;
 
 /// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 const SHORT_TEXT: usize = 128 * 1024;

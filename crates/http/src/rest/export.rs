@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Response};
 
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::pagination::PathId;
-use copydesk_engine::api::{Caller, ExportedFile};
-use copydesk_engine::export::ExportFormat;
-use copydesk_engine::ids::DocumentId;
+use copydesk_api::{Caller, ExportedFile};
+use copydesk_export::ExportFormat;
+use copydesk_ids::DocumentId;
 use copydesk_protocol::queries::ExportQuery;
 
 /// Returns the file, to anyone who may read the document.

@@ -5,10 +5,10 @@ use axum::extract::OriginalUri;
 
 use super::problem::RestResult;
 use crate::rest::middleware::pagination::{PageQuery, QueryParams, next};
-use copydesk_engine::api::Caller;
-use copydesk_protocol::convert;
+use copydesk_api::Caller;
 use copydesk_protocol::queries::FileListQuery;
 use copydesk_protocol::rest::FilePage;
+use copydesk_protocol_conversion as convert;
 
 /// Lists the text files that can be opened, folder by folder, without ignored files.
 ///

@@ -6,11 +6,11 @@ use axum::http::Uri;
 
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
-use copydesk_engine::api::{AuditLines, Caller};
-use copydesk_engine::ids::DocumentId;
-use copydesk_protocol::convert;
+use copydesk_api::{AuditLines, Caller};
+use copydesk_ids::DocumentId;
 use copydesk_protocol::queries::{AuditQuery, ListPart};
 use copydesk_protocol::rest::AuditPage;
+use copydesk_protocol_conversion as convert;
 
 /// Maximum lines of an audit log in one answer.
 const MOST_LINES: u32 = 500;

@@ -1,7 +1,7 @@
 //! State that all handlers of HTTP requests share.
 
 use crate::messages_api::Conversations;
-use copydesk_engine::api::Application;
+use copydesk_api::Application;
 
 use super::metrics::MetricsAccess;
 use super::middleware::body_quota::BodyQuota;

@@ -14,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 use super::http_state::HttpState;
 use super::middleware::auth_session::token;
 use super::problem::{Problem, RestResult};
-use copydesk_engine::api::Caller;
-use copydesk_engine::auth::TokenSecret;
-use copydesk_engine::metrics;
-use copydesk_engine::permissions::Action;
+use copydesk_api::Caller;
+use copydesk_auth::TokenSecret;
+use copydesk_ids::permissions::Action;
+use copydesk_metrics as metrics;
 
 /// Media type of Prometheus' text format.
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";

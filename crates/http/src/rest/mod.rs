@@ -25,7 +25,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, get, post};
 
-use copydesk_engine::permissions::Action;
+use copydesk_ids::permissions::Action;
 use copydesk_operations::BodyKind;
 
 pub use crate::messages_api::Conversations;

@@ -17,7 +17,7 @@ use super::{
     documents, export, files, history, openapi, proxy_headers, requests, runs, tokens, transcripts,
 };
 use crate::rest::middleware::body;
-use copydesk_engine::api::{ApiError, Caller};
+use copydesk_api::{ApiError, Caller};
 use copydesk_operations::{BASE, BodyKind, Operation, PathFields, RawInput, Route, all};
 
 /// Builds the routes whose bodies are of one of these kinds.

@@ -5,11 +5,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
+use copydesk_api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
 use copydesk_connections::body_guard::BodyEnd;
-use copydesk_engine::api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
-use copydesk_protocol::convert;
 use copydesk_protocol::rest::ProblemDocument;
 use copydesk_protocol::server::WireError;
+use copydesk_protocol_conversion as convert;
 
 /// Challenge to a program without a token (RFC 6750 §3).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"copydesk\"");

@@ -10,17 +10,17 @@ use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
 use crate::rest::middleware::relayed_parts::PartRelay;
-use copydesk_engine::api::{ApiError, Caller, RequestScope, decide_all};
-use copydesk_engine::approvals::ApprovalRequest;
-use copydesk_engine::ids::{DocumentId, RequestId};
-use copydesk_engine::permissions::Action;
-use copydesk_engine::rooms::WORKSPACE_INBOX;
-use copydesk_engine::rooms::persistence::resolved_requests::ResolvedFilter;
+use copydesk_api::{ApiError, Caller, RequestScope, decide_all};
+use copydesk_approvals::ApprovalRequest;
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{DocumentId, RequestId};
 use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
-use copydesk_protocol::convert;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage};
 use copydesk_protocol::server::{Decided, ToolApprovalRequest};
+use copydesk_protocol_conversion as convert;
+use copydesk_rooms::WORKSPACE_INBOX;
+use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
 
 /// Lists open requests, oldest first, or ended ones, newest first.
 ///

@@ -9,11 +9,11 @@ use super::problem::RestResult;
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
-use copydesk_engine::api::{Caller, SessionRecord};
-use copydesk_engine::ids::{RunId, SessionId};
-use copydesk_protocol::convert;
+use copydesk_api::{Caller, SessionRecord};
+use copydesk_ids::{RunId, SessionId};
 use copydesk_protocol::queries::{ListPart, WaitQuery};
 use copydesk_protocol::rest::{RunState, SessionLine, SessionPage, StartRun, StartedRun};
+use copydesk_protocol_conversion as convert;
 
 /// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
 /// its progress.
@@ -53,7 +53,7 @@ pub async fn read(
         id: run.to_string(),
         session_id: session.to_string(),
         document_id: record.document.as_ref().map(ToString::to_string),
-        state: record.state.into(),
+        state: copydesk_protocol_conversion::run_state(record.state),
         prompt: seen.prompt,
         created_at: convert::time(record.created_ms),
         finished_at,

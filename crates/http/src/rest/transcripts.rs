@@ -5,13 +5,13 @@ use axum::extract::OriginalUri;
 
 use super::problem::RestResult;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
-use copydesk_engine::api::{Caller, TranscriptCursor};
-use copydesk_engine::ids::{DocumentId, SessionId};
-use copydesk_engine::permissions::Action;
-use copydesk_protocol::convert;
+use copydesk_api::{Caller, TranscriptCursor};
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{DocumentId, SessionId};
 use copydesk_protocol::queries::TranscriptQuery;
 use copydesk_protocol::rest::Transcript;
 use copydesk_protocol::server::AgentEvent;
+use copydesk_protocol_conversion as convert;
 
 /// Place of one event: its entry in the conversation, and its index among the events of that entry.
 type EntryPlace = (TranscriptCursor, usize);

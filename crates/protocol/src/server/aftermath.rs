@@ -6,7 +6,7 @@ use serde::Serialize;
 use ts_rs::TS;
 
 use super::Person;
-use copydesk_engine::approvals::HunkChoice;
+use copydesk_approvals::HunkChoice;
 
 /// Events after the decision on a request, and what can be done now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
-use copydesk_engine::permissions::Role;
+use copydesk_ids::permissions::Role;
 
 /// Connection in a document.
 #[derive(Clone, Debug, Serialize)]

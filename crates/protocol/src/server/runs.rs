@@ -8,7 +8,7 @@ use ts_rs::TS;
 
 use super::super::names::{AgentEventSubtype, AgentEventType, UpdateType};
 use super::WireError;
-use copydesk_engine::approvals::RequestStatus;
+use copydesk_approvals::RequestStatus;
 
 /// `claudeStreamStart`, `claudeStreamChunk` and `claudeStreamEnd` (document agent protocol).
 #[derive(Clone, Debug, Serialize)]

@@ -7,7 +7,7 @@ use ts_rs::TS;
 
 use super::super::names::{SessionEndCode, TokenStatus};
 use super::Person;
-use copydesk_engine::permissions::Role;
+use copydesk_ids::permissions::Role;
 
 /// Answer of `token:issue` and `POST /api/v1/tokens`. The secret is shown only here.
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]

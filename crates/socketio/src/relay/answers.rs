@@ -10,8 +10,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{mpsc, oneshot};
 
 use copydesk_connections::EndReason;
-use copydesk_engine::ids::DocumentId;
-use copydesk_engine::metrics;
+use copydesk_ids::DocumentId;
+use copydesk_metrics as metrics;
 
 use super::NodePacket;
 use crate::SocketState;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use copydesk_engine::store::PostgresServer;
+use copydesk_store::PostgresServer;
 
 /// Time of a disk sync above which every keystroke waits for the disk noticeably.
 const SLOW_SYNC: Duration = Duration::from_millis(25);

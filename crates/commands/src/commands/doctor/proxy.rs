@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::findings::{self, DoctorFinding};
 use crate::config::ServerConfig;
+use copydesk_auth::kept_owner_secret;
 use copydesk_client::socketio::SocketIoServer;
 use copydesk_client::{ClientError, ServerClient};
-use copydesk_engine::auth::kept_owner_secret;
 
 /// Longest wait for each answer.
 const PATIENCE: Duration = Duration::from_secs(10);

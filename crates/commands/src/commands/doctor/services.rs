@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use super::findings::{self, DoctorFinding};
 use crate::commands::{chat_completions, messages_api};
 use crate::config::{ModelChoice, ServerConfig};
-use copydesk_engine::store::PostgresServer;
 use copydesk_llm::scripted::ScriptedModel;
 use copydesk_llm::{Model, ModelError};
+use copydesk_store::PostgresServer;
 
 /// Longest wait for the list of models of a provider.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -3,8 +3,8 @@
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
-use copydesk_engine::llm::CachePolicy;
-use copydesk_engine::llm::messages_api::{CacheControl, ChatMessage, ContentBlock, MessageRole};
+use copydesk_llm::CachePolicy;
+use copydesk_llm::messages_api::{CacheControl, ChatMessage, ContentBlock, MessageRole};
 
 use super::there;
 

@@ -1,7 +1,7 @@
 //! Conversion of a conversation for models that know only texts and calls.
 
 use crate::messages_api::failure::ApiFailure;
-use copydesk_engine::llm::messages_api::{ContentBlock, MessageRole};
+use copydesk_llm::messages_api::{ContentBlock, MessageRole};
 
 use super::{CheckedRequest, LONGEST_COMPLAINT, wrong};
 

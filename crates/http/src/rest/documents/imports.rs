@@ -8,12 +8,12 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::rest::middleware::pagination::QueryParams;
 use crate::rest::problem::{self, Problem, RestResult};
-use copydesk_engine::api::{ApiError, Caller, ErrorCode, ImportedFile};
-use copydesk_engine::convert::FileKind;
-use copydesk_engine::cpu_pool;
-use copydesk_protocol::convert;
+use copydesk_api::{ApiError, Caller, ErrorCode, ImportedFile};
+use copydesk_convert::FileKind;
+use copydesk_cpu_pool as cpu_pool;
 use copydesk_protocol::queries::{ConvertQuery, ImportQuery};
 use copydesk_protocol::rest::ConvertedHtml;
+use copydesk_protocol_conversion as convert;
 
 /// Maximum file, in bytes.
 pub(in crate::rest) const FILE_LIMIT_BYTES: usize = 32 * 1024 * 1024;

@@ -13,9 +13,9 @@ use super::auth_session::AuthSession;
 use super::idempotency::{KeysInFlight, once};
 use crate::rest::http_state::HttpState;
 use crate::rest::problem::{Problem, RestResult};
+use copydesk_api::Caller;
 use copydesk_connections::body_guard::BodyGuard;
-use copydesk_engine::api::Caller;
-use copydesk_engine::permissions::{Action, Principal};
+use copydesk_ids::permissions::{Action, Principal};
 
 /// Bytes of a body that are read for an idempotency key from a person who may not use a longer one.
 const SHORT_BODY_BYTES: usize = 16 * 1024;

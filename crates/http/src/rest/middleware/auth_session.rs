@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, HeaderName, header};
 
 use crate::rest::http_state::HttpState;
 use crate::rest::problem::{Problem, RestResult};
+use copydesk_api::Caller;
+use copydesk_auth::AccessGuard;
 use copydesk_connections::RequestOwner;
-use copydesk_engine::api::Caller;
-use copydesk_engine::auth::AccessGuard;
-use copydesk_protocol::convert;
+use copydesk_protocol_conversion as convert;
 
 /// Seconds after which a person with too many connections may try again.
 const BUSY_S: u64 = 1;

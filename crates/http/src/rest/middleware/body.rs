@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::unknown_fields;
 use crate::rest::problem;
-use copydesk_engine::api::{ApiError, ErrorCode};
+use copydesk_api::{ApiError, ErrorCode};
 use copydesk_operations::PathFields;
 
 /// Maximum characters of an error message: serde quotes what it refuses, however long.

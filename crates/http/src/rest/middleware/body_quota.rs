@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use copydesk_connections::{
     HeldBytes, HeldPurpose, MemoryAccounts, MemoryExhausted, PersonAccount,
 };
-use copydesk_engine::ids::UserId;
+use copydesk_ids::UserId;
 
 /// Quota for bodies while they are read and worked on. Clones share it.
 #[derive(Clone, Debug)]

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::rest::problem::{Problem, RestResult};
-use copydesk_engine::api::{Application, Caller, IdempotencyRecord};
-use copydesk_engine::ids::{UserId, hex};
+use copydesk_api::{Application, Caller, IdempotencyRecord};
+use copydesk_ids::{UserId, hex};
 
 /// Header with the key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");

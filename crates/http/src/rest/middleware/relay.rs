@@ -25,8 +25,8 @@ use tokio::time::Instant;
 
 use super::request_limit::CountedRequest;
 use crate::rest::problem::Problem;
-use copydesk_engine::api::{ClusterNode, NodeAddress};
-use copydesk_engine::metrics;
+use copydesk_api::{ClusterNode, NodeAddress};
+use copydesk_metrics as metrics;
 
 /// Header of a request that another server has passed on, and of the answer that the document is
 /// not here either.

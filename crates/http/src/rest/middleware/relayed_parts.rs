@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::idempotency;
 use super::relay::{ForwardFailure, RELAYED, RequestRelay};
-use copydesk_engine::api::{ClusterNode, NodeAddress};
-use copydesk_engine::metrics;
+use copydesk_api::{ClusterNode, NodeAddress};
+use copydesk_metrics as metrics;
 use copydesk_protocol::server::WireError;
 
 /// Maximum answer of another server that is read, in bytes.

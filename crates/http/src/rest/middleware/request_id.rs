@@ -50,5 +50,5 @@ pub(crate) fn current() -> String {
 }
 
 fn generate() -> String {
-    format!("req_{}", copydesk_engine::ids::sortable_uuid().simple())
+    format!("req_{}", copydesk_ids::sortable_uuid().simple())
 }

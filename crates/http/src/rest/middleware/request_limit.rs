@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use copydesk_engine::ids::UserId;
+use copydesk_ids::UserId;
 use parking_lot::Mutex;
 
 /// Limits of the APIs.

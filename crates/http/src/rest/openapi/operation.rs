@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use crate::rest::middleware::idempotency;
-use copydesk_engine::export::ExportFormat;
+use copydesk_export::ExportFormat;
 use copydesk_operations::{BodyKind, Operation, Route};
 
 /// Name of the output of an operation whose answer is a file.

@@ -1,0 +1,41 @@
+//! Validates owners' rules and policies before a room stores them, because rooms do not know the
+//! tools.
+
+use async_recursion::async_recursion as boxed;
+use copydesk_rooms::command::{NewRule, SettingsChange};
+use copydesk_rooms::{RoomError, RoomHandle};
+
+use crate::AgentService;
+
+impl AgentService {
+    /// Refuses a rule that could never apply.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`], with the available tools.
+    pub fn check_rule(&self, new: &NewRule) -> Result<(), RoomError> {
+        let has_path = new.remember.path.is_some();
+        self.shared.tools.check_ruled(&new.tool, has_path).map_err(RoomError::Invalid)
+    }
+
+    /// Refuses policies for unknown tools. Those that the document already has may stay, because a
+    /// client sends the whole list again to change one of them.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`], with the available tools; errors of reading the room.
+    #[boxed]
+    pub async fn check_policies(
+        &self,
+        configure: &SettingsChange,
+        room: &RoomHandle,
+    ) -> Result<(), RoomError> {
+        for policy in configure.own.policies.iter().flatten() {
+            let Some(tool) = &policy.tool else { continue };
+            let Err(reason) = self.shared.tools.check_asked_about(tool) else { continue };
+            let known = room.read().await?.settings.policies;
+            if !known.iter().any(|it| it.tool.as_ref() == Some(tool)) {
+                return Err(RoomError::Invalid(reason));
+            }
+        }
+        Ok(())
+    }
+}

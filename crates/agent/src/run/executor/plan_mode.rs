@@ -1,0 +1,135 @@
+//! State of a run that depends on people's decisions: the approval of its plan, and decisions about
+//! earlier changes.
+
+use copydesk_approvals::ApprovalRequest;
+use copydesk_ids::{DocumentId, RequestId};
+use copydesk_llm::messages_api::ToolDefinition;
+use copydesk_tools::PlanMode;
+
+use super::{RunExecutor, RunResult};
+use crate::conversation::decision_updates::{DecisionUpdates, ReportedDecision};
+use crate::conversation::transcript::{DecisionNote, EntryKind, TranscriptEntry};
+use crate::conversation::{decision_updates, transcript};
+use crate::{AskError, PermissionMode};
+
+/// Maximum number of earlier decisions that are checked for updates.
+const NEWS_LIMIT: usize = 20;
+
+impl RunExecutor<'_> {
+    /// Returns the plan mode of this run. It is computed from the stored entries, so a restart does
+    /// not change it. A plan that was approved in the present turn counts from the next turn on,
+    /// because the other calls of this turn were made without knowing of it.
+    pub(crate) fn plan_mode(&self) -> PlanMode {
+        if self.run.ask.permission_mode != PermissionMode::PlanFirst {
+            return PlanMode::Off;
+        }
+        let said = self.entries.iter().filter(|entry| entry.run == self.run.ask.run);
+        if transcript::has_plan(said) { PlanMode::Approved } else { PlanMode::Planning }
+    }
+
+    /// Returns the tool that proposes a plan, if this run needs one. It stays available for the
+    /// whole run, because of the prompt cache.
+    pub(crate) fn planning_tool(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
+        let plans = self.run.ask.permission_mode == PermissionMode::PlanFirst;
+        self.shared.tools.planning().filter(|_| plans)
+    }
+
+    /// Adds to the results of calls what people have decided about earlier changes: the model hears
+    /// of it in the next turn, also if that is not the turn of a new question.
+    pub(crate) async fn with_news(&self, kind: EntryKind) -> RunResult<EntryKind> {
+        let (session, run) = (self.run.ask.session.clone(), self.run.ask.run.clone());
+        let mut latest = TranscriptEntry { session, run, at_ms: self.now_ms(), kind };
+        if matches!(latest.kind, EntryKind::Results { .. }) {
+            let told = self.news(Some(&latest)).await?;
+            if let EntryKind::Results { news, .. } = &mut latest.kind {
+                *news = told;
+            }
+        }
+        Ok(latest.kind)
+    }
+
+    /// Returns people's decisions about earlier changes since the model was last told; `latest` is
+    /// an entry that is not stored yet. Empty for an external call, which has no model.
+    pub(crate) async fn news(
+        &self,
+        latest: Option<&TranscriptEntry>,
+    ) -> RunResult<DecisionUpdates> {
+        let mut news =
+            DecisionUpdates { tag: self.prompt.tag.to_string(), ..DecisionUpdates::default() };
+        if self.run.ask.outside().is_some() {
+            return Ok(news);
+        }
+        for first in transcript::decided(self.entries.iter().chain(latest)).take(NEWS_LIMIT) {
+            let Some(now) = self.standing(&first.request).await? else { continue };
+            let newest = self.newest(&now).await?;
+            let id = first.request.clone();
+            if news.told.contains_key(&id) {
+                continue;
+            }
+            let told =
+                decision_updates::describe_news(&self.known_of(first), &now, newest.as_ref());
+            let Some(told) = told else { continue };
+            let document = now.proposal.document.filter(|id| id != self.run_events.room.document());
+            // Rights may have changed since the model made the call, and the text quotes the
+            // document. What is not told now is told once it may be.
+            if self.may_tell_of(document.as_ref()).await? {
+                news.push(id, told, document);
+            }
+        }
+        Ok(news)
+    }
+
+    /// Returns `true` if the model, and everybody who reads this conversation, may be told what
+    /// another document says; `None` is the conversation's own.
+    async fn may_tell_of(&self, document: Option<&DocumentId>) -> RunResult<bool> {
+        let named = document.into_iter().cloned().collect();
+        let room = &self.run_events.room;
+        let hidden = self.shared.hidden_documents(&self.asker, &self.chosen, room, named).await?;
+        Ok(hidden.is_empty())
+    }
+
+    /// Returns the decisions that this run's prompt tells; unchanged after a restart.
+    pub(crate) fn decisions_in_prompt(&self) -> DecisionUpdates {
+        let text_of = |entry: &TranscriptEntry| match &entry.kind {
+            EntryKind::Prompt { news, .. } if entry.run == self.run.ask.run => Some(news.clone()),
+            _ => None,
+        };
+        self.entries.iter().find_map(text_of).unwrap_or_default()
+    }
+
+    /// Returns the state of a request that the model was last told: with the outcome of its call,
+    /// or with later results or a later prompt.
+    fn known_of<'e>(&'e self, first: DecisionNote<'e>) -> ReportedDecision<'e> {
+        // What was told in a turn that the model refused is not sent to it again.
+        let untold = transcript::untold_runs(&self.entries, &self.run.ask.run);
+        let text_of = |entry: &'e TranscriptEntry| {
+            let told = &entry.kind.news()?.told;
+            Some((entry.at_ms, told.get(&first.request)?.as_str()))
+        };
+        let mut sent = self.entries.iter().rev().filter(|entry| !untold.contains(&&entry.run));
+        let last = sent.find_map(text_of);
+        let told_ms = last.map_or(first.at_ms, |(at_ms, _)| at_ms);
+        ReportedDecision { told_ms, stood: last.map(|(_, stood)| stood), first }
+    }
+
+    /// Returns the request that people have proposed in place of `request`, if there is one; the
+    /// newest, if that was proposed again too.
+    async fn newest(&self, request: &ApprovalRequest) -> RunResult<Option<ApprovalRequest>> {
+        let mut newest: Option<ApprovalRequest> = None;
+        for _ in 0..NEWS_LIMIT {
+            let Some(again) = newest.as_ref().unwrap_or(request).aftermath.again_as.clone() else {
+                break;
+            };
+            let Some(found) = self.standing(&again).await? else { break };
+            newest = Some(found);
+        }
+        Ok(newest)
+    }
+
+    /// Reads the present state of a request.
+    async fn standing(&self, id: &RequestId) -> RunResult<Option<ApprovalRequest>> {
+        let record = self.shared.store.request(id).await.map_err(AskError::from)?;
+        // An unreadable request is skipped; `check` finds it.
+        Ok(record.and_then(|record| serde_json::from_str(&record.body).ok()))
+    }
+}

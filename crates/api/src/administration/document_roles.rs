@@ -1,0 +1,99 @@
+//! Roles in single documents, for owners: who has one, giving and taking them.
+
+use std::collections::HashMap;
+
+use async_recursion::async_recursion as boxed;
+use copydesk_ids::permissions::{Action, Role};
+use copydesk_ids::{DocumentId, UserId};
+use copydesk_store::{DocumentRoleRecord, Grantee, LoginRecord};
+
+use super::super::{ApiError, ApiResult, Caller};
+
+/// Role that was given in a document, with what people want to see of it.
+#[derive(Clone, Debug)]
+pub struct GivenRole {
+    /// The role, and who has it.
+    pub record: DocumentRoleRecord,
+    /// Login that is meant, of a person who has signed in; `None` for a group, and for an address
+    /// that nobody has signed in with.
+    pub login: Option<LoginRecord>,
+    /// Name of the owner who gave it; `None` for one who has no token any more.
+    pub given_by: Option<String>,
+}
+
+impl Caller {
+    /// Returns the roles that were given in a document, oldest first.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::super::ErrorCode::Unavailable) if the roles cannot be read.
+    #[boxed]
+    pub async fn document_roles(&self, document: &DocumentId) -> ApiResult<Vec<GivenRole>> {
+        let records = self.api.auth.roles_in(document).await?;
+        self.described(records).await
+    }
+
+    /// Gives a role in a document to a person or a group, in the place of the one they had there.
+    /// It takes effect before this returns.
+    ///
+    /// # Errors
+    /// [`Unprocessable`](super::super::ErrorCode::Unprocessable) for a role or a grantee that is
+    /// not accepted, and at the limit of a document; those of [`Self::document_roles`].
+    #[boxed]
+    pub async fn give_document_role(
+        &self,
+        document: &DocumentId,
+        grantee: Grantee,
+        role: Role,
+    ) -> ApiResult<GivenRole> {
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let record = self.api.auth.give_role(document, grantee, role, by, now_ms).await?;
+        let given = self.described(vec![record]).await?.pop();
+        given.ok_or_else(ApiError::internal)
+    }
+
+    /// Takes the role in a document from a person or a group. It takes effect before this returns.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::super::ErrorCode::NotFound) if they have none there; those of
+    /// [`Self::document_roles`].
+    #[boxed]
+    pub async fn take_document_role(
+        &self,
+        document: &DocumentId,
+        grantee: Grantee,
+    ) -> ApiResult<()> {
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        Ok(self.api.auth.take_role(document, grantee, by, now_ms).await?)
+    }
+
+    /// Checks that the caller may say who reaches a document, and that it is in lists. It is not
+    /// opened for that: another server of several may have it.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::super::ErrorCode::NotAllowed) for people other than owners,
+    /// [`NotFound`](super::super::ErrorCode::NotFound) for an unknown, deleted or private document.
+    #[boxed]
+    pub async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
+        self.require_in(Action::Manage, Some(document))?;
+        let record = self.api.store.document(document).await?;
+        let is_listed = |found: &copydesk_store::DocumentRecord| {
+            !found.deleted && found.unlisted_owner.is_none()
+        };
+        let record = record.filter(is_listed);
+        record.map(drop).ok_or_else(|| ApiError::not_found("document"))
+    }
+
+    /// Adds the names of people to roles.
+    async fn described(&self, records: Vec<DocumentRoleRecord>) -> ApiResult<Vec<GivenRole>> {
+        let logins = self.api.auth.logins().await?;
+        let givers: Vec<UserId> = records.iter().map(|record| record.given_by.clone()).collect();
+        let names: HashMap<UserId, String> = self.api.auth.names(&givers).await?;
+        let describe = |record: DocumentRoleRecord| {
+            let is_person = !matches!(record.grantee, Grantee::Group(_));
+            let mut people = logins.iter().filter(|login| is_person && record.grantee.is(login));
+            let (login, given_by) = (people.next().cloned(), names.get(&record.given_by).cloned());
+            GivenRole { record, login, given_by }
+        };
+        Ok(records.into_iter().map(describe).collect())
+    }
+}

@@ -1,0 +1,131 @@
+//! Spending of a month, and its limits.
+
+use async_recursion::async_recursion as boxed;
+use serde_json::json;
+
+use copydesk_ids::{DocumentId, UserId};
+use copydesk_store::{
+    AdministrationOp, AuditEntry, SpendingGroup, SpendingLimit, SpendingMonth, SpendingScope,
+    SpendingSum, StoreOp, WriteBatch,
+};
+
+use crate::{ApiError, ApiResult, Caller};
+
+/// Maximum number of people, and of documents, in a report.
+const MOST_LINES: u32 = 500;
+
+/// What models have cost in a month, and the limits in force.
+#[derive(Clone, Debug)]
+pub struct SpendingReport {
+    /// The month.
+    pub month: SpendingMonth,
+    /// Cost of all calls, in billionths of a US dollar.
+    pub total: u64,
+    /// Limits in force, of whatever month.
+    pub limits: Vec<SpendingLimit>,
+    /// Sums of people, the highest first; also of people who have a limit and cost nothing.
+    pub people: Vec<SpendingSum>,
+    /// Sums of documents, the highest first; also of documents that have a limit and cost nothing.
+    pub documents: Vec<SpendingSum>,
+    /// Sums of models whose price is not known.
+    pub unpriced: Vec<SpendingSum>,
+}
+
+/// Spending limit that an owner wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedLimit {
+    /// Calls that it is about.
+    pub scope: SpendingScope,
+    /// Limit in billionths of a US dollar; `None`: no limit.
+    pub amount: Option<u64>,
+}
+
+impl Caller {
+    /// Returns what models have cost in a month, by default in this one, and the limits.
+    ///
+    /// # Errors
+    /// [`Unavailable`](crate::ErrorCode::Unavailable) if the sums cannot be read.
+    #[boxed]
+    pub async fn spending(&self, month: Option<SpendingMonth>) -> ApiResult<SpendingReport> {
+        let month = month.unwrap_or_else(|| SpendingMonth::at(self.api.clock.now_ms()));
+        let store = &self.api.store;
+        let limits = store.spending_limits().await?;
+        let mut people = store.spending_sums(month, SpendingGroup::People, MOST_LINES).await?;
+        let mut documents =
+            store.spending_sums(month, SpendingGroup::Documents, MOST_LINES).await?;
+        for SpendingLimit { scope, .. } in &limits {
+            match scope {
+                SpendingScope::Person(user) if !has(&people, user.as_str()) => {
+                    people.push(nothing_spent(user.as_str(), self.name_of(user).await?));
+                }
+                SpendingScope::Document(document) if !has(&documents, document.as_str()) => {
+                    let title = store.document(document).await?.map(|record| record.title);
+                    documents.push(nothing_spent(document.as_str(), title));
+                }
+                _ => {}
+            }
+        }
+        let total = store.spent(month, None, None).await?;
+        let unpriced =
+            store.spending_sums(month, SpendingGroup::UnpricedModels, MOST_LINES).await?;
+        Ok(SpendingReport { month, total, limits, people, documents, unpriced })
+    }
+
+    /// Sets or removes a spending limit; it holds from the next call of a model on. Returns the
+    /// spending of this month.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::ErrorCode::NotFound) for an unknown person or document,
+    /// [`Unavailable`](crate::ErrorCode::Unavailable) if the limit is not stored.
+    #[boxed]
+    pub async fn set_spending_limit(&self, wanted: WantedLimit) -> ApiResult<SpendingReport> {
+        let WantedLimit { scope, amount } = wanted;
+        // A limit can be removed although what it was about is gone.
+        if amount.is_some() {
+            self.check_subject(&scope).await?;
+        }
+        let usd = amount.map(|amount| amount as f64 / 1e9);
+        let detail = json!({"for": scope.kind(), "id": scope.subject(), "usd": usd});
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let mut line = AuditEntry::new("spending.limit_set", by, detail, now_ms);
+        if let SpendingScope::Document(document) = &scope {
+            line.document = Some(document.clone());
+        }
+        let put = StoreOp::Administer(AdministrationOp::PutSpendingLimit { scope, amount });
+        self.api.store.commit(WriteBatch::from(put).with(StoreOp::Audit(line))).await?;
+        self.spending(None).await
+    }
+
+    /// Checks that the person or document of a limit exists.
+    async fn check_subject(&self, scope: &SpendingScope) -> ApiResult<()> {
+        match scope {
+            SpendingScope::Server | SpendingScope::Everyone => Ok(()),
+            SpendingScope::Person(user) => {
+                let name = self.name_of(user).await?;
+                name.map(drop).ok_or_else(|| ApiError::not_found("person"))
+            }
+            SpendingScope::Document(document) => self.check_document(document).await,
+        }
+    }
+
+    async fn check_document(&self, document: &DocumentId) -> ApiResult<()> {
+        let record = self.api.store.document(document).await?;
+        let is_listed =
+            record.is_some_and(|record| !record.deleted && record.unlisted_owner.is_none());
+        if is_listed { Ok(()) } else { Err(ApiError::not_found("document")) }
+    }
+
+    /// Returns the name of a person; `None` for an unknown one.
+    async fn name_of(&self, user: &UserId) -> ApiResult<Option<String>> {
+        Ok(self.api.auth.names(std::slice::from_ref(user)).await?.remove(user))
+    }
+}
+
+fn has(sums: &[SpendingSum], subject: &str) -> bool {
+    sums.iter().any(|sum| sum.subject == subject)
+}
+
+fn nothing_spent(subject: &str, title: Option<String>) -> SpendingSum {
+    let subject = subject.to_owned();
+    SpendingSum { subject, title, calls: 0, unpriced: 0, tokens: 0, cost: 0 }
+}

@@ -1,0 +1,79 @@
+//! Conversations with the agent: who may read, clear and fork them.
+
+use async_recursion::async_recursion as boxed;
+use copydesk_agent::ConversationFork;
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{DocumentId, RunId, SessionId};
+
+use super::{ApiResult, Caller};
+
+/// Place from which a conversation continues.
+#[derive(Clone, Debug)]
+pub struct ForkStart {
+    /// Document that the conversation is about.
+    pub document: Option<DocumentId>,
+    /// Session of the earlier run; `None`: the one of the conversation.
+    pub session: Option<SessionId>,
+    /// Earlier run, after whose end the conversation continues.
+    pub run: RunId,
+}
+
+impl Caller {
+    /// Checks that the caller may read a conversation of their own session about a document, or
+    /// about none.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`].
+    #[boxed]
+    pub async fn require_conversation(&self, document: Option<&DocumentId>) -> ApiResult<()> {
+        match document {
+            Some(document) => self.room(document, Action::Read).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins a conversation of the caller's own session anew; earlier entries stay stored.
+    ///
+    /// # Errors
+    /// [`Busy`](super::ErrorCode::Busy) while a run of it is at work or waits; those of
+    /// [`Self::room`] for the document.
+    #[boxed]
+    pub async fn clear_conversation(
+        &self,
+        session: &SessionId,
+        document: Option<DocumentId>,
+    ) -> ApiResult<()> {
+        self.require_asking(document.as_ref()).await?;
+        Ok(self.api.agents.clear(session, document.as_ref(), &self.principal).await?)
+    }
+
+    /// Continues a conversation of the caller's own session from the end of an earlier run.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
+    /// [`Busy`](super::ErrorCode::Busy) while a run is at work or waits; those of
+    /// [`Self::own_session`] for an earlier session, and of [`Self::room`] for the document.
+    #[boxed]
+    pub async fn fork_conversation(&self, session: SessionId, start: ForkStart) -> ApiResult<()> {
+        let ForkStart { document, session: from, run } = start;
+        self.require_asking(document.as_ref()).await?;
+        let from = match from {
+            None => session.clone(),
+            // A conversation about a document belongs to everyone in the document, any other to its
+            // own person.
+            Some(from) if document.is_some() => from,
+            Some(from) => self.own_session(from).await?,
+        };
+        let fork = ConversationFork { session, document, from, run };
+        Ok(self.api.agents.fork(fork, &self.principal).await?)
+    }
+
+    /// Checks that the caller may ask the agent about a document, or about none.
+    #[boxed]
+    pub(super) async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
+        match document {
+            Some(document) => self.room(document, Action::Ask).await.map(drop),
+            None => self.require(Action::Ask),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Documents: lists, contents, titles, settings, edits.
+
+pub(super) mod imports;
+
+use async_recursion::async_recursion as boxed;
+use copydesk_ids::permissions::{Action, Principal};
+use copydesk_ids::{DocumentId, Version};
+use copydesk_rooms::command::{DocumentSnapshot, SettingsChange};
+use copydesk_rooms::settings::DocumentSettings;
+use copydesk_rooms::{NewDocument, RoomHandle};
+use copydesk_store::DocumentRecord;
+
+use super::{ApiError, ApiResult, Application, Caller, ListPage};
+
+/// Document with its content at one moment.
+#[derive(Clone, Debug)]
+pub struct DocumentContent {
+    /// Identifier of the document.
+    pub id: DocumentId,
+    /// Title, text and settings.
+    pub snapshot: DocumentSnapshot,
+}
+
+impl DocumentContent {
+    #[boxed]
+    pub(super) async fn of(room: &RoomHandle) -> ApiResult<Self> {
+        Ok(Self { id: room.document().clone(), snapshot: room.read().await? })
+    }
+}
+
+impl Application {
+    /// Returns the documents that a person may open, last changed first.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
+    #[boxed]
+    pub async fn documents(&self, person: &Principal) -> ApiResult<Vec<DocumentRecord>> {
+        Ok(self.rooms.documents(person).await?)
+    }
+
+    /// Brings a document and its file to the same content, if it has a file: the file is not
+    /// watched while no connection is in the document.
+    async fn settle_file(&self, document: &DocumentId) {
+        if let Some(files) = &self.files {
+            files.settle(document).await;
+        }
+    }
+}
+
+impl Caller {
+    /// Returns a page of the documents that the caller may open, last changed first, after the
+    /// document with this time of its last change and this identifier. A document that changes
+    /// between two pages may be on both.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the page.
+    #[boxed]
+    pub async fn document_page(
+        &self,
+        after: Option<&(u64, String)>,
+        limit: usize,
+    ) -> ApiResult<ListPage<DocumentRecord>> {
+        let only = self.principal.readable_documents();
+        let store = &self.api.store;
+        let mut records = store.documents(only.as_deref(), after, limit as u32 + 1).await?;
+        records.retain(|record| self.principal.may(Action::Read, Some(&record.id)));
+        Ok(ListPage::cut(records, limit))
+    }
+
+    /// Creates a document.
+    ///
+    /// # Errors
+    /// [`Invalid`](super::ErrorCode::Invalid) for too long a text,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored.
+    #[boxed]
+    pub async fn create_document(&self, new: NewDocument) -> ApiResult<DocumentContent> {
+        let room = self.api.rooms.create(new, &self.principal).await?;
+        DocumentContent::of(&room).await
+    }
+
+    /// Returns a document with its text, after it was brought to the same content as its file.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the room stops. A file that cannot be read
+    /// is no error.
+    #[boxed]
+    pub async fn read_document(&self, room: &RoomHandle) -> ApiResult<DocumentContent> {
+        self.api.settle_file(room.document()).await;
+        DocumentContent::of(room).await
+    }
+
+    /// Returns a document with its text as it is.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`].
+    #[boxed]
+    pub async fn content(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
+        DocumentContent::of(&self.room(document, Action::Read).await?).await
+    }
+
+    /// Deletes a document. It can be recovered for 30 days; see [`Self::recover_document`]. Its
+    /// file stays, with every acknowledged change.
+    ///
+    /// # Errors
+    /// [`Unprocessable`](super::ErrorCode::Unprocessable) for the document of a file that has
+    /// settings or rules of its own, [`Unavailable`](super::ErrorCode::Unavailable) if the deletion
+    /// is not stored.
+    #[boxed]
+    pub async fn delete_document(&self, room: &RoomHandle) -> ApiResult<()> {
+        self.check_unprotected(room).await?;
+        self.api.settle_file(room.document()).await;
+        Ok(room.delete(self.principal.clone()).await?)
+    }
+
+    /// Refuses the deletion of a file's document while that has settings or rules of its own. They
+    /// protect the file, which stays, and when it is opened again it has a new document without
+    /// them.
+    async fn check_unprotected(&self, room: &RoomHandle) -> ApiResult<()> {
+        let Some(path) = self.api.rooms.stored_path(room.document()).await? else { return Ok(()) };
+        let mut lifted = room.read().await?.settings.protections();
+        if !room.rules().await?.is_empty() {
+            lifted.push("rules");
+        }
+        if lifted.is_empty() {
+            return Ok(());
+        }
+        Err(ApiError::unprocessable(format!(
+            "this document is the file {path}, which stays; deleting it would lift what protects the file: {}. Take that back \
+             first",
+            lifted.join(", ")
+        )))
+    }
+
+    /// Returns the deleted documents that the caller can recover, last deleted first.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
+    pub async fn trash(&self) -> ApiResult<Vec<DocumentRecord>> {
+        Ok(self.api.rooms.trash(&self.principal).await?)
+    }
+
+    /// Recovers a deleted document. Requests that ended with it stay ended.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
+    pub async fn recover_document(&self, document: &DocumentId) -> ApiResult<()> {
+        Ok(self.api.rooms.recover(document, &self.principal).await?)
+    }
+
+    /// Removes a document from the trash, or all that the caller can recover: they cannot be
+    /// recovered any more. The update log stays in the database.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
+    pub async fn purge_trash(&self, only: Option<&DocumentId>) -> ApiResult<()> {
+        Ok(self.api.rooms.purge(only, &self.principal).await?)
+    }
+
+    /// Changes the review settings of a document or of the workspace inbox, and returns those in
+    /// force.
+    ///
+    /// # Errors
+    /// [`Invalid`](super::ErrorCode::Invalid) for an unknown tool, model or range,
+    /// [`Resync`](super::ErrorCode::Resync) for ranges of an unusable version.
+    #[boxed]
+    pub async fn configure_document(
+        &self,
+        room: &RoomHandle,
+        change: SettingsChange,
+    ) -> ApiResult<DocumentSettings> {
+        self.api.agents.check_policies(&change, room).await?;
+        Ok(room.configure(change, self.principal.clone()).await?)
+    }
+
+    /// Applies a person's own change, the differences between the text of a version and a new text,
+    /// and returns the version after it.
+    ///
+    /// # Errors
+    /// [`Resync`](super::ErrorCode::Resync) if the version is too old or does not exist yet,
+    /// [`Invalid`](super::ErrorCode::Invalid) for too long a text.
+    #[boxed]
+    pub async fn edit_document(
+        &self,
+        room: &RoomHandle,
+        base: Version,
+        text: &str,
+    ) -> ApiResult<Version> {
+        Ok(room.edit(&self.api.store, base, text, &self.principal).await?)
+    }
+}

@@ -1,0 +1,170 @@
+//! Earlier versions of documents: lists, texts, comparisons, authorship and restoration.
+
+use async_recursion::async_recursion as boxed;
+use std::collections::{BTreeMap, HashMap};
+
+use copydesk_approvals::AuthorSpan;
+use copydesk_document::diff::DraftPart;
+use copydesk_document::provenance::UpdatePlacements;
+use copydesk_document::{ChangeLimits, ChangeSet, Text};
+use copydesk_ids::{DocumentId, UserId, Version};
+use copydesk_rooms::{RoomHandle, author_spans, compare, placements, text_at};
+use copydesk_store::HistoryRecord;
+
+use super::{ApiError, ApiResult, Application, Caller, ErrorDetails, ListPage};
+
+/// Versions of a document, newest first.
+#[derive(Debug)]
+pub struct VersionList {
+    /// Page of versions.
+    pub page: ListPage<HistoryRecord>,
+    /// Records stored beside the updates of these versions.
+    pub placements: BTreeMap<Version, UpdatePlacements>,
+    /// Names of the authors who hold tokens.
+    pub names: HashMap<UserId, String>,
+}
+
+/// Differences between two versions.
+#[derive(Debug)]
+pub struct VersionComparison {
+    /// Version that positions are of.
+    pub from: Version,
+    /// The other version.
+    pub to: Version,
+    /// Changes, in order.
+    pub parts: Vec<DraftPart>,
+}
+
+/// Number of removed UTF-16 units from which on an update is large: about 30 words.
+const LARGE_REMOVAL: usize = 200;
+
+/// Returns `true` if the version before the update is worth showing by itself: the update removed
+/// much text, or its change set is too long to say ([`HistoryRecord::changes`]).
+pub fn is_large_update(line: &HistoryRecord) -> bool {
+    let Some(json) = &line.changes else { return true };
+    // A damaged update is not large; `check` finds it.
+    ChangeSet::parse(json, &ChangeLimits::NONE).is_ok_and(|changes| {
+        changes.changed_sections().map(|range| range.len()).sum::<usize>() >= LARGE_REMOVAL
+    })
+}
+
+impl Application {
+    /// Returns the text of a version of a document that the person may read.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
+    #[boxed]
+    pub async fn older_text(
+        &self,
+        document: &DocumentId,
+        version: Version,
+        person: &UserId,
+    ) -> ApiResult<Text> {
+        Ok(text_at(&self.store, document, version, person.as_str()).await?)
+    }
+}
+
+impl Caller {
+    /// Returns the newest versions of a document, or the newest before `before`.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the history cannot be read.
+    #[boxed]
+    pub async fn versions(
+        &self,
+        document: &DocumentId,
+        before: Option<Version>,
+        limit: usize,
+    ) -> ApiResult<VersionList> {
+        let lines = self.api.store.history(document, before, limit as u32 + 1).await?;
+        let page = ListPage::cut(lines, limit);
+        let newest = page.items.first().map_or(Version(0), |line| line.version);
+        let oldest = page.items.last().map_or(Version(0), |line| line.version);
+        let before_oldest = Version(oldest.0.saturating_sub(1));
+        let placements = placements(&self.api.store, document, before_oldest, newest).await?;
+        let names = self.api.auth.names(page.items.iter().map(|line| &line.author)).await?;
+        Ok(VersionList { page, placements, names })
+    }
+
+    /// Returns the text of a version.
+    ///
+    /// # Errors
+    /// [`ApiError::is_no_version`] if the version does not exist yet.
+    #[boxed]
+    pub async fn text_of_version(&self, room: &RoomHandle, version: Version) -> ApiResult<Text> {
+        check_version(room, version).await?;
+        self.api.older_text(room.document(), version, &self.principal.user).await
+    }
+
+    /// Compares a version with another one, or with the newest.
+    ///
+    /// # Errors
+    /// [`ApiError::is_no_version`] if one of the versions does not exist yet,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
+    #[boxed]
+    pub async fn compare_versions(
+        &self,
+        room: &RoomHandle,
+        from: Version,
+        to: Option<Version>,
+    ) -> ApiResult<VersionComparison> {
+        let newest = check_version(room, to.map_or(from, |to| from.max(to))).await?;
+        let (to, person) = (to.unwrap_or(newest), self.principal.user.as_str());
+        let parts = compare(&self.api.store, room.document(), from, to, person).await?;
+        Ok(VersionComparison { from, to, parts })
+    }
+
+    /// Restores the text of an earlier version, and returns the version after that. `only_at` is
+    /// the newest version if nothing may have changed since.
+    ///
+    /// # Errors
+    /// [`ApiError::is_no_version`] if the version does not exist yet,
+    /// [`Resync`](super::ErrorCode::Resync) if others wrote meanwhile.
+    #[boxed]
+    pub async fn restore_version(
+        &self,
+        room: &RoomHandle,
+        version: Version,
+        only_at: Option<Version>,
+    ) -> ApiResult<Version> {
+        check_version(room, version).await?;
+        Ok(room.restore(&self.api.store, version, only_at, &self.principal).await?)
+    }
+
+    /// Returns the newest version, and the author of every span of a range of it; without bounds,
+    /// of the whole text.
+    ///
+    /// # Errors
+    /// [`Invalid`](super::ErrorCode::Invalid) if the range is not within the text,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
+    #[boxed]
+    pub async fn provenance(
+        &self,
+        room: &RoomHandle,
+        from: Option<usize>,
+        to: Option<usize>,
+    ) -> ApiResult<(Version, Vec<AuthorSpan>)> {
+        let now = room.read().await?;
+        let len = now.text.len();
+        let (from, to) = (from.unwrap_or(0), to.unwrap_or(len));
+        if from > to || to > len {
+            let message = format!("`from` and `to` are 0 to {len}, in order");
+            return Err(ApiError::invalid(message));
+        }
+        Ok((
+            now.version,
+            author_spans(&self.api.store, room.document(), now.version, from..to).await?,
+        ))
+    }
+}
+
+/// Returns the newest version, which must not be older than `version`.
+async fn check_version(room: &RoomHandle, version: Version) -> ApiResult<Version> {
+    let newest = room.read().await?.version;
+    if version <= newest {
+        return Ok(newest);
+    }
+    let message = format!("the newest version is {newest}");
+    Err(ApiError::invalid(message).with(ErrorDetails::NoVersion))
+}

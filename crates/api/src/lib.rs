@@ -1,0 +1,154 @@
+//! Application layer: what a person may see and do, written once for all transports.
+//!
+//! Operations call methods of [`Caller`], which return values of the modules below or an
+//! [`ApiError`]. Transports translate these; they know no store.
+//!
+//! The right that an operation needs is declared with it, in the crate `operations`, and checked
+//! before its function is called: a method here works on the room that the check returned, and
+//! checks only what depends on other parts of its input.
+
+mod administration;
+mod answers;
+mod audit;
+mod caller;
+mod conversations;
+mod documents;
+mod error;
+mod exports;
+mod files;
+mod history;
+mod idempotency;
+mod page;
+mod readiness;
+mod requests;
+mod rules;
+mod runs;
+mod server_tools;
+mod sessions;
+mod settings;
+mod tokens;
+pub mod webhooks;
+
+use std::sync::Arc;
+
+use async_recursion::async_recursion as boxed;
+use copydesk_agent::AgentService;
+use copydesk_auth::{Authenticator, SignInPolicy};
+use copydesk_file_sync::FileSync;
+use copydesk_ids::permissions::Principal;
+use copydesk_rooms::RoomRegistry;
+use copydesk_rooms::clock::WallClock;
+use copydesk_store::Store;
+
+pub use administration::document_roles::GivenRole;
+pub use administration::people::{
+    DeletionObstacle, PersonDeletionReport, PersonPreview, PrivateDocuments,
+};
+pub use administration::spending::{SpendingReport, WantedLimit};
+pub use administration::work::{RunLine, ServerWork};
+pub use answers::StoredAnswers;
+pub use audit::AuditLines;
+pub use caller::Caller;
+pub use conversations::ForkStart;
+pub use copydesk_store::{
+    AnswerRecord, AuditEntry, AuditRecord, ClusterNode, DocumentRecord, DocumentRoleRecord,
+    Grantee, HistoryRecord, IdempotencyRecord, LoginRecord, NodeAddress, PersonCounts,
+    SessionRecord, SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StorageSizes,
+    TokenRecord, TranscriptCursor,
+};
+pub use documents::DocumentContent;
+pub use documents::imports::{DocumentImport, ImportedFile};
+pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
+pub use exports::{ExportedFile, export_input};
+pub use files::{DocumentPaths, ListedFiles};
+pub use history::{VersionComparison, VersionList, is_large_update};
+pub use page::ListPage;
+pub use requests::decision_batch::{
+    DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, decide_all,
+};
+pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
+pub use runs::{AdmittedRun, HeardRuns};
+pub use settings::NewSettings;
+
+use administration::person_deletion::DeletionSignal;
+use documents::imports::ImportAdmission;
+use readiness::Readiness;
+use webhooks::AddressPolicy;
+
+/// Parts of the server that operations use, and operations of the transports themselves. Clones
+/// share one state.
+#[derive(Clone)]
+pub struct Application {
+    store: Store,
+    files: Option<FileSync>,
+    address_policy: AddressPolicy,
+    readiness: Readiness,
+    sign_in: Option<SignInPolicy>,
+    deletions: DeletionSignal,
+    imports: ImportAdmission,
+    /// Authenticator of tokens.
+    pub auth: Authenticator,
+    /// Rooms of the documents.
+    pub rooms: RoomRegistry,
+    /// Service for models, runs and gated tools.
+    pub agents: AgentService,
+    /// Source of the current time.
+    pub clock: WallClock,
+    /// Principal of every caller under `--no-auth`.
+    pub everyone: Option<Principal>,
+}
+
+/// Options of the server that change what people may do.
+#[derive(Clone, Debug)]
+pub struct ApplicationOptions {
+    /// Principal of every caller under `--no-auth`.
+    pub everyone: Option<Principal>,
+    /// Policy for the addresses of webhooks.
+    pub address_policy: AddressPolicy,
+    /// Rules for people who sign in with an identity provider; `None`: nobody can.
+    pub sign_in: Option<SignInPolicy>,
+}
+
+impl Application {
+    /// Returns the application of these parts, which share one store.
+    pub fn new(
+        store: Store,
+        auth: Authenticator,
+        rooms: RoomRegistry,
+        agents: AgentService,
+        files: Option<FileSync>,
+        clock: WallClock,
+        options: ApplicationOptions,
+    ) -> Self {
+        let ApplicationOptions { everyone, address_policy, sign_in } = options;
+        let readiness = Readiness::default();
+        Self {
+            store,
+            files,
+            address_policy,
+            readiness,
+            sign_in,
+            deletions: DeletionSignal::default(),
+            imports: ImportAdmission::default(),
+            auth,
+            rooms,
+            agents,
+            clock,
+            everyone,
+        }
+    }
+
+    /// Returns this server as one of several; `None` if it is the only one.
+    pub fn node(&self) -> Option<&Arc<ClusterNode>> {
+        self.store.node()
+    }
+
+    /// Checks that a change can be stored and read, at most every 2 seconds.
+    ///
+    /// # Errors
+    /// The failure, in words that tell nothing of the machine.
+    #[boxed]
+    pub async fn check_readiness(&self) -> Result<(), &'static str> {
+        self.readiness.check(&self.store).await
+    }
+}

@@ -1,0 +1,164 @@
+//! Runs of the agent: who may start, see and stop them.
+
+use async_recursion::async_recursion as boxed;
+use std::time::Duration;
+
+use copydesk_agent::{AskError, PermissionMode, RunStatus, StopFilter};
+use copydesk_auth::AccessGuard;
+use copydesk_ids::permissions::Action;
+use copydesk_ids::{DocumentId, RunId, SessionId};
+use copydesk_rooms::clock::WallClock;
+use copydesk_store::{NodeNews, Store, StoreOp};
+
+use super::{ApiError, ApiResult, Caller};
+
+/// Permission to start a run.
+#[derive(Clone, Debug)]
+pub struct AdmittedRun {
+    /// Session of the run, which is the caller's own.
+    pub session: SessionId,
+    /// Way in which the run's changes are approved.
+    pub permission_mode: PermissionMode,
+}
+
+impl Caller {
+    /// Checks that the caller may ask the agent about `document`, or without one. Takes the
+    /// caller's own session `session`, or the one of the connection, or a new one; and the
+    /// permission mode `mode`, or the default one.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document or session,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if a new session is not stored.
+    #[boxed]
+    pub async fn admit_run(
+        &self,
+        session: Option<SessionId>,
+        document: Option<&DocumentId>,
+        mode: Option<PermissionMode>,
+    ) -> ApiResult<AdmittedRun> {
+        // A private document of another person counts as missing.
+        self.require_asking(document).await?;
+        let default = || self.api.agents.default_mode(&self.principal, document);
+        let permission_mode = mode.unwrap_or_else(default);
+        let session = match (session, &self.session) {
+            (Some(session), _) => self.own_session(session).await?,
+            (None, Some(session)) => session.clone(),
+            (None, None) => self.api.begin_session(&self.principal.user).await?.id,
+        };
+        Ok(AdmittedRun { session, permission_mode })
+    }
+
+    /// Returns the status of a run of the caller's own session. Waits up to `wait` for its end; the
+    /// wait ends with the caller's access.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for a document that the caller may not read,
+    /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
+    #[boxed]
+    pub async fn run_status(
+        &self,
+        access: &AccessGuard,
+        session: &SessionId,
+        run: &RunId,
+        wait: Duration,
+    ) -> ApiResult<RunStatus> {
+        if wait > Duration::ZERO {
+            tokio::select! {
+                // The run is read again below, over or not.
+                _ = tokio::time::timeout(wait, self.api.agents.over(session, run)) => {}
+                ended = access.ended() => return Err(ended.into()),
+            }
+            access.check(self.api.clock.now_ms())?;
+        }
+        let status = self.api.agents.look(session, run).await?;
+        let status = status.ok_or_else(|| ApiError::not_found("run"))?;
+        if let Some(document) = &status.record.document {
+            self.require_in(Action::Read, Some(document))?;
+        }
+        Ok(status)
+    }
+
+    /// Stops a run of the caller's own session, or all of its runs.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) if nothing is to be stopped.
+    #[boxed]
+    pub async fn cancel_runs(&self, session: SessionId, run: Option<RunId>) -> ApiResult<()> {
+        let stop = StopFilter { session: Some(session.clone()), run: run.clone() };
+        let stopped = self.api.agents.cancel(stop).await;
+        if let Some(node) = self.api.store.node() {
+            match (&stopped, run) {
+                (Err(AskError::NoRun), Some(run)) => {
+                    self.api.agents.find_elsewhere(&session, &run).await?;
+                }
+                (_, None) => node.tell(&NodeNews::Cancel(session)).await,
+                _ => {}
+            }
+        }
+        Ok(stopped?)
+    }
+
+    /// Stops the caller's run of this name: the one of `session`, or else those of their other
+    /// sessions. A run of somebody else is never found.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) if the caller has no such run that is not over.
+    #[boxed]
+    pub async fn cancel_run_named(&self, session: SessionId, run: RunId) -> ApiResult<()> {
+        let mut sessions = self.api.agents.sessions_of(&run, &self.principal).await?;
+        if sessions.is_empty() || sessions.contains(&session) {
+            sessions = vec![session];
+        }
+        let mut stopped = Err(ApiError::not_found("run"));
+        for session in sessions {
+            let this = self.cancel_runs(session, Some(run.clone())).await;
+            // Others may have ended meanwhile.
+            stopped = if stopped.is_ok() { stopped } else { this };
+        }
+        stopped
+    }
+
+    /// Stops a run of the caller's own session. An ended run stays as it is.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run.
+    #[boxed]
+    pub async fn stop_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
+        let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
+        let stopped = self.api.agents.cancel(stop).await;
+        if matches!(stopped, Err(AskError::NoRun)) && self.api.store.node().is_some() {
+            self.api.agents.find_elsewhere(&session, &run).await?;
+        }
+        if matches!(stopped, Err(AskError::NoRun))
+            && self.api.agents.look(&session, &run).await?.is_some()
+        {
+            return Ok(());
+        }
+        Ok(stopped?)
+    }
+}
+
+/// Record of the sessions that were told how their runs ended. Clones share one store.
+#[derive(Clone, Debug)]
+pub struct HeardRuns {
+    store: Store,
+    clock: WallClock,
+}
+
+impl HeardRuns {
+    /// Returns the record in this store.
+    pub fn new(store: Store, clock: WallClock) -> Self {
+        Self { store, clock }
+    }
+
+    /// Stores that a session was told just now how one of its runs ended.
+    #[boxed]
+    pub async fn add(&self, session: SessionId, run: RunId) {
+        let op = StoreOp::RunHeard { session, run, at_ms: self.clock.now_ms() };
+        if let Err(error) = self.store.commit(op).await {
+            tracing::warn!(%error, "cannot store that the end of a run was delivered");
+        }
+    }
+}

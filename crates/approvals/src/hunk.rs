@@ -1,0 +1,265 @@
+//! The smallest change a person accepts or rejects: a few words that change together.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DraftPart, HunkDraft, HunkKind, HunkReason, Person, Vote};
+use copydesk_document::provenance::FormerPlace;
+use copydesk_document::{PositionError, Text};
+use copydesk_ids::{HunkId, RequestId, RuleId};
+
+/// A replacement of words in a [`Hunk`], in UTF-16 units of the request's version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HunkPart {
+    /// First unit to replace.
+    pub from: usize,
+    /// End of the range to replace, exclusive; equal to `from` where words are only added.
+    pub to: usize,
+    /// Words in the range when the change was proposed. While the part is not in conflict, they are
+    /// still there.
+    pub base: String,
+    /// Words to put in the range.
+    pub insert: String,
+    /// `true` if somebody changed the words to replace, or removed the place for the insertion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conflict: bool,
+    /// Former place of the words, for a part that would undo an accepted one, so that the words are
+    /// credited to their earlier author again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood: Option<FormerPlace>,
+    /// Number of the place among all places that the request changes, from 1 in the order of the
+    /// text; 0 where the hunks are in that order. Words put in at one place are in this order.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rank: u32,
+}
+
+impl HunkPart {
+    /// Returns `true` if the part only adds words.
+    pub fn is_insertion(&self) -> bool {
+        self.base.is_empty()
+    }
+
+    /// Returns `true` if all the words to replace were deleted.
+    pub(super) fn is_gone(&self) -> bool {
+        !self.base.is_empty() && self.from == self.to
+    }
+}
+
+impl From<DraftPart> for HunkPart {
+    fn from(DraftPart { from, to, base, insert }: DraftPart) -> Self {
+        Self { from, to, base, insert, conflict: false, stood: None, rank: 0 }
+    }
+}
+
+/// Status of a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum HunkStatus {
+    /// The model is still writing it.
+    Streaming,
+    /// The request waits for people.
+    Pending,
+    /// The words to replace were changed; it can be accepted with `force` and `seen`.
+    Conflict,
+    /// The words to replace are gone.
+    Obsolete,
+    /// The change is in the text.
+    Accepted,
+    /// The change was rejected.
+    Rejected,
+    /// No decision was made in time.
+    Expired,
+}
+
+impl HunkStatus {
+    /// Returns the name used on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Streaming => "streaming",
+            Self::Pending => "pending",
+            Self::Conflict => "conflict",
+            Self::Obsolete => "obsolete",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// Returns `true` while the hunk can still be decided.
+    pub fn is_open(self) -> bool {
+        match self {
+            Self::Streaming | Self::Pending | Self::Conflict => true,
+            Self::Obsolete | Self::Accepted | Self::Rejected | Self::Expired => false,
+        }
+    }
+}
+
+/// Decision on a [`Hunk`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HunkDecision {
+    /// Person who decided; where several votes are needed, the one who gave the last.
+    pub by: Person,
+    /// Time of the decision, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Text that was put in place of the proposed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Changed words that the decision overwrote by force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced_over: Option<String>,
+    /// Remembered rule that decided in place of `by`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleId>,
+    /// Reason that was given for a rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+}
+
+/// A few words that change together, as a list of [`HunkPart`]s.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// Unique within its document.
+    pub id: HunkId,
+    /// Replacements from left to right, in positions of the request's version. Once the hunk is
+    /// accepted, the parts no longer move.
+    pub parts: Vec<HunkPart>,
+    /// Current status.
+    pub status: HunkStatus,
+    /// Reason for the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<HunkReason>,
+    /// Explanation that the model gives for this change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+    /// Decision on the hunk, once there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<HunkDecision>,
+    /// Votes for the hunk, where one is not enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
+    /// Texts between the parts when the hunk was proposed; one fewer than there are parts. Empty
+    /// texts if the hunk is moved: what is between its places is not its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
+    /// Texts just before and just after the hunk when it was proposed; if it is moved, around the
+    /// words that are removed.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub around: (String, String),
+    /// Parts that would undo the hunk once it is accepted; rebased like the parts of an open hunk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inverse: Vec<HunkPart>,
+    /// Kind of the change, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<HunkKind>,
+    /// Number of the paragraph among those that the request changes, from 1; hunks of one paragraph
+    /// have the same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Hunk of several parts that this one was a part of, until somebody split it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_of: Option<HunkId>,
+    /// Text between this part and the next one of the hunk that was split, when it was proposed;
+    /// none after the last part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_gap: Option<String>,
+}
+
+impl Hunk {
+    /// Creates a hunk as proposed on `base`; `number` counts from 1 within the request.
+    ///
+    /// # Errors
+    /// [`PositionError`] if a gap between the parts is no range of `base`.
+    pub fn new(
+        request: &RequestId,
+        number: usize,
+        draft: HunkDraft,
+        base: &Text,
+    ) -> Result<Self, PositionError> {
+        let HunkDraft { parts, explanation, kind, group } = draft;
+        let parts: Vec<HunkPart> = parts.into_iter().map(HunkPart::from).collect();
+        let is_moved = kind == Some(HunkKind::Moved);
+        let gaps = parts.windows(2).map(|pair| {
+            if is_moved { Ok(String::new()) } else { base.slice(pair[0].to..pair[1].from) }
+        });
+        let gaps = gaps.collect::<Result<_, _>>()?;
+        let removed = parts.iter().find(|part| is_moved && !part.is_insertion());
+        let (first, last) = (removed.or(parts.first()), removed.or(parts.last()));
+        let range = first.map_or(0, |p| p.from)..last.map_or(0, |p| p.to);
+        let around = Self::around(base, &range);
+        Ok(Self {
+            id: HunkId::from(format!("{request}.{number}")),
+            parts,
+            status: HunkStatus::Pending,
+            reason: None,
+            explanation,
+            decided: None,
+            votes: Vec::new(),
+            gaps,
+            around,
+            inverse: Vec::new(),
+            kind,
+            group,
+            split_of: None,
+            split_gap: None,
+        })
+    }
+
+    /// Returns `true` if the hunk takes words from one place to another: its parts are two places,
+    /// and other hunks may lie between them.
+    pub fn is_moved(&self) -> bool {
+        self.kind == Some(HunkKind::Moved)
+    }
+
+    /// Returns the words of `text` that the hunk is about: those in its range, or in its parts if
+    /// it is moved.
+    ///
+    /// # Errors
+    /// [`PositionError`] if a part is no range of `text`.
+    pub fn standing(&self, text: &Text) -> Result<String, PositionError> {
+        if self.is_moved() {
+            self.parts.iter().map(|part| text.slice(part.from..part.to)).collect()
+        } else {
+            text.slice(self.range())
+        }
+    }
+
+    /// Returns the range from the first part's `from` to the last part's `to`. In a moved hunk it
+    /// holds words that are not the hunk's.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        let from = self.parts.first().map_or(0, |p| p.from);
+        from..self.parts.last().map_or(from, |p| p.to).max(from)
+    }
+
+    /// Returns the text of the range when the hunk was proposed; if it is moved, the words that are
+    /// removed.
+    pub fn base(&self) -> String {
+        self.with_gaps(|part| &part.base)
+    }
+
+    /// Returns the text that the range would have if the hunk were accepted; if it is moved, the
+    /// words that are put in.
+    pub fn proposed(&self) -> String {
+        self.with_gaps(|part| &part.insert)
+    }
+
+    /// Returns `true` if accepting the hunk as proposed puts `text` in its range. With force over
+    /// changed words this is known only for a single part, whose range is all that is overwritten.
+    pub(super) fn would_read(&self, text: &str, force: bool) -> bool {
+        (!force || self.parts.len() == 1) && self.proposed() == text
+    }
+
+    fn with_gaps<'a>(&'a self, words: impl Fn(&'a HunkPart) -> &'a str) -> String {
+        let gaps = self.gaps.iter().map(String::as_str).chain(std::iter::once(""));
+        self.parts.iter().zip(gaps).flat_map(|(part, gap)| [words(part), gap]).collect()
+    }
+}
+
+fn is_nothing((before, after): &(String, String)) -> bool {
+    before.is_empty() && after.is_empty()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(rank: &u32) -> bool {
+    *rank == 0
+}

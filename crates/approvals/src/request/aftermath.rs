@@ -1,0 +1,55 @@
+//! Events after the decision about a request: the execution of its call, the undo of what the call
+//! did, and the request that repeats it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Person, ToolReport};
+use copydesk_ids::RequestId;
+
+/// Events after the decision about an [`ApprovalRequest`](super::ApprovalRequest).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestAftermath {
+    /// State of the approved call, for a tool that acts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<ExecutionState>,
+    /// Undo of what the call did, under way or done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reversal: Option<FileUndo>,
+    /// Request with which a person proposed this one again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_as: Option<RequestId>,
+}
+
+/// State of the execution of an approved call; there is none before it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExecutionState {
+    /// The call was begun. If nothing is running it any more, its progress is unknown.
+    Begun {
+        /// Time of the start, in milliseconds since 1970.
+        at_ms: u64,
+    },
+    /// The call has ended.
+    Done {
+        /// Time of the end, in milliseconds since 1970.
+        at_ms: u64,
+        /// Result of the tool.
+        report: ToolReport,
+    },
+}
+
+/// Undo of a call's change to a file, under way or done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileUndo {
+    /// Person who undid it.
+    pub by: Person,
+    /// Time when the undo began, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// `true` if the file had changed since and was overwritten.
+    pub forced: bool,
+    /// Stamp that identifies the content of the file just before the undo.
+    pub found: String,
+    /// Time when the undo was done; `None`: its progress is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done_ms: Option<u64>,
+}

@@ -1,0 +1,220 @@
+//! Votes on a request, where one person is not enough.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{ApprovalRequest, ProposedCall};
+use crate::policy::agreeing;
+use crate::{
+    ApprovalRequirement, DecisionError, DecisionRequirements, Hunk, HunkStatus,
+    InvalidDecisionReason, Vote, VoteCount,
+};
+use copydesk_ids::permissions::Principal;
+use copydesk_ids::{HunkId, RuleId, UserId};
+
+impl Hunk {
+    /// Returns the votes that count now: those for what could be accepted at present, and, where
+    /// more than one person was needed, those with which the hunk was accepted. A vote for words
+    /// that somebody changed since does not count while they are changed, and a vote that permits
+    /// to overwrite changed words counts only then.
+    pub fn counted_votes(&self) -> Vec<&Vote> {
+        let counted = |vote: &&Vote| match (self.status, &self.decided) {
+            (HunkStatus::Accepted, Some(decided)) => {
+                vote.text == decided.text && vote.seen == decided.forced_over
+            }
+            (status, _) => {
+                status.is_open() && vote.seen.is_some() == (status == HunkStatus::Conflict)
+            }
+        };
+        let votes: Vec<_> = self.votes.iter().filter(counted).collect();
+        // One person's acceptance is the decision itself.
+        if self.status == HunkStatus::Accepted && votes.len() < 2 { Vec::new() } else { votes }
+    }
+}
+
+impl ApprovalRequest {
+    /// Returns the open hunks whose votes are others than in `before`, the same request earlier.
+    pub fn voted_otherwise(&self, before: &Self) -> Vec<HunkId> {
+        let earlier: HashMap<_, _> =
+            before.hunks.iter().map(|hunk| (&hunk.id, &hunk.votes)).collect();
+        let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
+        open.filter(|hunk| earlier.get(&hunk.id).is_some_and(|votes| **votes != hunk.votes))
+            .map(|hunk| hunk.id.clone())
+            .collect()
+    }
+
+    /// Counts the votes on what is open. A request has as many votes as the open hunk with the
+    /// fewest, and needs as many as the hunk that needs most.
+    pub fn votes(&self) -> VoteCount {
+        let need = self.requires().need();
+        if !self.status.is_open() {
+            return VoteCount { have: need, need };
+        }
+        let (mut have, mut most) = (None, need);
+        let mut count = |(count, under): (u32, ApprovalRequirement)| {
+            have = Some(have.map_or(count, |fewest: u32| fewest.min(count)));
+            most = most.max(under.need());
+        };
+        if self.hunks.is_empty() {
+            count(agreeing(&self.decisions.votes.iter().collect::<Vec<_>>()));
+        }
+        let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
+        open.for_each(|hunk| count(agreeing(&hunk.counted_votes())));
+        let (have, need) = (have.unwrap_or(most), most);
+        VoteCount { have: have.min(need), need }
+    }
+
+    /// Returns the votes on what is open, where one is not enough.
+    pub(super) fn open_votes(&self) -> impl Iterator<Item = &Vote> {
+        let on_hunks =
+            self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
+        self.decisions.votes.iter().chain(on_hunks)
+    }
+
+    /// Returns the people who voted, where one vote is not enough; a person may be listed more than
+    /// once.
+    pub fn voters(&self) -> impl Iterator<Item = &UserId> {
+        self.open_votes().map(|vote| &vote.by.user)
+    }
+
+    /// Returns the people who voted and may no longer decide what they voted for. `people` are all
+    /// holders of a valid token.
+    pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
+        let ProposedCall { policy, requester, document, .. } = &self.proposal;
+        let may = |vote: &&Vote| {
+            let takes = policy.with(vote.under);
+            people.iter().any(|who| {
+                who.user == vote.by.user
+                    && self.check_allowed(who).is_ok()
+                    && takes.admits(who, &requester.user, document.as_ref())
+            })
+        };
+        self.open_votes().filter(|vote| !may(vote)).map(|vote| vote.by.user.clone()).collect()
+    }
+
+    /// Counts the open changes that `who` may decide and has not voted on; a request without
+    /// changes of a text counts as one.
+    pub fn waits_for(&self, who: &Principal) -> usize {
+        if !self.status.is_open() || self.check_allowed(who).is_err() {
+            return 0;
+        }
+        if self.hunks.is_empty() {
+            return usize::from(!self.has_vote_of(&who.user, None));
+        }
+        let is_counted = |hunk: &&Hunk| {
+            hunk.status.is_open()
+                && !hunk.counted_votes().iter().any(|vote| vote.by.user == who.user)
+        };
+        self.hunks.iter().filter(is_counted).count()
+    }
+
+    /// Returns `true` if `who` has voted on this open hunk; `None`: on any, or on the request.
+    pub fn has_vote_of(&self, who: &UserId, hunk: Option<&HunkId>) -> bool {
+        let Some(id) = hunk else { return self.voters().any(|voter| voter == who) };
+        let hunk = self.hunk(id).filter(|hunk| hunk.status.is_open());
+        hunk.is_some_and(|hunk| hunk.votes.iter().any(|vote| vote.by.user == *who))
+    }
+
+    /// Withdraws the votes of `who` on open hunks, or on the request if it has none: those of
+    /// `only`, or all of them. Returns the hunks that are voted otherwise now. The rule that `who`
+    /// wished for with a vote is forgotten with it.
+    ///
+    /// # Errors
+    /// [`DecisionError`] if `who` may not decide, or if it is too late.
+    pub(crate) fn withdraw_votes(
+        &mut self,
+        only: Option<&[HunkId]>,
+        who: &Principal,
+        now_ms: u64,
+    ) -> Result<Vec<HunkId>, DecisionError> {
+        self.check_allowed(who)?;
+        self.check_open(&[], now_ms)?;
+        let mut changed = Vec::new();
+        let is_meant = |id: &HunkId| only.is_none_or(|only| only.contains(id));
+        for hunk in self.hunks.iter_mut().filter(|it| it.status.is_open() && is_meant(&it.id)) {
+            let before = hunk.votes.len();
+            hunk.votes.retain(|vote| vote.by.user != who.user);
+            if hunk.votes.len() < before {
+                changed.push(hunk.id.clone());
+            }
+        }
+        self.decisions.votes.retain(|vote| vote.by.user != who.user);
+        self.forget_lost_wishes();
+        Ok(changed)
+    }
+
+    /// Withdraws votes of `who` as [`ApprovalRequest::withdraw_votes`] does, and undoes nothing
+    /// that others have decided since.
+    ///
+    /// # Errors
+    /// [`DecisionError`] if one of the hunks of `only` is unknown, `who` may not decide, one of
+    /// these hunks or the request is decided, or `who` has no vote there; the first of these.
+    pub fn withdraw_own_votes(
+        &mut self,
+        only: Option<&[HunkId]>,
+        who: &Principal,
+        now_ms: u64,
+    ) -> Result<Vec<HunkId>, DecisionError> {
+        self.wanted(only)?;
+        self.check_allowed(who)?;
+        self.check_open(&[], now_ms)?;
+        let mut named = only.into_iter().flatten().filter_map(|id| self.hunk(id));
+        if let Some(decided) = named.find(|hunk| !hunk.status.is_open()) {
+            return Err(self.decided_already(decided));
+        }
+        let has_all = match only {
+            Some(ids) => ids.iter().all(|id| self.has_vote_of(&who.user, Some(id))),
+            None => self.has_vote_of(&who.user, None),
+        };
+        if !has_all || only.is_some_and(<[_]>::is_empty) {
+            let reason = InvalidDecisionReason::NoVoteToWithdraw;
+            return Err(DecisionError::InvalidDecision { reason });
+        }
+        self.withdraw_votes(only, who, now_ms)
+    }
+
+    /// Replaces the requirement by that of the current settings.
+    pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
+        (self.proposal.policy, self.decisions.required) = self.judge(requirements);
+    }
+
+    /// Changes the requirement to that of other policies. Votes that are enough under the new
+    /// policies are cleared, because no voter meant their vote to be the last one needed: who still
+    /// wants it votes again.
+    pub fn follow_policy(&mut self, requirements: &DecisionRequirements) {
+        self.set_policy(requirements);
+        let policy = self.proposal.policy;
+        let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
+        for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.decisions.votes]) {
+            let (have, under) = agreeing(&votes.iter().collect::<Vec<_>>());
+            if have >= policy.with(under).need() {
+                votes.clear();
+            }
+        }
+    }
+
+    /// Removes the votes of people who may no longer decide, and returns these people. A decision
+    /// that was already made stays.
+    pub fn remove_votes_except(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
+        let lost = self.lost_voters(people);
+        self.decisions.votes.retain(|vote| !lost.contains(&vote.by.user));
+        for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
+            hunk.votes.retain(|vote| !lost.contains(&vote.by.user));
+        }
+        lost
+    }
+
+    /// Returns the remembered rules that voted on what is open and are not among those `in_force`.
+    pub fn lost_rules(&self, in_force: impl Fn(&RuleId) -> bool) -> BTreeSet<RuleId> {
+        let rules = self.open_votes().filter_map(|vote| vote.rule.as_ref());
+        rules.filter(|rule| !in_force(rule)).cloned().collect()
+    }
+
+    /// Removes the votes of these rules. A decision that was already made stays.
+    pub fn remove_votes_of_rules(&mut self, rules: &BTreeSet<RuleId>) {
+        let stays = |vote: &Vote| vote.rule.as_ref().is_none_or(|rule| !rules.contains(rule));
+        self.decisions.votes.retain(stays);
+        for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
+            hunk.votes.retain(stays);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Word documents: paragraphs with styles, and every pending change as a tracked insertion or
+//! deletion.
+//!
+//! The present text and the proposed text are both read as Markdown ([`reader`]), each into a
+//! sequence of characters and ends of paragraphs ([`flow`]). Both are compared ([`track`]): items
+//! that both have at one place stay, and the rest is deleted or inserted. So rejecting everything
+//! gives exactly the present document and accepting everything exactly the proposed one, also where
+//! a change turns a paragraph into a heading or makes a word bold. On the way to the writer
+//! ([`body`]) rows of tables are made whole ([`table`]). Each paragraph is packed when it ends, so
+//! that an export takes little more memory than its text and the parser's tree of it.
+
+mod body;
+mod direction;
+mod flow;
+mod footnotes;
+mod numbering;
+mod package;
+mod properties;
+mod reader;
+mod reader_state;
+mod revisions;
+mod runs;
+mod steps;
+mod table;
+mod track;
+mod xml;
+
+#[cfg(test)]
+mod construct_tests;
+#[cfg(test)]
+mod round_trip_tests;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+
+use super::ExportError;
+use super::annotated::AnnotatedText;
+use super::front_matter::FrontMatter;
+use body::{BodyWriter, WrittenBody};
+use copydesk_interrupt::Interrupt;
+use flow::FlowNames;
+use package::{Package, PackageRest};
+
+/// Returns the content of the file.
+///
+/// # Errors
+/// [`ExportError`] when it cannot be written, or the work was interrupted.
+pub(super) fn write(
+    title: &str,
+    marked: &AnnotatedText,
+    interrupt: &Interrupt,
+) -> Result<Vec<u8>, ExportError> {
+    let front = FrontMatter::of(&marked.present());
+    let names = RefCell::new(FlowNames::default());
+    let mut package = Package::new()?;
+    let writer = BodyWriter::new(package.begin_text()?, marked, interrupt);
+    let WrittenBody { numbering, references, notes } =
+        track::track(marked, &names, writer)?.finish()?;
+    package.finish(&PackageRest {
+        title,
+        front: &front,
+        marked,
+        names: &names.borrow(),
+        numbering: &numbering,
+        references: &references,
+        notes: &notes,
+    })
+}

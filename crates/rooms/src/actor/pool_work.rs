@@ -1,0 +1,244 @@
+//! Pushes and other work of a room that can take long: short work is done at once, long work on the
+//! pool ([`cpu_pool`]), away from the threads that serve connections.
+//!
+//! A room's state is handed to the pool together with the work, and comes back with the result.
+//! Meanwhile this room waits, as it does while the store works; other rooms do not.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use copydesk_cpu_pool as cpu_pool;
+use copydesk_cpu_pool::JobLost;
+use copydesk_document::{Document, Text};
+use copydesk_ids::{DocumentId, MemberId, Version};
+use copydesk_store::StoreError;
+
+use super::room_effects::{RoomEffect, RoomEffects};
+use crate::actor::RoomActor;
+use crate::command::{PushRequest, RequestCommand, RoomCommand};
+use crate::event::RoomEvent;
+use crate::settings::OwnSettings;
+use crate::state::text::REBASING;
+use crate::state::{RoomState, SinceSnapshot};
+use crate::work_size::{
+    SHORT_BYTES, SHORT_HUNKS, SHORT_MOVES, SHORT_REBASING, SHORT_SECTIONS, SHORT_TEXT,
+    is_long_answer,
+};
+use crate::{EventSink, RoomError};
+
+/// Returns `true` if an event takes long to encode.
+fn is_long_event(event: &RoomEvent) -> bool {
+    match event {
+        RoomEvent::Updates { updates, drop, put, .. } => {
+            let bytes: usize = updates.iter().map(|update| update.changes.len()).sum();
+            bytes > SHORT_BYTES || drop.len() + put.len() > SHORT_HUNKS
+        }
+        RoomEvent::Requested(request)
+        | RoomEvent::RequestedAgain(request)
+        | RoomEvent::Resolved(request) => request.hunks.len() > SHORT_HUNKS,
+        RoomEvent::RequestUpdated(update) => update.changed.len() > SHORT_HUNKS,
+        _ => false,
+    }
+}
+
+impl RoomState {
+    /// Returns the number of hunks of open requests and of streaming previews.
+    pub(crate) fn hunk_count(&self) -> usize {
+        let open: usize = self.open.values().map(|request| request.hunks.len()).sum();
+        open + self.streaming_previews.hunk_count()
+    }
+
+    /// Returns the number of positions that have to be moved over each update.
+    fn position_count(&self) -> usize {
+        self.hunk_count() + self.presence.caret_count() + self.own.frozen.len()
+    }
+
+    /// Returns `true` if a push takes long even if it is not behind.
+    fn is_long_push(&self, push: &PushRequest) -> bool {
+        let bytes: usize = push.updates.iter().map(|(_, changes)| changes.len()).sum();
+        if bytes > SHORT_BYTES || push.updates.len() * self.position_count() > SHORT_MOVES {
+            return true;
+        }
+        // Sections are divided by commas; so is text, and then the push counts as longer than it
+        // is.
+        let commas = |json: &str| json.bytes().filter(|byte| *byte == b',').count() + 1;
+        let sections: usize = push.updates.iter().map(|(_, changes)| commas(changes)).sum();
+        sections > SHORT_SECTIONS
+    }
+
+    /// Returns `true` if a command takes long.
+    fn is_long(&self, command: &RoomCommand) -> bool {
+        use RequestCommand::{Decide, RefreshPreview, Reopen, Split, Undo, Withdraw};
+        let about = match command {
+            RoomCommand::ReportDecision(untaken, _) => Some(&untaken.request),
+            command => command.request(),
+        };
+        let about = about.and_then(|id| self.request(id));
+        let hunks = about.map_or(0, |request| request.hunks.len());
+        match command {
+            RoomCommand::Merge(..) | RoomCommand::Replace(..) | RoomCommand::Restore(..) => {
+                self.document.text().len() > SHORT_TEXT || self.hunk_count() > SHORT_HUNKS
+            }
+            RoomCommand::About(
+                _,
+                Decide(..) | Split(..) | Withdraw(_) | Undo(..) | Reopen(..) | RefreshPreview(_),
+                _,
+            )
+            | RoomCommand::ReportDecision(..)
+            | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
+            _ => false,
+        }
+    }
+
+    /// Returns a placeholder for the state while it is on the pool, with all that is read of it
+    /// then.
+    fn stand_in(&self) -> Self {
+        let (own, open) = (OwnSettings::default(), BTreeMap::new());
+        let document = Document::new(Text::default(), self.version());
+        let mut stand_in =
+            Self::new(self.record.clone(), own, document, open, SinceSnapshot::default());
+        // If the work is lost, these people are still in the document.
+        stand_in.presence = self.presence.clone();
+        stand_in.focuses = self.focuses.clone();
+        stand_in.file.clone_from(&self.file);
+        stand_in
+    }
+}
+
+impl RoomActor {
+    /// Commits updates of a client, on the pool if that takes long.
+    pub(crate) async fn push(
+        &mut self,
+        push: PushRequest,
+        effects: &mut RoomEffects,
+    ) -> Result<Version, RoomError> {
+        // A client that was not answered sends again what may have left the log at hand, because
+        // the room was closed meanwhile.
+        self.extend_log(push.base, effects).await?;
+        let now = self.now();
+        if !self.state.is_long_push(&push) {
+            match self.state.push_and_tell(&push, SHORT_REBASING, &now, effects) {
+                // Nothing was changed, so it can be tried again on the pool.
+                Err(RoomError::TooCostly) => {}
+                done => return done,
+            }
+        }
+        let person = push.principal.user.to_string();
+        let work = move |state: &mut RoomState, effects: &mut RoomEffects| {
+            state.push_and_tell(&push, REBASING, &now, effects)
+        };
+        self.run_on_pool(&person, effects, work).await?
+    }
+
+    /// Lets the state carry out a command that needs nothing more from the store, on the pool if
+    /// that takes long.
+    pub(crate) async fn apply_to_state(&mut self, command: RoomCommand, effects: &mut RoomEffects) {
+        let now = self.now();
+        if !self.state.is_long(&command) {
+            return self.state.apply(command, &now, effects);
+        }
+        let person = command.by().map_or_else(|| self.state.id().to_string(), ToString::to_string);
+        let work = move |state: &mut RoomState, effects: &mut RoomEffects| {
+            state.apply(command, &now, effects);
+        };
+        // If the work is lost, so is the command, which then answers with an error by itself.
+        self.run_on_pool(&person, effects, work).await.ok();
+    }
+
+    /// Runs `work` with the state on a thread of the pool. `person`: see [`cpu_pool::run`].
+    pub(crate) async fn run_on_pool<T: Send + 'static>(
+        &mut self,
+        person: &str,
+        effects: &mut RoomEffects,
+        work: impl FnOnce(&mut RoomState, &mut RoomEffects) -> T + Send + 'static,
+    ) -> Result<T, RoomError> {
+        let stand_in = self.state.stand_in();
+        let mut state = std::mem::replace(&mut self.state, stand_in);
+        let mut taken = std::mem::take(effects);
+        let job = move || {
+            let made = work(&mut state, &mut taken);
+            (state, taken, made)
+        };
+        match cpu_pool::run(person, job).await {
+            Ok((state, taken, made)) => {
+                self.state = state;
+                *effects = taken;
+                Ok(made)
+            }
+            Err(lost) => Err(self.start_again(lost).await),
+        }
+    }
+
+    /// Goes back to what is durable, because the state, or the effects to be announced, were lost
+    /// with a job.
+    pub(crate) async fn start_again(&mut self, lost: JobLost) -> RoomError {
+        tracing::error!(error = %lost, room.id = %self.state.id(), "a job of the pool panicked");
+        self.broken = Some(Arc::new(StoreError::Closed));
+        self.reload().await;
+        RoomError::Lost(lost)
+    }
+
+    /// Adds a snapshot of the text to this batch, if one is due or `now` is `true`.
+    pub(crate) async fn snapshot(&mut self, now: bool, effects: &mut RoomEffects) {
+        if !now && !self.state.snapshot_is_due() {
+            return;
+        }
+        let state = &self.state;
+        if !is_long_answer(state.document.text().len(), state.hunk_count()) {
+            return self.state.snapshot(effects);
+        }
+        let room = self.state.id().to_string();
+        self.run_on_pool(&room, effects, RoomState::snapshot).await.ok();
+    }
+
+    /// Tells one member; a long event is encoded on the pool.
+    pub(crate) async fn notify_one(&mut self, one: MemberId, event: RoomEvent) {
+        if !is_long_event(&event) {
+            return self.notify(&[one], &event);
+        }
+        let (sink, document) = (Arc::clone(&self.shared.sink), self.state.id().clone());
+        let room = document.to_string();
+        let encode = move || {
+            let encoded = sink.encode(&document, &event);
+            (event, encoded)
+        };
+        if let Ok((event, encoded)) = cpu_pool::run(&room, encode).await {
+            self.notify_encoded(&[one], &event, encoded.as_ref());
+        }
+    }
+
+    /// Lets the event sink encode the events that will be told; long ones on the pool.
+    pub(crate) fn make_ready(
+        &self,
+        outputs: Vec<RoomEffect>,
+    ) -> impl Future<Output = Result<Vec<RoomEffect>, JobLost>> + Send + use<> {
+        let (sink, document) = (Arc::clone(&self.shared.sink), self.state.id().clone());
+        async move { encode(sink, document, outputs).await }
+    }
+}
+
+/// Lets the event sink encode every event for everybody.
+async fn encode(
+    sink: Arc<dyn EventSink>,
+    document: DocumentId,
+    outputs: Vec<RoomEffect>,
+) -> Result<Vec<RoomEffect>, JobLost> {
+    if outputs.is_empty() {
+        return Ok(outputs);
+    }
+    // The store's writer goes first.
+    tokio::task::yield_now().await;
+    let long =
+        |output: &RoomEffect| matches!(output, RoomEffect::Tell(event, _) if is_long_event(event));
+    let (long, room) = (outputs.iter().any(long), document.to_string());
+    let encode = move || {
+        let mut outputs = outputs;
+        for output in &mut outputs {
+            if let RoomEffect::Tell(event, encoded) = output {
+                *encoded = sink.encode(&document, event);
+            }
+        }
+        outputs
+    };
+    cpu_pool::run_if(long, &room, encode).await
+}

@@ -1,0 +1,168 @@
+//! Restoring a room from what was stored, everything mapped to the newest version one update at a
+//! time. Pure.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use copydesk_approvals::{ApprovalRequest, ApprovalRule, StoredRequest};
+use copydesk_document::{ChangeLimits, ChangeSet, Document, Text, Update};
+use copydesk_ids::{DocumentId, Version};
+use copydesk_store::{
+    DocumentRecord, RequestRecord, RuleRecord, StartingText, StoreError, UpdateRecord,
+};
+
+use crate::RoomError;
+use crate::settings::OwnSettings;
+use crate::state::{RoomState, SinceSnapshot, requests};
+
+/// Settings of a document as they are stored: the ranges are of `version`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StoredSettings {
+    own: OwnSettings,
+    version: Version,
+}
+
+/// Returns the oldest version that stored positions are of, or `at_hand` if none is older.
+pub(crate) fn floor(
+    settings: &Value,
+    requests: &[StoredRequest],
+    at_hand: Version,
+) -> Result<Version, RoomError> {
+    let kept = kept_settings(settings)?;
+    let frozen = if kept.own.frozen.is_empty() { at_hand } else { kept.version };
+    let oldest = requests.iter().map(|request| request.reached().version).min();
+    Ok(oldest.unwrap_or(at_hand).min(frozen).min(at_hand))
+}
+
+/// Room that is being restored from its [`floor`] on, the log piece by piece.
+pub(crate) struct RestoringState {
+    record: DocumentRecord,
+    own: OwnSettings,
+    /// Version that the frozen ranges are of.
+    settings_of: Version,
+    document: Document,
+    open: Vec<StoredRequest>,
+    unsnapshotted: SinceSnapshot,
+}
+
+impl RestoringState {
+    /// Begins with a stored text and the open requests.
+    pub(crate) fn new(start: StartingText, open: Vec<StoredRequest>) -> Result<Self, RoomError> {
+        let StartingText { record, snapshot, text } = start;
+        let StoredSettings { own, version: settings_of } = kept_settings(&record.settings)?;
+        let document = Document::new(Text::new(&text), snapshot);
+        let unsnapshotted = SinceSnapshot::default();
+        Ok(Self { record, own, settings_of, document, open, unsnapshotted })
+    }
+
+    /// Returns the version reached so far.
+    pub(crate) fn version(&self) -> Version {
+        self.document.version()
+    }
+
+    /// Follows the next updates.
+    pub(crate) fn follow(&mut self, updates: Vec<UpdateRecord>) -> Result<(), RoomError> {
+        for update in updates {
+            let update = self::update(update);
+            let change = change(self.record.id.as_str(), &update.changes)?;
+            let origin = update.origin.as_deref();
+            let committed = self.document.commit(&change, &update.client, origin);
+            committed.map_err(|error| corrupt(self.record.id.as_str(), &error))?;
+            let (version, text) = (self.document.version(), self.document.text());
+            let updated_ms = self.record.updated_ms;
+            for request in self.open.iter_mut().filter(|it| it.reached().version < version) {
+                request.advance(|it| requests::advance(it, &change, text, updated_ms));
+            }
+            if self.settings_of < version {
+                self.own.follow(&change);
+            }
+            self.unsnapshotted.add(&update);
+        }
+        Ok(())
+    }
+
+    /// Returns the room, once all updates are followed.
+    pub(crate) fn finish(self) -> RoomState {
+        let Self { record, own, settings_of: _, document, open, unsnapshotted } = self;
+        let open = open.into_iter().map(StoredRequest::finish);
+        let open = open.map(|request| (request.id().clone(), Arc::new(request)));
+        RoomState::new(record, own, document, open.collect(), unsnapshotted)
+    }
+}
+
+/// Restores the room of a document that was loaded from its [`floor`] on, with its open requests.
+#[cfg(feature = "rehearsal")]
+pub(crate) fn room(
+    loaded: copydesk_store::LoadedDocument,
+    open: Vec<StoredRequest>,
+) -> Result<RoomState, RoomError> {
+    let copydesk_store::LoadedDocument { record, snapshot, text, updates } = loaded;
+    let mut restoring = RestoringState::new(StartingText { record, snapshot, text }, open)?;
+    restoring.follow(updates)?;
+    Ok(restoring.finish())
+}
+
+/// Maps a request that ended at the version of `text` over the `changes` since, and applies them to
+/// `text`; how the request ended stays.
+pub(crate) fn catch_up<'a>(
+    ended: &mut ApprovalRequest,
+    text: &mut Text,
+    changes: impl IntoIterator<Item = &'a str>,
+) -> Result<(), RoomError> {
+    for json in changes {
+        let change = change(ended.id().as_str(), json)?;
+        change.apply(text).map_err(|error| corrupt(ended.id().as_str(), &error))?;
+        requests::advance(ended, &change, text, 0);
+    }
+    Ok(())
+}
+
+/// Applies the updates since to the text of a document.
+pub(crate) fn follow(
+    document: &DocumentId,
+    text: &mut Text,
+    updates: &[UpdateRecord],
+) -> Result<(), RoomError> {
+    for update in updates {
+        let applied = change(document.as_str(), &update.changes)?.apply(text);
+        applied.map_err(|error| corrupt(document.as_str(), &error))?;
+    }
+    Ok(())
+}
+
+/// Parses a stored request that is not mapped along the log, such as one that has ended.
+pub(crate) fn request(record: &RequestRecord) -> Result<ApprovalRequest, RoomError> {
+    stored_request(record).map(StoredRequest::finish)
+}
+
+/// Parses a stored request, whose parts may be of different versions.
+pub(crate) fn stored_request(record: &RequestRecord) -> Result<StoredRequest, RoomError> {
+    let read = StoredRequest::read(&record.body, record.parts());
+    read.map_err(|error| corrupt(record.id.as_str(), &error))
+}
+
+/// Parses a stored rule.
+pub(crate) fn rule(record: RuleRecord) -> Result<ApprovalRule, RoomError> {
+    serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
+}
+
+/// Converts a stored update to one that clients are sent.
+pub(crate) fn update(record: UpdateRecord) -> Update {
+    let UpdateRecord { client, changes, author: _, at_ms: _, origin } = record;
+    Update { client, changes, origin }
+}
+
+fn kept_settings(value: &Value) -> Result<StoredSettings, RoomError> {
+    StoredSettings::deserialize(value).map_err(|error| corrupt("settings", &error))
+}
+
+fn change(what: &str, json: &str) -> Result<ChangeSet, RoomError> {
+    ChangeSet::parse(json, &ChangeLimits::NONE).map_err(|error| corrupt(what, &error))
+}
+
+fn corrupt(what: &str, reason: &impl ToString) -> RoomError {
+    RoomError::from(StoreError::Corrupt { what: what.to_owned(), reason: reason.to_string() })
+}

@@ -1,0 +1,512 @@
+//! Handle to a room: sends commands to its inbox and waits for the answers. Also its status, which
+//! can be read without sending a command, which would keep the room open.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+
+use copydesk_approvals::{
+    ApprovalRequest, ApprovalRule, Decision, DeletedPerson, FileUndoOutcome, ReportState,
+    ToolReport, UpdatedPreview,
+};
+use copydesk_ids::permissions::Principal;
+use copydesk_ids::{DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, Version};
+
+use super::command::{
+    DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument, OriginRequests,
+    ProposalOutcome, ProposeAgain, PushRequest, ReplySender, RequestCommand, ResolvedRequest,
+    RoomCommand, SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, UntakenDecision,
+    ViewerChange,
+};
+use super::event::{CaretPosition, RunEvent, StreamingPreview, StreamingPreviewScope};
+use super::file_state::{FileMerge, FileState, MergeOutcome};
+use super::settings::DocumentSettings;
+use super::{RequestResult, RoomError, RoomResult};
+
+/// Handle to a room. Cheap to clone; keeps the room open.
+#[derive(Clone, Debug)]
+pub struct RoomHandle {
+    pub(super) document: DocumentId,
+    pub(super) unlisted_owner: Option<SessionId>,
+    /// Commands for the room. Boxed: the channel allocates places for many commands, and few wait.
+    pub(super) commands: mpsc::Sender<Box<RoomCommand>>,
+    pub(super) room_status: watch::Receiver<RoomStatus>,
+}
+
+/// Handle that does not keep its room open; see [`RoomHandle::downgrade`].
+#[derive(Clone, Debug)]
+pub struct WeakRoomHandle {
+    document: DocumentId,
+    unlisted_owner: Option<SessionId>,
+    commands: mpsc::WeakSender<Box<RoomCommand>>,
+    room_status: watch::Receiver<RoomStatus>,
+}
+
+/// Status of a room, after everything was stored and told; see [`RoomHandle::room_status()`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoomStatus {
+    /// Newest durable version.
+    pub version: Version,
+    /// Number of connections that are told of events.
+    pub people: usize,
+}
+
+impl RoomHandle {
+    /// Returns the identifier of the document.
+    pub fn document(&self) -> &DocumentId {
+        &self.document
+    }
+
+    /// Returns the session that owns the document, if it is a private document.
+    pub fn unlisted_owner(&self) -> Option<&SessionId> {
+        self.unlisted_owner.as_ref()
+    }
+
+    /// Returns `true` if the room still serves. A room whose task has failed does not; opening the
+    /// document again starts another.
+    pub fn is_open(&self) -> bool {
+        !self.commands.is_closed()
+    }
+
+    /// Waits until the room takes no more commands.
+    pub(super) async fn closed(&self) {
+        self.commands.closed().await;
+    }
+
+    /// Returns a handle that does not keep the room open.
+    pub fn downgrade(&self) -> WeakRoomHandle {
+        WeakRoomHandle {
+            document: self.document.clone(),
+            unlisted_owner: self.unlisted_owner.clone(),
+            commands: self.commands.downgrade(),
+            room_status: self.room_status.clone(),
+        }
+    }
+
+    /// Returns the room's status.
+    pub fn room_status(&self) -> RoomStatus {
+        *self.room_status.borrow()
+    }
+
+    /// Returns the number of commands that wait.
+    pub(super) fn waiting_commands(&self) -> usize {
+        self.commands.max_capacity() - self.commands.capacity()
+    }
+
+    /// Sends a command without waiting for the answer, which goes to the command's own
+    /// [`ReplySender`]. Waits while the inbox is full.
+    pub async fn send(&self, command: RoomCommand) {
+        // A closed inbox drops the command, and with it the reply, which answers `Closed`.
+        drop(self.commands.send(Box::new(command)).await);
+    }
+
+    /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is
+    /// new since version `since`.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if the room
+    /// cannot store its changes, [`RoomError::Closed`] if it has stopped.
+    pub async fn open(
+        &self,
+        member: JoiningMember,
+        since: Option<Version>,
+    ) -> RoomResult<OpenedDocument> {
+        self.ask(|reply| RoomCommand::Open(member, since, reply)).await
+    }
+
+    /// Lets a connection out.
+    pub async fn leave(&self, member: MemberId) {
+        self.send(RoomCommand::Leave(member)).await;
+    }
+
+    /// Commits updates and returns the version after them.
+    ///
+    /// # Errors
+    /// [`RoomError::BadUpdate`] for an invalid update, [`RoomError::Resync`], [`RoomError::Ahead`]
+    /// or [`RoomError::TooCostly`] for an unusable version, [`RoomError::ForeignClient`] for
+    /// another person's editor; [`RoomError::Store`] if it is not stored.
+    pub async fn push(&self, push: PushRequest) -> RoomResult<Version> {
+        self.ask(|reply| RoomCommand::Push(push, reply)).await
+    }
+
+    /// Moves a connection's caret.
+    pub async fn caret(&self, member: MemberId, caret: CaretPosition) {
+        self.send(RoomCommand::Move(member, caret)).await;
+    }
+
+    /// Holds a proposed change for people to decide.
+    ///
+    /// # Errors
+    /// [`RoomError::TooManyRequests`] if too many are open, [`RoomError::Resync`] or
+    /// [`RoomError::Ahead`] for an unusable version, [`RoomError::Store`] if it is not stored.
+    pub async fn propose(&self, request: NewApprovalRequest) -> RoomResult<ProposalOutcome> {
+        self.ask(|reply| RoomCommand::Propose(Box::new(request), reply)).await
+    }
+
+    /// Shows what the model has written so far of a change it may propose. Returns once people have
+    /// been told.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Resync`] or
+    /// [`RoomError::Ahead`] for an unusable version, [`RoomError::Closed`] if the room has stopped.
+    pub async fn streaming_preview(&self, streaming_preview: StreamingPreview) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::ShowPreview(Box::new(streaming_preview), reply)).await
+    }
+
+    /// Ends streaming previews that lead to no request. Previews that have become a request are
+    /// unaffected.
+    pub async fn end_previews(&self, streaming_previews: StreamingPreviewScope) {
+        self.send(RoomCommand::EndPreviews(streaming_previews)).await;
+    }
+
+    /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
+    /// already is. Works across restarts.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it cannot be read,
+    /// [`RoomError::Closed`] if the room stops before the end.
+    pub async fn resolution(&self, request: RequestId) -> RoomResult<ResolvedRequest> {
+        self.ask(|reply| RoomCommand::Await(request, reply)).await
+    }
+
+    /// Decides a request.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] with the reason of a refusal, [`RoomError::NoRequest`] for an
+    /// unknown request, [`RoomError::Invalid`] for a change or rule that goes beyond a limit;
+    /// [`RoomError::Store`] if it is not stored.
+    pub async fn decide(
+        &self,
+        request: RequestId,
+        decision: Decision,
+        by: Principal,
+    ) -> RequestResult {
+        self.about(request, RequestCommand::Decide(Box::new(decision), by)).await
+    }
+
+    /// Returns what the model would be told if a decision were taken now. It is judged as
+    /// [`decide`](Self::decide) would judge it, and not taken.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] unless the request is open, otherwise those of
+    /// [`decide`](Self::decide).
+    pub async fn report_decision(
+        &self,
+        untaken: UntakenDecision,
+    ) -> RoomResult<(ToolReport, ReportState)> {
+        self.ask(|reply| RoomCommand::ReportDecision(Box::new(untaken), reply)).await
+    }
+
+    /// Splits a hunk into one for each of its parts.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] for an unknown or
+    /// indivisible hunk, or if `by` may not decide; [`RoomError::Store`] if it is not stored.
+    pub async fn split(&self, request: RequestId, hunk: HunkId, by: Principal) -> RequestResult {
+        self.about(request, RequestCommand::Split(hunk, by)).await
+    }
+
+    /// Notes that a connection looks at a request, or no longer does.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
+    /// [`RoomError::NotAllowed`] if it is not shown to this person.
+    pub async fn focus(
+        &self,
+        request: RequestId,
+        member: MemberId,
+        focus: ViewerChange,
+    ) -> RequestResult {
+        self.about(request, RequestCommand::Focus(member, focus)).await
+    }
+
+    /// Gives people more time to decide a request.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended or
+    /// its caller would not wait longer, [`RoomError::NotAllowed`] if it is not shown to `by`.
+    pub async fn extend(&self, request: RequestId, by: Principal) -> RequestResult {
+        self.about(request, RequestCommand::Extend(by)).await
+    }
+
+    /// Moves the time when the outside caller of a request gives up, in milliseconds since 1970;
+    /// `None`: it does not give up. The request stays as it is if that is not later.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
+    /// [`RoomError::Store`] if the deadline is not stored.
+    pub async fn move_deadline(
+        &self,
+        request: RequestId,
+        deadline_ms: Option<u64>,
+    ) -> RequestResult {
+        self.about(request, RequestCommand::MoveDeadline(deadline_ms)).await
+    }
+
+    /// Withdraws a request; `by` is `None` if its run was cancelled.
+    ///
+    /// # Errors
+    /// [`RoomError::NotAllowed`] if `by` is neither its requester nor an owner,
+    /// [`RoomError::Decision`] if it has ended, [`RoomError::NoRequest`] for an unknown request.
+    pub async fn withdraw(&self, request: RequestId, by: Option<Principal>) -> RequestResult {
+        self.about(request, RequestCommand::Withdraw(by)).await
+    }
+
+    /// Undoes accepted hunks.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if nothing was accepted, words have changed since, or `by` may not
+    /// decide; [`RoomError::NoRequest`] for an unknown request; [`RoomError::Invalid`] if the text
+    /// just changed.
+    pub async fn undo(&self, undo: UndoChange, by: Principal) -> RequestResult {
+        self.about(undo.request.clone(), RequestCommand::Undo(undo, by)).await
+    }
+
+    /// Proposes again, on the newest text, hunks that were rejected or expired.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if nothing can be reopened or `by` may not decide,
+    /// [`RoomError::TooManyRequests`] if too many are open, [`RoomError::NoRequest`] for an unknown
+    /// request.
+    pub async fn reopen(&self, reopen: ProposeAgain, by: Principal) -> RequestResult {
+        self.about(reopen.request.clone(), RequestCommand::Reopen(reopen, by)).await
+    }
+
+    /// Returns the rules in force, oldest first.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if changes before
+    /// it could not be stored, [`RoomError::Closed`] if the room has stopped.
+    pub async fn rules(&self) -> RoomResult<Vec<Arc<ApprovalRule>>> {
+        self.ask(RoomCommand::Rules).await
+    }
+
+    /// Adds a rule that denies, asks or allows. Returns an equal rule if there is one already.
+    ///
+    /// # Errors
+    /// [`RoomError::NotAllowed`] unless `by` may manage the document, [`RoomError::Invalid`] for a
+    /// rule that makes no sense or is one too many, [`RoomError::Store`] if it is not stored.
+    pub async fn add_rule(&self, new: NewRule, by: Principal) -> RoomResult<Arc<ApprovalRule>> {
+        self.ask(|reply| RoomCommand::AddRule(Box::new(new), by, reply)).await
+    }
+
+    /// Ends a rule.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRule`] for an unknown rule, [`RoomError::RuleEnded`] for one that has ended,
+    /// [`RoomError::NotAllowed`] if `by` neither made it nor is an owner.
+    pub async fn revoke(&self, rule: RuleId, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Revoke(rule, by, reply)).await
+    }
+
+    /// Updates the preview of an open request. People are told if it differs from what they were
+    /// shown.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
+    /// [`RoomError::Store`] if the preview is not stored.
+    pub async fn refresh_preview(
+        &self,
+        request: RequestId,
+        fresh: UpdatedPreview,
+    ) -> RequestResult {
+        self.about(request, RequestCommand::RefreshPreview(Box::new(fresh))).await
+    }
+
+    /// Begins an approved call. Granted once; durable when this returns.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if the request is not approved or was begun before,
+    /// [`RoomError::NoRequest`] for an unknown one, [`RoomError::Store`] if the beginning is not
+    /// stored.
+    pub async fn begin(&self, request: RequestId) -> RequestResult {
+        self.about(request, RequestCommand::Begin).await
+    }
+
+    /// Records the result of an approved call.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if the result is not
+    /// stored. A result of an ended call is no error; it changes nothing.
+    pub async fn done(&self, request: RequestId, report: ToolReport) -> RequestResult {
+        self.about(request, RequestCommand::Done(report)).await
+    }
+
+    /// Begins to undo what a call did to a file. Granted once; durable when this returns.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if the call cannot be undone or `by` may not do that,
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it is not stored.
+    pub async fn begin_undo(&self, undoing: UndoFileChange, by: Principal) -> RequestResult {
+        let request = undoing.request.clone();
+        self.about(request, RequestCommand::BeginUndo(Box::new(undoing), by)).await
+    }
+
+    /// Records the outcome of an undo that [`begin_undo`](Self::begin_undo) began.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if the outcome is not
+    /// stored. Without an undo under way nothing changes.
+    pub async fn end_undo(&self, request: RequestId, reversed: FileUndoOutcome) -> RequestResult {
+        self.about(request, RequestCommand::EndUndo(reversed)).await
+    }
+
+    /// Records that a person proposed `request` again as the request `again`.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] if `request` is unknown, [`RoomError::Store`] if this is not
+    /// stored.
+    pub async fn repeated(
+        &self,
+        request: RequestId,
+        again: RequestId,
+        by: Principal,
+    ) -> RequestResult {
+        self.about(request, RequestCommand::Repeated(again, by)).await
+    }
+
+    /// Changes the title.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] for an empty or too long title, [`RoomError::NoDocument`] if the
+    /// document is deleted, [`RoomError::Store`] if the title is not stored.
+    pub async fn rename(&self, title: String, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Rename(title, by, reply)).await
+    }
+
+    /// Changes the settings of the document.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] for policies, models or frozen ranges that are not accepted,
+    /// [`RoomError::Resync`] or [`RoomError::Ahead`] for ranges of an unusable version,
+    /// [`RoomError::Store`] if the settings are not stored.
+    pub async fn configure(
+        &self,
+        configure: SettingsChange,
+        by: Principal,
+    ) -> RoomResult<DocumentSettings> {
+        self.ask(|reply| RoomCommand::Configure(Box::new(configure), by, reply)).await
+    }
+
+    /// Tells everyone in the document its settings in force, after the server's settings have
+    /// changed.
+    pub(super) async fn notify_settings(&self) -> RoomResult<()> {
+        self.ask(RoomCommand::TellSettings).await
+    }
+
+    /// Replaces the name of a person whose data is deleted.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if this is not stored, [`RoomError::Closed`] if the room has stopped.
+    pub(super) async fn forget_person(&self, person: Arc<DeletedPerson>) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::ForgetPerson(person, reply)).await
+    }
+
+    /// Deletes the document.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if it is deleted already, [`RoomError::Store`] if this is not
+    /// stored, [`RoomError::Closed`] if the room has stopped.
+    pub async fn delete(&self, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Delete(by, reply)).await
+    }
+
+    /// Recovers the document, if it is deleted.
+    pub(super) async fn recover(&self, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Recover(by, reply)).await
+    }
+
+    /// Returns a [`DocumentSnapshot`] of the document as it is.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if changes before
+    /// it could not be stored, [`RoomError::Closed`] if the room has stopped.
+    pub async fn read(&self) -> RoomResult<DocumentSnapshot> {
+        self.ask(RoomCommand::Read).await
+    }
+
+    /// Returns the document and its updates since a version.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] if the version is too old.
+    pub async fn catch_up(
+        &self,
+        since: Version,
+        causes: OriginRequests,
+    ) -> RoomResult<SnapshotWithUpdates> {
+        self.ask(|reply| RoomCommand::CatchUp(since, causes, reply)).await
+    }
+
+    /// Returns the requests people can still decide.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if changes before it could not be stored, [`RoomError::Closed`] if the
+    /// room has stopped.
+    pub async fn requests(&self) -> RoomResult<Vec<Arc<ApprovalRequest>>> {
+        self.ask(RoomCommand::Requests).await
+    }
+
+    /// Replaces the text of a private document, by diff.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] for a shared document or too long a text, [`RoomError::NoDocument`]
+    /// if the document is deleted, [`RoomError::Store`] if the text is not stored.
+    pub async fn replace(&self, text: String, by: Principal) -> RoomResult<DocumentSnapshot> {
+        self.ask(|reply| RoomCommand::Replace(text, by, reply)).await
+    }
+
+    /// Merges what somebody wrote into the document's file.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] if the version that was compared with is no longer at hand.
+    pub async fn merge(&self, merge: FileMerge) -> RoomResult<MergeOutcome> {
+        self.ask(|reply| RoomCommand::Merge(Box::new(merge), reply)).await
+    }
+
+    /// Tells everyone the state of the document's file.
+    pub async fn notify_file(&self, news: FileState) {
+        self.send(RoomCommand::TellFile(Box::new(news))).await;
+    }
+
+    /// Tells everyone an event of a run.
+    pub async fn publish(&self, said: RunEvent) {
+        self.send(RoomCommand::Say(said)).await;
+    }
+
+    /// Sends a command about a request and waits for its answer.
+    async fn about(&self, request: RequestId, command: RequestCommand) -> RequestResult {
+        self.ask(|reply| RoomCommand::About(request, command, reply)).await
+    }
+
+    /// Sends a command and waits for its answer.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        command: impl FnOnce(ReplySender<T>) -> RoomCommand,
+    ) -> RoomResult<T> {
+        let (reply, answer) = ReplySender::channel();
+        self.send(command(reply)).await;
+        answer.await.unwrap_or(Err(RoomError::Closed))
+    }
+}
+
+impl WeakRoomHandle {
+    /// Returns the identifier of the document.
+    pub fn document(&self) -> &DocumentId {
+        &self.document
+    }
+
+    /// Returns a [`RoomHandle`], if the room still serves.
+    pub fn upgrade(&self) -> Option<RoomHandle> {
+        Some(RoomHandle {
+            document: self.document.clone(),
+            unlisted_owner: self.unlisted_owner.clone(),
+            commands: self.commands.upgrade()?,
+            room_status: self.room_status.clone(),
+        })
+    }
+
+    /// Returns a receiver of the [`RoomStatus`] and its changes; ends with the room.
+    pub fn room_status(&self) -> watch::Receiver<RoomStatus> {
+        self.room_status.clone()
+    }
+}

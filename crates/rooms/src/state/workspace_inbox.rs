@@ -1,0 +1,169 @@
+//! Workspace inbox: the room of requests without a document. Its text is always empty; otherwise it
+//! is like any room. Pure.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use copydesk_approvals::{ApprovalRequest, ToolReport, UpdatedPreview};
+use copydesk_ids::{DocumentId, MemberId, RequestId, SessionId};
+use copydesk_store::{DocumentRecord, StoreOp};
+
+use super::requests::{open_request, place, queue_request_news};
+use crate::actor::room_effects::RoomEffects;
+use crate::event::{RequestNews, RoomEvent};
+use crate::inbox_policies::InboxPolicies;
+use crate::state::{ApplyContext, RoomState};
+use crate::{RequestResult, RoomError};
+
+/// Identifier under which the store has the workspace inbox and its settings. No generated
+/// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
+pub const WORKSPACE_INBOX: &str = "desk";
+
+/// Returns the identifier of the workspace inbox, as rooms are named.
+pub(crate) fn id() -> DocumentId {
+    DocumentId::from(WORKSPACE_INBOX)
+}
+
+/// Returns the record of a new workspace inbox.
+pub(crate) fn fresh(now_ms: u64) -> DocumentRecord {
+    let unlisted_owner = Some(SessionId::from(WORKSPACE_INBOX));
+    DocumentRecord { unlisted_owner, ..DocumentRecord::new(id(), "Desk".to_owned(), now_ms) }
+}
+
+impl RoomState {
+    /// Returns this inbox's policy, tool policies and rules, which also apply to documents that are
+    /// workspace files.
+    pub(crate) fn inbox_policies(&self) -> InboxPolicies {
+        InboxPolicies {
+            policy: self.own.policy.unwrap_or_default(),
+            policies: self.own.policies.clone().unwrap_or_default(),
+            rules: self.rules.values().cloned().collect(),
+        }
+    }
+
+    /// Returns `true` if this room is the workspace inbox, whose requests have no document.
+    pub(crate) fn is_workspace_inbox(&self) -> bool {
+        self.id().as_str() == WORKSPACE_INBOX
+    }
+
+    /// Returns the document that requests of this room are about.
+    pub(crate) fn about(&self) -> Option<DocumentId> {
+        (!self.is_workspace_inbox()).then(|| self.id().clone())
+    }
+
+    /// Returns those of `members` who are told an event. In a document all are; in the workspace
+    /// inbox only events of requests and runs are told, and those of a request only to the people
+    /// it concerns.
+    pub(crate) fn listeners<'m>(
+        &self,
+        members: &'m [MemberId],
+        event: &RoomEvent,
+    ) -> Cow<'m, [MemberId]> {
+        if !self.is_workspace_inbox() {
+            return Cow::Borrowed(members);
+        }
+        let request = match event {
+            RoomEvent::Requested(request)
+            | RoomEvent::RequestedAgain(request)
+            | RoomEvent::Resolved(request) => request,
+            RoomEvent::RequestUpdated(update) => &update.request,
+            RoomEvent::Said(_) => return Cow::Borrowed(members),
+            RoomEvent::Updates { .. }
+            | RoomEvent::Changed(_)
+            | RoomEvent::Peers(_)
+            | RoomEvent::PeersChanged(_)
+            | RoomEvent::Caret(..)
+            | RoomEvent::Rules(_)
+            | RoomEvent::PreviewShown(_)
+            | RoomEvent::PreviewEnded(_)
+            | RoomEvent::File(_) => return Cow::Borrowed(&[]),
+        };
+        let concerned = |member: &&MemberId| {
+            self.principal_of(member).is_some_and(|person| request.concerns(&person))
+        };
+        Cow::Owned(members.iter().filter(concerned).cloned().collect())
+    }
+}
+
+/// Updates the preview of an open request. If it differs, everyone is told, with the new
+/// requirements.
+pub(crate) fn refresh_preview(
+    state: &mut RoomState,
+    id: &RequestId,
+    fresh: UpdatedPreview,
+    now: &ApplyContext,
+    effects: &mut RoomEffects,
+) -> RequestResult {
+    let mut request = open_request(state, id)?;
+    if !request.refresh_preview(fresh, &state.requirements(&state.in_force(now), now)) {
+        return Ok(Arc::new(request));
+    }
+    Ok(changed(state, request, "request.refresh", RequestNews::Preview, now, effects))
+}
+
+/// Begins an approved call: from here on it is never begun again.
+pub(crate) fn begin(
+    state: &mut RoomState,
+    id: &RequestId,
+    now: &ApplyContext,
+    effects: &mut RoomEffects,
+) -> RequestResult {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    request.begin(now.ms)?;
+    let request = Arc::new(request);
+    effects.keep(audit(state, &request, "request.begin", now));
+    place(state, Arc::clone(&request), effects);
+    Ok(request)
+}
+
+/// Records the result of an approved call.
+pub(crate) fn done(
+    state: &mut RoomState,
+    id: &RequestId,
+    report: ToolReport,
+    now: &ApplyContext,
+    effects: &mut RoomEffects,
+) -> RequestResult {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    if !request.done(report, now.ms) {
+        return Ok(Arc::new(request));
+    }
+    Ok(changed(state, request, "request.done", RequestNews::Result, now, effects))
+}
+
+fn changed(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    action: &str,
+    news: RequestNews,
+    now: &ApplyContext,
+    effects: &mut RoomEffects,
+) -> Arc<ApprovalRequest> {
+    effects.keep(audit(state, &request, action, now));
+    retell(state, request, news, effects)
+}
+
+/// Stores and announces a request that has ended and about which there is news.
+pub(crate) fn retell(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    news: RequestNews,
+    effects: &mut RoomEffects,
+) -> Arc<ApprovalRequest> {
+    let request = Arc::new(request);
+    place(state, Arc::clone(&request), effects);
+    queue_request_news(state, &request, news, effects);
+    request
+}
+
+fn audit(
+    state: &RoomState,
+    request: &ApprovalRequest,
+    action: &str,
+    now: &ApplyContext,
+) -> StoreOp {
+    let detail = json!({ "tool": request.proposal.origin.tool, "status": request.status.as_str() });
+    state.audit(action, "server", Some(request.id()), detail, now)
+}

@@ -1,0 +1,120 @@
+//! People whose data is deleted: the state of each deletion, and how it begins and ends.
+
+use async_recursion::async_recursion as boxed;
+use serde_json::Value;
+use sqlx::FromRow;
+
+use crate::database::columns::{JsonColumn, OptionalNumber, list};
+use crate::database::statement_batch::{RowExpectation, StatementBatch};
+use crate::{Store, StoreResult};
+use copydesk_ids::UserId;
+use copydesk_ids::permissions::DELETED_PERSON;
+
+use super::person_records::PersonDeletion;
+
+/// Row of a deletion.
+#[derive(FromRow)]
+struct DeletionRow {
+    #[sqlx(rename = "user_id")]
+    user: UserId,
+    person: UserId,
+    #[sqlx(try_from = "i64")]
+    begun_ms: u64,
+    #[sqlx(try_from = "OptionalNumber")]
+    ended_ms: Option<u64>,
+    #[sqlx(try_from = "JsonColumn")]
+    body: Value,
+}
+
+impl Store {
+    /// Returns the deletion of the person who is or was `user`; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if it cannot be decoded,
+    /// [`StoreError::Database`](crate::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
+    #[boxed]
+    pub async fn person_deletion(&self, user: &UserId) -> StoreResult<Option<PersonDeletion>> {
+        let sql = "SELECT * FROM deleted_people
+             WHERE person IN (SELECT person FROM deleted_people WHERE user_id = $1)
+             ORDER BY user_id";
+        Ok(deletions(self.all(sql, &[user]).await?).pop())
+    }
+
+    /// Returns the deletions that have not ended, in no order.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if one cannot be decoded,
+    /// [`StoreError::Database`](crate::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::StoreError::Closed) if they cannot be read.
+    pub async fn person_deletions_under_way(&self) -> StoreResult<Vec<PersonDeletion>> {
+        let sql = "SELECT * FROM deleted_people WHERE ended_ms IS NULL ORDER BY person, user_id";
+        Ok(deletions(self.all(sql, &[]).await?))
+    }
+
+    /// Returns those of `users` whose data is deleted or being deleted, in no order.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::StoreError::Closed) if they cannot be read.
+    pub(crate) async fn deleted_among(&self, users: &[UserId]) -> StoreResult<Vec<UserId>> {
+        let sql = "SELECT user_id FROM deleted_people
+             WHERE user_id IN (SELECT value ->> 0 FROM json_each($1))";
+        self.first_columns(sql, &[&list(users)]).await
+    }
+}
+
+/// Groups rows by their person. The rows of a person are beside each other.
+fn deletions(rows: Vec<DeletionRow>) -> Vec<PersonDeletion> {
+    let mut found: Vec<PersonDeletion> = Vec::new();
+    for DeletionRow { user, person, begun_ms, ended_ms, body } in rows {
+        if found.last().is_none_or(|last| last.person != person) {
+            let users = vec![person.clone()];
+            let body = Value::Null;
+            found.push(PersonDeletion { person: person.clone(), users, begun_ms, ended_ms, body });
+        }
+        let Some(deletion) = found.last_mut() else { continue };
+        if user == person {
+            deletion.body = body;
+        } else {
+            deletion.users.push(user);
+        }
+    }
+    found
+}
+
+/// Begins a deletion: from now on the person has no access, no login and no name. An ended one can
+/// begin again.
+pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
+    let PersonDeletion { person, users, begun_ms, body, .. } = deletion;
+    for user in users {
+        // Only the row of the person has the state.
+        let body = if user == person { body } else { &Value::Null };
+        let sql = "INSERT INTO deleted_people (user_id, person, begun_ms, ended_ms, body)
+             VALUES ($1, $2, $3, NULL, $4)
+             ON CONFLICT (user_id) DO UPDATE SET person = excluded.person,
+                 begun_ms = excluded.begun_ms, ended_ms = NULL, body = excluded.body
+             WHERE deleted_people.ended_ms IS NOT NULL";
+        script.run(sql, &[user, person, begun_ms, body]);
+        script.must(RowExpectation::BeNew { kind: "deletion", id: user.as_str() });
+        let sql = "UPDATE tokens SET revoked_ms = COALESCE(revoked_ms, $2), name = $3, login = NULL
+             WHERE user_id = $1";
+        script.run(sql, &[user, begun_ms, &DELETED_PERSON]);
+        // What was shared with them, also by their address.
+        let sql = "DELETE FROM document_roles WHERE (kind = 'login' AND grantee = $1)
+             OR (kind = 'email' AND grantee IN (SELECT LOWER(email) FROM logins WHERE user_id = $1))";
+        script.run(sql, &[user]);
+        script.run("DELETE FROM logins WHERE user_id = $1", &[user]);
+        let sql = "DELETE FROM spending_limits WHERE kind = 'person' AND subject = $1";
+        script.run(sql, &[user]);
+    }
+}
+
+/// Stores how far a deletion is, or its end.
+pub(super) fn put<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
+    let PersonDeletion { person, ended_ms, body, .. } = deletion;
+    let sql = "UPDATE deleted_people SET ended_ms = $2 WHERE person = $1";
+    script.run(sql, &[person, ended_ms]);
+    script.must(RowExpectation::BeThere { kind: "deletion", id: person.as_str() });
+    script.run("UPDATE deleted_people SET body = $2 WHERE user_id = $1", &[person, body]);
+}

@@ -1,0 +1,223 @@
+//! Records of the administration, and its write operations.
+
+use sqlx::FromRow;
+
+use crate::records::LoginRecord;
+use copydesk_ids::permissions::Role;
+use copydesk_ids::{DocumentId, UserId};
+
+use super::person_records::{PersonDeletion, PersonRowOp};
+
+/// Calls that a spending limit is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SpendingScope {
+    /// All calls of the server.
+    Server,
+    /// Calls of each person who has no limit of their own.
+    Everyone,
+    /// Calls of one person.
+    Person(UserId),
+    /// Calls about one document.
+    Document(DocumentId),
+}
+
+impl SpendingScope {
+    /// Returns the name of the kind, on the wire and in the store.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Everyone => "everyone",
+            Self::Person(_) => "person",
+            Self::Document(_) => "document",
+        }
+    }
+
+    /// Returns the identifier of the person or document; empty if it is about no single one.
+    pub fn subject(&self) -> &str {
+        match self {
+            Self::Server | Self::Everyone => "",
+            Self::Person(user) => user.as_str(),
+            Self::Document(document) => document.as_str(),
+        }
+    }
+
+    /// Returns the scope of this kind and subject; `None` for an unknown kind.
+    pub fn of(kind: &str, subject: &str) -> Option<Self> {
+        match kind {
+            "server" => Some(Self::Server),
+            "everyone" => Some(Self::Everyone),
+            "person" => Some(Self::Person(subject.into())),
+            "document" => Some(Self::Document(subject.into())),
+            _ => None,
+        }
+    }
+}
+
+/// Limit of what a calendar month may cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpendingLimit {
+    /// Calls that it is about.
+    pub scope: SpendingScope,
+    /// Limit in billionths of a US dollar.
+    pub amount: u64,
+}
+
+/// Cost of one answer of a model, or of a try that gave none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpendingEntry {
+    /// Time of the answer, in milliseconds since 1970; its month pays.
+    pub at_ms: u64,
+    /// Person for whom the model was called.
+    pub user: UserId,
+    /// Document that the call was about, if any.
+    pub document: Option<DocumentId>,
+    /// Name of the model, as its provider has it.
+    pub model: String,
+    /// Tokens sent and received.
+    pub tokens: u64,
+    /// Cost in billionths of a US dollar; `None` if the price is not known.
+    pub cost: Option<u64>,
+}
+
+/// What one person's calls, the calls about one document, or those of one model have cost.
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+pub struct SpendingSum {
+    /// Identifier of the person or document, or name of the model; empty for calls about no
+    /// document.
+    pub subject: String,
+    /// Title of the document, or name of the person's newest token; `None` for a model.
+    pub title: Option<String>,
+    /// Number of calls.
+    #[sqlx(try_from = "i64")]
+    pub calls: u64,
+    /// Number of calls whose price is not known; they are not in `cost`.
+    #[sqlx(try_from = "i64")]
+    pub unpriced: u64,
+    /// Tokens sent and received.
+    #[sqlx(try_from = "i64")]
+    pub tokens: u64,
+    /// Cost in billionths of a US dollar.
+    #[sqlx(try_from = "i64")]
+    pub cost: u64,
+}
+
+/// Column by which spending is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpendingGroup {
+    /// A sum for each person.
+    People,
+    /// A sum for each document.
+    Documents,
+    /// A sum for each model that has no price; only of calls without one.
+    UnpricedModels,
+}
+
+/// People to whom a role in a document is given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Grantee {
+    /// Person of a login.
+    Login(UserId),
+    /// Whoever signs in with this mail address, which the identity provider has verified. In lower
+    /// case.
+    Email(String),
+    /// Everybody who is in this group of the identity provider.
+    Group(String),
+}
+
+impl Grantee {
+    /// Returns the name of the kind in the store and in the audit log.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Login(_) => "login",
+            Self::Email(_) => "email",
+            Self::Group(_) => "group",
+        }
+    }
+
+    /// Returns the identifier, address or name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Login(user) => user.as_str(),
+            Self::Email(name) | Self::Group(name) => name,
+        }
+    }
+
+    /// Returns the grantee of this kind and name; `None` for an unknown kind.
+    pub(super) fn of(kind: &str, name: String) -> Option<Self> {
+        match kind {
+            "login" => Some(Self::Login(name.into())),
+            "email" => Some(Self::Email(name)),
+            "group" => Some(Self::Group(name)),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if what an identity provider said of a person last makes them one of those to
+    /// whom the role is given.
+    pub fn is(&self, login: &LoginRecord) -> bool {
+        match self {
+            Self::Login(user) => login.user == *user,
+            Self::Email(address) => {
+                login.email.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(address))
+            }
+            Self::Group(name) => login.groups.contains(name),
+        }
+    }
+}
+
+/// Role that an owner has given in one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentRoleRecord {
+    /// The document.
+    pub document: DocumentId,
+    /// People who have the role there.
+    pub grantee: Grantee,
+    /// The role.
+    pub role: Role,
+    /// Owner who gave it last.
+    pub given_by: UserId,
+    /// Time at which it was given last, in milliseconds since 1970.
+    pub given_ms: u64,
+}
+
+/// Write operation of the administration, within [`StoreOp`](crate::StoreOp).
+#[derive(Clone, Debug, PartialEq)]
+pub enum AdministrationOp {
+    /// Adds the cost of calls to what a month has cost so far.
+    AddSpending(SpendingEntry),
+    /// Stores a spending limit, or removes it.
+    PutSpendingLimit {
+        /// Calls that the limit is about.
+        scope: SpendingScope,
+        /// Limit of a calendar month, in billionths of a US dollar; `None`: no limit.
+        amount: Option<u64>,
+    },
+    /// Counts what one person has spent for another, who also gets their limit unless they have
+    /// one.
+    MoveSpending {
+        /// Person who has spent it.
+        from: UserId,
+        /// Person for whom it counts from now on.
+        to: UserId,
+    },
+    /// Stores a role in a document, or another one for the same people.
+    PutDocumentRole(DocumentRoleRecord),
+    /// Removes the role of these people in a document; having none is no error.
+    RemoveDocumentRole {
+        /// The document.
+        document: DocumentId,
+        /// People who had the role.
+        grantee: Grantee,
+    },
+    /// Removes all roles that were given in a document.
+    RemoveDocumentRoles(DocumentId),
+    /// Begins the deletion of a person's data: revokes their tokens, removes their login and their
+    /// limits; a deletion that is under way fails as [`Exists`](crate::StoreError::Exists).
+    BeginPersonDeletion(PersonDeletion),
+    /// Stores how far the deletion of a person's data is, or its end.
+    PutPersonDeletion(PersonDeletion),
+    /// Changes a row that names a person whose data is deleted, or removes one of theirs.
+    ChangePersonRow(PersonRowOp),
+    /// Removes one of the server's own values.
+    RemoveSetting(String),
+}

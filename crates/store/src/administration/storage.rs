@@ -1,0 +1,76 @@
+//! Sizes of what is stored, for owners.
+
+use sqlx::FromRow;
+
+use crate::database::reading::ReadDatabase;
+use crate::{Store, StoreResult};
+
+/// Sizes of what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+pub struct StorageSizes {
+    /// Number of documents in lists.
+    #[sqlx(try_from = "i64")]
+    pub documents: u64,
+    /// Number of documents in the trash, from which they can be recovered for a while.
+    #[sqlx(try_from = "i64")]
+    pub deleted_documents: u64,
+    /// Bytes of all stored texts: the snapshots of documents.
+    #[sqlx(try_from = "i64")]
+    pub text_bytes: u64,
+    /// Number of updates of all documents.
+    #[sqlx(try_from = "i64")]
+    pub updates: u64,
+    /// Bytes of their change sets.
+    #[sqlx(try_from = "i64")]
+    pub update_bytes: u64,
+    /// Bytes of the whole database, its free space included.
+    #[sqlx(try_from = "i64")]
+    pub database_bytes: u64,
+}
+
+impl Store {
+    /// Measures what is stored. Reads through all snapshots and updates, which takes long where
+    /// there are many; nobody else waits.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be measured.
+    pub async fn storage_sizes(&self) -> StoreResult<StorageSizes> {
+        let sql = match self.readers().database() {
+            ReadDatabase::Sqlite(_) => SQLITE,
+            ReadDatabase::Postgres(_) => POSTGRES,
+        };
+        let sizes = self.one(sql, &[]).await?;
+        Ok(sizes.unwrap_or(StorageSizes {
+            documents: 0,
+            deleted_documents: 0,
+            text_bytes: 0,
+            updates: 0,
+            update_bytes: 0,
+            database_bytes: 0,
+        }))
+    }
+}
+
+/// Measures a SQLite database. The log is read without the names of the view above it.
+const SQLITE: &str = "SELECT
+     (SELECT COUNT(*) FROM documents WHERE unlisted_owner IS NULL AND NOT deleted) AS documents,
+     (SELECT COUNT(*) FROM documents
+      WHERE unlisted_owner IS NULL AND deleted AND NOT purged) AS deleted_documents,
+     (SELECT COALESCE(SUM(octet_length(content)), 0) FROM snapshots) AS text_bytes,
+     (SELECT COUNT(*) FROM update_log) AS updates,
+     (SELECT COALESCE(SUM(octet_length(changes)), 0) FROM update_log) AS update_bytes,
+     (SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())
+         AS database_bytes";
+
+/// Measures a PostgreSQL database.
+const POSTGRES: &str = "SELECT
+     (SELECT COUNT(*) FROM documents WHERE unlisted_owner IS NULL AND NOT deleted) AS documents,
+     (SELECT COUNT(*) FROM documents
+      WHERE unlisted_owner IS NULL AND deleted AND NOT purged) AS deleted_documents,
+     (SELECT CAST(COALESCE(SUM(octet_length(content)), 0) AS BIGINT) FROM snapshots)
+         AS text_bytes,
+     (SELECT COUNT(*) FROM updates) AS updates,
+     (SELECT CAST(COALESCE(SUM(octet_length(changes)), 0) AS BIGINT) FROM updates)
+         AS update_bytes,
+     pg_database_size(current_database()) AS database_bytes";

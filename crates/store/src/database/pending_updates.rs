@@ -1,0 +1,256 @@
+//! Updates that are durable in the table `pending_updates` of SQLite, and not in the log yet.
+//!
+//! To put an update into the log changes the pages of four tables and indexes. One row in this
+//! table changes one page, whichever documents its updates are of. So a group of batches that only
+//! append updates is one row, and up to a second later everything in the table is put into the log
+//! together.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use sqlx_sqlite::SqlitePool;
+use tokio::time::Instant;
+
+use super::connection::WriterConnection;
+use super::read_barrier::PendingPlace;
+use crate::apply::{self, WriterCache};
+use crate::{StoreError, StoreOp, StoreResult, WriteBatch, updates};
+use copydesk_ids::{DocumentId, Version};
+
+/// Time after which the log gets what is pending. People who type go on, so with a shorter one the
+/// pages of their document are written more often.
+const DELAY: Duration = Duration::from_secs(1);
+
+/// Time until the next attempt, after the log could not get it.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Number of batches from which the log gets them without a delay: storing them holds up what
+/// comes after.
+const MOST: usize = 256;
+
+/// Bytes that can be pending; more is put into the log itself.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// Number of documents with pending updates from which rows are made with [`REST`] between them.
+const MANY: usize = 32;
+
+/// Time from one row to the next where many documents are typed in at once: what comes meanwhile is
+/// in the next row, and shares its cost.
+const REST: Duration = Duration::from_millis(5);
+
+/// Number of documents whose versions are remembered.
+const DOCUMENTS: usize = 20_000;
+
+/// Pending updates of the one server of a SQLite database.
+#[derive(Debug)]
+pub(crate) struct PendingUpdates {
+    /// Documents that have pending updates.
+    documents: HashSet<DocumentId>,
+    /// Number of batches that are pending, and the bytes of their rows.
+    batches: usize,
+    bytes: usize,
+    /// Versions of documents, with what is pending. A document that is missing gets its next
+    /// updates put into the log itself.
+    versions: HashMap<DocumentId, Version>,
+    /// Time at which the log gets what is pending.
+    due: Option<Instant>,
+    /// Time at which the last row was made.
+    added: Option<Instant>,
+    place: PendingPlace,
+}
+
+/// Updates that were pending in a database when it was opened, and still are.
+#[derive(Debug, Default)]
+pub(crate) struct FoundPending {
+    documents: HashSet<DocumentId>,
+    bytes: usize,
+    /// Reason why the log could not get them; `None` if nothing is pending.
+    pub(crate) refused: Option<StoreError>,
+}
+
+impl FoundPending {
+    /// Puts what is pending in a database into the log.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if that does not follow the log, [`StoreError::Database`] if it
+    /// cannot be read. A log that cannot be written is no error: what is pending is read with it.
+    pub(crate) async fn log(writers: &SqlitePool) -> StoreResult<Self> {
+        let mut connection = WriterConnection::Sqlite(writers.acquire().await?);
+        let documents = "SELECT DISTINCT rows.value ->> 0
+             FROM pending_updates, json_each(pending_updates.body) AS rows";
+        let bytes = "SELECT COALESCE(SUM(OCTET_LENGTH(body)), 0) FROM pending_updates";
+        let WriterConnection::Sqlite(db) = &mut connection else { return Ok(Self::default()) };
+        let documents: Vec<String> = sqlx::query_scalar(documents).fetch_all(&mut **db).await?;
+        if documents.is_empty() {
+            return Ok(Self::default());
+        }
+        let bytes: i64 = sqlx::query_scalar(bytes).fetch_one(&mut **db).await?;
+        let known = WriterCache::read(&mut connection).await?;
+        let batch = StoreOp::LogPending { documents: documents.len() }.into();
+        let logged = apply::transaction(&mut connection, &[batch], known).await;
+        let Err(error) = logged else {
+            tracing::info!(
+                documents = documents.len(),
+                "the log has the updates that were pending"
+            );
+            return Ok(Self::default());
+        };
+        connection.roll_back().await;
+        match StoreError::from(error) {
+            error @ StoreError::Corrupt { .. } => Err(error),
+            error => Ok(Self {
+                documents: documents.into_iter().map(DocumentId::from).collect(),
+                bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+                refused: Some(error.while_writing()),
+            }),
+        }
+    }
+}
+
+impl PendingUpdates {
+    /// Returns the record of what is pending in a database that was opened.
+    pub(crate) fn new(found: FoundPending) -> Self {
+        let mut pending = Self {
+            documents: found.documents,
+            batches: 0,
+            bytes: found.bytes,
+            versions: HashMap::new(),
+            due: None,
+            added: None,
+            place: PendingPlace::default(),
+        };
+        if let Some(error) = found.refused {
+            pending.refused(&error);
+        }
+        pending
+    }
+
+    /// Returns what tells readers where the updates are; for
+    /// [`ReadBarrier::new`](super::read_barrier::ReadBarrier::new).
+    pub(crate) fn place(&self) -> PendingPlace {
+        self.place.clone()
+    }
+
+    /// Returns `true` if there are updates that the log lacks.
+    pub(crate) fn are_any(&self) -> bool {
+        !self.documents.is_empty()
+    }
+
+    /// Returns `true` if there is no reason to wait until the log gets the updates.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due.is_some_and(|due| due <= Instant::now())
+    }
+
+    /// Waits until the updates are due; for ever if there are none.
+    pub(crate) async fn wait(&self) {
+        match self.due {
+            Some(due) => tokio::time::sleep_until(due).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Returns the time until which what comes waits for more, where many documents are typed in.
+    pub(crate) fn rest(&self) -> Option<Instant> {
+        let added = self.added.filter(|_| self.documents.len() >= MANY)?;
+        Some(added + REST)
+    }
+
+    /// Returns the row for batches, if they only append updates to documents at known versions and
+    /// there is room for them.
+    pub(crate) fn row(&self, batches: &[WriteBatch]) -> Option<String> {
+        if !self.follow(batches) {
+            return None;
+        }
+        let row = updates::pending_row(batches.iter().flat_map(WriteBatch::ops));
+        (self.bytes.saturating_add(row.len()) <= MOST_BYTES).then_some(row)
+    }
+
+    /// Returns `true` if batches only append updates, each to a document at the version that it
+    /// names.
+    fn follow(&self, batches: &[WriteBatch]) -> bool {
+        let mut reached: HashMap<&DocumentId, Version> = HashMap::with_capacity(batches.len());
+        batches.iter().flat_map(WriteBatch::ops).all(|op| {
+            let StoreOp::AppendUpdates { document, from, updates } = op else { return false };
+            let known = reached.get(document).or_else(|| self.versions.get(document));
+            let follows = known == Some(from);
+            reached.insert(document, from.plus(updates.len()));
+            follows
+        })
+    }
+
+    /// Records that batches are durable in a row of this many bytes.
+    pub(crate) fn add(&mut self, batches: &[WriteBatch], bytes: usize) {
+        for batch in batches {
+            self.note(batch);
+            for op in batch.ops() {
+                if let StoreOp::AppendUpdates { document, .. } = op
+                    && !self.documents.contains(document)
+                {
+                    self.documents.insert(document.clone());
+                }
+            }
+        }
+        let before = self.batches;
+        self.batches += batches.len();
+        self.bytes += bytes;
+        self.added = Some(Instant::now());
+        if before < MOST && self.batches >= MOST {
+            self.due = Some(Instant::now());
+        }
+        self.due.get_or_insert_with(|| Instant::now() + DELAY);
+        self.place.note_pending();
+    }
+
+    /// Returns the batch that puts everything that is pending into the log.
+    pub(crate) fn logging_batch(&self) -> WriteBatch {
+        StoreOp::LogPending { documents: self.documents.len() }.into()
+    }
+
+    /// Records that the log has everything.
+    pub(crate) fn logged(&mut self) {
+        self.documents.clear();
+        (self.batches, self.bytes, self.due) = (0, 0, None);
+        if self.place.note_logged() {
+            tracing::info!("the log has the newest updates again");
+        }
+    }
+
+    /// Records that the log could not get what is pending.
+    pub(crate) fn refused(&mut self, error: &StoreError) {
+        if self.place.note_refused() {
+            tracing::error!(%error, "the log does not take the newest updates, which are pending");
+        }
+        self.due = Some(Instant::now() + PAUSE);
+    }
+
+    /// Records the versions that a batch has led to.
+    pub(crate) fn note(&mut self, batch: &WriteBatch) {
+        if self.versions.len() > DOCUMENTS {
+            self.versions.clear();
+        }
+        for op in batch.ops() {
+            match op {
+                StoreOp::AppendUpdates { document, from, updates } => {
+                    let to = from.plus(updates.len());
+                    match self.versions.get_mut(document) {
+                        Some(version) => *version = to,
+                        None => drop(self.versions.insert(document.clone(), to)),
+                    }
+                }
+                StoreOp::CreateDocument { record, .. } | StoreOp::PutDocument(record) => {
+                    self.versions.remove(&record.id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Forgets the versions of the documents of a batch that failed.
+    pub(crate) fn forget(&mut self, batch: &WriteBatch) {
+        for op in batch.ops() {
+            if let StoreOp::AppendUpdates { document, .. } = op {
+                self.versions.remove(document);
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Requests whose effect on a file is being taken back, so that a restart finds unfinished ones.
+
+use copydesk_ids::RequestId;
+
+use super::{Store, StoreError};
+use crate::database::statement_batch::StatementBatch;
+
+impl Store {
+    /// Returns the requests whose undo was begun and not ended, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] or [`StoreError::Closed`] if the begun undos cannot be read.
+    pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
+        self.first_columns("SELECT request FROM undos ORDER BY request", &[]).await
+    }
+}
+
+/// Records that the undo of a request begins.
+pub(super) fn begin(script: &mut StatementBatch<'_>, request: &RequestId) {
+    let sql = "INSERT INTO undos (request) VALUES ($1) ON CONFLICT (request) DO NOTHING";
+    script.run(sql, &[request]);
+}
+
+/// Records that the undo of a request has ended.
+pub(super) fn end(script: &mut StatementBatch<'_>, request: &RequestId) {
+    script.run("DELETE FROM undos WHERE request = $1", &[request]);
+}

@@ -1,0 +1,48 @@
+//! Workspace files that are also documents (open files): which they are, and how far both agree.
+
+use copydesk_ids::{DocumentId, Version};
+
+use super::records::FileRecord;
+use super::{Store, StoreError};
+use crate::database::statement_batch::StatementBatch;
+
+/// Stores the version at which a document and its file agree. Nothing is stored if the path has
+/// another document by now that is not deleted.
+pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
+    let FileRecord { document, path, version, stamp, disk, form, writing } = record;
+    let (next_version, next_stamp) = writing.as_ref().map(|(at, stamp)| (at, stamp)).unzip();
+    let sql = "INSERT INTO live_files
+             (path, document, version, stamp, disk, form, next_version, next_stamp)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (path) DO UPDATE SET document = excluded.document, version = excluded.version,
+             stamp = excluded.stamp, disk = excluded.disk, form = excluded.form,
+             next_version = excluded.next_version, next_stamp = excluded.next_stamp
+         WHERE live_files.document = excluded.document OR EXISTS
+             (SELECT 1 FROM documents WHERE id = live_files.document AND documents.deleted)";
+    script.run(sql, &[path, document, version, stamp, disk, form, &next_version, &next_stamp]);
+}
+
+impl Store {
+    /// Returns the files whose documents still exist, by path, each with the newest version of its
+    /// document.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the record of a file cannot be decoded, [`StoreError::Database`]
+    /// or [`StoreError::Closed`] if the records cannot be read.
+    pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
+        let sql = "SELECT live_files.*, documents.version AS newest FROM live_files
+             JOIN documents ON documents.id = live_files.document AND documents.deleted = FALSE
+             ORDER BY path";
+        let rows = self.readers().rows(sql, &[]).await?;
+        rows.iter().map(|row| Ok((row.record()?, row.column("newest")?))).collect()
+    }
+
+    /// Returns the file of a document, if it has one.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the record of the file cannot be decoded,
+    /// [`StoreError::Database`] or [`StoreError::Closed`] if it cannot be read.
+    pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
+        self.one("SELECT * FROM live_files WHERE document = $1", &[document]).await
+    }
+}
