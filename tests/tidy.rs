@@ -28,88 +28,9 @@ use std::path::{Path, PathBuf};
 
 /// Folders with the sources of the product.
 const SOURCES: [&str; 2] = ["src", "crates"];
-/// Crates of the workspace that are one module of the table each.
-const MODULE_CRATES: [&str; 12] = [
-    "client",
-    "connections",
-    "convert",
-    "llm",
-    "load_test",
-    "mcp",
-    "oidc",
-    "operations",
-    "processes",
-    "protocol",
-    "socketio",
-    "workspace",
-];
-
-/// Which modules each module may name, in whatever crate they are. `all` is everything but what is
-/// listed after a `!`.
-const MODULES: &[(&str, &str)] = &[
-    ("failpoint", ""),
-    ("interrupt", ""),
-    ("metrics", ""),
-    ("cpu_pool", "processes interrupt metrics"),
-    ("ids", ""),
-    ("permissions", "ids"),
-    ("columns", "ids permissions"),
-    ("unseen_characters", ""),
-    ("document", "ids"),
-    ("approvals", "ids permissions document"),
-    ("export", "ids permissions document approvals interrupt"),
-    ("convert", ""),
-    ("store", "ids permissions columns failpoint metrics"),
-    ("auth", "ids permissions store"),
-    ("rooms", "ids permissions document approvals store auth failpoint metrics cpu_pool"),
-    ("connections", "ids permissions auth rooms"),
-    ("processes", ""),
-    ("workspace", "processes failpoint unseen_characters"),
-    ("file_sync", "ids permissions document rooms store workspace failpoint"),
-    ("check", "ids permissions document approvals store"),
-    ("llm", "ids processes"),
-    (
-        "tools",
-        "ids permissions document approvals rooms workspace file_sync llm::messages_api failpoint unseen_characters",
-    ),
-    (
-        "agent",
-        "ids permissions document approvals store auth rooms workspace llm tools failpoint metrics",
-    ),
-    (
-        "api",
-        "ids permissions document approvals export convert store auth cpu_pool rooms workspace file_sync agent failpoint metrics",
-    ),
-    ("protocol", "ids permissions document approvals"),
-    ("operations", "ids permissions approvals cpu_pool rooms agent api protocol"),
-    ("webhooks", "ids approvals rooms api http_client protocol"),
-    ("socketio", "all !store !rest !messages_api !mcp !server !cli !config !commands"),
-    ("rest", "all !store !socketio !mcp !server !cli !config !commands"),
-    // Shares the middleware and the errors of HTTP with REST, which mounts its routes.
-    ("messages_api", "all !store !socketio !mcp !server !cli !config !commands"),
-    ("mcp", "all !store !socketio !rest !messages_api !server !cli !config !commands"),
-    ("oidc", "api auth"),
-    ("client", "llm::http_client protocol"),
-    ("load_test", "permissions document client protocol"),
-    ("telemetry", "http_client"),
-    ("config", "cli store auth"),
-    ("cli", "export permissions"),
-    // What it does without a server, it does on the data; the rest it asks a server for.
-    (
-        "commands",
-        "ids permissions export store auth rooms check api processes llm protocol client load_test config cli",
-    ),
-    ("server", "all"),
-];
-
-/// Files that only declare modules or start the program.
-const ROOTS: [&str; 2] = ["lib", "main"];
-
-/// Files that may name more than their module, and why.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    // The one place where values of the application become types of the protocol.
-    ("protocol/convert", "document approvals rooms agent api auth convert"),
-];
+/// Crates that hold several modules of [`docs/architecture.md`](../docs/architecture.md); every
+/// other crate is one module.
+const SEVERAL_MODULES: [&str; 2] = ["http", "commands"];
 
 /// Where what may be used: a crate, or a part of the standard library that reaches outside the
 /// process.
@@ -117,45 +38,29 @@ const WALLS: &[(&str, &str)] = &[
     ("ammonia", "export/html"),
     ("anyhow", "server commands commands.rs"),
     ("axum", "connections rest messages_api mcp oidc server"),
-    ("base64", "rest/middleware/pagination.rs api/webhooks/signature.rs"),
-    ("cap_fs_ext", "workspace"),
-    ("cap_std", "workspace"),
-    ("comrak", "convert"),
     ("clap", "cli cli.rs server/command_line.rs"),
     ("clap_complete", "cli/generated.rs"),
     ("clap_mangen", "cli/generated.rs"),
-    ("encoding_rs", "convert"),
     ("getrandom", "auth llm/retry.rs api/webhooks/signature.rs"),
     ("globset", "approvals/path_pattern.rs workspace"),
-    ("governor", "socketio"),
-    ("grep_matcher", "workspace"),
-    ("grep_regex", "workspace"),
-    ("grep_searcher", "workspace"),
-    ("harper_core", "llm"),
     (
         "hmac",
         "messages_api/conversation_hash.rs api/webhooks/signature.rs store/nodes/message_key.rs",
     ),
-    ("html5ever", "convert"),
     ("hyper", "server rest/byte_accounting.rs"),
     ("hyper_util", "server"),
-    ("ignore", "workspace"),
     ("lru", "rooms/request_index.rs messages_api/conversation_cache.rs"),
     ("open", "server/serving.rs"),
-    ("openidconnect", "oidc"),
-    ("prometheus", "metrics.rs"),
     ("opentelemetry", "telemetry/otlp.rs"),
     ("opentelemetry_otlp", "telemetry/otlp.rs"),
     ("opentelemetry_sdk", "telemetry/otlp.rs"),
     ("pulldown_cmark", "document/diff/structure export"),
-    ("quick_xml", "convert"),
     ("redis", "store/nodes/redis_channel.rs"),
     ("regex", "llm tools/document/find_and_replace.rs tools/pipeline/elisions.rs"),
     // Deliveries go to addresses that owners name, sign-ins to the identity provider, and spans to
     // the collector.
     ("reqwest", "llm client webhooks api/webhooks/address.rs oidc telemetry/otlp.rs"),
     ("rmcp", "llm/claude_cli mcp"),
-    ("ropey", "document"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the
     // owner of a file. In the database for a file that is written past the page cache.
     (
@@ -166,11 +71,11 @@ const WALLS: &[(&str, &str)] = &[
     ("tokio_rustls", "server/tls.rs"),
     (
         "schemars",
-        "protocol operations rest tools llm/messages_api.rs permissions.rs document/diff/draft.rs approvals",
+        "protocol operations rest tools llm/messages_api.rs ids/permissions.rs document/diff/draft.rs approvals",
     ),
     ("similar", "document/diff approvals/preview.rs"),
     ("socketioxide", "socketio server"),
-    ("sqlx", "store columns.rs"),
+    ("sqlx", "store ids/columns.rs"),
     // Each database in its own crate.
     ("sqlx_postgres", "store/database"),
     ("sqlx_sqlite", "store/database"),
@@ -180,13 +85,12 @@ const WALLS: &[(&str, &str)] = &[
     ("tower_http", "rest server/assets.rs"),
     ("tracing_opentelemetry", "telemetry/otlp.rs"),
     ("tracing_subscriber", "telemetry.rs telemetry/otlp.rs"),
-    ("ts_rs", "protocol llm/messages_api.rs permissions.rs document/diff/draft.rs approvals"),
+    ("ts_rs", "protocol llm/messages_api.rs ids/permissions.rs document/diff/draft.rs approvals"),
     ("unicode_normalization", "document/quotation"),
     (
         "unicode_segmentation",
-        "document/diff llm/harper tools/document/find_and_replace.rs unseen_characters.rs",
+        "document/diff llm/harper tools/document/find_and_replace.rs document/unseen_characters.rs",
     ),
-    ("zip", "convert export"),
     // The server starts itself anew with a variable that its allocator reads.
     ("std::env", "config.rs server/allocator.rs"),
     // Which processes a program has left behind is in `/proc`, and what a server uses.
@@ -203,7 +107,7 @@ const WALLS: &[(&str, &str)] = &[
     // The lock of a data directory or database names its process; a failpoint ends it.
     (
         "std::process",
-        "llm/claude_cli llm/harper load_test/local_server.rs main.rs server/allocator.rs server/command_line.rs processes/supervisor.rs store/data_directory.rs store/database/postgres/address.rs workspace/command.rs failpoint.rs",
+        "llm/claude_cli llm/harper load_test/local_server.rs main.rs server/allocator.rs server/command_line.rs processes/supervisor.rs store/data_directory.rs store/database/postgres/address.rs workspace/command.rs failpoint",
     ),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write
     // that its caller left alone, the worker process of the grammar checker.
@@ -215,14 +119,12 @@ const WALLS: &[(&str, &str)] = &[
 
 /// Modules that neither wait nor look at a clock, and what would let them.
 const PURE: &[&str] = &[
-    "ids.rs",
-    "interrupt.rs",
-    "permissions.rs",
+    "ids",
+    "interrupt",
     "document",
+    "approvals",
     "convert",
     "export",
-    "unseen_characters.rs",
-    "approvals",
     "messages_api/conversation_cache.rs",
     "messages_api/conversation_hash.rs",
     "messages_api/failure.rs",
@@ -276,43 +178,32 @@ struct File {
 }
 
 /// Returns the path of a source as if all crates were one: `rooms/actor.rs` for
-/// `crates/engine/src/rooms/actor.rs`. A crate that is one module has the name of that module:
-/// `llm/retry.rs` for `crates/llm/src/retry.rs`.
+/// `crates/rooms/src/actor.rs`. A crate of several modules has no name there: `rest/mod.rs` for
+/// `crates/http/src/rest/mod.rs`.
 fn place(path: &str) -> String {
     let inside = path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"));
     match inside {
-        Some((module, file)) if MODULE_CRATES.contains(&module) => format!("{module}/{file}"),
-        Some((_, file)) => file.to_owned(),
+        Some((module, file)) if SEVERAL_MODULES.contains(&module) => file.to_owned(),
+        Some((module, file)) => format!("{module}/{file}"),
         None => path.strip_prefix("src/").unwrap_or(path).to_owned(),
     }
 }
 
 /// Returns a line of code as if all crates were one: `crate::llm::retry` for `crate::retry` in the
-/// crate of the models, `crate::ids` for `copydesk_ids`.
+/// crate of the models, and for `copydesk_llm::retry` in another one.
 fn in_one_crate(line: &str, file: &File) -> String {
-    let module = file.place.split('/').next().unwrap_or_default();
-    let mut line = line.to_owned();
-    if MODULE_CRATES.contains(&module) {
-        line = line.replace("crate::", &format!("crate::{module}::"));
+    let own = file.path.strip_prefix("crates/").and_then(|path| path.split('/').next());
+    let mut line = match own.filter(|own| !SEVERAL_MODULES.contains(own)) {
+        Some(own) => line.replace("crate::", &format!("crate::{own}::")),
+        None => line.to_owned(),
+    };
+    for of_modules in SEVERAL_MODULES {
+        line = line.replace(&format!("copydesk_{of_modules}::"), "crate::");
     }
-    for of_modules in
-        ["copydesk_core::", "copydesk_engine::", "copydesk_http::", "copydesk_commands::"]
-    {
-        line = line.replace(of_modules, "crate::");
-    }
-    for module in MODULE_CRATES {
-        line = line.replace(&format!("copydesk_{module}::"), &format!("crate::{module}::"));
-    }
-    line
+    line.replace("copydesk_", "crate::")
 }
 
 impl File {
-    /// The module of [`MODULES`] it belongs to.
-    fn module(&self) -> String {
-        let mut parts = self.place.split('/').map(|part| part.trim_end_matches(".rs"));
-        parts.next().unwrap_or_default().to_owned()
-    }
-
     /// The text without its tests and without comments, line for line.
     fn code(&self) -> impl Iterator<Item = &str> {
         let mut lines: Vec<&str> = self.text.lines().collect();
@@ -403,124 +294,50 @@ fn settle(rule: &str, complaints: &[String]) {
     assert!(complaints.is_empty(), "{rule}\n  {}\n", complaints.join("\n  "));
 }
 
-#[test]
-fn modules_name_only_the_modules_they_may() {
-    let mut complaints = Vec::new();
-    for file in sources() {
-        if ROOTS.contains(&&*file.module()) {
-            continue;
-        }
-        let Some((_, allowed)) = MODULES.iter().find(|(module, _)| *module == file.module()) else {
-            complaints.push(format!(
-                "{}: the module `{}` is not in the table",
-                file.path,
-                file.module()
-            ));
-            continue;
-        };
-        let more = EXCEPTIONS
-            .iter()
-            .find(|(path, _)| is_in(&file.place, path))
-            .map_or("", |(_, more)| more);
-        for (line, name) in named_modules(&file) {
-            if !may(allowed, &name)
-                && !may(more, &name)
-                && name != file.module()
-                && !name.starts_with(&format!("{}::", file.module()))
-            {
-                complaints.push(format!("{}:{line} names crate::{name}", file.path));
-            }
-        }
-    }
-    settle(
-        "A module names only what stands above it. Move the code to the module that owns it, or change MODULES in tests/tidy.rs \
-         and docs/architecture.md together:",
-        &complaints,
-    );
-}
-
-fn may(allowed: &str, name: &str) -> bool {
-    let first = name.split("::").next().unwrap_or_default();
-    let listed = |word: &str| allowed.split(' ').any(|it| it == word);
-    if listed("all") { !listed(&format!("!{first}")) } else { listed(first) || listed(name) }
-}
-
-/// Every `crate::module::part` in the code, with its line.
-fn named_modules(file: &File) -> Vec<(usize, String)> {
-    let mut names = Vec::new();
-    for (index, line) in file.code().enumerate() {
-        for rest in in_one_crate(line, file).split("crate::").skip(1) {
-            let group =
-                rest.strip_prefix('{').map(|rest| rest.split('}').next().unwrap_or_default());
-            let paths: Vec<&str> =
-                group.map_or_else(|| vec![rest], |group| group.split(',').collect());
-            for path in paths {
-                let end = path.trim().find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
-                let path = &path.trim()[..end.unwrap_or(path.trim().len())];
-                let two: Vec<&str> = path.split("::").filter(|it| !it.is_empty()).take(2).collect();
-                if !two.is_empty() {
-                    names.push((index + 1, two.join("::")));
-                }
-            }
-        }
-    }
-    names
-}
-
-#[test]
-fn the_table_has_every_module_once() {
-    let modules: BTreeSet<String> = sources()
-        .iter()
-        .map(File::module)
-        .filter(|module| !ROOTS.contains(&module.as_str()))
-        .collect();
-    let table: BTreeSet<String> = MODULES.iter().map(|(module, _)| (*module).to_owned()).collect();
-    assert_eq!(
-        modules, table,
-        "every module has one line in MODULES (tests/tidy.rs), and nothing else has"
-    );
-}
-
-/// Modules that the page leaves out, since most modules may use them.
+/// Crates that the page leaves out, since most crates may use them.
 const LEFT_OUT: [&str; 2] = ["failpoint", "metrics"];
 
+/// Which crate may use which is in the manifests, and the compiler holds it. The page says the same.
 #[test]
-fn the_architecture_page_has_the_same_table() {
+fn the_architecture_page_has_the_walls_of_the_manifests() {
     let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
-    let rows = page.lines().skip_while(|line| !line.starts_with("| module |")).skip(2);
+    let rows = page.lines().skip_while(|line| !line.starts_with("| crate |")).skip(2);
+    let quoted = |cell: &str| -> BTreeSet<String> {
+        let names = cell.split('`').skip(1).step_by(2);
+        names.filter(|name| !LEFT_OUT.contains(name)).map(str::to_owned).collect()
+    };
     let mut complaints = Vec::new();
     let mut described = BTreeSet::new();
     for row in rows.take_while(|line| line.starts_with('|')) {
         let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
-        let names = |cell: &str| -> BTreeSet<String> {
-            let quoted = cell.split('`').skip(1).step_by(2);
-            quoted.filter(|name| !LEFT_OUT.contains(name)).map(str::to_owned).collect()
-        };
-        let mut stated = names(cells[2]);
-        if cells[2].contains('…') {
-            stated.extend(["ids", "permissions", "document", "approvals"].map(str::to_owned));
-        }
-        for module in names(cells[0]) {
-            let line = MODULES.iter().find(|(name, _)| *name == module);
-            let allowed = line.map_or("", |(_, allowed)| allowed);
-            let allowed: BTreeSet<String> = allowed
-                .split(' ')
-                .filter(|it| !it.is_empty() && !LEFT_OUT.contains(it))
-                .map(str::to_owned)
-                .collect();
-            // Words say what transports may use, and the parts of the composition root.
-            let in_words = allowed.contains("all") || cells[2].trim().is_empty();
-            if line.is_none() || (!in_words && stated != allowed) {
-                complaints
-                    .push(format!("`{module}` may use {allowed:?}, the page says {stated:?}"));
+        let (names, stated, all_but) =
+            (quoted(cells[0]), quoted(cells[2]), cells[2].contains("all but"));
+        for name in names {
+            let used: BTreeSet<String> = used_crates(&name);
+            let holds = if all_but { used.is_disjoint(&stated) } else { used == stated };
+            if !holds {
+                complaints.push(format!("`{name}` uses {used:?}, the page says {:?}", cells[2]));
             }
-            described.insert(module);
+            described.insert(name);
         }
     }
-    let missing = MODULES.iter().filter(|(name, _)| !LEFT_OUT.contains(name));
-    let missing = missing.filter(|(name, _)| !described.contains(*name));
-    complaints.extend(missing.map(|(name, _)| format!("`{name}` is not on the page")));
-    settle("docs/architecture.md has the table MODULES of tests/tidy.rs:", &complaints);
+    let crates = fs::read_dir(root().join("crates")).unwrap();
+    let crates = crates.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let missing = crates.filter(|it| !LEFT_OUT.contains(&it.as_str()) && !described.contains(it));
+    complaints.extend(missing.map(|name| format!("`{name}` is not on the page")));
+    settle("docs/architecture.md has a row for each crate, with the crates it uses:", &complaints);
+}
+
+/// Returns the crates of the workspace that a crate uses outside of its tests.
+fn used_crates(name: &str) -> BTreeSet<String> {
+    let manifest = fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).unwrap();
+    let (_, rest) = manifest.split_once("[dependencies]").unwrap();
+    let lines = rest.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| {
+        let end = line.find(['.', ' ', '='])?;
+        Some(line[..end].strip_prefix("copydesk-")?.replace('-', "_"))
+    });
+    names.filter(|it| !LEFT_OUT.contains(&it.as_str())).collect()
 }
 
 #[test]

@@ -213,5 +213,5 @@ fn every_metric_is_documented() {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let is_metric = |name: &&str| name.starts_with("copydesk_") || name.starts_with("process_");
     let documented: Vec<_> = rows.filter(is_metric).collect();
-    assert_eq!(documented, metrics::NAMES, "docs/operations.md and crates/core/src/metrics.rs");
+    assert_eq!(documented, metrics::NAMES, "docs/operations.md and crates/metrics/src/lib.rs");
 }

@@ -3,7 +3,7 @@
 //!
 //! A new event or route that is missing in its table fails. `o`wner, `e`ditor, `r`eviewer,
 //! `v`iewer, and a `s`tranger: an editor whose token is for another document. What each role may do
-//! is decided in `crates/core/src/permissions.rs` and nowhere else.
+//! is decided in `crates/ids/src/permissions.rs` and nowhere else.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The section `# Errors` of every public function that can fail.
+//! The section `# Errors` of every public function of the operations that can fail.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn functions_that_can_fail_say_how() {
     let sources = sources();
     let results = result_types(&sources);
     let mut complaints = Vec::new();
-    for file in sources.iter().filter(|file| !is_inside_of_converter(file)) {
+    for file in sources.iter().filter(|file| is_in_operations(file)) {
         for found in public_fns(file) {
             let can_fail = found.returned_type().is_some_and(|name| results.contains(name));
             if can_fail && !found.is_for_tests() && !found.above.contains(&HEADING) {
@@ -31,16 +31,15 @@ fn functions_that_can_fail_say_how() {
         }
     }
     settle(
-        "A `pub fn` that returns a Result has a section `# Errors` that says which error comes when:",
+        "A `pub fn` of an operation that returns a Result has a section `# Errors` that says which error comes when:",
         &complaints,
     );
 }
 
-/// Returns `true` for the modules of the converter that are private to it: each of their functions
-/// fails as the reader does.
-fn is_inside_of_converter(file: &File) -> bool {
-    let inside = file.place.strip_prefix("convert/");
-    inside.is_some_and(|module| module.contains('/') && !module.ends_with("/mod.rs"))
+/// Returns `true` for what transports call: they decide by its errors. Elsewhere the type of an
+/// error says what can go wrong.
+fn is_in_operations(file: &File) -> bool {
+    ["api/", "operations/"].iter().any(|of| file.place.starts_with(of))
 }
 
 /// Returns `Result` and the names of its aliases, also of aliases of aliases.

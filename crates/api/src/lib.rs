@@ -7,6 +7,8 @@
 //! before its function is called: a method here works on the room that the check returned, and
 //! checks only what depends on other parts of its input.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod administration;
 mod answers;
 mod audit;

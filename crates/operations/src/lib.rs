@@ -4,6 +4,8 @@
 //! function that gets the caller, what the right is about, and the input. A few are done by a
 //! handler of their transport, because they need the connection or the whole request.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod connections;
 mod conversations;
 mod documents;
