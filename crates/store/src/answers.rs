@@ -10,10 +10,6 @@ use crate::database::statement_batch::StatementBatch;
 impl Store {
     /// Returns the answers to a person's programs under `keys` that were used at `since_ms` or
     /// later.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a stored answer cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if the table cannot be read.
     pub async fn answers(
         &self,
         user: &UserId,

@@ -73,9 +73,6 @@ impl Default for AuditHead {
 
 impl Store {
     /// Reads the whole audit log and checks that every line follows from the one before.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] naming the first line that does not.
     pub async fn verify_audit(&self) -> Result<AuditHead, StoreError> {
         let AuditFacts { head, flaws, .. } = self.inspect().await?.audit().await?;
         match flaws.into_iter().next() {

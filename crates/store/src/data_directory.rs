@@ -23,9 +23,6 @@ const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Creates a data directory and its parents, the directory itself with mode 0700.
-///
-/// # Errors
-/// [`StoreError::File`] if it cannot be created.
 pub fn create_data_directory(path: &Path) -> Result<(), StoreError> {
     if path.is_dir() {
         return Ok(());
@@ -48,9 +45,6 @@ pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Checks that no transfer into the directory was interrupted.
-///
-/// # Errors
-/// [`StoreError::Incomplete`] if one was, and nothing else has made a database there since.
 pub(super) fn check_complete(directory: &Path) -> Result<(), StoreError> {
     let is_incomplete = directory.join(INCOMPLETE).is_file() && !directory.join(DATABASE).is_file();
     let place = || directory.display().to_string();
@@ -59,9 +53,6 @@ pub(super) fn check_complete(directory: &Path) -> Result<(), StoreError> {
 
 /// Locks the directory for this process; the operating system unlocks it when the process ends,
 /// however it ends.
-///
-/// # Errors
-/// [`StoreError::InUse`] if another process holds the lock.
 pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     for _ in 1..LOCK_TRIES {
         if let Some(mut file) = try_lock(directory)? {

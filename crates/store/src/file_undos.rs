@@ -7,9 +7,6 @@ use crate::database::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the requests whose undo was begun and not ended, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] or [`StoreError::Closed`] if the begun undos cannot be read.
     pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
         self.first_columns("SELECT request FROM undos ORDER BY request", &[]).await
     }

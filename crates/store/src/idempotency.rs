@@ -9,11 +9,6 @@ use crate::database::statement_batch::{RowExpectation, StatementBatch};
 
 impl Store {
     /// Returns the record of a key, however old; the caller decides if it is too old to count.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the stored answer of the key
-    /// cannot be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     pub async fn once(&self, user: &UserId, key: &str) -> StoreResult<Option<IdempotencyRecord>> {
         let sql =
             "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2";

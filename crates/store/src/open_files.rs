@@ -25,10 +25,6 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
 impl Store {
     /// Returns the files whose documents still exist, by path, each with the newest version of its
     /// document.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if the record of a file cannot be decoded, [`StoreError::Database`]
-    /// or [`StoreError::Closed`] if the records cannot be read.
     pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
         let sql = "SELECT live_files.*, documents.version AS newest FROM live_files
              JOIN documents ON documents.id = live_files.document AND documents.deleted = FALSE
@@ -38,10 +34,6 @@ impl Store {
     }
 
     /// Returns the file of a document, if it has one.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if the record of the file cannot be decoded,
-    /// [`StoreError::Database`] or [`StoreError::Closed`] if it cannot be read.
     pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
         self.one("SELECT * FROM live_files WHERE document = $1", &[document]).await
     }

@@ -42,11 +42,6 @@ pub type VersionedText = (Version, String);
 impl Store {
     /// Returns the passages that the updates after version `from`, up to `to`, put into the text.
     /// Only updates made by the server have an entry.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the passages cannot be read,
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a version cannot be decoded.
     pub async fn placements(
         &self,
         document: &DocumentId,
@@ -59,11 +54,6 @@ impl Store {
     }
 
     /// Returns the provenance of the newest version, up to `version`, for which it is stored.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the provenance cannot be read,
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if its version cannot be decoded.
     pub async fn provenance(
         &self,
         document: &DocumentId,
@@ -75,11 +65,6 @@ impl Store {
     }
 
     /// Returns the text that a document was created with.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the first snapshot cannot be
-    /// read.
     pub async fn first_text(&self, document: &DocumentId) -> StoreResult<Option<String>> {
         let sql = "SELECT content FROM snapshots WHERE document = $1 AND version = 0";
         let found: Option<(AnyTextColumn,)> = self.one(sql, &[document]).await?;
@@ -87,11 +72,6 @@ impl Store {
     }
 
     /// Returns the person who created a document and the time in ms, as far as the audit log goes.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the audit log cannot be read,
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if its time cannot be decoded.
     pub async fn creator(&self, document: &DocumentId) -> StoreResult<Option<(UserId, u64)>> {
         let sql =
             "SELECT actor, at_ms FROM audit WHERE document = $1 AND action = 'document.create'

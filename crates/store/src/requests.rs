@@ -58,11 +58,6 @@ pub(super) fn add_parts<'r>(
 
 impl Store {
     /// Returns one request.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the request cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
         let record: Option<RequestRecord> =
             self.one("SELECT * FROM requests WHERE id = $1", &[id]).await?;
@@ -76,11 +71,6 @@ impl Store {
 
     /// Returns the requests that somebody may still decide, oldest first. Only the room that owns
     /// them writes them, so what it reads itself is complete.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an open request cannot be
-    /// decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the requests cannot be read.
     pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
         let condition = scope.condition();
         let document = scope.value();

@@ -5,10 +5,6 @@ use super::{Store, StoreError};
 
 impl Store {
     /// Returns one of the server's own values.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] or [`StoreError::Closed`] if the value cannot be read; a missing
-    /// value is no error.
     pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
         let found = self.one("SELECT value FROM settings WHERE key = $1", &[&key]).await?;
         Ok(found.map(|(value,)| value))

@@ -15,10 +15,6 @@ const MOST_WAITING: i64 = 1_000;
 
 impl Store {
     /// Returns all webhooks, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a webhook cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if the webhooks cannot be read.
     pub async fn webhooks(&self) -> Result<Vec<WebhookState>, StoreError> {
         let sql =
             "SELECT webhooks.*, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) AS waiting
@@ -27,10 +23,6 @@ impl Store {
     }
 
     /// Returns the oldest delivery of each active webhook.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a webhook or its delivery cannot be decoded,
-    /// [`StoreError::Database`] or [`StoreError::Closed`] if the outbox cannot be read.
     pub async fn deliveries(&self) -> Result<Vec<WebhookDelivery>, StoreError> {
         let sql = "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
                     outbox.attempts, outbox.since_ms, outbox.next_ms

@@ -7,17 +7,11 @@ use super::{LoadedDocument, StartingText, Store, StoreResult, UpdateRecord};
 
 impl Store {
     /// A document with its text: the newest snapshot and the updates after it.
-    ///
-    /// # Errors
-    /// Those of [`Self::load_at`].
     pub async fn load(&self, id: &DocumentId) -> StoreResult<Option<LoadedDocument>> {
         self.load_at(id, Version(u64::MAX)).await
     }
 
     /// A document with its text, up to `version` at most.
-    ///
-    /// # Errors
-    /// Those of [`Store::starting_text`] and of [`Self::updates`].
     pub async fn load_at(
         &self,
         id: &DocumentId,
@@ -30,10 +24,6 @@ impl Store {
     }
 
     /// The updates that lead from version `from` to version `to`, one per version.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if one is missing, [`StoreError::Database`] if the log cannot be
-    /// read.
     pub async fn updates(
         &self,
         document: &DocumentId,
@@ -44,9 +34,6 @@ impl Store {
     }
 
     /// The versions of a document of which there is a snapshot, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the snapshots cannot be read.
     pub async fn snapshots(&self, document: &DocumentId) -> StoreResult<Vec<Version>> {
         let sql = "SELECT version FROM snapshots WHERE document = $1 ORDER BY version";
         self.first_columns(sql, &[document]).await

@@ -28,11 +28,6 @@ struct DeletionRow {
 
 impl Store {
     /// Returns the deletion of the person who is or was `user`; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if it cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     #[boxed]
     pub async fn person_deletion(&self, user: &UserId) -> StoreResult<Option<PersonDeletion>> {
         let sql = "SELECT * FROM deleted_people
@@ -42,21 +37,12 @@ impl Store {
     }
 
     /// Returns the deletions that have not ended, in no order.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if one cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if they cannot be read.
     pub async fn person_deletions_under_way(&self) -> StoreResult<Vec<PersonDeletion>> {
         let sql = "SELECT * FROM deleted_people WHERE ended_ms IS NULL ORDER BY person, user_id";
         Ok(deletions(self.all(sql, &[]).await?))
     }
 
     /// Returns those of `users` whose data is deleted or being deleted, in no order.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if they cannot be read.
     pub(crate) async fn deleted_among(&self, users: &[UserId]) -> StoreResult<Vec<UserId>> {
         let sql = "SELECT user_id FROM deleted_people
              WHERE user_id IN (SELECT value ->> 0 FROM json_each($1))";

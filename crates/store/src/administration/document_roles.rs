@@ -33,11 +33,6 @@ impl DocumentRoleRow {
 
 impl Store {
     /// Returns the roles that were given in a document, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a role cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the roles cannot be read.
     pub async fn roles_in(&self, document: &DocumentId) -> StoreResult<Vec<DocumentRoleRecord>> {
         let sql = "SELECT * FROM document_roles WHERE document = $1
              ORDER BY given_ms, kind, grantee";
@@ -45,9 +40,6 @@ impl Store {
     }
 
     /// Returns the roles that were given to the person of a login, directly or by address or group.
-    ///
-    /// # Errors
-    /// As [`Store::roles_in`].
     pub async fn roles_of(&self, login: &LoginRecord) -> StoreResult<Vec<DocumentRoleRecord>> {
         let address = login.email.as_deref().map(str::to_ascii_lowercase);
         let sql = "SELECT * FROM document_roles
@@ -60,9 +52,6 @@ impl Store {
     }
 
     /// Returns all roles that were given in any document.
-    ///
-    /// # Errors
-    /// As [`Store::roles_in`].
     pub async fn document_roles(&self) -> StoreResult<Vec<DocumentRoleRecord>> {
         Ok(records(self.all("SELECT * FROM document_roles", &[]).await?))
     }

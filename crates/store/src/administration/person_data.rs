@@ -83,20 +83,11 @@ const COUNTS: &str = "WITH own AS (SELECT value ->> 0 AS id FROM json_each($1)),
 impl Store {
     /// Counts what is stored of a person. Reads through much of the database, which takes long
     /// where there is much; nobody else waits.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be counted.
     pub async fn person_counts(&self, users: &[UserId]) -> StoreResult<PersonCounts> {
         Ok(self.one(COUNTS, &[&list(users)]).await?.unwrap_or_default())
     }
 
     /// Returns the private documents of a person that are not deleted, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a record cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if they cannot be read.
     pub async fn private_documents_of(&self, users: &[UserId]) -> StoreResult<Vec<DocumentRecord>> {
         let sql = "SELECT * FROM documents WHERE deleted = FALSE AND unlisted_owner IN
                  (SELECT id FROM sessions
@@ -106,9 +97,6 @@ impl Store {
     }
 
     /// Returns the runs of a person that have not ended, oldest first.
-    ///
-    /// # Errors
-    /// As [`Store::unfinished_runs`].
     pub async fn unfinished_runs_of(&self, users: &[UserId]) -> StoreResult<Vec<RunRecord>> {
         let sql = "SELECT * FROM runs WHERE finished_ms IS NULL
                  AND user_id IN (SELECT value ->> 0 FROM json_each($1))

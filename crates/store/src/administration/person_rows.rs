@@ -129,10 +129,6 @@ struct FoundRow {
 impl Store {
     /// Returns up to `limit` rows of a table behind the key `after`, in the order of the keys; none
     /// if there are no more.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the rows cannot be read.
     pub async fn person_rows(
         &self,
         table: PersonTable,
@@ -214,10 +210,6 @@ impl Store {
     }
 
     /// Returns the names under which a user has decided.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if they cannot be read.
     pub async fn names_of_decider(&self, user: &UserId) -> StoreResult<Vec<String>> {
         let sql = "SELECT DISTINCT name FROM decisions WHERE user_id = $1 AND name <> $2";
         self.first_columns(sql, &[user, &DELETED_PERSON]).await

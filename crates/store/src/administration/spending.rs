@@ -10,10 +10,6 @@ use crate::{Store, StoreResult};
 
 impl Store {
     /// Returns the limits that hold for the calls of a person about a document.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the limits cannot be read.
     pub async fn spending_limits_for(
         &self,
         user: &UserId,
@@ -27,10 +23,6 @@ impl Store {
     }
 
     /// Returns all limits.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the limits cannot be read.
     pub async fn spending_limits(&self) -> StoreResult<Vec<SpendingLimit>> {
         let sql = "SELECT kind, subject, amount FROM spending_limits ORDER BY kind, subject";
         self.read_limits(sql, &[]).await
@@ -52,10 +44,6 @@ impl Store {
 
     /// Returns what a month has cost, in billionths of a US dollar: in all, or for the calls of
     /// `user`, or for those about `document`.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the sum cannot be read.
     pub async fn spent(
         &self,
         month: SpendingMonth,
@@ -84,10 +72,6 @@ impl Store {
     }
 
     /// Returns the sums of a month, the highest first, at most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the sums cannot be read.
     pub async fn spending_sums(
         &self,
         month: SpendingMonth,

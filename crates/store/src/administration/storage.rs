@@ -31,10 +31,6 @@ pub struct StorageSizes {
 impl Store {
     /// Measures what is stored. Reads through all snapshots and updates, which takes long where
     /// there are many; nobody else waits.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be measured.
     pub async fn storage_sizes(&self) -> StoreResult<StorageSizes> {
         let sql = match self.readers().database() {
             ReadDatabase::Sqlite(_) => SQLITE,

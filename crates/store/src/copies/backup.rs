@@ -138,9 +138,6 @@ fn sync_file(path: &Path) -> StoreResult<()> {
 /// Checks that a database that does not exist is a new one: that its data is not under another name
 /// or in the files that belong to it. An empty file is a database that exists; all of its data may
 /// be in those files.
-///
-/// # Errors
-/// [`StoreError::InterruptedRestore`] or [`StoreError::DatabaseMissing`].
 pub(crate) fn check_not_missing(database: &Path) -> StoreResult<()> {
     if database.try_exists().map_err(StoreError::file(database))? {
         return Ok(());

@@ -87,10 +87,6 @@ pub async fn transfer(from: &StorePlace, to: &StorePlace) -> StoreResult<Transfe
 
 /// Copies a PostgreSQL database into the file `target`, which must not exist yet. Returns the bytes
 /// of the copy. Servers may be running: their work goes on, and the copy is of one moment.
-///
-/// # Errors
-/// Those of [`back_up`](super::backup::back_up); [`StoreError::Shape`] if the servers are of
-/// another version.
 #[boxed(?Send)]
 pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u64> {
     let failed = |source| StoreError::File { path: target.to_owned(), source };
@@ -154,10 +150,6 @@ async fn lock_source(from: &StorePlace) -> StoreResult<LockedSource> {
 }
 
 /// Puts what is pending in a database of this version into the log.
-///
-/// # Errors
-/// [`StoreError::Shape`] if it is of another version, [`StoreError::Write`] if it cannot be
-/// written.
 async fn log_pending(database: &Path) -> StoreResult<()> {
     let only = sqlite::connect_writer(database).await?;
     let logged = match sqlite::check_shape(&only).await {

@@ -69,9 +69,6 @@ impl VerifiedBackup {
     }
 
     /// Opens the backup to be checked.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if it cannot be read.
     pub async fn inspect(&self) -> StoreResult<Store> {
         Store::inspect_file(self.current()).await
     }
@@ -92,10 +89,6 @@ impl VerifiedBackup {
     /// Copies the backup into a PostgreSQL database that no server uses. What it has is `existing`.
     /// A process that is killed leaves the old data, the new data, or, where there was none, a
     /// database that is [`StoreError::Incomplete`].
-    ///
-    /// # Errors
-    /// Those of [`transfer`](transfer::transfer) about the database; [`StoreError::Unsuitable`] if
-    /// what is there cannot be set aside.
     #[boxed(?Send)]
     pub async fn restore_postgres(
         &self,

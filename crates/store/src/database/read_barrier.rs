@@ -60,9 +60,6 @@ impl ReadBarrier {
     }
 
     /// Waits until the log has everything that was acknowledged before, unless it cannot get it.
-    ///
-    /// # Errors
-    /// [`StoreError::Closed`] if the writer ends meanwhile.
     pub(crate) async fn pass(&self) -> StoreResult<ReadPath> {
         match self.place.0.load(Ordering::Acquire) {
             IN_LOG => return Ok(ReadPath::Log),

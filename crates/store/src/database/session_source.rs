@@ -98,9 +98,6 @@ impl<S: WriterSessions> SessionSource<S> {
     }
 
     /// Returns the session, which is opened again if it was lost.
-    ///
-    /// # Errors
-    /// Those of [`WriterSessions::reconnect`].
     pub async fn take(&mut self) -> StoreResult<S::Session> {
         match self.held.take() {
             Some(held) => Ok(held),
@@ -124,9 +121,6 @@ impl<S: WriterSessions> SessionSource<S> {
     }
 
     /// Makes sure that the last transaction has ended.
-    ///
-    /// # Errors
-    /// Those of [`WriterSessions::reconnect`].
     pub async fn settle(&mut self) -> StoreResult<()> {
         let session = self.take().await?;
         self.hold(session);

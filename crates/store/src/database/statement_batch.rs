@@ -84,9 +84,6 @@ impl<'a> StatementBatch<'a> {
 
     /// Begins the transaction now if several servers write; returns the state of the database that
     /// it has found, which the writer cannot know otherwise.
-    ///
-    /// # Errors
-    /// Those of [`Self::send`].
     pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
         match self {
             Self::Sqlite(_) => Ok(None),
@@ -95,9 +92,6 @@ impl<'a> StatementBatch<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame, so that its writes take effect.
-    ///
-    /// # Errors
-    /// Those of [`Self::send`]; [`StoreError::OutcomeUnknown`] if the connection is lost meanwhile.
     pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
         match self {
             Self::Sqlite(script) => script.end(frame).await,

@@ -132,9 +132,6 @@ impl WriterSource {
     }
 
     /// Makes sure that no transaction of which nobody knows is committed from now on.
-    ///
-    /// # Errors
-    /// The reason why the database cannot say what became of the last one.
     pub(crate) async fn settle(&mut self) -> StoreResult<()> {
         match self {
             Self::Sqlite(_) => Ok(()),

@@ -66,9 +66,6 @@ impl FromStr for RedisUrl {
 
 impl RedisUrl {
     /// Asks the server for a sign of life, and changes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::RedisUnreachable`] if it does not answer, or refuses the password.
     pub async fn ping(&self) -> Result<(), StoreError> {
         let refused = |reason| StoreError::RedisUnreachable { address: self.to_string(), reason };
         let asked = async {

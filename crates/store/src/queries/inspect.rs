@@ -60,10 +60,6 @@ pub struct StoreInspection {
 
 impl Store {
     /// Starts an inspection, which sees this moment until it is dropped.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if no read transaction can begin, [`StoreError::Closed`] if the
-    /// store is closed.
     pub async fn inspect(&self) -> StoreResult<StoreInspection> {
         Ok(StoreInspection { moment: self.readers().snapshot().await? })
     }
@@ -72,37 +68,22 @@ impl Store {
 impl StoreInspection {
     /// Returns what the database itself finds wrong: SQLite checks its file; for both, rows are
     /// found that refer to nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the checks themselves cannot run; faults that they find are no
-    /// error.
     pub async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         self.moment.integrity().await
     }
 
     /// Returns the missing ones of the triggers that keep the logs append-only.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the list of triggers cannot be read; a missing trigger is no
-    /// error.
     pub async fn missing_guards(&mut self) -> StoreResult<Vec<&'static str>> {
         let there = self.moment.triggers().await?;
         Ok(GUARDS.into_iter().filter(|guard| there.iter().all(|name| name != guard)).collect())
     }
 
     /// Returns what is in the schema and not copydesk's: a trigger that changes rows, say.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the schema cannot be read.
     pub async fn foreign_schema(&mut self) -> StoreResult<Vec<String>> {
         self.moment.foreign_schema(&GUARDS).await
     }
 
     /// Reads and checks the whole audit log.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if a page of the log cannot be read, [`StoreError::Corrupt`] if the
-    /// number of a line cannot. Other flaws are part of the result.
     pub async fn audit(&mut self) -> StoreResult<AuditFacts> {
         let mut walk = audit::AuditWalk::default();
         let mut facts = AuditFacts::default();
@@ -131,28 +112,17 @@ impl StoreInspection {
     }
 
     /// Returns the requests whose effect on a file is being taken back.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the begun undos cannot be read.
     pub async fn undos(&mut self) -> StoreResult<Vec<RequestId>> {
         let rows: Vec<(RequestId,)> = self.moment.all("SELECT request FROM undos", &[]).await?;
         Ok(rows.into_iter().map(|(request,)| request).collect())
     }
 
     /// Returns all documents, deleted and private ones too.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged row is an error in its own
-    /// place.
     pub async fn documents(&mut self) -> StoreResult<Vec<InspectedRow<DocumentRecord>>> {
         self.every("SELECT * FROM documents ORDER BY id").await
     }
 
     /// Returns the snapshots of a document, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the snapshots cannot be read, [`StoreError::Corrupt`] if one
-    /// cannot be decoded.
     pub async fn snapshots(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let sql = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
         let rows: Vec<(Version, AnyTextColumn)> = self.moment.all(sql, &[document]).await?;
@@ -160,20 +130,12 @@ impl StoreInspection {
     }
 
     /// Returns the passages that updates put into a document, by version, as the room writes them.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the passages cannot be read, [`StoreError::Corrupt`] if one
-    /// cannot be decoded.
     pub async fn placements(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, body FROM placements WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
 
     /// Returns the stored provenance of a document, by version.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the provenance cannot be read, [`StoreError::Corrupt`] if a row
-    /// of it cannot be decoded.
     pub async fn provenance(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, body FROM provenance WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
@@ -181,10 +143,6 @@ impl StoreInspection {
 
     /// Returns up to `limit` updates of a document after a version, with the versions stored with
     /// them, gaps or not.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the log cannot be read, [`StoreError::Corrupt`] if an update
-    /// cannot be decoded. A gap is no error.
     pub async fn log(
         &mut self,
         document: &DocumentId,
@@ -198,10 +156,6 @@ impl StoreInspection {
     }
 
     /// Returns the owners of the editor instances of a document.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the owners cannot be read, [`StoreError::Corrupt`] if one cannot
-    /// be decoded.
     pub async fn clients(
         &mut self,
         document: &DocumentId,
@@ -212,10 +166,6 @@ impl StoreInspection {
     }
 
     /// Returns all requests, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged request is an error in its
-    /// own place.
     pub async fn requests(&mut self) -> StoreResult<Vec<InspectedRow<RequestRecord>>> {
         let mut found = self.every("SELECT * FROM requests ORDER BY id").await?;
         let sql = "SELECT * FROM request_parts";
@@ -224,65 +174,37 @@ impl StoreInspection {
     }
 
     /// Returns all decisions, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged decision is an error in its
-    /// own place.
     pub async fn decisions(&mut self) -> StoreResult<Vec<InspectedRow<DecisionRecord>>> {
         self.every("SELECT request AS id, * FROM decisions ORDER BY seq").await
     }
 
     /// Returns all tokens.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged token is an error in its own
-    /// place.
     pub async fn tokens(&mut self) -> StoreResult<Vec<InspectedRow<TokenRecord>>> {
         self.every("SELECT * FROM tokens ORDER BY id").await
     }
 
     /// Returns all roles that were given in documents.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read, [`StoreError::Corrupt`] if a role
-    /// cannot be decoded.
     pub async fn document_roles(&mut self) -> StoreResult<Vec<DocumentRoleRecord>> {
         let sql = "SELECT * FROM document_roles ORDER BY document, kind, grantee";
         Ok(document_roles::records(self.moment.all(sql, &[]).await?))
     }
 
     /// Returns all rules, oldest first, ended ones too.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged rule is an error in its own
-    /// place.
     pub async fn rules(&mut self) -> StoreResult<Vec<InspectedRow<RuleRecord>>> {
         self.every("SELECT * FROM rules ORDER BY id").await
     }
 
     /// Returns all workspace files that are or were documents.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged record is an error in its
-    /// own place.
     pub async fn files(&mut self) -> StoreResult<Vec<InspectedRow<FileRecord>>> {
         self.every("SELECT path AS id, * FROM live_files ORDER BY path").await
     }
 
     /// Returns all runs, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged run is an error in its own
-    /// place.
     pub async fn runs(&mut self) -> StoreResult<Vec<InspectedRow<RunRecord>>> {
         self.every("SELECT * FROM runs ORDER BY created_ms, id").await
     }
 
     /// Returns all sessions.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the table cannot be read. A damaged session is an error in its
-    /// own place.
     pub async fn sessions(&mut self) -> StoreResult<Vec<InspectedRow<SessionRecord>>> {
         self.every("SELECT * FROM sessions ORDER BY id").await
     }

@@ -16,11 +16,6 @@ impl Store {
     /// Returns the documents people can open from the list, last changed first: no private ones, no
     /// deleted ones. Returns at most `limit`, after the entry `after`; with `only`, at most
     /// those documents.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a document of the page cannot
-    /// be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the list cannot be read.
     pub async fn documents(
         &self,
         only: Option<&[DocumentId]>,
@@ -45,11 +40,6 @@ impl Store {
 
     /// Returns the documents in the trash, last deleted first: deleted at `since_ms` or later, not
     /// private, and not open again under their path. At most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a record cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the list cannot be read.
     pub async fn trash(&self, since_ms: u64, limit: u32) -> StoreResult<Vec<DocumentRecord>> {
         let sql = "SELECT * FROM documents
              WHERE deleted AND NOT purged AND unlisted_owner IS NULL AND updated_ms >= $1
@@ -59,11 +49,6 @@ impl Store {
     }
 
     /// Returns the documents with open requests, in order of their identifiers.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the open requests cannot be
-    /// read.
     pub async fn documents_with_open_requests(&self) -> StoreResult<Vec<DocumentId>> {
         let sql = "SELECT DISTINCT document FROM requests
              WHERE is_open AND document IS NOT NULL ORDER BY document";
@@ -71,10 +56,6 @@ impl Store {
     }
 
     /// Returns the numbers of open requests and of deliveries of webhooks that wait.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if they cannot be counted.
     pub async fn waiting_counts(&self) -> StoreResult<(usize, usize)> {
         let sql = "SELECT (SELECT COUNT(*) FROM requests WHERE is_open),
              (SELECT COUNT(*) FROM outbox)";
@@ -85,11 +66,6 @@ impl Store {
     }
 
     /// Returns those of these documents that have open requests, in order of their identifiers.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the open requests cannot be
-    /// read.
     pub async fn with_open_requests(
         &self,
         documents: &[DocumentId],
@@ -102,11 +78,6 @@ impl Store {
 
     /// Returns up to `limit` open requests and their documents, oldest first, after the request
     /// `after`. `None` is the workspace inbox.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the open requests cannot be
-    /// read.
     pub async fn open_request_places(
         &self,
         after: Option<&RequestId>,
@@ -118,11 +89,6 @@ impl Store {
     }
 
     /// Returns the open requests of a run, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the open requests cannot be
-    /// read.
     pub async fn open_requests_of(
         &self,
         session: &SessionId,
@@ -134,10 +100,6 @@ impl Store {
 
     /// Returns the owners of these editor instances; those with which nobody has pushed are left
     /// out.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the owners cannot be read.
     pub async fn client_owners(
         &self,
         document: &DocumentId,

@@ -21,9 +21,6 @@ pub struct LogPiece {
 impl Store {
     /// Returns the newest snapshot of a document at `version` or before, and the document's record;
     /// its `version` is the newest one, `version` at most. Returns `None` for a deleted document.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when there is no text to start from.
     pub async fn starting_text(
         &self,
         id: &DocumentId,
@@ -69,10 +66,6 @@ impl Store {
 
     /// Returns the oldest version, within the newest `most.updates`, from which the log up to `to`
     /// has at most `most.bytes` bytes.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] or [`StoreError::Closed`] if the lengths of the updates cannot be
-    /// read.
     pub async fn reachable(
         &self,
         document: &DocumentId,

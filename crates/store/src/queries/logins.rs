@@ -19,20 +19,12 @@ pub struct TokenTie {
 
 impl Store {
     /// Returns all ties of tokens to logins, also of tokens that have ended.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a tie cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if the ties cannot be read.
     pub async fn ties(&self) -> Result<Vec<TokenTie>, StoreError> {
         let sql = "SELECT user_id, former_user FROM tokens WHERE former_user IS NOT NULL";
         self.all(sql, &[]).await
     }
 
     /// Returns the login of an issuer's subject; `None` if that person never signed in.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if the login cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if it cannot be read.
     pub async fn login_of(
         &self,
         issuer: &str,
@@ -43,18 +35,11 @@ impl Store {
     }
 
     /// Returns the login of a person; `None` if they never signed in.
-    ///
-    /// # Errors
-    /// As [`Store::login_of`].
     pub async fn login(&self, user: &UserId) -> Result<Option<LoginRecord>, StoreError> {
         self.one("SELECT * FROM logins WHERE user_id = $1", &[user]).await
     }
 
     /// Returns all logins, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a login cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if the logins cannot be read.
     pub async fn logins(&self) -> Result<Vec<LoginRecord>, StoreError> {
         self.all("SELECT * FROM logins ORDER BY created_ms, user_id", &[]).await
     }

@@ -17,21 +17,11 @@ const SHORT_CHANGES: u32 = 8_192;
 
 impl Store {
     /// Returns a document without its text, deleted ones too.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the record of the document
-    /// cannot be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     pub async fn document(&self, id: &DocumentId) -> StoreResult<Option<DocumentRecord>> {
         self.one("SELECT * FROM documents WHERE id = $1", &[id]).await
     }
 
     /// Returns the private document of a session.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the record of the document
-    /// cannot be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     pub async fn private_document(
         &self,
         session: &SessionId,
@@ -42,11 +32,6 @@ impl Store {
     }
 
     /// Returns the newest `limit` versions, or the newest before `before`, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a line of the history cannot
-    /// be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the log cannot be read.
     pub async fn history(
         &self,
         document: &DocumentId,
@@ -62,11 +47,6 @@ impl Store {
 
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
     /// first. Identifiers sort by the time they were made.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a request of the page cannot
-    /// be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the page cannot be read.
     pub async fn requests(
         &self,
         scope: QueryScope<'_>,
@@ -87,11 +67,6 @@ impl Store {
     /// first; only those with one of `statuses`, if any are named (at most six).
     /// [`QueryScope::Documents`] and [`QueryScope::Everything`] leave out the requests of private
     /// and deleted documents.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an ended request of the page
-    /// cannot be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the page cannot be read.
     pub async fn ended_requests(
         &self,
         scope: QueryScope<'_>,
@@ -123,31 +98,16 @@ impl Store {
     }
 
     /// Returns all decisions about a request, in order.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a decision cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the decisions cannot be read.
     pub async fn decisions(&self, request: &RequestId) -> StoreResult<Vec<DecisionRecord>> {
         self.all("SELECT * FROM decisions WHERE request = $1 ORDER BY seq", &[request]).await
     }
 
     /// Returns one rule, ended ones too.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the rule cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     pub async fn rule(&self, id: &RuleId) -> StoreResult<Option<RuleRecord>> {
         self.one("SELECT * FROM rules WHERE id = $1", &[id]).await
     }
 
     /// Returns the rules in force, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a rule in force cannot be
-    /// decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the rules cannot be read.
     pub async fn rules(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RuleRecord>> {
         let condition = scope.condition();
         let sql = format!("SELECT * FROM rules WHERE ended_ms IS NULL AND {condition} ORDER BY id");
@@ -156,21 +116,11 @@ impl Store {
     }
 
     /// Returns one session.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the session cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     pub async fn session(&self, id: &SessionId) -> StoreResult<Option<SessionRecord>> {
         self.one("SELECT * FROM sessions WHERE id = $1", &[id]).await
     }
 
     /// Returns a person's newest `limit` sessions, or the newest before `before`, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a session of the page cannot
-    /// be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the page cannot be read.
     pub async fn sessions(
         &self,
         user: &UserId,
@@ -182,32 +132,17 @@ impl Store {
     }
 
     /// Returns one run.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the run cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if it cannot be read.
     pub async fn run(&self, id: &RunId) -> StoreResult<Option<RunRecord>> {
         self.one("SELECT * FROM runs WHERE id = $1", &[id]).await
     }
 
     /// Returns the runs that a crash or a stop left unfinished, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an unfinished run cannot be
-    /// decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the runs cannot be read.
     pub async fn unfinished_runs(&self) -> StoreResult<Vec<RunRecord>> {
         self.all("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id", &[]).await
     }
 
     /// Returns up to `limit` runs of a session whose end it has not been told, in the order in
     /// which they ended.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an ended run cannot be
-    /// decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the runs cannot be read.
     pub async fn unheard_runs(
         &self,
         session: &SessionId,
@@ -221,11 +156,6 @@ impl Store {
 
     /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line
     /// `before`, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if a line of the page cannot be
-    /// decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the log cannot be read.
     pub async fn audit(
         &self,
         document: Option<&DocumentId>,

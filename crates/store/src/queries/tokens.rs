@@ -11,37 +11,21 @@ use crate::{Store, StoreError};
 
 impl Store {
     /// Returns the token whose secret has this hash, expired and revoked ones too.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if the token cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if it cannot be read. An unknown hash is no error.
     pub async fn token_by_hash(&self, hash: &str) -> Result<Option<TokenRecord>, StoreError> {
         self.one("SELECT * FROM tokens WHERE hash = $1", &[&hash]).await
     }
 
     /// Returns all tokens, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a token cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if the tokens cannot be read.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
         self.all("SELECT * FROM tokens ORDER BY created_ms, id", &[]).await
     }
 
     /// Returns all tokens of one person, expired and revoked ones too.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a token of the person cannot be decoded, [`StoreError::Database`]
-    /// or [`StoreError::Closed`] if the tokens cannot be read.
     pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
         self.all("SELECT * FROM tokens WHERE user_id = $1", &[user]).await
     }
 
     /// Returns the tokens that are valid at `now_ms`, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a valid token cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if the tokens cannot be read.
     pub async fn tokens_in_force(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
         let sql = "SELECT * FROM tokens
              WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $1)
@@ -50,20 +34,12 @@ impl Store {
     }
 
     /// Returns the tokens that have expired by `now_ms` and are not marked as such yet.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if an expired token cannot be decoded, [`StoreError::Database`] or
-    /// [`StoreError::Closed`] if the tokens cannot be read.
     pub async fn tokens_run_out(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
         let sql = "SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1";
         self.all(sql, &[&now_ms]).await
     }
 
     /// Returns the tokens with these identifiers, as far as they exist, in no order.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if one of these tokens cannot be decoded, [`StoreError::Database`]
-    /// or [`StoreError::Closed`] if they cannot be read. An unknown identifier is no error.
     pub async fn tokens_named(&self, ids: &[TokenId]) -> Result<Vec<TokenRecord>, StoreError> {
         let sql = "SELECT * FROM tokens WHERE id IN (SELECT value ->> 0 FROM json_each($1))";
         self.all(sql, &[&list(ids)]).await
@@ -71,10 +47,6 @@ impl Store {
 
     /// Returns the names of these people, as on their newest token, and [`DELETED_PERSON`] for
     /// those whose data was deleted. Other people without a token are left out.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if a token of these people cannot be decoded,
-    /// [`StoreError::Database`] or [`StoreError::Closed`] if the tokens cannot be read.
     pub async fn names_of(&self, people: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
         let sql = "SELECT * FROM tokens WHERE user_id IN (SELECT value ->> 0 FROM json_each($1))
              ORDER BY created_ms, id";

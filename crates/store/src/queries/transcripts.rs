@@ -32,11 +32,6 @@ pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
 impl Store {
     /// Returns the sizes of the entries of a session's transcript, newest first: at most `most`,
     /// the newest before the place `before`.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if the size of an entry cannot be
-    /// decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the sizes cannot be read.
     pub async fn sizes(
         &self,
         session: &SessionId,
@@ -61,11 +56,6 @@ impl Store {
     }
 
     /// Returns the entries of a session's transcript at these places, in order.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an entry cannot be decoded,
-    /// [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the entries cannot be read.
     pub async fn messages_at(
         &self,
         session: &SessionId,
@@ -81,11 +71,6 @@ impl Store {
 
     /// Returns the newest entries of all sessions about a document, or the newest before a place,
     /// in order: as many as fit into `bytes`, and at least one.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an entry before the place
-    /// cannot be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the entries cannot be read.
     pub async fn conversations_before(
         &self,
         document: &DocumentId,
@@ -106,11 +91,6 @@ impl Store {
     }
 
     /// Returns a session's current conversation, in order: at most `limit` entries from a place on.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an entry of the conversation
-    /// cannot be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the entries cannot be read.
     pub async fn messages_from(
         &self,
         session: &SessionId,
@@ -129,11 +109,6 @@ impl Store {
 
     /// Returns the entries of all sessions about a document, in order of time, each once: at most
     /// `limit` entries from a place on.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) if an entry from the place on
-    /// cannot be decoded, [`StoreError::Database`](crate::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::StoreError::Closed) if the entries cannot be read.
     pub async fn conversations_from(
         &self,
         document: &DocumentId,

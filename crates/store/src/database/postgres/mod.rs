@@ -28,19 +28,12 @@ pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 const READERS: u32 = 8;
 
 /// Waits for the answer to a query.
-///
-/// # Errors
-/// That of the query; [`sqlx::Error::Io`] if there is no answer within [`ANSWER_LIMIT`]: the
-/// machine of the database may be gone without a word.
 pub(crate) async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
     let answer = tokio::time::timeout(ANSWER_LIMIT, query).await;
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
 }
 
 /// Waits for work that consists of several queries, as [`answered`] does.
-///
-/// # Errors
-/// That of the work, or the one of [`answered`].
 pub(crate) async fn answered_within<T>(
     work: impl Future<Output = StoreResult<T>>,
 ) -> StoreResult<T> {
@@ -71,9 +64,6 @@ pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
 const NO_RIGHTS: &str = "42501";
 
 /// Creates the tables, or changes those of an older version.
-///
-/// # Errors
-/// [`StoreError::Unsuitable`] if the user may not create tables.
 pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     migrations::POSTGRES.run(connection).await.map_err(|error| match &error {
         MigrateError::Execute(sqlx::Error::Database(cause))
@@ -89,9 +79,6 @@ pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) ->
 
 /// Checks that the tables are those this program knows: a visitor beside a running server changes
 /// no tables.
-///
-/// # Errors
-/// [`StoreError::Shape`] if they are of another version.
 pub(crate) async fn check_shape(connection: &mut PgConnection) -> StoreResult<()> {
     let needed = migrations::newest(&migrations::POSTGRES);
     let found = shape(connection).await?;
@@ -107,9 +94,6 @@ pub(crate) const UNMARK: &str = "DELETE FROM settings WHERE key = 'transfer.inco
 /// Makes the tables in a database that a transfer is about to fill, or brings them up to date, and
 /// marks it. One transaction: there is no moment in which a server takes the tables for those of a
 /// new database.
-///
-/// # Errors
-/// Those of [`migrate`].
 pub(crate) async fn prepare_to_fill(
     url: &DatabaseUrl,
     connection: &mut PgConnection,
@@ -127,9 +111,6 @@ pub(crate) async fn prepare_to_fill(
 
 /// Checks that no transfer into the database was interrupted, or is under way. Its tables are
 /// there.
-///
-/// # Errors
-/// [`StoreError::Incomplete`] if one was.
 pub(crate) async fn check_complete(
     url: &DatabaseUrl,
     connection: &mut PgConnection,

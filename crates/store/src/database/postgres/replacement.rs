@@ -21,10 +21,6 @@ const LOCKED: &str = "55P03";
 /// Begins the transaction in which everything is replaced: moves all that is there into a new
 /// schema, and makes empty tables. Returns the name of that schema. What follows is written on the
 /// same connection, which has the lock of the server, and then committed.
-///
-/// # Errors
-/// [`StoreError::Unsuitable`] if the user may not create a schema, if something else uses the
-/// tables, or if a newer version has made tables that this program does not know.
 pub(crate) async fn begin_replacing(
     url: &DatabaseUrl,
     connection: &mut PgConnection,

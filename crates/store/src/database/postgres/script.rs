@@ -38,9 +38,6 @@ impl<'a> PostgresScript<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame.
-    ///
-    /// # Errors
-    /// Those of [`StatementBatch::end`](super::super::statement_batch::StatementBatch::end).
     pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
         match frame {
             BatchFrame::Transaction => {
@@ -56,9 +53,6 @@ impl<'a> PostgresScript<'a> {
 
     /// Sends what was not sent yet if this is a node; returns the state of the database that its
     /// transaction has found.
-    ///
-    /// # Errors
-    /// Those of [`StatementBatch::send`](super::super::statement_batch::StatementBatch::send).
     pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
         if !self.session.is_node() {
             return Ok(None);
@@ -91,9 +85,6 @@ impl<'a> PostgresScript<'a> {
     }
 
     /// Sends the statements added so far.
-    ///
-    /// # Errors
-    /// Those of [`StatementBatch::end`](super::super::statement_batch::StatementBatch::end).
     pub async fn send(&mut self) -> Result<(), BatchError> {
         if let Some(error) = self.unwritable.take() {
             return Err(error.into());

@@ -84,10 +84,6 @@ impl PostgresWriter {
 
     /// Opens another session after the last one was lost; returns it and the number of transactions
     /// that are in the database.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreachable`] while there is no connection, [`StoreError::InUse`] while
-    /// another server has the lock, [`StoreError::Replaced`] if one has served meanwhile.
     pub(crate) async fn open_again(&self) -> StoreResult<(PostgresSession, u64)> {
         let mut connection = session::connect(&self.url).await?;
         let Some(name) = &self.term else {
@@ -114,9 +110,6 @@ impl PostgresWriter {
 }
 
 /// Takes the lock of the server for this session.
-///
-/// # Errors
-/// [`StoreError::InUse`] if another session has it.
 pub(crate) async fn lock(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     for attempt in 0..LOCK_TRIES {
         if attempt > 0 {
@@ -131,10 +124,6 @@ pub(crate) async fn lock(url: &DatabaseUrl, connection: &mut PgConnection) -> St
 
 /// Takes the lock of the server together with other nodes; the first one brings the tables up to
 /// date.
-///
-/// # Errors
-/// [`StoreError::InUse`] if a server has it alone, [`StoreError::Shape`] if the other nodes are of
-/// another version.
 pub(crate) async fn enter(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     for attempt in 0..LOCK_TRIES {
         if attempt > 0 {

@@ -189,10 +189,6 @@ async fn last_row(connection: &mut PgConnection, sql: String) -> StoreResult<Opt
 }
 
 /// Opens a connection and checks that this server can be used.
-///
-/// # Errors
-/// [`StoreError::Unreachable`] if there is no answer, [`StoreError::Unsuitable`] if the server
-/// refuses the connection, is too old, is not in UTF-8, cannot be written, or has no schema.
 pub(crate) async fn connect(url: &DatabaseUrl) -> StoreResult<PgConnection> {
     let options = url.options();
     let opened = PgConnection::connect_with(&options);
@@ -246,9 +242,6 @@ pub struct PostgresServer {
 
 impl PostgresServer {
     /// Asks the server of a database, and changes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreachable`] or [`StoreError::Unsuitable`] if the database cannot be used.
     pub async fn ask(url: &DatabaseUrl) -> StoreResult<Self> {
         let mut connection = connect(url).await?;
         let began = Instant::now();

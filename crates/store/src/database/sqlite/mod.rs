@@ -129,9 +129,6 @@ pub(crate) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
 
 /// Checks that the tables are those this program knows: a visitor beside a running server changes
 /// no tables.
-///
-/// # Errors
-/// [`StoreError::Shape`] if they are of another version.
 pub(crate) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
     let needed = migrations::newest(&migrations::SQLITE);
     let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
@@ -174,9 +171,6 @@ pub(crate) async fn copy_any(database: &Path, to: &Path) -> Result<(), StoreErro
 }
 
 /// Opens a file of this program's version to be read by a transfer.
-///
-/// # Errors
-/// [`StoreError::Shape`] if it is of another version.
 pub(crate) async fn open_side(file: &Path) -> StoreResult<TransferSide> {
     let options = options().filename(file).read_only(true);
     let mut connection = SqliteConnection::connect_with(&options).await?;

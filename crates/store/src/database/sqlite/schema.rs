@@ -14,18 +14,12 @@ type SchemaObjects = BTreeMap<(String, String), String>;
 
 /// Returns what is in a database and is not as the migrations make it: a foreign
 /// trigger, say.
-///
-/// # Errors
-/// [`StoreError::Database`] if the schema cannot be read.
 pub(crate) async fn foreign(db: &mut SqliteConnection) -> StoreResult<Vec<String>> {
     let (found, ours) = found_and_ours(db).await?;
     Ok(foreign_objects(&found, &ours))
 }
 
 /// Checks that a database has everything that the migrations make, word for word, and nothing else.
-///
-/// # Errors
-/// [`StoreError::Corrupt`] if it does not, [`StoreError::Database`] if it cannot be read.
 pub(crate) async fn check(db: &mut SqliteConnection, what: &str) -> StoreResult<()> {
     let (found, ours) = found_and_ours(db).await?;
     let mut differences = foreign_objects(&found, &ours);

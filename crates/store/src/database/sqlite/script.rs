@@ -52,9 +52,6 @@ impl<'a> SqliteScript<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame.
-    ///
-    /// # Errors
-    /// Those of [`StatementBatch::end`](super::super::statement_batch::StatementBatch::end).
     pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
         let end = match frame {
             BatchFrame::Transaction => "COMMIT",
@@ -108,10 +105,6 @@ impl<'a> SqliteScript<'a> {
     }
 
     /// Sends the statements added so far. After an error the transaction must be rolled back.
-    ///
-    /// # Errors
-    /// [`BatchError::Outdated`] if another process has written to the audit log meanwhile,
-    /// [`BatchError::Error`] if a statement fails or an expected row is missing or taken.
     pub async fn send(&mut self) -> Result<(), BatchError> {
         if self.sql.is_empty() {
             return Ok(());

@@ -28,9 +28,6 @@ pub struct TransferCounts {
 
 /// Copies all tables. Both sides have begun their transactions; `to` is empty, and not committed
 /// yet.
-///
-/// # Errors
-/// [`StoreError::Corrupt`] if there is a table that is not known, or if the copy reads differently.
 pub(crate) async fn copy(
     from: &mut TransferSide,
     to: &mut TransferSide,

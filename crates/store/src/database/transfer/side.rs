@@ -204,9 +204,6 @@ impl TransferSide {
     }
 
     /// Commits what was written.
-    ///
-    /// # Errors
-    /// [`StoreError::OutcomeUnknown`] if the connection was lost before the database answered.
     pub(crate) async fn commit(&mut self) -> StoreResult<()> {
         let committed = self.run("COMMIT").await;
         committed.map_err(|error| match error {
