@@ -118,9 +118,6 @@ impl AccessGuard {
 
     /// Checks that the access is still valid at `now_ms`. Reads no store, so it can be called
     /// before every action.
-    ///
-    /// # Errors
-    /// The reason why the token is no longer valid.
     pub fn check(&self, now_ms: u64) -> Result<(), AccessEnd> {
         if let Some(expired) = expired(self.state.expires_ms, now_ms) {
             self.state.end(expired);

@@ -22,10 +22,6 @@ pub struct TokenGrant {
 impl TokenGrant {
     /// Reads a grant for a new person from a form, a command line or a program. `expires_in` is a
     /// duration such as `7d`, or `never`, which is also the meaning of `None`.
-    ///
-    /// # Errors
-    /// [`AuthError::Nameless`], [`AuthError::Expiry`], or [`AuthError::GuestToken`] for a role
-    /// without permissions.
     pub fn read(
         role: Role,
         name: &str,

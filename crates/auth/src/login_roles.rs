@@ -35,9 +35,6 @@ pub struct LoginRoleError(String);
 
 impl LoginRoles {
     /// Reads rules such as `editor=group:writers` and `viewer=anyone`.
-    ///
-    /// # Errors
-    /// [`LoginRoleError`] for the first one that cannot be read.
     pub fn read(rules: &[String]) -> Result<Self, LoginRoleError> {
         let read =
             |rule: &String| LoginRole::read(rule).ok_or_else(|| LoginRoleError(rule.clone()));

@@ -16,10 +16,6 @@ const FILE: &str = "owner.token";
 ///
 /// The caller must hold the directory ([`StoreAccess::Serve`](copydesk_store::StoreAccess::Serve)):
 /// two simultaneous calls would print different links.
-///
-/// # Errors
-/// [`AuthError::File`] when the file cannot be read or written, [`AuthError::Unusable`] when it
-/// contains something else.
 pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
     let path = data.join(FILE);
     let failed = |source| AuthError::File { path: path.clone(), source };
@@ -38,9 +34,6 @@ pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
 }
 
 /// Returns the secret in the data directory, if a server has stored one; generates nothing.
-///
-/// # Errors
-/// As [`owner_secret`].
 pub fn kept_owner_secret(data: &Path) -> Result<Option<TokenSecret>, AuthError> {
     let path = data.join(FILE);
     match fs::read_to_string(&path) {

@@ -22,9 +22,6 @@ pub struct TokenSecret(String);
 
 impl TokenSecret {
     /// Generates a secret from the operating system's randomness.
-    ///
-    /// # Errors
-    /// [`AuthError::Randomness`] if the operating system gives none.
     pub fn generate() -> Result<Self, AuthError> {
         let mut bytes = [0; LENGTH];
         getrandom::fill(&mut bytes).map_err(AuthError::Randomness)?;
