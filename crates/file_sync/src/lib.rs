@@ -98,9 +98,6 @@ impl FileSync {
 
     /// Begins to synchronise the files that are documents already, before any of these is opened,
     /// and writes changes that a crash left unwritten; once.
-    ///
-    /// # Errors
-    /// [`FileSyncError::Store`] when the store cannot be read; then it may be called again.
     #[boxed]
     pub async fn begin(&self) -> SyncResult<()> {
         let shared = Arc::clone(&self.0);
@@ -128,10 +125,6 @@ impl FileSync {
 
     /// Opens the document of a file, which is created if there is none yet; the content of the file
     /// is in the document then.
-    ///
-    /// # Errors
-    /// [`WorkspaceError`]s if it is no writable text file; [`WorkspaceError::NotFound`] if it does
-    /// not exist and never was opened.
     #[boxed]
     pub async fn open(&self, path: &str, by: &Principal) -> SyncResult<DocumentId> {
         let shared = &self.0;
@@ -181,10 +174,6 @@ impl FileSync {
 
     /// Lists at most `most` text files that could be opened and whose paths contain the words
     /// `pattern`; only those after the path `after`.
-    ///
-    /// # Errors
-    /// [`FileSyncError::LongPattern`], and [`FileSyncError::Workspace`] when the workspace cannot
-    /// be read.
     #[boxed]
     pub async fn list(
         &self,
