@@ -30,9 +30,6 @@ impl fmt::Debug for RequestForwarder {
 impl RequestForwarder {
     /// Returns a sender without connections, which trusts these authorities too. It waits for
     /// answers as long as their servers do.
-    ///
-    /// # Errors
-    /// [`ClientError::Unreachable`] if there can be no connections.
     pub fn trusting(authorities: &TrustedAuthorities) -> ClientResult<Self> {
         let http = http_client_builder().http1_only().connect_timeout(PATIENCE / 10);
         let http = authorities.trusted_by(http).build();

@@ -93,9 +93,6 @@ pub struct TrustedAuthorities(Vec<Certificate>);
 
 impl TrustedAuthorities {
     /// Reads certificates in PEM.
-    ///
-    /// # Errors
-    /// [`ClientError::Authorities`] if there are none.
     pub fn read(pem: &[u8]) -> ClientResult<Self> {
         let read = Certificate::from_pem_bundle(pem).ok().filter(|read| !read.is_empty());
         read.map(Self).ok_or(ClientError::Authorities)
@@ -133,27 +130,18 @@ impl ClientError {
 impl ServerClient {
     /// Returns a client of the server at `address`, such as `http://127.0.0.1:4680`; nothing is
     /// sent yet.
-    ///
-    /// # Errors
-    /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn new(address: &str, token: &str) -> ClientResult<Self> {
         Self::build(address, Some(token), Some(PATIENCE), |http| http)
     }
 
     /// Returns a client without a time limit for answers that wait for people, and with an optional
     /// token.
-    ///
-    /// # Errors
-    /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn patient(address: &str, token: Option<&str>) -> ClientResult<Self> {
         Self::build(address, token, None, |http| http)
     }
 
     /// Returns a client like [`Self::patient`]; the certificate of the server may be of these
     /// authorities too.
-    ///
-    /// # Errors
-    /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn trusting(
         address: &str,
         token: Option<&str>,
@@ -192,11 +180,6 @@ impl ServerClient {
 
     /// Asks the server if it can store and read changes. Returns the time at which it answered, as
     /// its header `Date` or that of a proxy says.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] if the server is not ready or does not know its host name,
-    /// [`ClientError::Unreachable`] if nothing answers, [`ClientError::Strange`] if another program
-    /// does.
     pub async fn readiness(&self) -> ClientResult<Option<String>> {
         let answer = self.send(self.request_at(Method::GET, self.below(&["readyz"])?)).await?;
         let (status, date) = (answer.status(), answer.headers().get(DATE).cloned());
@@ -209,38 +192,21 @@ impl ServerClient {
     }
 
     /// Issues a token.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] if the server issues no such token, [`ClientError::Unreachable`] if
-    /// it does not answer, [`ClientError::Strange`] if its answer is no token.
     pub async fn issue(&self, wish: &IssueToken) -> ClientResult<IssuedToken> {
         self.read(self.request(Method::POST, &["tokens"])?.json(wish)).await
     }
 
     /// Lists all tokens, without their secrets.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] for people other than owners, [`ClientError::Unreachable`] if the
-    /// server does not answer, [`ClientError::Strange`] if its answer is no list.
     pub async fn tokens(&self) -> ClientResult<TokenList> {
         self.read(self.request(Method::GET, &["tokens"])?).await
     }
 
     /// Revokes a token.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] for an unknown token or the owner's, [`ClientError::Unreachable`]
-    /// if the server does not answer, [`ClientError::Strange`] if another program does.
     pub async fn revoke(&self, id: &str) -> ClientResult<()> {
         self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
     }
 
     /// Ties a token to a login.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] for an unknown token or login or one tied elsewhere,
-    /// [`ClientError::Unreachable`] if the server does not answer, [`ClientError::Strange`] if
-    /// another program does.
     pub async fn tie(&self, id: &str, login: &str) -> ClientResult<()> {
         let wish = TieToken { id: id.to_owned(), login: login.to_owned() };
         let request = self.request(Method::POST, &["tokens", id, "tie"])?.json(&wish);
@@ -248,18 +214,11 @@ impl ServerClient {
     }
 
     /// Returns the JSON value at an address below `/api/v1`.
-    ///
-    /// # Errors
-    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Value> {
         self.read(self.query(path, query)?).await
     }
 
     /// Returns the file at an address below `/api/v1`.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] if the server gives no file, [`ClientError::Unreachable`] if it
-    /// does not answer, [`ClientError::Strange`] if the file breaks off.
     pub async fn file(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Vec<u8>> {
         let answer = self.send(self.query(path, query)?).await?;
         let status = answer.status();
@@ -267,9 +226,6 @@ impl ServerClient {
     }
 
     /// Returns all entries of a list, page by page; `field` of each page has its entries.
-    ///
-    /// # Errors
-    /// Those of [`Self::get`], for any of the pages.
     pub async fn all(
         &self,
         path: &[&str],
@@ -288,17 +244,11 @@ impl ServerClient {
     }
 
     /// Posts to an address below `/api/v1`, and returns the answer.
-    ///
-    /// # Errors
-    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn post(&self, path: &[&str], body: &Value) -> ClientResult<Value> {
         self.read(self.request(Method::POST, path)?.json(body)).await
     }
 
     /// Posts a file as it is to an address below `/api/v1`, and returns the answer.
-    ///
-    /// # Errors
-    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn post_file(
         &self,
         path: &[&str],
@@ -311,27 +261,17 @@ impl ServerClient {
     }
 
     /// Puts a JSON value at an address below `/api/v1`, and returns the answer.
-    ///
-    /// # Errors
-    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn put(&self, path: &[&str], body: &Value) -> ClientResult<Value> {
         self.read(self.request(Method::PUT, path)?.json(body)).await
     }
 
     /// Deletes what is at an address below `/api/v1`.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] if the server deletes nothing, [`ClientError::Unreachable`] if it
-    /// does not answer.
     pub async fn delete(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<()> {
         self.send(self.with_query(Method::DELETE, path, query)?).await.map(drop)
     }
 
     /// Deletes what is at an address below `/api/v1`, and returns the answer, which says what
     /// becomes of it.
-    ///
-    /// # Errors
-    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn delete_with_answer(
         &self,
         path: &[&str],

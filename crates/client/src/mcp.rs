@@ -68,9 +68,6 @@ pub struct StdioBridge {
 
 impl StdioBridge {
     /// Returns a bridge to the server of this [`ServerClient`]; lines for the client go to `out`.
-    ///
-    /// # Errors
-    /// [`ClientError::Address`] if the server's address takes no path.
     pub fn new(
         client: ServerClient,
         timeout_ms: Option<u64>,
@@ -84,9 +81,6 @@ impl StdioBridge {
 
     /// Makes one self-contained request in the name of another bridge, if it has one; returns the
     /// answer. Messages before it are discarded.
-    ///
-    /// # Errors
-    /// [`ClientError::Address`] if the server's address takes no path.
     pub async fn ask_once(
         client: ServerClient,
         name: Option<String>,
@@ -112,9 +106,6 @@ impl StdioBridge {
 
     /// Checks that the server answers and accepts the token, so that the person is told at once,
     /// not at the first call.
-    ///
-    /// # Errors
-    /// [`ClientError`] with the reason.
     pub async fn check_access(&self) -> Result<(), ClientError> {
         // Without a session there is nothing to delete, but only an admitted caller is told so.
         let answer = self.client.send_any(self.request(Method::DELETE, None)).await?;

@@ -65,9 +65,6 @@ pub struct EventRefusal {
 
 impl SocketIoServer {
     /// Returns the server at `address`, such as `http://127.0.0.1:4680`; nothing is sent yet.
-    ///
-    /// # Errors
-    /// [`ClientError::Address`] if it is malformed.
     pub fn new(address: &str) -> ClientResult<Self> {
         let server = ServerClient::build(address, None, None, ClientBuilder::http1_only)?;
         Ok(Self { server })
@@ -75,9 +72,6 @@ impl SocketIoServer {
 
     /// Returns the server at `address`, whose certificate may be of these authorities too; nothing
     /// is sent yet.
-    ///
-    /// # Errors
-    /// [`ClientError::Address`] if it is malformed.
     pub fn trusting(address: &str, authorities: &TrustedAuthorities) -> ClientResult<Self> {
         let configure = |http: ClientBuilder| authorities.trusted_by(http.http1_only());
         Ok(Self { server: ServerClient::build(address, None, None, configure)? })
@@ -95,11 +89,6 @@ impl SocketIoServer {
     }
 
     /// Checks that a WebSocket comes through to the server, and closes it.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] or [`ClientError::Strange`] if the answer is no WebSocket,
-    /// [`ClientError::Closed`] if nothing comes over it within 30 seconds, and those of any
-    /// request.
     pub async fn check_upgrade(&self) -> ClientResult<()> {
         let opened = async {
             // The server speaks first: `0` and what the client has to know.
@@ -157,9 +146,6 @@ impl SocketIoClient {
     }
 
     /// Sends an event; returns the number that its acknowledgement will have.
-    ///
-    /// # Errors
-    /// [`ClientError::Closed`] if the connection has ended.
     pub async fn send(&mut self, event: &str, payload: &Value) -> ClientResult<u64> {
         self.last_ack += 1;
         self.write(format!("42{}{}", self.last_ack, json!([event, payload]))).await?;
@@ -168,9 +154,6 @@ impl SocketIoClient {
 
     /// Sends an event whose payload is JSON already; `number` is that of the acknowledgement, if
     /// one is wanted.
-    ///
-    /// # Errors
-    /// [`ClientError::Closed`] if the connection has ended.
     pub async fn pass(
         &mut self,
         number: Option<u64>,
@@ -184,9 +167,6 @@ impl SocketIoClient {
 
     /// Sends an event and returns its answer, accepted or refused. Events that arrive meanwhile are
     /// discarded.
-    ///
-    /// # Errors
-    /// [`ClientError::Closed`] if the connection has ended, or is silent for 30 seconds.
     pub async fn ask(&mut self, event: &str, payload: &Value) -> ClientResult<Value> {
         let number = self.send(event, payload).await?;
         let answered = async {
@@ -203,10 +183,6 @@ impl SocketIoClient {
 
     /// Waits for the next event or acknowledgement, and answers pings meanwhile. May be cancelled
     /// and called again.
-    ///
-    /// # Errors
-    /// [`ClientError::Closed`] if the connection has ended, [`ClientError::NotAdmitted`] if the
-    /// server has refused the handshake.
     pub async fn receive(&mut self) -> ClientResult<SocketIoPacket> {
         loop {
             if self.is_pong_due {
@@ -287,9 +263,6 @@ impl SocketIoPacket {
 }
 
 /// Returns the answer to an event if it was accepted.
-///
-/// # Errors
-/// [`EventRefusal`] if it was refused.
 pub fn accepted(answer: Value) -> Result<Value, EventRefusal> {
     if answer["ok"] == true {
         return Ok(answer);

@@ -72,9 +72,6 @@ fn skip_line(input: &mut impl BufRead) -> Option<bool> {
 }
 
 /// Writes one message to standard output.
-///
-/// # Errors
-/// [`std::io::Error`] if standard output is closed or cannot take the line.
 pub fn write_line(message: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(message.as_bytes())?;
