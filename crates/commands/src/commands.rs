@@ -34,9 +34,6 @@ pub type ServerRun = std::pin::Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// Runs the command of a command line; `serve` is the server, which runs where no other command is
 /// named.
-///
-/// # Errors
-/// The failure of the command.
 #[boxed(?Send)]
 pub async fn run(
     line: CommandLine,

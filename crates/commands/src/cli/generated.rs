@@ -61,9 +61,6 @@ pub struct ManArgs {
 }
 
 /// Writes a man page of the program and one of each command into a folder.
-///
-/// # Errors
-/// Fails if a file cannot be written.
 pub fn write_man_pages(folder: &Path) -> io::Result<()> {
     clap_mangen::generate_to(for_people(), folder)
 }

@@ -10,9 +10,6 @@ use copydesk_llm::openai::{self, OpenAiModel, OpenAiSettings};
 use copydesk_llm::{Model, RetryPolicy};
 
 /// Returns a model behind the Messages API; nothing is sent yet.
-///
-/// # Errors
-/// Fails without a key, or with one that cannot be a header.
 pub fn messages_api(settings: &ProviderConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let Some(api_key) = settings.key.clone() else { bail!("ANTHROPIC_API_KEY is not set") };
     let base_url = settings.base_url.clone();
@@ -26,9 +23,6 @@ pub fn messages_api(settings: &ProviderConfig, name: Option<&str>) -> Result<Arc
 }
 
 /// Returns a model behind chat completions; nothing is sent yet.
-///
-/// # Errors
-/// Fails with a key that cannot be a header.
 pub fn chat_completions(settings: &ProviderConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let base_url = settings.base_url.clone();
     let model = OpenAiModel::new(OpenAiSettings {

@@ -4,9 +4,6 @@ use anyhow::Result;
 
 /// Returns a future that waits for SIGTERM or SIGINT. A signal that comes before it is polled
 /// counts too.
-///
-/// # Errors
-/// The system's error if it takes no handler.
 pub fn stop_signal() -> Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {

@@ -12,9 +12,6 @@ use crate::cli::{ClaudeToolsArgs, SuperviseArgs};
 use copydesk_llm::claude_cli;
 
 /// Runs `copydesk supervise`.
-///
-/// # Errors
-/// The command cannot be run.
 #[cfg(target_os = "linux")]
 pub(super) fn supervise(args: &SuperviseArgs) -> Result<()> {
     let supervised = copydesk_processes::supervisor::supervise(&args.mark, &args.command);
@@ -22,18 +19,12 @@ pub(super) fn supervise(args: &SuperviseArgs) -> Result<()> {
 }
 
 /// Fails: commands are supervised on Linux only.
-///
-/// # Errors
-/// Always: the command is not run.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn supervise(_: &SuperviseArgs) -> Result<()> {
     anyhow::bail!("commands are supervised on Linux only")
 }
 
 /// Runs `copydesk grammar-worker`.
-///
-/// # Errors
-/// The input is not what a server sends.
 #[cfg(feature = "grammar")]
 pub(super) fn grammar_worker() -> Result<()> {
     #[cfg(target_os = "linux")]
@@ -42,18 +33,12 @@ pub(super) fn grammar_worker() -> Result<()> {
 }
 
 /// Fails: this build has no grammar checker.
-///
-/// # Errors
-/// Always.
 #[cfg(not(feature = "grammar"))]
 pub(super) fn grammar_worker() -> Result<()> {
     bail!("this build has no grammar checker (feature `grammar`)")
 }
 
 /// Runs `copydesk claude-tools`.
-///
-/// # Errors
-/// The server that started the CLI cannot be reached.
 #[cfg(unix)]
 pub(super) fn claude_tools(args: &ClaudeToolsArgs) -> Result<()> {
     let connected = claude_cli::connect(&args.socket, &args.secret, args.of.clone());
@@ -61,9 +46,6 @@ pub(super) fn claude_tools(args: &ClaudeToolsArgs) -> Result<()> {
 }
 
 /// Fails: the Claude CLI runs on Unix only.
-///
-/// # Errors
-/// Always: no server here has started the CLI.
 #[cfg(not(unix))]
 pub(super) fn claude_tools(_: &ClaudeToolsArgs) -> Result<()> {
     anyhow::bail!("the Claude CLI is run on Unix only")

@@ -84,9 +84,6 @@ pub enum SignInConfigError {
 impl SignInConfig {
     /// Reads the options `args`, or what the settings file `file` has instead. Returns `None`
     /// without a provider.
-    ///
-    /// # Errors
-    /// [`SignInConfigError`] if an option is missing or cannot be read.
     pub(super) fn read(
         args: &ServeArgs,
         file: &ServeArgs,
