@@ -63,10 +63,6 @@ impl RequestOwner {
     }
 
     /// Sets the person whose token the request has shown.
-    ///
-    /// # Errors
-    /// [`TooManyConnections`] if the person has as many connections as one person may have, and
-    /// all are in use.
     pub fn is(&self, principal: &Principal) -> Result<(), TooManyConnections> {
         let account = self.account.get_or_init(|| self.accounts.of(principal));
         self.transport.belong_to(account)

@@ -31,9 +31,6 @@ impl EncryptedSocket {
     }
 
     /// Waits for the first byte, which is read again later; `None` if the peer sends nothing.
-    ///
-    /// # Errors
-    /// That of the socket, or that the connection was ended.
     pub async fn first_byte(&self) -> io::Result<Option<u8>> {
         future::poll_fn(|context| {
             self.transport.wake_reader(context.waker());

@@ -228,9 +228,6 @@ impl PersonAccount {
     }
 
     /// Holds bytes for this purpose.
-    ///
-    /// # Errors
-    /// [`MemoryExhausted`] if the person or the server would hold too much.
     pub fn hold(
         self: &Arc<Self>,
         purpose: HeldPurpose,
@@ -363,9 +360,6 @@ impl PersonAccount {
     /// Adds a connection over which this person makes HTTP requests. The oldest idle one makes room
     /// if there are `most`, beside one for each client without a WebSocket, or if this person has
     /// `most_of_all` connections of every kind.
-    ///
-    /// # Errors
-    /// [`TooManyConnections`] if all of them are in use.
     pub(super) fn add_connection(
         &self,
         added: &Arc<TcpConnection>,
@@ -464,9 +458,6 @@ impl HeldBytes {
     }
 
     /// Holds more bytes.
-    ///
-    /// # Errors
-    /// [`MemoryExhausted`] if the person or the server would hold too much.
     pub fn grow(&mut self, more: usize) -> Result<(), MemoryExhausted> {
         self.account.add(self.purpose, more, self.account.limit(self.purpose, more))?;
         self.bytes += more;

@@ -205,9 +205,6 @@ impl ConnectionRegistry {
 
     /// Holds bytes that came without a token. Those who hold most without a token make room for
     /// them.
-    ///
-    /// # Errors
-    /// [`MemoryExhausted`] if nobody without a token holds anything.
     pub fn hold_unauthenticated(&self, bytes: usize) -> Result<HeldBytes, MemoryExhausted> {
         loop {
             match self.0.unauthenticated.hold(HeldPurpose::Arriving, bytes) {

@@ -224,9 +224,6 @@ impl SocketClient {
     }
 
     /// Counts messages that the client has sent; returns the time to wait before more are read.
-    ///
-    /// # Errors
-    /// [`EndReason::Flood`] if they come too fast for too long.
     pub fn pace(&self, messages: u32) -> Result<Duration, EndReason> {
         let now = Instant::now();
         let mut pace = self.pace.lock();
@@ -257,10 +254,6 @@ impl SocketClient {
 
     /// Counts bytes that came before a token was shown. `count` holds them in the account of
     /// everybody without a token.
-    ///
-    /// # Errors
-    /// [`MemoryExhausted`] if they are more than such a client may send, or all such clients
-    /// together.
     pub fn hold_early(
         &self,
         bytes: usize,

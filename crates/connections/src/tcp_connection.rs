@@ -157,9 +157,6 @@ impl TcpConnection {
     }
 
     /// Makes this a connection of the person who makes a request over it.
-    ///
-    /// # Errors
-    /// [`TooManyConnections`] if the person has as many as one person may have, and all are in use.
     pub fn belong_to(
         self: &Arc<Self>,
         person: &Arc<PersonAccount>,
