@@ -62,10 +62,6 @@ struct AnthropicApi {
 
 impl AnthropicModel {
     /// Prepares the client; nothing is sent yet.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the key cannot be a header.
     pub fn new(settings: AnthropicSettings) -> ModelResult<Self> {
         let AnthropicSettings { base_url, api_key, model, patience } = settings;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");

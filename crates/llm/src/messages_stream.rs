@@ -20,10 +20,6 @@ use crate::messages_api::{
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Reads `bytes` until the answer is complete, and sends every delta on the way.
-///
-/// # Errors
-///
-/// Fails if the stream breaks, ends early, is too long, or does not follow the protocol.
 pub(super) async fn read(
     bytes: impl Stream<Item = ModelResult<Bytes>>,
     sink: &DeltaSink,

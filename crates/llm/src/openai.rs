@@ -73,10 +73,6 @@ struct OpenAiApi {
 
 impl OpenAiModel {
     /// Prepares the client; nothing is sent yet.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the key cannot be a header.
     pub fn new(settings: OpenAiSettings) -> ModelResult<Self> {
         let OpenAiSettings { base_url, api_key, model, patience } = settings;
         let base = base(&base_url);

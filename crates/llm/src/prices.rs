@@ -104,10 +104,6 @@ fn current() -> &'static RwLock<PriceList> {
 
 /// Adds the models in a file to the list of this process. A model that is listed already gets the
 /// prices of the file.
-///
-/// # Errors
-///
-/// [`PriceListError`] if the file cannot be read or is no price list; nothing changes then.
 pub fn add_file(path: &Path) -> Result<(), PriceListError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| PriceListError::Unreadable { path: path.into(), source })?;

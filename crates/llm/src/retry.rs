@@ -35,10 +35,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// Tries until there is an answer, a final error, or no further try. Deltas of a failed try are
 /// taken back with one [`AnswerDelta::Reset`](super::AnswerDelta::Reset) before the next try sends
 /// any.
-///
-/// # Errors
-///
-/// The error of the last try.
 pub(super) async fn persist<F, W>(
     patience: RetryPolicy,
     sink: &DeltaSink,

@@ -34,11 +34,6 @@ struct ScriptRun {
 
 impl ScriptedModel {
     /// Reads and checks the script at `path`.
-    ///
-    /// # Errors
-    ///
-    /// [`ScriptError::Read`] if the file cannot be read, or another [`ScriptError`] if it is not a
-    /// valid script.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ScriptError::Read { path: path.to_owned(), source })?;

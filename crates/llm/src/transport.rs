@@ -39,10 +39,6 @@ pub(super) fn is_loopback(address: &str) -> bool {
 /// Builds a client for the provider at `base` that sends `key`, if there is one, as a bearer token.
 ///
 /// A provider on this machine is reached without a proxy, which would see every document.
-///
-/// # Errors
-///
-/// Fails when the key cannot be a header.
 pub(super) fn client(key: Option<&str>, base: &str) -> Result<Client, ModelError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
@@ -70,10 +66,6 @@ pub(super) struct OpenedAnswer {
 
 /// Sends a request for an answer of `model`, and records in `sink` whether the provider may have
 /// read it.
-///
-/// # Errors
-///
-/// Any answer without success is an error.
 pub(super) async fn ask(
     request: RequestBuilder,
     read_error: ReadError,
@@ -92,10 +84,6 @@ pub(super) async fn ask(
 }
 
 /// Sends a request that generates nothing.
-///
-/// # Errors
-///
-/// Any answer without success is an error.
 pub(super) async fn send(
     request: RequestBuilder,
     read_error: ReadError,

@@ -136,10 +136,6 @@ struct CliConversation {
 impl ClaudeCliModel {
     /// Prepares the folders; no [`CliProcess`] is started yet. `model` is the model that the CLI is
     /// told to use; with `None` the CLI uses its default.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a folder cannot be created or read.
     pub fn new(mut settings: ClaudeCliSettings, model: Option<&str>) -> std::io::Result<Self> {
         settings.prepare()?;
         let name = model.map_or_else(|| NAME.to_owned(), |model| format!("{NAME}:{model}"));

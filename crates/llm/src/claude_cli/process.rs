@@ -63,10 +63,6 @@ pub(super) struct CliProcess {
 
 impl CliProcess {
     /// Starts the CLI. The tasks that write its input and read its standard error run in `tasks`.
-    ///
-    /// # Errors
-    ///
-    /// [`ModelError::Program`] if the program is missing or cannot be started.
     pub(super) fn start(
         settings: &ClaudeCliSettings,
         request: &ModelRequest,

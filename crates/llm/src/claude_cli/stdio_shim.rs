@@ -18,10 +18,6 @@ use super::process::OF_PROCESS;
 
 /// Connects standard input and output with the server, and blocks until the server is done. `of` is
 /// the mark of the CLI that started this process.
-///
-/// # Errors
-///
-/// Fails when the socket cannot be reached, read or written.
 pub fn connect(socket: &Path, secret: &str, of: Option<String>) -> Result<()> {
     let mut server = UnixStream::connect(socket)?;
     server.write_all(format!("{secret}\n").as_bytes())?;

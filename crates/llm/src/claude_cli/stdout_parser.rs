@@ -163,11 +163,6 @@ impl AnswerParser {
     }
 
     /// Processes one line. Returns `None` if it adds nothing to the answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the CLI has tools of its own, if it ended without an answer, or if an event cannot
-    /// be read.
     pub(super) fn read_line(
         &mut self,
         line: CliLine,

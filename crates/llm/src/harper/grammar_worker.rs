@@ -17,9 +17,6 @@ use super::worker_protocol::{MAX_QUESTION_BYTES, WorkerAnswer, WorkerQuestion};
 
 /// Runs the worker on the standard streams of this process until its input ends. Threads that are
 /// still checking end with the process.
-///
-/// # Errors
-/// The input is not what the server sends, or cannot be read.
 pub fn run() -> Result<()> {
     // The message of a panic can have words of the text, which are never logged.
     std::panic::set_hook(Box::new(|panic| {

@@ -86,9 +86,6 @@ pub(super) enum ProcessEnd {
 
 impl WorkerProcess {
     /// Starts a process with an empty environment: it needs nothing, and nothing secret is in it.
-    ///
-    /// # Errors
-    /// The program cannot be run.
     pub(super) fn start(command: &WorkerCommand) -> io::Result<Self> {
         let mut start = Command::new(&command.program);
         start

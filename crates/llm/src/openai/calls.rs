@@ -144,10 +144,6 @@ impl StreamedCalls {
     }
 
     /// Returns the finished call; `None` if the pieces had no name and no arguments.
-    ///
-    /// # Errors
-    ///
-    /// Fails for arguments without a name, because such a call cannot even be refused.
     pub(super) fn close(&mut self, number: usize) -> Result<Option<ContentBlock>, ModelError> {
         let Some(call) = self.0.get_mut(number) else { return Ok(None) };
         let arguments = std::mem::take(&mut call.arguments);

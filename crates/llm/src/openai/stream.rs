@@ -29,10 +29,6 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Reads `bytes` until the answer of `model` is complete, and sends every delta on the way.
-///
-/// # Errors
-///
-/// Fails if the stream breaks, ends early, is too long, or does not follow the protocol.
 pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
     model: &str,

@@ -89,10 +89,6 @@ pub(super) enum ScriptBlock {
 
 impl ModelScript {
     /// Reads and checks a script; `file` is its name in errors.
-    ///
-    /// # Errors
-    ///
-    /// [`ScriptError::Json`] or [`ScriptError::Invalid`] if `text` is not a valid script.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
         let raw: RawScript = serde_json::from_str(text).map_err(|error| ScriptError::Json {
             file: file.to_owned(),
