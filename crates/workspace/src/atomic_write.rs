@@ -25,10 +25,6 @@ const DEEPEST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Creates a file.
-///
-/// # Errors
-///
-/// [`ErrorKind::AlreadyExists`] if there is a file of that name.
 pub(super) fn create(spot: &ResolvedPath, content: &str) -> Result<()> {
     let ResolvedPath { folder, name } = spot;
     let beside = temporary_name();
@@ -66,10 +62,6 @@ pub(super) fn sync(folder: &Dir) {
 }
 
 /// Swaps two files, folders or links in one step.
-///
-/// # Errors
-///
-/// [`ErrorKind::NotFound`] if one of them is missing.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn exchange(folder: &Dir, one: &str, other: &OsStr) -> Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};

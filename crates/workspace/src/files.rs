@@ -17,19 +17,11 @@ use super::{Workspace, atomic_write};
 
 impl Workspace {
     /// Reads a text file.
-    ///
-    /// # Errors
-    ///
-    /// [`WorkspaceError::NotFound`], or the reason why an existing file is not read.
     pub fn read(&self, path: &str) -> WorkspaceResult<TextFile> {
         self.read_at(&self.spot(path, MissingFolder::Refuse)?, path).map(|(file, _)| file)
     }
 
     /// Reads a text file that is to be written; `None` if it does not exist but could be created.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the file cannot be written, or why an existing file is not read.
     pub fn read_if_exists(&self, path: &str) -> WorkspaceResult<Option<TextFile>> {
         check_guarded(path)?;
         let found =
@@ -59,10 +51,6 @@ impl Workspace {
     }
 
     /// Checks that a tool could write this content to the path.
-    ///
-    /// # Errors
-    ///
-    /// The reason why it could not.
     pub fn check(&self, path: &str, content: &str) -> WorkspaceResult<()> {
         check_guarded(path)?;
         check_text(path, content)
@@ -127,10 +115,6 @@ impl Workspace {
     }
 
     /// Removes a file, durably, and only if its stamp is still `expected`. Folders stay.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Self::write`].
     pub fn remove(&self, path: &str, expected: &str) -> WorkspaceResult<ReplacedFile> {
         check_guarded(path)?;
         let replacing = self.0.replacing.lock();

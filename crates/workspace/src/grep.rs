@@ -79,10 +79,6 @@ pub struct GrepResult {
 impl Workspace {
     /// Finds the lines that match. Files are left out if `hidden` is true for their path from the
     /// workspace's top.
-    ///
-    /// # Errors
-    ///
-    /// [`WorkspaceError::Pattern`] for a wrong pattern or file type, or an error about the folder.
     pub fn grep(
         &self,
         query: &GrepQuery,

@@ -74,11 +74,6 @@ struct WorkspaceShared {
 impl Workspace {
     /// Opens the folder `root`. The folders and files in `closed` are never read or written, not
     /// even if they are created later.
-    ///
-    /// # Errors
-    ///
-    /// [`WorkspaceError::Unreadable`] when there is no such folder. A path in `closed` that does
-    /// not exist is no error.
     pub fn open(root: &Path, closed: &[&Path]) -> Result<Self, WorkspaceError> {
         let failed = |source| unreadable(&root.display().to_string(), source);
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
@@ -104,10 +99,6 @@ impl Workspace {
 
     /// Runs a [`CommandSpec`] in the workspace. When the method returns, none of the command's
     /// processes is left; when its future is dropped, they are ended.
-    ///
-    /// # Errors
-    ///
-    /// [`WorkspaceError::Unreadable`] when the shell cannot be started.
     #[cfg(unix)]
     pub async fn run(
         &self,

@@ -15,10 +15,6 @@ impl Workspace {
     /// Lists the text files whose path contains each word of `pattern`, letter case aside: at most
     /// `most`, and only those that come after the path `after`. Files that are ignored, guarded or
     /// too long to be opened are left out.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the workspace's folder cannot be opened.
     pub fn texts(
         &self,
         pattern: &str,

@@ -25,10 +25,6 @@ pub(super) fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
 }
 
 /// Normalises a path: `a/b` for `./a//b/`.
-///
-/// # Errors
-///
-/// [`WorkspaceError::Outside`] for a path that does not stay in the workspace, or has no name.
 pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
     let names: Vec<_> = names(path)?.into_iter().map(OsStr::to_string_lossy).collect();
     if names.is_empty() || path.contains('\0') {
