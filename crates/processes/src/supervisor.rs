@@ -63,9 +63,6 @@ enum SupervisorEvent {
 /// Runs a command, with `mark` in its environment, until it ends or the connection on standard
 /// input closes; then ends all of its descendants, and reports on the connection. Blocks until
 /// then.
-///
-/// # Errors
-/// The reason why the command could not be started; nothing is running then.
 pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
     let (program, arguments) = command.split_first().ok_or_else(|| Error::other("no command"))?;
     let mut line = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);
