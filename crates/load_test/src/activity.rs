@@ -78,9 +78,6 @@ pub(super) enum ActivityEvent<'a> {
 
 impl ClientActivity {
     /// Reacts to an event.
-    ///
-    /// # Errors
-    /// [`LoadTestError`] if the server refuses what follows from it, or the connection has ended.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,

@@ -30,10 +30,6 @@ pub(super) struct LocalServer {
 impl LocalServer {
     /// Starts a program as a server, with its data in a new directory below `parent`, or in the
     /// system's directory for temporary files.
-    ///
-    /// # Errors
-    /// [`LoadTestError::Data`] if the directory or the process cannot be made,
-    /// [`LoadTestError::Start`] if the server does not say its address.
     pub async fn start(program: &Path, parent: Option<&Path>) -> Result<Self, LoadTestError> {
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix("copydesk-bench-");

@@ -60,9 +60,6 @@ pub(super) struct ParticipantResult {
 
 impl LoadParticipant {
     /// Opens the document, and begins the activity that `activity` makes of its text and version.
-    ///
-    /// # Errors
-    /// [`LoadTestError`] if the server refuses to open it, or of `activity`.
     pub async fn open(
         mut client: SocketIoClient,
         (document_index, document): (usize, Arc<LoadedDocument>),
@@ -78,9 +75,6 @@ impl LoadParticipant {
     }
 
     /// Takes part until the end of the test.
-    ///
-    /// # Errors
-    /// [`LoadTestError`] if the connection ends, an update is left out, or an action is refused.
     pub async fn take_part(
         mut self,
         mut phase: watch::Receiver<TestPhase>,

@@ -15,10 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Sends an event until the server accepts it, and returns the answer.
-///
-/// # Errors
-/// [`LoadTestError::Refused`] for another refusal than `rate_limited`, or after 30 seconds;
-/// [`LoadTestError::Client`] if the connection has ended.
 pub(super) async fn ask_patiently(
     client: &mut SocketIoClient,
     event: &str,

@@ -21,10 +21,6 @@ pub(super) struct LoadPeople {
 
 impl LoadPeople {
     /// Uses the owner's `token`, and issues further ones if so many clients need more people.
-    ///
-    /// # Errors
-    /// [`LoadTestError::NotOwner`] for a token of another role, [`LoadTestError::Client`] if the
-    /// server refuses it or does not answer.
     pub async fn gather(server: &str, token: &str, clients: u64) -> Result<Self, LoadTestError> {
         let owner = ServerClient::new(server, token)?;
         // A token that is refused is told before anything is made.
@@ -52,9 +48,6 @@ impl LoadPeople {
     }
 
     /// Revokes what was issued.
-    ///
-    /// # Errors
-    /// [`ClientError`](copydesk_client::ClientError) if the server does not.
     pub async fn leave(&self) -> ClientResult<()> {
         for id in &self.issued {
             self.owner.revoke(id).await?;

@@ -39,9 +39,6 @@ pub struct LoadPlan {
 
 impl LoadPlan {
     /// Checks what one option alone does not tell.
-    ///
-    /// # Errors
-    /// A sentence for the person who gave the options, if the test would be empty or too large.
     pub fn check(&self) -> Result<(), String> {
         if self.writers + self.reviewers == 0 {
             return Err(

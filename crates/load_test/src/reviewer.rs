@@ -53,9 +53,6 @@ struct ArrivedRequest {
 
 impl LoadReviewer {
     /// Returns the reviewer with this number in the document.
-    ///
-    /// # Errors
-    /// [`ClientError`](copydesk_client::ClientError) if the address of the server takes no path.
     pub fn new(
         document: Arc<LoadedDocument>,
         number: u32,
@@ -77,10 +74,6 @@ impl LoadReviewer {
     }
 
     /// Reacts to an event.
-    ///
-    /// # Errors
-    /// [`LoadTestError::Refused`] or [`LoadTestError::Undecided`] if a decision does not end its
-    /// request, [`LoadTestError::Client`] if the connection has ended.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,

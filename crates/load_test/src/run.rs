@@ -78,9 +78,6 @@ struct ClientCrowd {
 
 impl LoadTest {
     /// Runs the test until its end, or until `stop` is ready; then removes what it made.
-    ///
-    /// # Errors
-    /// [`LoadTestError`] if the server refuses something, or a client loses its connection.
     pub async fn run(
         plan: LoadPlan,
         server: TestedServer,

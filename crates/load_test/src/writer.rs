@@ -102,10 +102,6 @@ impl LoadWriter {
     }
 
     /// Reacts to an event.
-    ///
-    /// # Errors
-    /// [`LoadTestError::Refused`] if a push is refused for good, [`LoadTestError::Strange`] for
-    /// changes that do not fit, [`LoadTestError::Client`] if the connection has ended.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,
