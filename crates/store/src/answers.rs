@@ -1,5 +1,4 @@
-//! Answers to programs that were not shown everything, kept for a while under the key of the
-//! conversation.
+//! Answers to programs that were not shown everything, kept for a while under a conversation's key.
 
 use copydesk_ids::UserId;
 
@@ -8,8 +7,7 @@ use crate::database::columns::list;
 use crate::database::statement_batch::StatementBatch;
 
 impl Store {
-    /// Returns the answers to a person's programs under `keys` that were used at `since_ms` or
-    /// later.
+    /// Returns the answers to a person's programs under `keys` that were used since `since_ms`.
     pub async fn answers(
         &self,
         user: &UserId,
@@ -22,7 +20,6 @@ impl Store {
     }
 }
 
-/// Stores an answer, or replaces the one under its key.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
     let AnswerRecord { user, key, used_ms, body } = record;
     let body = body.to_string();

@@ -23,8 +23,8 @@ use crate::queries::snapshots;
 pub(super) struct WriterCache {
     /// End of the audit log.
     pub head: AuditHead,
-    /// `true` if there may be webhooks; only then requests are added to the outbox. The one server
-    /// of a data directory is the only process that writes webhooks; of several, each looks anew.
+    /// `true` if there may be webhooks: only then requests are added to the outbox. One server
+    /// alone is the only process that writes webhooks; of several, each looks anew.
     pub webhooks: bool,
 }
 
@@ -38,15 +38,14 @@ impl WriterCache {
         Self { head, webhooks }
     }
 
-    /// Reads the state from the database.
     pub(super) async fn read(db: &mut WriterConnection) -> Result<Self, StoreError> {
         let head = audit::head(db).await?;
         Ok(Self { head, webhooks: webhooks::are_any(db).await? })
     }
 }
 
-/// Writes every operation of `batches`, in order, in a transaction of its own, and commits it;
-/// returns the new state. After an error the transaction may still be open.
+/// Writes every operation of `batches`, in order, in a transaction of its own, and commits it.
+/// After an error the transaction may still be open.
 pub(super) async fn transaction(
     db: &mut WriterConnection,
     batches: &[WriteBatch],
@@ -55,7 +54,6 @@ pub(super) async fn transaction(
     framed(db, BatchFrame::Transaction, batches, known).await
 }
 
-/// Writes one batch behind a savepoint of the open transaction; returns the new state.
 pub(super) async fn savepoint(
     db: &mut WriterConnection,
     batch: &WriteBatch,
@@ -251,7 +249,7 @@ fn put_rule(script: &mut StatementBatch<'_>, record: &RuleRecord) {
 
 fn put_session(script: &mut StatementBatch<'_>, record: &SessionRecord) {
     let SessionRecord { id, user, created_ms, seen_ms, permission_mode, body } = record;
-    // What somebody does whose data is deleted meanwhile leaves nothing.
+    // Whatever a person does whose data is being deleted leaves nothing.
     let sql = "INSERT INTO sessions (id, user_id, created_ms, seen_ms, permission_mode, body)
          SELECT $1, $2, $3, $4, $5, $6
          WHERE NOT EXISTS (SELECT 1 FROM deleted_people WHERE user_id = $2)
@@ -287,7 +285,7 @@ fn run_heard(script: &mut StatementBatch<'_>, session: &SessionId, run: &RunId, 
 
 fn put_run<'a>(script: &mut StatementBatch<'a>, record: &'a RunRecord) {
     let RunRecord { id, session, document, user, state, body, created_ms, finished_ms } = record;
-    // Runs of somebody whose data is deleted end; none begins.
+    // Runs of a person whose data is deleted end; none begins.
     let sql =
         "INSERT INTO runs (id, session, document, user_id, state, body, created_ms, finished_ms)
          SELECT $1, $2, $3, $4, $5, $6, $7, $8
@@ -299,7 +297,7 @@ fn put_run<'a>(script: &mut StatementBatch<'a>, record: &'a RunRecord) {
     script.must(RowExpectation::BeThere { kind: "person", id: user.as_str() });
 }
 
-/// Stores a token. It may have been read before somebody else revoked or tied it: both last.
+/// Stores a token. Another one may have revoked or tied it since it was read: both last.
 fn put_token<'a>(script: &mut StatementBatch<'a>, record: &'a TokenRecord) {
     let TokenRecord { id, hash, user, name, role, document, .. } = record;
     let TokenRecord { created_ms, expires_ms, revoked_ms, .. } = record;

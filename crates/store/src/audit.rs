@@ -1,8 +1,8 @@
 //! Audit log as a chain: every line carries a hash over itself and the line before.
 //!
-//! The chain shows that a line in the middle was changed, removed or inserted. Somebody who can
-//! write the whole file can also write a new chain; that is found by comparing with a copy of
-//! [`AuditHead`] that was kept elsewhere.
+//! The chain shows that a line in the middle was changed, removed or inserted. Anyone who can write
+//! the whole file can also write a new chain, which is found by comparing with a copy of
+//! [`AuditHead`] kept elsewhere.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -54,12 +54,10 @@ pub(super) fn append(script: &mut StatementBatch<'_>, head: &mut AuditHead, entr
     *head = AuditHead { seq, hash: line_hash };
 }
 
-/// Stores how far the log reaches.
 pub(super) fn note_head(script: &mut StatementBatch<'_>, head: &AuditHead) {
     settings::put(script, HEAD, &format!("{} {}", head.seq, head.hash));
 }
 
-/// Reads the end of the log.
 pub(super) async fn head(db: &mut WriterConnection) -> Result<AuditHead, StoreError> {
     let last = db.one("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", &[]).await?;
     Ok(last.unwrap_or_default())
@@ -122,8 +120,8 @@ impl AuditWalk {
         Ok(line.ok())
     }
 
-    /// Returns the last line that was read, and all flaws. It is a flaw if that line is not
-    /// `known`, the end of the log as it is stored apart from it.
+    /// Returns the last line that was read, and all flaws: one is an end other than `known`, the
+    /// stored end of the log.
     pub(super) fn end(mut self, known: Option<&str>) -> (AuditHead, Vec<AuditFlaw>) {
         let AuditHead { seq, hash } = &self.head;
         let is_whole = match known {

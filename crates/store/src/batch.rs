@@ -25,12 +25,10 @@ pub enum StoreOp {
         /// Text, with line ends normalised.
         text: String,
     },
-    /// Stores a changed title, settings, `updated_ms`, `deleted` or `purged`; the version and the
-    /// rest are left alone.
+    /// Stores a changed title, settings, `updated_ms`, `deleted` or `purged`, and nothing else.
     PutDocument(DocumentRecord),
-    /// Appends updates that lead on from version `from`; several are one statement.
-    ///
-    /// Fails as [`Conflict`](super::StoreError::Conflict) unless the document is at `from`.
+    /// Appends updates in one statement; fails as [`Conflict`](super::StoreError::Conflict) unless
+    /// the document is at `from`.
     AppendUpdates {
         /// The document.
         document: DocumentId,
@@ -39,9 +37,8 @@ pub enum StoreOp {
         /// Updates in order; the first makes version `from + 1`.
         updates: Vec<UpdateRecord>,
     },
-    /// Stores the text at a version. Snapshots that are kept: the first, the newest few, and the
-    /// permanent ones. Permanent are those that are marked so, and one wherever much was written
-    /// since the permanent one before.
+    /// Stores the text at a version. Kept are the first, the newest few, and permanent ones: those
+    /// marked so, and one wherever much was written since the permanent one before.
     PutSnapshot {
         /// The document.
         document: DocumentId,
@@ -54,8 +51,7 @@ pub enum StoreOp {
         /// `true` if the snapshot is always kept.
         permanent: bool,
     },
-    /// Stores the passages that an update made by the server put into the text; once for each
-    /// version.
+    /// Stores the passages that an update made by the server put into the text, once per version.
     PutPlacements {
         /// The document.
         document: DocumentId,
@@ -73,8 +69,8 @@ pub enum StoreOp {
         /// Authors of every span as JSON, as the room writes it.
         body: String,
     },
-    /// Binds an editor instance to the first person who pushes with it; anybody else's claim fails
-    /// as [`ClientTaken`](super::StoreError::ClientTaken).
+    /// Binds an editor instance to the first person who pushes with it; another person's claim
+    /// fails as [`ClientTaken`](super::StoreError::ClientTaken).
     ClaimClient {
         /// The document.
         document: DocumentId,
@@ -115,10 +111,10 @@ pub enum StoreOp {
     },
     /// Stores a new run, or its new state.
     PutRun(RunRecord),
-    /// Removes a run that was a part of another one, by the store's name. An unknown run is no
-    /// error.
+    /// Removes a run that was a part of another one, by the store's name, if it exists.
     RemoveRun(RunId),
-    /// Records that a session was told how one of its runs ended; an unknown run is no error.
+    /// Records that a session was notified of how one of its runs ended; an unknown run is no
+    /// error.
     RunHeard {
         /// The session.
         session: SessionId,
@@ -131,8 +127,7 @@ pub enum StoreOp {
     Audit(AuditEntry),
     /// Stores a new token, or its new state.
     PutToken(TokenRecord),
-    /// Stores a new login, or what its provider says of the person today. The first person of an
-    /// issuer's subject stays.
+    /// Stores a new login, or its newest data. The first person of an issuer's subject stays.
     PutLogin(LoginRecord),
     /// Removes the tokens of a person that came from signing in and have ended by `now_ms`.
     RemoveEndedSignIns {
@@ -155,7 +150,7 @@ pub enum StoreOp {
         /// Time, in ms.
         at_ms: u64,
     },
-    /// Records that somebody came in with a token. A token that is gone is no error.
+    /// Records a use of a token. A token that is gone is no error.
     UseToken {
         /// Token that was used.
         token: TokenId,
@@ -192,12 +187,12 @@ pub enum StoreOp {
         /// Time, in ms.
         at_ms: u64,
     },
-    /// Removes answers of [`PutAnswer`](Self::PutAnswer) that are too old, or that are more than
-    /// one person may have.
+    /// Removes answers of [`PutAnswer`](Self::PutAnswer) that are too old or beyond a person's
+    /// limit.
     ForgetAnswers {
         /// Person whose answers are limited to `most_bytes`.
         user: UserId,
-        /// Time in ms; anybody's answers last used before it are removed.
+        /// Time in ms; all people's answers last used before it are removed.
         before_ms: u64,
         /// Bytes that the answers of `user` may have.
         most_bytes: u64,
@@ -262,7 +257,7 @@ impl WriteBatch {
         self.ops.is_empty()
     }
 
-    /// Returns `true` if a webhook may have to be told something.
+    /// Returns `true` if webhooks may have to be notified.
     pub(super) fn is_news(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, StoreOp::PutRequest(_) | StoreOp::PutWebhook(_)))
     }

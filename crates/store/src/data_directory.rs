@@ -13,12 +13,11 @@ pub(super) const DATABASE: &str = "copydesk.sqlite";
 /// Name of a database that is being filled by a transfer.
 pub(super) const INCOMPLETE: &str = "copydesk.sqlite.incomplete";
 
-/// File that is locked while a server runs. It is a file of its own: the database's locks come and
-/// go with transactions.
+/// File that is locked while a server runs: the database's own locks come and go with transactions.
 const LOCK: &str = "copydesk.lock";
 
-/// Attempts to take the lock. A visitor holds it for as long as bringing the database up to date
-/// takes; a server that starts in that moment must not give up.
+/// Attempts to take the lock. A visitor holds it while it brings the database up to date; a server
+/// that starts in that moment must not give up.
 const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -34,8 +33,7 @@ pub fn create_data_directory(path: &Path) -> Result<(), StoreError> {
     builder.create(path).map_err(StoreError::file(path))
 }
 
-/// Creates the file with mode 0600 unless it exists. SQLite gives its journals the mode of the
-/// database.
+/// Creates the file with mode 0600 unless it exists. SQLite gives its journals the same mode.
 pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
     match private(OpenOptions::new().write(true).create_new(true)).open(path) {
         Ok(file) => file.sync_all().map_err(StoreError::file(path)),
@@ -51,8 +49,7 @@ pub(super) fn check_complete(directory: &Path) -> Result<(), StoreError> {
     if is_incomplete { Err(StoreError::Incomplete { place: place() }) } else { Ok(()) }
 }
 
-/// Locks the directory for this process; the operating system unlocks it when the process ends,
-/// however it ends.
+/// Locks the directory for this process; the operating system unlocks it when the process ends.
 pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     for _ in 1..LOCK_TRIES {
         if let Some(mut file) = try_lock(directory)? {
@@ -74,7 +71,7 @@ pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
 pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
     let path = directory.join(LOCK);
     let mut options = OpenOptions::new();
-    // Not truncated: until the lock is ours, the number in it is somebody else's.
+    // Not truncated: until the lock is ours, the number in it is another process's.
     let file = private(options.read(true).write(true).create(true).truncate(false))
         .open(&path)
         .map_err(StoreError::file(&path))?;

@@ -9,12 +9,11 @@ use copydesk_ids::{ClientId, DocumentId, Version};
 /// PostgreSQL's code for a lock that was not granted in time.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
-/// Reason why something was not stored or could not be read. A batch that failed left nothing
-/// behind, unless the error is [`StoreError::OutcomeUnknown`].
+/// Reason why something was not stored or could not be read. A batch that failed left nothing,
+/// except with [`StoreError::OutcomeUnknown`].
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The document is at another version: map the change over the updates in between and try
-    /// again.
+    /// The document is at another version: map the change over the updates in between and retry.
     #[error("{document} is at version {found}, not {expected}")]
     Conflict {
         /// The document.
@@ -205,8 +204,7 @@ impl StoreError {
         move |source| Self::File { path: path.to_owned(), source }
     }
 
-    /// Returns the error of a server that uses a database already, which is known by the name of
-    /// its session.
+    /// Returns the error of a database in use by the server whose session has this name.
     pub(super) fn in_use(url: &DatabaseUrl, session: Option<&str>) -> Self {
         let server =
             session.map(|name| name.trim_start_matches("copydesk (").trim_end_matches(')'));
@@ -214,7 +212,6 @@ impl StoreError {
         Self::InUse { place: url.to_string(), server }
     }
 
-    /// Returns `true` if an error means that there is no connection to the database any more.
     pub(super) fn is_lost_connection(error: &sqlx::Error) -> bool {
         match error {
             sqlx::Error::Database(error) => {
@@ -229,8 +226,7 @@ impl StoreError {
         }
     }
 
-    /// Returns `true` if this error means that the connection was lost, before the transaction was
-    /// to be committed.
+    /// Returns `true` if the connection was lost before the transaction was to be committed.
     pub(super) fn is_loss(&self) -> bool {
         matches!(self, Self::Database(error) | Self::Write(error) if Self::is_lost_connection(error))
     }
@@ -262,8 +258,7 @@ impl StoreError {
         }
     }
 
-    /// Returns a message for people who need not know the database: either reading failed, or
-    /// storing.
+    /// Returns a message for people who need not know the database.
     pub fn in_plain_words(&self) -> &'static str {
         match self {
             Self::Corrupt { .. } | Self::Database(_) => {
@@ -276,7 +271,6 @@ impl StoreError {
         }
     }
 
-    /// Returns this error as one that happened while writing.
     pub(super) fn while_writing(self) -> Self {
         match self {
             Self::Database(error) => Self::Write(error),

@@ -12,13 +12,11 @@ impl Store {
     }
 }
 
-/// Records that the undo of a request begins.
 pub(super) fn begin(script: &mut StatementBatch<'_>, request: &RequestId) {
     let sql = "INSERT INTO undos (request) VALUES ($1) ON CONFLICT (request) DO NOTHING";
     script.run(sql, &[request]);
 }
 
-/// Records that the undo of a request has ended.
 pub(super) fn end(script: &mut StatementBatch<'_>, request: &RequestId) {
     script.run("DELETE FROM undos WHERE request = $1", &[request]);
 }

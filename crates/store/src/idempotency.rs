@@ -1,5 +1,4 @@
-//! Writes that must happen once although they may be asked for twice: a key chosen by the client,
-//! and the answer.
+//! Writes that happen once although they may be asked for twice: the client's key, and the answer.
 
 use copydesk_ids::UserId;
 
@@ -31,7 +30,6 @@ pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, record: &'a Idempotency
     script.must(RowExpectation::BeNew { kind: "key", id: key });
 }
 
-/// Stores the new state of a key.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
     let IdempotencyRecord { user, key, fingerprint, at_ms, answer } = record;
     let sql = "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
@@ -47,7 +45,6 @@ pub(super) fn forget(script: &mut StatementBatch<'_>, user: &UserId, key: &str) 
     script.run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2", &[user, &key]);
 }
 
-/// Removes the keys that were begun before `before_ms`.
 pub(super) fn forget_old(script: &mut StatementBatch<'_>, before_ms: u64) {
     script.run("DELETE FROM idempotency WHERE at_ms < $1", &[&before_ms]);
 }

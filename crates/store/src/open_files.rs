@@ -6,8 +6,8 @@ use super::records::FileRecord;
 use super::{Store, StoreError};
 use crate::database::statement_batch::StatementBatch;
 
-/// Stores the version at which a document and its file agree. Nothing is stored if the path has
-/// another document by now that is not deleted.
+/// Stores the version at which a document and its file agree, unless the path has another document
+/// by now that is not deleted.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
     let FileRecord { document, path, version, stamp, disk, form, writing } = record;
     let (next_version, next_stamp) = writing.as_ref().map(|(at, stamp)| (at, stamp)).unzip();
@@ -23,8 +23,7 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
 }
 
 impl Store {
-    /// Returns the files whose documents still exist, by path, each with the newest version of its
-    /// document.
+    /// Returns the files whose documents still exist, by path, with the newest versions of those.
     pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
         let sql = "SELECT live_files.*, documents.version AS newest FROM live_files
              JOIN documents ON documents.id = live_files.document AND documents.deleted = FALSE

@@ -8,8 +8,7 @@ use super::{Store, StoreResult};
 use crate::database::columns::{AnyTextColumn, NumberColumn};
 use crate::database::statement_batch::StatementBatch;
 
-/// Number of versions of a document whose provenance is kept: more than one, for a query about a
-/// version of a moment ago.
+/// Versions of a document whose provenance is kept, for queries about a version of a moment ago.
 const KEPT: i64 = 3;
 
 pub(super) fn put_placements(
@@ -40,8 +39,8 @@ pub(super) fn put(
 pub type VersionedText = (Version, String);
 
 impl Store {
-    /// Returns the passages that the updates after version `from`, up to `to`, put into the text.
-    /// Only updates made by the server have an entry.
+    /// Returns the passages that the server's own updates after `from`, up to `to`, put into the
+    /// text.
     pub async fn placements(
         &self,
         document: &DocumentId,

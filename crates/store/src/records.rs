@@ -34,8 +34,8 @@ pub struct DocumentRecord {
     pub settings: Value,
     /// Session that owns this private document; such a document is never listed.
     pub unlisted_owner: Option<SessionId>,
-    /// `true` for a deleted document, which stays on disk and is neither listed nor loaded; its
-    /// `updated_ms` is the time of the deletion.
+    /// `true` for a deleted document: neither listed nor loaded; `updated_ms` is when it was
+    /// deleted.
     pub deleted: bool,
     /// `true` for a deleted document that was removed from the trash: it cannot be recovered.
     pub purged: bool,
@@ -58,8 +58,7 @@ impl DocumentRecord {
     }
 }
 
-/// One committed update, as it was broadcast; written by
-/// [`AppendUpdates`](super::StoreOp::AppendUpdates).
+/// One committed update, as it was broadcast.
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct UpdateRecord {
     /// Editor instance that made it.
@@ -71,7 +70,7 @@ pub struct UpdateRecord {
     /// Time of the commit.
     #[sqlx(try_from = "i64")]
     pub at_ms: u64,
-    /// Cause of the update if nobody typed it: the accepted request, for example.
+    /// Cause of the update if no person typed it: the accepted request, for example.
     pub origin: Option<Box<str>>,
 }
 
@@ -110,14 +109,13 @@ pub struct HistoryRecord {
     /// Time of the update.
     #[sqlx(try_from = "i64")]
     pub at_ms: u64,
-    /// Cause of the update, if nobody typed it.
+    /// Cause of the update, if no person typed it.
     pub origin: Option<Box<str>>,
     /// CodeMirror's `ChangeSet` as JSON; `None` if it is longer than 8,192 characters.
     pub changes: Option<Box<str>>,
 }
 
-/// Gated tool call; `body` is the whole request as `approvals` writes it, when it was last written
-/// as a whole.
+/// Gated tool call; `body` is the request as `approvals` last wrote it as a whole.
 #[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct RequestRecord {
     /// Identifier of the request.
@@ -130,7 +128,7 @@ pub struct RequestRecord {
     pub run: RunId,
     /// Status, by its name on the wire.
     pub status: String,
-    /// `true` if somebody may still decide it.
+    /// `true` if it may still be decided.
     #[sqlx(rename = "is_open")]
     pub open: bool,
     /// Time at which it was announced.
@@ -147,15 +145,13 @@ pub struct RequestRecord {
 }
 
 impl RequestRecord {
-    /// Returns the parts that were stored since the body was: the hunk, the version and the JSON of
-    /// each.
+    /// Returns the parts stored since the body was: the hunk, the version and the JSON of each.
     pub fn parts(&self) -> impl Iterator<Item = (&str, Version, &str)> {
         self.changed.iter().map(|it| (it.hunk.as_str(), it.version, it.body.as_str()))
     }
 }
 
-/// Part of an open request; written by
-/// [`PutRequestParts`](super::StoreOp::PutRequestParts).
+/// Part of an open request, written by [`PutRequestParts`](super::StoreOp::PutRequestParts).
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct RequestPartRecord {
     /// Identifier of the request.
@@ -317,7 +313,6 @@ impl RunState {
 }
 
 impl From<&str> for RunState {
-    /// Reads a stored name.
     fn from(name: &str) -> Self {
         match name {
             "queued" => Self::Queued,
@@ -377,8 +372,8 @@ impl From<String> for RunEndKind {
 }
 
 impl RunRecord {
-    /// Returns the store's name of a session's run: clients choose the names of runs, so they are
-    /// unique within a session only.
+    /// Returns the store's name of a session's run: clients' names are unique within a session
+    /// only.
     pub fn key(session: &SessionId, run: &RunId) -> RunId {
         format!("{session}/{run}").into()
     }
@@ -406,15 +401,14 @@ pub struct TokenRecord {
     /// Time at which it expires; `None`: never.
     #[sqlx(try_from = "OptionalNumber")]
     pub expires_ms: Option<u64>,
-    /// Time at which it was revoked; `None`: it was not. Equal to `expires_ms` once the token was
-    /// found to be expired.
+    /// Time at which it was revoked; `None`: it was not. Equal to `expires_ms` once found expired.
     #[sqlx(try_from = "OptionalNumber")]
     pub revoked_ms: Option<u64>,
     /// Time of its last use, to the minute; `None`: it was never used.
     #[sqlx(try_from = "OptionalNumber")]
     pub used_ms: Option<u64>,
-    /// Login that it belongs to: by signing in, or because an owner tied it to the login. The
-    /// person of a login has the same identifier.
+    /// Login that it belongs to, by signing in or tied by an owner; its person has the same
+    /// identifier.
     pub login: Option<UserId>,
     /// Person who held it before it was tied to a login.
     pub former_user: Option<UserId>,
@@ -435,7 +429,7 @@ pub struct FileRecord {
     /// Stamp that identifies the file's content; `absent`: the file did not exist yet.
     pub stamp: String,
     /// Text of the file, line ends normalised, if it differs from the text of `version`: both sides
-    /// were changed and merged, and the file does not have the changes of people yet.
+    /// were changed and merged, and the file lacks the changes of people.
     pub disk: Option<String>,
     /// Properties of the file besides its text, as `file_sync` writes them.
     pub form: String,
@@ -506,8 +500,7 @@ pub struct AuditRecord {
     pub hash: String,
 }
 
-/// Stored answer to a program of the Messages API, read by
-/// [`Store::answers`](super::Store::answers).
+/// Stored answer to a program of the Messages API.
 #[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct AnswerRecord {
     /// Person whose program was answered.
@@ -572,7 +565,7 @@ pub struct LoginRecord {
     pub user: UserId,
     /// Address of the provider.
     pub issuer: String,
-    /// Name by which the provider knows the person, for ever and never for anybody else.
+    /// Name by which the provider knows the person, for ever and never for another person.
     pub subject: String,
     /// Name that others see, as the provider said it last.
     pub name: String,

@@ -23,8 +23,7 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &RequestRecord) {
     script.run("DELETE FROM request_parts WHERE request = $1", &[id]);
 }
 
-/// Stores parts of an open request. The row of the request, which can be long, is written only if
-/// it expires at another time.
+/// Stores parts of an open request; its row, which can be long, only if it expires at another time.
 pub(super) fn put_parts(
     script: &mut StatementBatch<'_>,
     request: &RequestId,
@@ -57,7 +56,6 @@ pub(super) fn add_parts<'r>(
 }
 
 impl Store {
-    /// Returns one request.
     pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
         let record: Option<RequestRecord> =
             self.one("SELECT * FROM requests WHERE id = $1", &[id]).await?;
@@ -69,8 +67,8 @@ impl Store {
         Ok(Some(record))
     }
 
-    /// Returns the requests that somebody may still decide, oldest first. Only the room that owns
-    /// them writes them, so what it reads itself is complete.
+    /// Returns the requests that may still be decided, oldest first. Only the room that owns them
+    /// writes them, so what it reads itself is complete.
     pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
         let condition = scope.condition();
         let document = scope.value();

@@ -11,14 +11,12 @@ impl Store {
     }
 }
 
-/// Stores a setting, or replaces the one under its key.
 pub(super) fn put(script: &mut StatementBatch<'_>, key: &str, value: &str) {
     let sql = "INSERT INTO settings (key, value) VALUES ($1, $2)
          ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     script.run(sql, &[&key, &value]);
 }
 
-/// Removes a setting.
 pub(super) fn remove(script: &mut StatementBatch<'_>, key: &str) {
     script.run("DELETE FROM settings WHERE key = $1", &[&key]);
 }

@@ -1,7 +1,6 @@
 //! Update log of a document, appended by compare-and-set.
 //!
-//! Rows are given as one JSON array, so that the text of a statement does not depend on their
-//! number: it is prepared once, and not for every group that is committed.
+//! Rows are given as one JSON array, so that one prepared statement serves any number of them.
 
 use std::collections::HashMap;
 
@@ -54,10 +53,8 @@ impl<'a> LogAppend<'a> {
     }
 }
 
-/// Appends updates to the log.
-///
-/// # Errors
-/// [`StoreError::Conflict`](crate::StoreError::Conflict) unless the document is at `from`.
+/// Appends updates to the log; [`StoreError::Conflict`](crate::StoreError::Conflict) unless the
+/// document is at `from`.
 pub(super) async fn append<'a>(
     script: &mut StatementBatch<'a>,
     append: LogAppend<'a>,
@@ -72,8 +69,8 @@ pub(super) async fn append<'a>(
     insert(script, append.rows().collect()).await
 }
 
-/// Appends updates of several documents, in order. If one of the documents is not where it should
-/// be, none is appended, and the error is that of the first.
+/// Appends updates of several documents, in order, or none: then the error is that of the first
+/// document that is not where it should be.
 pub(super) async fn append_all<'a>(
     script: &mut StatementBatch<'a>,
     appends: &[LogAppend<'a>],
@@ -112,8 +109,8 @@ pub(super) async fn append_pending(
     script.send().await
 }
 
-/// Puts everything that is pending, which is of so many documents, into the log. If it does not
-/// follow what the log has, nothing is written.
+/// Puts everything that is pending, of so many documents, into the log, unless it does not follow
+/// what the log has.
 pub(super) fn log_pending(script: &mut StatementBatch<'_>, documents: usize) {
     // Of a bare column, SQLite takes the value of the row that has the maximum.
     let grow = format!(
@@ -138,8 +135,8 @@ pub(super) fn log_pending(script: &mut StatementBatch<'_>, documents: usize) {
     script.run("DELETE FROM pending_updates", &[]);
 }
 
-/// Growth of the log of one document: the document, its version before and after, and the time of
-/// the last update in ms.
+/// Growth of the log of one document: its version before and after, and the last update's time in
+/// ms.
 type LogGrowth<'a> = (&'a DocumentId, Version, Version, u64);
 
 /// Returns what the logs grow by: one entry for a document that several batches follow each other

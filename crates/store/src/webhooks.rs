@@ -1,5 +1,5 @@
-//! Webhooks and their outbox: a delivery is written together with the request it is about, so
-//! neither a crash nor a slow receiver loses it.
+//! Webhooks and their outbox: a delivery is written together with its request, so neither a crash
+//! nor a slow receiver loses it.
 
 pub(super) mod records;
 
@@ -45,22 +45,19 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &WebhookRecord) {
     script.run("UPDATE outbox SET next_ms = 0 WHERE hook = $1", &[id]);
 }
 
-/// Removes a webhook and its waiting deliveries.
 pub(super) fn remove(script: &mut StatementBatch<'_>, id: &WebhookId) {
     script.run("DELETE FROM outbox WHERE hook = $1", &[id]);
     script.run("DELETE FROM webhooks WHERE id = $1", &[id]);
 }
 
-/// Condition for the webhooks that are told of request `$2` of document `$1`, whose new state is
-/// open or not (`$3`). A request written again while it stays open, or stays ended, is no news and
-/// matches none.
+/// Condition for the webhooks that are notified of request `$2` of document `$1`, whose new state
+/// is open or not (`$3`). A request written again while it stays open, or stays ended, is no news.
 const TOLD: &str = "active
     AND (document = $1 OR (document IS NULL AND NOT EXISTS
         (SELECT 1 FROM documents WHERE id = $1 AND unlisted_owner IS NOT NULL)))
     AND (SELECT is_open FROM requests WHERE id = $2) IS DISTINCT FROM $3
     AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
 
-/// Returns `true` if there are any webhooks.
 pub(super) async fn are_any(db: &mut WriterConnection) -> Result<bool, StoreError> {
     let any: Option<(i64,)> = db.one("SELECT COUNT(*) FROM webhooks", &[]).await?;
     Ok(any.is_some_and(|(count,)| count > 0))

@@ -6,12 +6,12 @@ use super::queries::log::between;
 use super::{LoadedDocument, StartingText, Store, StoreResult, UpdateRecord};
 
 impl Store {
-    /// A document with its text: the newest snapshot and the updates after it.
+    /// Returns a document with its text: the newest snapshot and the updates after it.
     pub async fn load(&self, id: &DocumentId) -> StoreResult<Option<LoadedDocument>> {
         self.load_at(id, Version(u64::MAX)).await
     }
 
-    /// A document with its text, up to `version` at most.
+    /// Returns a document with its text, up to `version` at most.
     pub async fn load_at(
         &self,
         id: &DocumentId,
@@ -23,7 +23,7 @@ impl Store {
         Ok(Some(LoadedDocument { record, snapshot, text, updates }))
     }
 
-    /// The updates that lead from version `from` to version `to`, one per version.
+    /// Returns the updates that lead from version `from` to version `to`, one per version.
     pub async fn updates(
         &self,
         document: &DocumentId,
@@ -33,7 +33,7 @@ impl Store {
         between(self.readers(), document, from, to).await
     }
 
-    /// The versions of a document of which there is a snapshot, oldest first.
+    /// Returns the versions of a document of which there is a snapshot, oldest first.
     pub async fn snapshots(&self, document: &DocumentId) -> StoreResult<Vec<Version>> {
         let sql = "SELECT version FROM snapshots WHERE document = $1 ORDER BY version";
         self.first_columns(sql, &[document]).await

@@ -12,7 +12,6 @@ use copydesk_ids::permissions::DELETED_PERSON;
 
 use super::person_records::PersonDeletion;
 
-/// Row of a deletion.
 #[derive(FromRow)]
 struct DeletionRow {
     #[sqlx(rename = "user_id")]
@@ -69,8 +68,7 @@ fn deletions(rows: Vec<DeletionRow>) -> Vec<PersonDeletion> {
     found
 }
 
-/// Begins a deletion: from now on the person has no access, no login and no name. An ended one can
-/// begin again.
+/// Begins a deletion: the person loses access, login and name. An ended one can begin again.
 pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
     let PersonDeletion { person, users, begun_ms, body, .. } = deletion;
     for user in users {

@@ -10,7 +10,6 @@ use crate::{Store, StoreResult};
 use copydesk_ids::permissions::Role;
 use copydesk_ids::{DocumentId, UserId};
 
-/// Row of the table.
 #[derive(FromRow)]
 pub(crate) struct DocumentRoleRow {
     document: DocumentId,
@@ -23,7 +22,7 @@ pub(crate) struct DocumentRoleRow {
 }
 
 impl DocumentRoleRow {
-    /// Returns the record; `None` for a kind of a later version, which gives nobody anything here.
+    /// Returns the record; `None` for a kind of a later version, which gives no one access here.
     fn record(self) -> Option<DocumentRoleRecord> {
         let Self { document, kind, grantee, role, given_by, given_ms } = self;
         let grantee = Grantee::of(&kind, grantee)?;
@@ -57,7 +56,6 @@ impl Store {
     }
 }
 
-/// Returns the records of rows.
 pub(crate) fn records(rows: Vec<DocumentRoleRow>) -> Vec<DocumentRoleRecord> {
     rows.into_iter().filter_map(DocumentRoleRow::record).collect()
 }

@@ -1,5 +1,5 @@
-//! Storage of what owners look after: roles in single documents, what models cost, the limits of
-//! it, the size of everything, and the deletion of a person's data.
+//! Storage for owners: roles in documents, spending and its limits, sizes, deletion of people's
+//! data.
 
 pub(super) mod deleted_people;
 pub(super) mod document_roles;
@@ -15,7 +15,6 @@ use super::database::statement_batch::StatementBatch;
 use super::settings;
 use records::AdministrationOp;
 
-/// Writes an operation.
 pub(super) fn write<'a>(script: &mut StatementBatch<'a>, op: &'a AdministrationOp) {
     match op {
         AdministrationOp::AddSpending(entry) => spending::add(script, entry),

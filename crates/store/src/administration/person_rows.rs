@@ -1,5 +1,4 @@
-//! Rows that belong to a person or name them, and how they are found, changed and removed: a few at
-//! a time, each by its key.
+//! Rows that belong to a person or name them: found, changed and removed a few at a time, by key.
 
 use std::fmt::Write as _;
 
@@ -74,8 +73,7 @@ impl TableShape {
         self.keys.iter().copied().chain(self.number).collect()
     }
 
-    /// Returns the columns of a key under the names of [`KeyRow`], with nothing for those that the
-    /// table does not have.
+    /// Returns a key's columns under the names of [`KeyRow`], empty for those the table lacks.
     fn key_columns(&self) -> String {
         let text = |index: usize| self.keys.get(index).copied().unwrap_or("CAST('' AS TEXT)");
         let number = self.number.unwrap_or("CAST(0 AS BIGINT)");
@@ -103,7 +101,6 @@ impl TableShape {
     }
 }
 
-/// Key as it is read.
 #[derive(FromRow)]
 struct KeyRow {
     k1: String,
@@ -117,7 +114,6 @@ impl From<KeyRow> for RowKey {
     }
 }
 
-/// Row as it is read.
 #[derive(FromRow)]
 struct FoundRow {
     #[sqlx(flatten)]
@@ -127,8 +123,8 @@ struct FoundRow {
 }
 
 impl Store {
-    /// Returns up to `limit` rows of a table behind the key `after`, in the order of the keys; none
-    /// if there are no more.
+    /// Returns up to `limit` rows of a table behind the key `after`, by key; none if there are no
+    /// more.
     pub async fn person_rows(
         &self,
         table: PersonTable,
@@ -141,8 +137,8 @@ impl Store {
         let mut after =
             after.cloned().unwrap_or_else(|| RowKey { number: -1, ..RowKey::default() });
         loop {
-            // Texts are searched piece by piece: a query that reads a whole table may take longer
-            // than the database is waited for.
+            // Texts are searched piece by piece: reading a whole table may exceed the wait for the
+            // database.
             let end = match search {
                 PersonSearch::Naming(_) => self.piece_end(&shape, &after).await?,
                 PersonSearch::OwnedBy(_) => None,
@@ -222,7 +218,6 @@ fn pattern(words: &str) -> String {
     format!("%{escaped}%")
 }
 
-/// Writes the change of a row.
 pub(super) fn write(script: &mut StatementBatch<'_>, op: &PersonRowOp) {
     match op {
         PersonRowOp::Replace { table, row, body } => {

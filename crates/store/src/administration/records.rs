@@ -82,8 +82,7 @@ pub struct SpendingEntry {
 /// What one person's calls, the calls about one document, or those of one model have cost.
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct SpendingSum {
-    /// Identifier of the person or document, or name of the model; empty for calls about no
-    /// document.
+    /// Identifier of the person or document, or name of the model; empty without a document.
     pub subject: String,
     /// Title of the document, or name of the person's newest token; `None` for a model.
     pub title: Option<String>,
@@ -117,10 +116,9 @@ pub enum SpendingGroup {
 pub enum Grantee {
     /// Person of a login.
     Login(UserId),
-    /// Whoever signs in with this mail address, which the identity provider has verified. In lower
-    /// case.
+    /// Person who signs in with this verified mail address, in lower case.
     Email(String),
-    /// Everybody who is in this group of the identity provider.
+    /// Everyone in this group of the identity provider.
     Group(String),
 }
 
@@ -152,8 +150,7 @@ impl Grantee {
         }
     }
 
-    /// Returns `true` if what an identity provider said of a person last makes them one of those to
-    /// whom the role is given.
+    /// Returns `true` if the role is given to this person, by the identity provider's newest data.
     pub fn is(&self, login: &LoginRecord) -> bool {
         match self {
             Self::Login(user) => login.user == *user,
@@ -211,8 +208,8 @@ pub enum AdministrationOp {
     },
     /// Removes all roles that were given in a document.
     RemoveDocumentRoles(DocumentId),
-    /// Begins the deletion of a person's data: revokes their tokens, removes their login and their
-    /// limits; a deletion that is under way fails as [`Exists`](crate::StoreError::Exists).
+    /// Begins the deletion of a person's data: revokes tokens, removes login and limits. One that
+    /// is under way fails as [`Exists`](crate::StoreError::Exists).
     BeginPersonDeletion(PersonDeletion),
     /// Stores how far the deletion of a person's data is, or its end.
     PutPersonDeletion(PersonDeletion),

@@ -42,8 +42,8 @@ impl Store {
         Ok(rows.into_iter().filter_map(limit).collect())
     }
 
-    /// Returns what a month has cost, in billionths of a US dollar: in all, or for the calls of
-    /// `user`, or for those about `document`.
+    /// Returns what a month has cost in billionths of a US dollar: in all, for a user, or for a
+    /// document.
     pub async fn spent(
         &self,
         month: SpendingMonth,
@@ -111,7 +111,6 @@ impl Store {
     }
 }
 
-/// Adds the cost of a call to its month.
 pub(super) fn add(script: &mut StatementBatch<'_>, entry: &SpendingEntry) {
     let SpendingEntry { at_ms, user, document, model, tokens, cost } = entry;
     let month = SpendingMonth::at(*at_ms).to_string();
@@ -126,7 +125,6 @@ pub(super) fn add(script: &mut StatementBatch<'_>, entry: &SpendingEntry) {
     script.run(sql, &[&month, user, &document, model, &unpriced, tokens, &cost]);
 }
 
-/// Stores a limit, or removes it.
 pub(super) fn put_limit(
     script: &mut StatementBatch<'_>,
     scope: &SpendingScope,

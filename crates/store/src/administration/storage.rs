@@ -29,8 +29,7 @@ pub struct StorageSizes {
 }
 
 impl Store {
-    /// Measures what is stored. Reads through all snapshots and updates, which takes long where
-    /// there are many; nobody else waits.
+    /// Measures what is stored, reading all snapshots and updates: slow, but no other query waits.
     pub async fn storage_sizes(&self) -> StoreResult<StorageSizes> {
         let sql = match self.readers().database() {
             ReadDatabase::Sqlite(_) => SQLITE,

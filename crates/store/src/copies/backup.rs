@@ -1,9 +1,8 @@
 //! Backups: copies of the database made while a server runs, and data directories restored from
 //! them.
 //!
-//! A backup is one database file: documents with their histories, requests and decisions, sessions
-//! and transcripts, rules, settings, tokens (as hashes) and the audit log, as they were at one
-//! moment. The owner's secret (`owner.token`) is not in it, and neither are files of the workspace.
+//! A backup is one database file with everything as it was at one moment; tokens are in it as
+//! hashes. The owner's secret (`owner.token`) is not in it, and neither are files of the workspace.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -17,9 +16,8 @@ use crate::{StoreError, StoreResult, data_directory};
 /// Suffixes of the files beside a database that may have data of it.
 const JOURNALS_WITH_DATA: [&str; 2] = ["-wal", former_journal::SUFFIX];
 
-/// Copies the database of the data directory `data` into the file `target`, which must not exist
-/// yet. Returns the bytes of the copy. A server may be running: its work goes on, and the copy is
-/// of one moment.
+/// Copies the database of the data directory `data` into the new file `target`; returns the bytes
+/// of the copy. A server may be running: the copy is of one moment.
 ///
 /// # Errors
 /// [`StoreError::File`] if `target` exists, [`StoreError::Write`] if there is no space for it.
@@ -135,9 +133,8 @@ fn sync_file(path: &Path) -> StoreResult<()> {
     synced.and_then(|file| file.sync_all()).map_err(StoreError::file(path))
 }
 
-/// Checks that a database that does not exist is a new one: that its data is not under another name
-/// or in the files that belong to it. An empty file is a database that exists; all of its data may
-/// be in those files.
+/// Checks that a missing database is a new one, whose data is not under another name or in the
+/// files that belong to it. An empty file is a database: all of its data may be in those files.
 pub(crate) fn check_not_missing(database: &Path) -> StoreResult<()> {
     if database.try_exists().map_err(StoreError::file(database))? {
         return Ok(());
@@ -153,8 +150,7 @@ pub(crate) fn check_not_missing(database: &Path) -> StoreResult<()> {
     }
 }
 
-/// Returns the database that a restore has put aside, if it was interrupted before it put another
-/// in its place.
+/// Returns the database that an interrupted restore has put aside, without another in its place.
 fn interrupted_restore(database: &Path) -> Option<PathBuf> {
     let prefix = format!("{}.replaced-", database.file_name()?.to_str()?);
     let entries = fs::read_dir(database.parent()?).ok()?;
@@ -165,7 +161,7 @@ fn interrupted_restore(database: &Path) -> Option<PathBuf> {
     aside.next()
 }
 
-/// A name of our own beside a file.
+/// Returns a name of our own beside a file.
 pub(super) fn beside(target: &Path) -> PathBuf {
     with_suffix(target, &format!(".part-{}", uuid::Uuid::new_v4().simple()))
 }
@@ -196,8 +192,7 @@ pub(super) fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
     settled().map_err(StoreError::file(target))
 }
 
-/// Gives a database and the files that belong to it other names; the new name of the database, if
-/// it exists.
+/// Renames a database and the files that belong to it; returns the new name if it exists.
 fn put_aside(database: &Path) -> StoreResult<Option<PathBuf>> {
     let exists = database.try_exists().map_err(StoreError::file(database))?;
     let suffix = format!(".replaced-{}", uuid::Uuid::new_v4().simple());

@@ -1,5 +1,4 @@
-//! Copies of everything that is stored: backups and what is made of them, and transfers from one
-//! database to another.
+//! Copies of everything that is stored: backups, and transfers from one database to another.
 
 pub(super) mod backup;
 pub(super) mod transfer;

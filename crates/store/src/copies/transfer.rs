@@ -1,10 +1,9 @@
-//! Transfers of everything that is stored: from one database to another of either kind, and
-//! backups of a PostgreSQL database, which are files of SQLite like all backups.
+//! Transfers of everything that is stored to a database of either kind, and backups of PostgreSQL,
+//! which are files of SQLite like all backups.
 //!
 //! A copy is written in one transaction. Until it is complete, a data directory has it under
-//! another name, and a PostgreSQL database has a mark, which it gets together with its tables; a
-//! server refuses both. Where a copy takes the place of other data, that is moved in the same
-//! transaction.
+//! another name, and a PostgreSQL database has a mark, made together with its tables; a server
+//! refuses both. Where a copy takes the place of other data, that is moved in the same transaction.
 
 use std::fs;
 use std::io;
@@ -61,9 +60,8 @@ struct LockedSource {
 /// meanwhile.
 ///
 /// # Errors
-/// [`StoreError::InUse`] while a server uses one of them, [`StoreError::HasData`] if there is data
-/// in `to`, [`StoreError::Shape`] if `from` is of another version than this program,
-/// [`StoreError::Corrupt`] if the copy would differ. Nothing of the copy is there then. An
+/// [`StoreError::InUse`], [`StoreError::HasData`], [`StoreError::Shape`], or
+/// [`StoreError::Corrupt`] if the copy would differ; nothing of the copy is there then. An
 /// interrupted transfer leaves a place that is [`StoreError::Incomplete`], into which it can be
 /// repeated.
 #[boxed(?Send)]
@@ -85,8 +83,8 @@ pub async fn transfer(from: &StorePlace, to: &StorePlace) -> StoreResult<Transfe
     Ok(TransferReport { counts, audit })
 }
 
-/// Copies a PostgreSQL database into the file `target`, which must not exist yet. Returns the bytes
-/// of the copy. Servers may be running: their work goes on, and the copy is of one moment.
+/// Copies a PostgreSQL database into the new file `target`; returns the bytes of the copy. Servers
+/// may be running: the copy is of one moment.
 #[boxed(?Send)]
 pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u64> {
     let failed = |source| StoreError::File { path: target.to_owned(), source };
@@ -170,7 +168,6 @@ async fn open_postgres(url: &DatabaseUrl) -> StoreResult<TransferSide> {
     Ok(TransferSide::Postgres(connection))
 }
 
-/// Makes the database of a data directory.
 async fn into_directory(from: &mut TransferSide, path: &Path) -> StoreResult<TransferCounts> {
     data_directory::create_data_directory(path)?;
     let _lock = data_directory::lock(path).await?;
@@ -196,7 +193,6 @@ async fn into_directory(from: &mut TransferSide, path: &Path) -> StoreResult<Tra
     copied
 }
 
-/// Makes a database file and copies everything into it.
 async fn fill_file(from: &mut TransferSide, file: &Path) -> StoreResult<TransferCounts> {
     data_directory::create_private(file)?;
     let mut to = sqlite::create_side(file).await?;
@@ -208,9 +204,9 @@ async fn fill_file(from: &mut TransferSide, file: &Path) -> StoreResult<Transfer
     Ok(counts)
 }
 
-/// Fills a PostgreSQL database. An empty one has a mark from the moment in which it has tables
-/// until the last row is committed. Where there is data, everything is one transaction, so that
-/// the old data is there until the new data is complete.
+/// Fills a PostgreSQL database. An empty one has a mark from the moment it has tables until the
+/// last row is committed. Otherwise one transaction keeps the old data until the new data is
+/// complete.
 async fn into_postgres(
     from: &mut TransferSide,
     url: &DatabaseUrl,

@@ -32,12 +32,12 @@ pub struct VerifiedBackup {
 }
 
 impl VerifiedBackup {
-    /// Looks through the backup `from`. One of a former version is copied beside it, and the copy
-    /// brought up to date.
+    /// Looks through the backup `from`. One of a former version is copied beside it and brought up
+    /// to date.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] if it is no intact backup, or if its content is not what was backed
-    /// up and that is to be refused; [`StoreError::Shape`] if it is of a later version.
+    /// [`StoreError::Corrupt`] if it is no intact backup, or has other content than was backed up
+    /// and that is to be refused; [`StoreError::Shape`] if it is of a later version.
     #[boxed(?Send)]
     pub async fn open(from: &Path, damaged: DamagedContent) -> StoreResult<Self> {
         sqlite::check_copy(from).await?;
@@ -73,9 +73,8 @@ impl VerifiedBackup {
         Store::inspect_file(self.current()).await
     }
 
-    /// Makes a data directory of the backup, for a server of this version to be started on. With
-    /// `replace`, existing data is put aside under another name; returns the new path of its
-    /// database.
+    /// Makes a data directory of the backup. With `replace`, existing data is put aside under
+    /// another name; returns the new path of its database.
     ///
     /// # Errors
     /// [`StoreError::Occupied`] if there is data and `replace` is false, [`StoreError::InUse`]
@@ -86,9 +85,9 @@ impl VerifiedBackup {
         backup::restore(&self.from, &self.sum, data, replace).await
     }
 
-    /// Copies the backup into a PostgreSQL database that no server uses. What it has is `existing`.
-    /// A process that is killed leaves the old data, the new data, or, where there was none, a
-    /// database that is [`StoreError::Incomplete`].
+    /// Copies the backup into a PostgreSQL database that no server uses. A killed process leaves
+    /// the old data, the new data, or, where there was none, a database that is
+    /// [`StoreError::Incomplete`].
     #[boxed(?Send)]
     pub async fn restore_postgres(
         &self,

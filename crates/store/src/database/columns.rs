@@ -25,8 +25,8 @@ pub(crate) trait RowRecord:
 
 impl<T> RowRecord for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> {}
 
-/// Converts a time or version for the database. Databases have no unsigned integers; the largest
-/// signed one is 292 million years from now.
+/// Converts a time or version for the database, whose largest integer is 292 million years from
+/// now.
 fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -40,7 +40,6 @@ pub(crate) enum ColumnType {
     Boolean,
 }
 
-/// Value of a column.
 #[derive(Debug)]
 pub(crate) enum ColumnData<'a> {
     Text(Cow<'a, str>),
@@ -53,7 +52,6 @@ pub(crate) enum ColumnData<'a> {
 
 /// Value that is written to a column or compared with one.
 pub(crate) trait ColumnValue: Sync {
-    /// Returns the value as the databases know it.
     fn data(&self) -> ColumnData<'_>;
 }
 
@@ -64,7 +62,6 @@ pub(crate) trait TypedColumn {
 
 /// Values of a statement of one of the databases.
 pub(crate) trait StatementValues: Default {
-    /// Adds the next value.
     fn push(&mut self, value: &dyn ColumnValue) -> Result<(), BoxDynError>;
 }
 

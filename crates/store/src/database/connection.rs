@@ -11,14 +11,12 @@ use super::sqlite::script::SqliteScript;
 use super::statement_batch::StatementBatch;
 use crate::StoreResult;
 
-/// Connection of the writer.
 pub(crate) enum WriterConnection {
     Sqlite(PoolConnection<Sqlite>),
     Postgres(PostgresSession),
 }
 
 impl WriterConnection {
-    /// Returns an empty batch of statements.
     pub(crate) fn script(&mut self) -> StatementBatch<'_> {
         match self {
             Self::Sqlite(db) => StatementBatch::Sqlite(SqliteScript::new(db)),
@@ -26,7 +24,6 @@ impl WriterConnection {
         }
     }
 
-    /// Reads a record from the first row of a query, if there is one.
     pub(crate) async fn one<T: RowRecord>(
         &mut self,
         sql: &'static str,
@@ -45,7 +42,6 @@ impl WriterConnection {
         })
     }
 
-    /// Runs statements that have no values.
     pub(crate) async fn run(&mut self, sql: &'static str) -> StoreResult<()> {
         match self {
             Self::Sqlite(db) => {

@@ -68,7 +68,6 @@ pub(crate) fn newest(migrations: &Migrator) -> i64 {
     migrations.iter().map(|migration| migration.version).max().unwrap_or(0)
 }
 
-/// Returns the error for migrations that could not be run.
 pub(crate) fn error(migrations: &Migrator, error: MigrateError) -> StoreError {
     match error {
         MigrateError::VersionMissing(found) if found > newest(migrations) => {
@@ -78,9 +77,8 @@ pub(crate) fn error(migrations: &Migrator, error: MigrateError) -> StoreError {
     }
 }
 
-/// Reads version and description from the names of files, in the way of `sqlx::migrate!`, which
-/// earlier versions were built with. The macro would compile a second TLS library and a second
-/// runtime for the machine that builds.
+/// Reads version and description from file names as `sqlx::migrate!` does, which earlier versions
+/// were built with. The macro would compile a second TLS library and runtime for the build machine.
 fn migrator(files: &[MigrationFile]) -> Migrator {
     let migrations = files.iter().filter_map(|(name, sql)| {
         let (version, description) = name.strip_suffix(".sql")?.split_once('_')?;

@@ -1,9 +1,8 @@
 //! Updates that are durable in the table `pending_updates` of SQLite, and not in the log yet.
 //!
-//! To put an update into the log changes the pages of four tables and indexes. One row in this
-//! table changes one page, whichever documents its updates are of. So a group of batches that only
-//! append updates is one row, and up to a second later everything in the table is put into the log
-//! together.
+//! To put an update into the log changes the pages of four tables and indexes; a row in this table
+//! changes one page, whichever documents its updates are of. So a group of batches that only append
+//! updates is one row, and up to a second later all rows are put into the log together.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -17,15 +16,14 @@ use crate::apply::{self, WriterCache};
 use crate::{StoreError, StoreOp, StoreResult, WriteBatch, updates};
 use copydesk_ids::{DocumentId, Version};
 
-/// Time after which the log gets what is pending. People who type go on, so with a shorter one the
-/// pages of their document are written more often.
+/// Time after which the log gets what is pending. With a shorter one the pages of a document in
+/// which people go on typing are written more often.
 const DELAY: Duration = Duration::from_secs(1);
 
 /// Time until the next attempt, after the log could not get it.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Number of batches from which the log gets them without a delay: storing them holds up what
-/// comes after.
+/// Number of batches from which the log gets them at once: storing them holds up what comes after.
 const MOST: usize = 256;
 
 /// Bytes that can be pending; more is put into the log itself.
@@ -34,8 +32,8 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// Number of documents with pending updates from which rows are made with [`REST`] between them.
 const MANY: usize = 32;
 
-/// Time from one row to the next where many documents are typed in at once: what comes meanwhile is
-/// in the next row, and shares its cost.
+/// Time from one row to the next where many documents are typed in at once: what comes meanwhile
+/// shares the cost of the next row.
 const REST: Duration = Duration::from_millis(5);
 
 /// Number of documents whose versions are remembered.
@@ -49,8 +47,8 @@ pub(crate) struct PendingUpdates {
     /// Number of batches that are pending, and the bytes of their rows.
     batches: usize,
     bytes: usize,
-    /// Versions of documents, with what is pending. A document that is missing gets its next
-    /// updates put into the log itself.
+    /// Versions of documents, with what is pending. The next updates of a document that is missing
+    /// here go into the log itself.
     versions: HashMap<DocumentId, Version>,
     /// Time at which the log gets what is pending.
     due: Option<Instant>,
@@ -69,11 +67,8 @@ pub(crate) struct FoundPending {
 }
 
 impl FoundPending {
-    /// Puts what is pending in a database into the log.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if that does not follow the log, [`StoreError::Database`] if it
-    /// cannot be read. A log that cannot be written is no error: what is pending is read with it.
+    /// Puts what is pending in a database into the log. A log that cannot be written is no error:
+    /// what is pending is read with it.
     pub(crate) async fn log(writers: &SqlitePool) -> StoreResult<Self> {
         let mut connection = WriterConnection::Sqlite(writers.acquire().await?);
         let documents = "SELECT DISTINCT rows.value ->> 0
@@ -125,18 +120,16 @@ impl PendingUpdates {
         pending
     }
 
-    /// Returns what tells readers where the updates are; for
+    /// Returns where readers find the updates, for
     /// [`ReadBarrier::new`](super::read_barrier::ReadBarrier::new).
     pub(crate) fn place(&self) -> PendingPlace {
         self.place.clone()
     }
 
-    /// Returns `true` if there are updates that the log lacks.
     pub(crate) fn are_any(&self) -> bool {
         !self.documents.is_empty()
     }
 
-    /// Returns `true` if there is no reason to wait until the log gets the updates.
     pub(crate) fn is_due(&self) -> bool {
         self.due.is_some_and(|due| due <= Instant::now())
     }
@@ -155,8 +148,8 @@ impl PendingUpdates {
         Some(added + REST)
     }
 
-    /// Returns the row for batches, if they only append updates to documents at known versions and
-    /// there is room for them.
+    /// Returns the row for batches that only append to documents at known versions, if there is
+    /// room.
     pub(crate) fn row(&self, batches: &[WriteBatch]) -> Option<String> {
         if !self.follow(batches) {
             return None;
@@ -206,7 +199,6 @@ impl PendingUpdates {
         StoreOp::LogPending { documents: self.documents.len() }.into()
     }
 
-    /// Records that the log has everything.
     pub(crate) fn logged(&mut self) {
         self.documents.clear();
         (self.batches, self.bytes, self.due) = (0, 0, None);

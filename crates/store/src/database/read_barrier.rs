@@ -12,11 +12,11 @@ use crate::{StoreError, StoreResult};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PendingPlace(Arc<AtomicU8>);
 
-/// All updates are in the log.
+/// Marks that all updates are in the log.
 const IN_LOG: u8 = 0;
-/// Some are only pending; the log gets them when a reader asks for it.
+/// Marks that some are only pending; the log gets them when a reader asks for it.
 const PENDING: u8 = 1;
-/// Some are only pending, and the log cannot get them now.
+/// Marks that some are only pending, and the log cannot get them now.
 const REFUSED: u8 = 2;
 
 /// Way in which a reader finds everything that was acknowledged.
@@ -28,8 +28,7 @@ pub(crate) enum ReadPath {
     LogAndPending,
 }
 
-/// Barrier of those who read the database: once they are past it they know where everything is
-/// that was acknowledged.
+/// Barrier of readers of the database: past it they know where everything acknowledged is.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadBarrier {
     place: PendingPlace,
@@ -37,7 +36,6 @@ pub(crate) struct ReadBarrier {
 }
 
 impl PendingPlace {
-    /// Records that some updates are only pending.
     pub(crate) fn note_pending(&self) {
         self.0.compare_exchange(IN_LOG, PENDING, Ordering::AcqRel, Ordering::Relaxed).ok();
     }

@@ -24,7 +24,6 @@ struct PendingReaders {
     database: ReadDatabase,
 }
 
-/// Connections to either database.
 #[derive(Clone, Debug)]
 pub(crate) enum ReadDatabase {
     Sqlite(SqlitePool),
@@ -38,7 +37,6 @@ pub(crate) enum ReadSnapshot {
     Postgres(Transaction<'static, Postgres>),
 }
 
-/// Row of either database.
 pub(crate) enum StoreRow {
     Sqlite(SqliteRow),
     Postgres(PgRow),
@@ -103,8 +101,8 @@ impl From<PgPool> for ReadPool {
 }
 
 impl ReadPool {
-    /// Returns the connections with a barrier before them, and with those that read what is pending
-    /// for as long as the log cannot get it.
+    /// Returns the connections behind a barrier, with those that read what is pending for as long
+    /// as the log cannot get it.
     pub(crate) fn behind(self, barrier: ReadBarrier, of_pending: SqlitePool) -> Self {
         let database = ReadDatabase::Sqlite(of_pending);
         Self { pending: Some(PendingReaders { barrier, database }), ..self }
@@ -115,7 +113,6 @@ impl ReadPool {
         &self.database
     }
 
-    /// Reads all rows of a query.
     pub(crate) async fn rows(
         &self,
         sql: impl SqlSafeStr,
@@ -124,7 +121,6 @@ impl ReadPool {
         self.fetch(sql.into_sql_str(), all, RowsWanted::All).await
     }
 
-    /// Reads a record from the first row, if there is one.
     pub(crate) async fn one<T: RowRecord>(
         &self,
         sql: impl SqlSafeStr,
@@ -134,7 +130,6 @@ impl ReadPool {
         Ok(records(&row)?.pop())
     }
 
-    /// Reads a record from each row.
     pub(crate) async fn all<T: RowRecord>(
         &self,
         sql: impl SqlSafeStr,
@@ -207,7 +202,6 @@ impl ReadDatabase {
 }
 
 impl ReadSnapshot {
-    /// Reads all rows of a query.
     pub(crate) async fn rows(
         &mut self,
         sql: impl SqlSafeStr,
@@ -216,7 +210,6 @@ impl ReadSnapshot {
         self.fetch(sql.into_sql_str(), all, RowsWanted::All).await
     }
 
-    /// Reads a record from each row.
     pub(crate) async fn all<T: RowRecord>(
         &mut self,
         sql: impl SqlSafeStr,
@@ -225,7 +218,6 @@ impl ReadSnapshot {
         records(&self.rows(sql, all).await?)
     }
 
-    /// Reads a record from the first row, if there is one.
     pub(crate) async fn one<T: RowRecord>(
         &mut self,
         sql: impl SqlSafeStr,
@@ -246,7 +238,7 @@ impl ReadSnapshot {
     }
 }
 
-/// Questions of the checker to the database itself.
+/// Queries of the checker about the database itself.
 impl ReadSnapshot {
     /// Returns what the database finds wrong with what it stores.
     #[boxed]
@@ -257,8 +249,7 @@ impl ReadSnapshot {
         }
     }
 
-    /// Returns what is there and no migration has made: everything of SQLite, and of PostgreSQL the
-    /// triggers, which are these.
+    /// Returns what no migration has made: everything of SQLite; of PostgreSQL these triggers.
     #[boxed]
     pub(crate) async fn foreign_schema(&mut self, triggers: &[&str]) -> StoreResult<Vec<String>> {
         match self {
@@ -274,7 +265,6 @@ impl ReadSnapshot {
         }
     }
 
-    /// Returns the names of the triggers that are there.
     #[boxed]
     pub(crate) async fn triggers(&mut self) -> StoreResult<Vec<String>> {
         match self {
@@ -285,7 +275,6 @@ impl ReadSnapshot {
 }
 
 impl StoreRow {
-    /// Reads a record by the names of its columns.
     pub(crate) fn record<T: RowRecord>(&self) -> sqlx::Result<T> {
         match self {
             Self::Sqlite(row) => T::from_row(row),
@@ -293,7 +282,6 @@ impl StoreRow {
         }
     }
 
-    /// Reads a column.
     pub(crate) fn column<T: ColumnRead>(&self, name: &str) -> sqlx::Result<T> {
         match self {
             Self::Sqlite(row) => row.try_get(name),

@@ -1,5 +1,5 @@
 //! Sessions in which a server writes, one after the other, and what became of a transaction whose
-//! session was lost. A simulation has sessions of its own.
+//! session was lost. A simulation has its own.
 //!
 //! A server counts its transactions, and the database counts them too. Another session begins only
 //! after the one before has ended, so that from then on the count says what became of the last
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::{StoreError, StoreResult};
 use copydesk_metrics as metrics;
 
-/// Longest wait for a database that has just been lost: restarting it goes unnoticed.
+/// Longest wait for a database that has just been lost, so that its restart goes unnoticed.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -22,15 +22,14 @@ pub trait WriterSessions {
     type Session: Send;
 
     /// Opens another session after the end of the last one; returns it and the number of
-    /// transactions that are in the database.
+    /// transactions in the database.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`] while there is no connection, [`StoreError::InUse`] while
     /// another server has the lock, [`StoreError::Replaced`] if one has served meanwhile.
     fn reconnect(&self) -> impl Future<Output = StoreResult<(Self::Session, u64)>> + Send;
 
-    /// Returns the number of transactions that the server has committed, as the session knows it;
-    /// `None` for a visitor.
+    /// Returns the number of transactions that the server has committed; `None` for a visitor.
     fn transactions(session: &Self::Session) -> Option<u64>;
 }
 
@@ -82,7 +81,7 @@ impl TransactionAttempts {
 pub struct SessionSource<S: WriterSessions> {
     sessions: S,
     held: Option<S::Session>,
-    /// `true` after a failed attempt to connect: nobody waits for the next one.
+    /// `true` after a failed attempt to connect: then no transaction waits for the next one.
     is_down: bool,
 }
 
@@ -127,8 +126,7 @@ impl<S: WriterSessions> SessionSource<S> {
         Ok(())
     }
 
-    /// Finds out what became of a transaction after an error, and keeps the session if it still
-    /// works.
+    /// Finds out what became of a transaction after an error, and keeps a session that still works.
     pub async fn after_error(&mut self, session: S::Session, error: StoreError) -> LossOutcome {
         let is_unknown = matches!(error, StoreError::OutcomeUnknown { .. });
         if !is_unknown && !error.is_loss() {
@@ -156,8 +154,8 @@ impl<S: WriterSessions> SessionSource<S> {
         connected
     }
 
-    /// Opens a session again, with patience if the database was lost only now; returns the number
-    /// of transactions in the database.
+    /// Opens a session again, waiting for a database that was lost only now; returns the number of
+    /// its transactions.
     async fn reconnect_patiently(&mut self) -> StoreResult<u64> {
         let end = if self.is_down { Instant::now() } else { Instant::now() + PATIENCE };
         loop {

@@ -8,8 +8,7 @@ use super::postgres::session::FoundState;
 use super::sqlite::script::SqliteScript;
 use crate::StoreError;
 
-/// Statements inside a transaction, and the expectations that they must meet. They are sent
-/// together as far as the database allows it.
+/// Statements inside a transaction and their expectations, sent together as far as possible.
 pub(crate) enum StatementBatch<'a> {
     Sqlite(SqliteScript<'a>),
     Postgres(PostgresScript<'a>),
@@ -30,7 +29,7 @@ pub(crate) enum RowExpectation<'a> {
     BeThere { kind: &'static str, id: &'a str },
     /// The row must not have existed before.
     BeNew { kind: &'static str, id: &'a str },
-    /// The editor instance must not belong to somebody else.
+    /// The editor instance must not belong to another person.
     BeOwn { document: &'a DocumentId, client: &'a ClientId },
     /// The document must be at this version.
     BeAt { document: &'a DocumentId, version: Version },
@@ -99,7 +98,6 @@ impl<'a> StatementBatch<'a> {
         }
     }
 
-    /// Adds a statement with placeholders `$1`, `$2`, …, and their values.
     pub fn run(&mut self, statement: &str, values: &[&dyn ColumnValue]) {
         match self {
             Self::Sqlite(script) => script.run(statement, values),
@@ -120,8 +118,8 @@ impl<'a> StatementBatch<'a> {
         }
     }
 
-    /// Marks the last statement as a line of the audit log, whose key another process must not have
-    /// taken.
+    /// Marks the last statement as a line of the audit log, whose key must not be taken by another
+    /// process.
     pub fn must_follow(&mut self) {
         match self {
             Self::Sqlite(script) => script.must_follow(),
@@ -159,8 +157,7 @@ impl RowExpectation<'_> {
         }
     }
 
-    /// Returns the error for an expectation that was not met. `found` is the version of the
-    /// document, if it exists.
+    /// Returns the error for an expectation that was not met by a document at version `found`.
     pub(super) fn refused(self, found: Option<Version>) -> BatchError {
         BatchError::Error(match self {
             Self::BeThere { kind, id } => StoreError::missing(kind, id),

@@ -17,12 +17,11 @@ use crate::{StoreError, StoreResult, WriteBatch, apply, updates};
 use copydesk_failpoint as failpoint;
 use copydesk_metrics as metrics;
 
-/// Largest number of queued batches; with more, [`commit`](crate::Store::commit) waits for a
-/// place.
+/// Largest number of queued batches; with more, [`commit`](crate::Store::commit) waits for a place.
 const QUEUE: usize = 1_024;
 
 /// Largest number of batches in one transaction: enough to hide the wait for the disk, few enough
-/// that the first of them does not wait long for the last.
+/// that the first does not wait long for the last.
 const GROUP: usize = 256;
 
 /// Bytes of text in one transaction, unless a single batch has more: a short batch does not wait
@@ -84,7 +83,7 @@ impl StoreWriter {
                     self.news.send_modify(|count| *count += 1);
                 }
                 for (outcome, answer) in outcomes.into_iter().zip(&mut answers) {
-                    // Whoever stopped waiting does not need the answer; the batch stands.
+                    // A caller that has stopped waiting does not need the answer; the batch stands.
                     answer.send(outcome).ok();
                 }
             }
@@ -107,8 +106,8 @@ impl StoreWriter {
         }
     }
 
-    /// Waits for messages; returns `false` when there will be no more. Looks after the connection
-    /// meanwhile.
+    /// Waits for messages, looking after the connection; returns `false` when there will be no
+    /// more.
     async fn wait(
         &mut self,
         messages: &mut mpsc::Receiver<WriterMessage>,
@@ -130,7 +129,7 @@ impl StoreWriter {
         }
     }
 
-    /// Makes sure that no transaction of which nobody knows is committed from now on.
+    /// Makes sure that no transaction with an unknown outcome is committed from now on.
     async fn settle(&mut self, settlers: &mut Vec<oneshot::Sender<CommitOutcome>>) {
         let settled = self.source.settle().await;
         self.counters.note_unsettled(self.source.is_unsettled());
@@ -170,7 +169,7 @@ impl StoreWriter {
         outcomes
     }
 
-    /// Makes batches durable as a pending row; returns `false` if that failed, with nothing
+    /// Makes batches durable as a pending row; returns `false` if that failed and nothing is
     /// written.
     async fn append_pending(&mut self, row: &str, batches: &[WriteBatch]) -> bool {
         let began = Instant::now();
@@ -196,7 +195,6 @@ impl StoreWriter {
         true
     }
 
-    /// Puts what is pending into the log.
     async fn log_pending(&mut self) -> CommitOutcome {
         let Some(pending) = self.pending.as_ref().filter(|it| it.are_any()) else { return Ok(()) };
         let batch = pending.logging_batch();
@@ -211,7 +209,6 @@ impl StoreWriter {
         logged
     }
 
-    /// Writes batches; returns one outcome for each.
     async fn write(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
         let error = match self.transact(batches).await {
             Ok(()) => return batches.iter().map(|_| Ok(())).collect(),
@@ -242,8 +239,8 @@ impl StoreWriter {
         }
     }
 
-    /// Writes all batches in one transaction, or nothing. A transaction that was lost with its
-    /// connection is repeated once.
+    /// Writes all batches in one transaction, or nothing; repeats once one lost with its
+    /// connection.
     async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
         let mut attempts = TransactionAttempts::default();
         loop {
@@ -328,16 +325,15 @@ impl StoreWriter {
         }
     }
 
-    /// Counts a transaction that was committed, and takes over what the writer knows of the
-    /// database since.
+    /// Counts a committed transaction, and takes over what the writer knows of the database since.
     fn note_commit(&mut self, known: WriterCache, batches: usize) {
         self.counters.count_transaction(batches);
         self.known = Some(known);
     }
 }
 
-/// Does the work of a transaction. Once `limit` is over it fails as
-/// [`StoreError::OutcomeUnknown`]: the database may still commit it.
+/// Does the work of a transaction. After `limit` it fails as [`StoreError::OutcomeUnknown`]: the
+/// database may still commit it.
 async fn limited<T>(
     limit: Option<Duration>,
     work: impl Future<Output = StoreResult<T>>,
@@ -377,7 +373,6 @@ fn of_all(outcome: CommitOutcome, count: usize) -> Vec<CommitOutcome> {
     copies.into_iter().chain((count > 0).then_some(outcome)).collect()
 }
 
-/// Waits until the log is to get what is pending.
 async fn pending_is_due(pending: Option<&PendingUpdates>) {
     match pending {
         Some(pending) => pending.wait().await,
@@ -385,8 +380,7 @@ async fn pending_is_due(pending: Option<&PendingUpdates>) {
     }
 }
 
-/// Begins a transaction and writes each batch behind a savepoint; returns the outcomes and the new
-/// state of the cache.
+/// Begins a transaction and writes each batch behind a savepoint.
 async fn save_each(
     connection: &mut WriterConnection,
     batches: &[WriteBatch],
@@ -395,7 +389,7 @@ async fn save_each(
     script.begin(BatchFrame::Transaction);
     script.send().await?;
     let mut outcomes = Vec::with_capacity(batches.len());
-    // Looked up inside the transaction, so nobody else can move it.
+    // Looked up inside the transaction, so no other process can move it.
     let mut known = WriterCache::read(connection).await?;
     for batch in batches {
         let saved = apply::savepoint(connection, batch, known.clone()).await;

@@ -4,7 +4,6 @@ use tokio::sync::oneshot;
 
 use crate::{StoreResult, WriteBatch};
 
-/// Result of storing one batch.
 pub(crate) type CommitOutcome = StoreResult<()>;
 
 /// Message to the writer, with the place for the answer.
@@ -12,7 +11,7 @@ pub(crate) type CommitOutcome = StoreResult<()>;
 pub(crate) enum WriterMessage {
     /// Makes a batch durable.
     Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
-    /// Makes sure that no transaction of which nobody knows is committed later.
+    /// Makes sure that no transaction with an unknown outcome is committed later.
     Settle { answer: oneshot::Sender<CommitOutcome> },
     /// Puts pending updates into the log; the answer is `false` if it cannot get them.
     LogPending { answer: oneshot::Sender<bool> },

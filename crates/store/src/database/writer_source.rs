@@ -11,7 +11,7 @@ use super::{postgres, sqlite};
 use crate::{StoreError, StoreResult};
 use sqlx_sqlite::SqlitePool;
 
-/// Time between two looks at a connection that is not used.
+/// Time between two tests of a connection that is not used.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Source of the connection that writes.
@@ -27,8 +27,7 @@ pub(crate) struct SqliteSource {
     pool: SqlitePool,
     /// `true` if readers use the connection too.
     is_shared: bool,
-    /// Connection kept from one transaction to the next: the pool would test it each time, which
-    /// takes the time of two threads.
+    /// Connection kept between transactions: the pool would test it each time, waking two threads.
     held: Option<WriterConnection>,
 }
 
@@ -71,7 +70,6 @@ impl WriterSource {
         }
     }
 
-    /// Keeps a connection for the next transaction.
     pub(crate) fn hold(&mut self, connection: WriterConnection) {
         match self {
             Self::Sqlite(source) => source.held = (!source.is_shared).then_some(connection),
@@ -79,7 +77,7 @@ impl WriterSource {
         }
     }
 
-    /// Finds out what became of a transaction after an error, and keeps the connection if it still
+    /// Finds out what became of a transaction after an error, and keeps a connection that still
     /// works.
     pub(crate) async fn after_error(
         &mut self,
@@ -101,7 +99,7 @@ impl WriterSource {
         }
     }
 
-    /// Waits until it is time to look at a connection that nobody uses.
+    /// Waits until it is time to test an unused connection.
     pub(crate) async fn next_look(&self) {
         match self {
             Self::Postgres(source) if source.sessions().is_server() => {
@@ -126,12 +124,12 @@ impl WriterSource {
         }
     }
 
-    /// Returns `true` if a transaction of which nobody knows may still be committed.
+    /// Returns `true` if a transaction with an unknown outcome may still be committed.
     pub(crate) fn is_unsettled(&self) -> bool {
         matches!(self, Self::Postgres(source) if source.is_unsettled())
     }
 
-    /// Makes sure that no transaction of which nobody knows is committed from now on.
+    /// Makes sure that no transaction with an unknown outcome is committed from now on.
     pub(crate) async fn settle(&mut self) -> StoreResult<()> {
         match self {
             Self::Sqlite(_) => Ok(()),
@@ -139,7 +137,6 @@ impl WriterSource {
         }
     }
 
-    /// Closes the connection.
     pub(crate) async fn close(self) {
         match self {
             Self::Sqlite(source) => {

@@ -1,6 +1,6 @@
 //! Messages between nodes over Redis: published and subscribed to, never stored there.
 //!
-//! Nothing waits for Redis. What is told while it is away is found in the database.
+//! Nothing waits for Redis. What is sent while it is away is found in the database.
 
 use std::fmt;
 use std::str::FromStr;
@@ -104,26 +104,24 @@ pub(super) struct RedisChannel {
     waiting: Mutex<mpsc::Receiver<String>>,
 }
 
-/// Connections to Redis.
 struct RedisLink {
     publisher: MultiplexedConnection,
     arriving: PubSubStream,
 }
 
 impl RedisChannel {
-    /// Returns the channel of this name for the node with this number.
     pub(super) fn new(url: RedisUrl, name: String, number: i64) -> Self {
         let (outgoing, waiting) = mpsc::channel(WAITING);
         let own = format!("{name}:{number}");
         Self { url, name, own, outgoing, waiting: Mutex::new(waiting) }
     }
 
-    /// Tells the other nodes something, if Redis is there.
+    /// Sends something to the other nodes, if Redis is there.
     pub(super) fn tell(&self, message: String) {
         self.outgoing.try_send(message).ok();
     }
 
-    /// Publishes what is told and receives what others tell; never ends.
+    /// Publishes messages of this node and receives those of others; never ends.
     pub(super) async fn attend(&self, arrived: impl Fn(&str)) {
         let mut waiting = self.waiting.lock().await;
         let (mut pause, mut is_lost) = (PAUSES.0, false);

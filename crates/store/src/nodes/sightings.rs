@@ -1,7 +1,7 @@
 //! Signs of life of the other nodes, as one node has seen them, and who is lost by that.
 //!
 //! Clocks are not compared: what counts is how long this node has looked at the same number. A look
-//! that takes long is one look: whoever could not see meanwhile does not judge by that.
+//! that takes long is one look: a node that could not see meanwhile does not judge by that.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use super::tables::NodeRow;
 
 /// Time without a sign of life after which a node is removed.
 pub(super) const SILENT: Duration = Duration::from_secs(8);
-/// Time without a sign of life after which a node is removed whose session has ended, which is how
-/// the end of its process shows.
+/// Time without a sign of life after which a node is removed whose session has ended: its process
+/// has.
 const ENDED: Duration = Duration::from_secs(3);
 /// Looks that find no sign of life, at least, before either. There is one a second.
 const SILENT_LOOKS: u32 = 8;
@@ -69,12 +69,11 @@ impl NodeSightings {
         }
     }
 
-    /// Forgets a node that was removed.
     pub(super) fn forget(&mut self, number: i64) {
         self.nodes.remove(&number);
     }
 
-    /// Forgets everything, because nothing could be seen: nobody is judged by that.
+    /// Forgets everything because nothing could be seen: no node is judged by that.
     pub(super) fn forget_all(&mut self) {
         self.nodes.clear();
     }
@@ -84,7 +83,6 @@ impl NodeSightings {
         self.nodes.contains_key(&number)
     }
 
-    /// Returns the number of other nodes.
     pub(super) fn count(&self) -> usize {
         self.nodes.len()
     }

@@ -1,5 +1,4 @@
-//! Stored data as it is, damage included, for the checker. All of it is of one moment, also while a
-//! server writes.
+//! Stored data as it is at one moment, damage included, for the checker.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -52,7 +51,8 @@ pub struct AuditFacts {
     pub first_texts: HashMap<DocumentId, String>,
 }
 
-/// View of a [`Store`] at one moment, begun by [`Store::inspect`].
+/// View of a [`Store`] at one moment, begun by [`Store::inspect`]. Damage is part of the results:
+/// methods fail only if a table cannot be read, or a row of a list without [`InspectedRow`]s.
 #[derive(Debug)]
 pub struct StoreInspection {
     moment: ReadSnapshot,
@@ -66,8 +66,8 @@ impl Store {
 }
 
 impl StoreInspection {
-    /// Returns what the database itself finds wrong: SQLite checks its file; for both, rows are
-    /// found that refer to nothing.
+    /// Returns what the database itself finds wrong: damage of SQLite's file, rows that refer to
+    /// nothing.
     pub async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         self.moment.integrity().await
     }
@@ -141,8 +141,8 @@ impl StoreInspection {
         self.bodies(query, document).await
     }
 
-    /// Returns up to `limit` updates of a document after a version, with the versions stored with
-    /// them, gaps or not.
+    /// Returns up to `limit` updates of a document after a version, with their versions, gaps or
+    /// not.
     pub async fn log(
         &mut self,
         document: &DocumentId,
@@ -240,12 +240,10 @@ fn first_text(line: &AuditRecord) -> Option<(DocumentId, String)> {
     Some((entry.document.clone()?, hash.to_owned()))
 }
 
-/// Returns `true` if a line is about a request: who asked for it, or its outcome.
 fn is_about_a_request(line: &AuditRecord) -> bool {
     line.entry.action.starts_with("request.")
 }
 
-/// Returns `true` if a line is about a rule, or about a decision that a rule made.
 fn is_about_a_rule(line: &AuditRecord) -> bool {
     let entry = &line.entry;
     entry.action.starts_with("rule.") || entry.detail["decision"]["rule"].is_string()

@@ -8,14 +8,12 @@ use crate::database::columns::list;
 use crate::records::DocumentRecord;
 use crate::{Store, StoreResult};
 
-/// Place in the list of documents: time of the last change in milliseconds since 1970, and
-/// identifier.
+/// Place in the list of documents: last change in milliseconds since 1970, and identifier.
 pub type ListPlace = (u64, String);
 
 impl Store {
-    /// Returns the documents people can open from the list, last changed first: no private ones, no
-    /// deleted ones. Returns at most `limit`, after the entry `after`; with `only`, at most
-    /// those documents.
+    /// Returns the documents in people's lists, last changed first, neither private nor deleted: at
+    /// most `limit` after the entry `after`; with `only`, at most those documents.
     pub async fn documents(
         &self,
         only: Option<&[DocumentId]>,
@@ -38,8 +36,8 @@ impl Store {
         self.all(sql, &[&at_ms, &id, &limit, &only.map(list)]).await
     }
 
-    /// Returns the documents in the trash, last deleted first: deleted at `since_ms` or later, not
-    /// private, and not open again under their path. At most `limit`.
+    /// Returns up to `limit` documents in the trash, last deleted first: deleted since `since_ms`,
+    /// not private, and not open again under their path.
     pub async fn trash(&self, since_ms: u64, limit: u32) -> StoreResult<Vec<DocumentRecord>> {
         let sql = "SELECT * FROM documents
              WHERE deleted AND NOT purged AND unlisted_owner IS NULL AND updated_ms >= $1
@@ -98,8 +96,7 @@ impl Store {
         self.first_columns(sql, &[session, run]).await
     }
 
-    /// Returns the owners of these editor instances; those with which nobody has pushed are left
-    /// out.
+    /// Returns the owners of these editor instances; those that never pushed are left out.
     pub async fn client_owners(
         &self,
         document: &DocumentId,

@@ -13,14 +13,13 @@ use crate::{Store, StoreError};
 pub struct LogPiece {
     /// Largest number of updates.
     pub updates: u64,
-    /// Bytes of JSON after which no further update is added; the first one is read whatever its
-    /// length.
+    /// Bytes of JSON after which no further update is added; the first one is always read.
     pub bytes: u64,
 }
 
 impl Store {
-    /// Returns the newest snapshot of a document at `version` or before, and the document's record;
-    /// its `version` is the newest one, `version` at most. Returns `None` for a deleted document.
+    /// Returns the newest snapshot of a document up to `version`, and its record, whose `version`
+    /// is at most that; `None` for a deleted document.
     pub async fn starting_text(
         &self,
         id: &DocumentId,
@@ -41,11 +40,9 @@ impl Store {
         Ok(Some(StartingText { record, snapshot, text: text.into() }))
     }
 
-    /// Returns the first of the updates that lead from version `from` to version `to`: as many as
-    /// fit into `most`, and at least one if there is any.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
+    /// Returns the first of the updates from version `from` to `to`: as many as fit into `most`,
+    /// and at least one if there is any. [`StoreError::Corrupt`] if one is missing, also when the
+    /// document is not at `to` yet.
     pub async fn piece(
         &self,
         document: &DocumentId,

@@ -7,7 +7,7 @@ use copydesk_ids::UserId;
 use crate::records::LoginRecord;
 use crate::{Store, StoreError};
 
-/// Token that was tied to a login, as far as it tells who is the same person.
+/// Token that was tied to a login: both people are the same.
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct TokenTie {
     /// Person of the login.

@@ -1,5 +1,4 @@
-//! Queries of the store: single records, lists, the log, snapshots, transcripts, and everything for
-//! a check.
+//! Queries of the store: records, lists, the log, snapshots, transcripts, and those for a check.
 
 pub(crate) mod inspect;
 pub(crate) mod lists;

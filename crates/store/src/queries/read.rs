@@ -11,8 +11,8 @@ use crate::records::{
 };
 use crate::{QueryScope, Store, StoreResult};
 
-/// Maximum length of a change set in a [`HistoryRecord`], in characters of JSON. Typing and
-/// deletions are shorter; only long insertions are longer.
+/// Characters of a change set's JSON in a [`HistoryRecord`], at most: only long insertions are
+/// longer.
 const SHORT_CHANGES: u32 = 8_192;
 
 impl Store {
@@ -64,9 +64,8 @@ impl Store {
     }
 
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
-    /// first; only those with one of `statuses`, if any are named (at most six).
-    /// [`QueryScope::Documents`] and [`QueryScope::Everything`] leave out the requests of private
-    /// and deleted documents.
+    /// first; only those with one of `statuses`, if any (at most six). [`QueryScope::Documents`]
+    /// and [`QueryScope::Everything`] leave out private and deleted documents.
     pub async fn ended_requests(
         &self,
         scope: QueryScope<'_>,
@@ -141,8 +140,8 @@ impl Store {
         self.all("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id", &[]).await
     }
 
-    /// Returns up to `limit` runs of a session whose end it has not been told, in the order in
-    /// which they ended.
+    /// Returns up to `limit` runs of a session of whose end it was not notified, in the order they
+    /// ended.
     pub async fn unheard_runs(
         &self,
         session: &SessionId,
@@ -154,7 +153,7 @@ impl Store {
         self.all(sql, &[session, &limit]).await
     }
 
-    /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line
+    /// Returns the newest `limit` audit lines, of one document or of all, or those before line
     /// `before`, newest first.
     pub async fn audit(
         &self,
@@ -171,7 +170,6 @@ impl Store {
         self.all(sql, &[&document, &before.unwrap_or(u64::MAX), &limit]).await
     }
 
-    /// Reads a record from the first row, if there is one.
     pub(crate) async fn one<T: RowRecord>(
         &self,
         sql: &'static str,
@@ -180,7 +178,6 @@ impl Store {
         self.readers().one(sql, all).await
     }
 
-    /// Reads two records from each row.
     pub(crate) async fn pairs<A: RowRecord, B: RowRecord>(
         &self,
         sql: &'static str,
@@ -190,7 +187,6 @@ impl Store {
         rows.iter().map(|row| Ok((row.record()?, row.record()?))).collect()
     }
 
-    /// Reads a value from each row.
     pub(crate) async fn first_columns<T>(
         &self,
         sql: &'static str,
@@ -203,7 +199,6 @@ impl Store {
         Ok(rows.into_iter().map(|(first,)| first).collect())
     }
 
-    /// Reads a record from each row.
     pub(crate) async fn all<T: RowRecord>(
         &self,
         sql: impl SqlSafeStr,

@@ -4,24 +4,21 @@
 //! Of the snapshots that rooms make, the newest few are kept for loading, and *permanent* ones for
 //! the history: one wherever the log since the permanent one before has [`PERMANENT_UPDATES`]
 //! updates, or [`PERMANENT_BYTES`] bytes and twice those of the text. So they take at most half of
-//! what the log itself takes, and one text for each [`PERMANENT_UPDATES`] updates.
+//! what the log takes, and one text for each [`PERMANENT_UPDATES`] updates.
 
 use copydesk_ids::{DocumentId, Version};
 
 use crate::database::columns::AnyText;
 use crate::database::statement_batch::StatementBatch;
 
-/// Number of newest snapshots that are kept. Two would do; the others are for a reader that asks
-/// for a document at a version of a moment ago.
+/// Newest snapshots that are kept: two, and some for readers of a version of a moment ago.
 const NEWEST: i64 = 4;
 /// Number of updates after which a snapshot becomes permanent.
 pub const PERMANENT_UPDATES: u64 = 16_000;
-/// Bytes of updates after which a snapshot becomes permanent, if the text has no more than half of
-/// them.
+/// Bytes of updates after which a snapshot becomes permanent, if the text has at most half of them.
 pub const PERMANENT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Stores the text at a version. `replayed_bytes` are the bytes of the updates since the snapshot
-/// before it.
+/// Stores the text at a version. `replayed_bytes`: the updates since the snapshot before it.
 pub(crate) fn put(
     script: &mut StatementBatch<'_>,
     document: &DocumentId,

@@ -45,8 +45,8 @@ impl Store {
         self.all(sql, &[&list(ids)]).await
     }
 
-    /// Returns the names of these people, as on their newest token, and [`DELETED_PERSON`] for
-    /// those whose data was deleted. Other people without a token are left out.
+    /// Returns the names of these people, as on their newest token, or [`DELETED_PERSON`] if their
+    /// data was deleted. Others without a token are left out.
     pub async fn names_of(&self, people: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
         let sql = "SELECT * FROM tokens WHERE user_id IN (SELECT value ->> 0 FROM json_each($1))
              ORDER BY created_ms, id";

@@ -30,8 +30,8 @@ pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
 }
 
 impl Store {
-    /// Returns the sizes of the entries of a session's transcript, newest first: at most `most`,
-    /// the newest before the place `before`.
+    /// Returns the sizes of a transcript's entries, newest first: at most `most`, before the place
+    /// `before`.
     pub async fn sizes(
         &self,
         session: &SessionId,
@@ -69,8 +69,8 @@ impl Store {
         self.pairs(sql, &[session, &document, &list(places)]).await
     }
 
-    /// Returns the newest entries of all sessions about a document, or the newest before a place,
-    /// in order: as many as fit into `bytes`, and at least one.
+    /// Returns the newest entries of all sessions about a document, or those before a place, in
+    /// order: as many as fit into `bytes`, and at least one.
     pub async fn conversations_before(
         &self,
         document: &DocumentId,
@@ -107,8 +107,8 @@ impl Store {
         self.pairs(sql, &[session, &document, &CLEAR, &from.seq, &limit]).await
     }
 
-    /// Returns the entries of all sessions about a document, in order of time, each once: at most
-    /// `limit` entries from a place on.
+    /// Returns up to `limit` entries of all sessions about a document from a place on, by time,
+    /// each once.
     pub async fn conversations_from(
         &self,
         document: &DocumentId,

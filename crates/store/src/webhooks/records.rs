@@ -6,7 +6,7 @@ use sqlx::FromRow;
 use crate::database::columns::{JsonColumn, OptionalNumber};
 use copydesk_ids::{DeliveryId, DocumentId, WebhookId};
 
-/// Registered webhook: an address that is told of requests.
+/// Registered webhook: an address that is notified of requests.
 #[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct WebhookRecord {
     /// Identifier of the webhook.

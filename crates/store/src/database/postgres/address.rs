@@ -9,8 +9,8 @@ use sqlx_postgres::PgConnectOptions;
 
 use crate::StoreError;
 
-/// Parameters that an address may have behind its `?`. Others are refused, because a password with
-/// a misspelt name would be logged.
+/// Parameters that an address may have behind its `?`. Others are refused: a password with a
+/// misspelt name would be logged.
 const PARAMETERS: [&str; 13] = [
     "sslmode",
     "ssl-mode",
@@ -38,7 +38,6 @@ pub struct DatabaseUrl {
 }
 
 impl DatabaseUrl {
-    /// Returns the options of a connection.
     pub(crate) fn options(&self) -> PgConnectOptions {
         PgConnectOptions::clone(&self.options)
     }

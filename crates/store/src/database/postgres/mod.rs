@@ -27,7 +27,8 @@ pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// Number of reading connections, at most.
 const READERS: u32 = 8;
 
-/// Waits for the answer to a query.
+/// Waits for the answer to a query, [`ANSWER_LIMIT`] at most: the machine of the database may be
+/// gone without a word.
 pub(crate) async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
     let answer = tokio::time::timeout(ANSWER_LIMIT, query).await;
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
@@ -44,9 +45,9 @@ pub(crate) async fn answered_within<T>(
 /// Opens connections that refuse to write.
 pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
     let options = url.options().options([("default_transaction_read_only", "on")]);
-    // Each is tested before it is used: the server may have been restarted meanwhile. It is also
-    // tested when it is given back, where the library waits without a limit: connections whose
-    // other end is gone without a word would all stay taken.
+    // Each is tested before it is used: the server may have been restarted. It is also tested when
+    // it is given back, where the library waits without a limit: connections whose other end is
+    // gone without a word would all stay taken.
     let pool = PgPoolOptions::new()
         .max_connections(READERS)
         .acquire_timeout(session::TIMEOUT)
@@ -77,8 +78,7 @@ pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) ->
     })
 }
 
-/// Checks that the tables are those this program knows: a visitor beside a running server changes
-/// no tables.
+/// Checks that the tables are those this program knows: a visitor changes no tables.
 pub(crate) async fn check_shape(connection: &mut PgConnection) -> StoreResult<()> {
     let needed = migrations::newest(&migrations::POSTGRES);
     let found = shape(connection).await?;
@@ -91,9 +91,8 @@ const INCOMPLETE: &str = "transfer.incomplete";
 /// Statement that takes the mark of a transfer away.
 pub(crate) const UNMARK: &str = "DELETE FROM settings WHERE key = 'transfer.incomplete'";
 
-/// Makes the tables in a database that a transfer is about to fill, or brings them up to date, and
-/// marks it. One transaction: there is no moment in which a server takes the tables for those of a
-/// new database.
+/// Makes or updates the tables in a database that a transfer is about to fill, and marks it, in one
+/// transaction: at no moment a server takes the tables for those of a new database.
 pub(crate) async fn prepare_to_fill(
     url: &DatabaseUrl,
     connection: &mut PgConnection,
@@ -109,8 +108,7 @@ pub(crate) async fn prepare_to_fill(
     Ok(())
 }
 
-/// Checks that no transfer into the database was interrupted, or is under way. Its tables are
-/// there.
+/// Checks that no transfer into the database was interrupted or is under way. Its tables exist.
 pub(crate) async fn check_complete(
     url: &DatabaseUrl,
     connection: &mut PgConnection,
@@ -120,8 +118,7 @@ pub(crate) async fn check_complete(
     if is_marked { Err(StoreError::Incomplete { place: url.to_string() }) } else { Ok(()) }
 }
 
-/// Returns `true` if something is stored, apart from the mark of a transfer and what is the
-/// database's own.
+/// Returns `true` if something is stored, apart from the mark of a transfer and the database's own.
 pub(crate) async fn has_data(connection: &mut PgConnection) -> StoreResult<bool> {
     for table in transfer::tables::COPIED {
         let sql = "SELECT to_regclass($1) IS NOT NULL";
@@ -155,7 +152,7 @@ pub(crate) async fn shape(connection: &mut PgConnection) -> StoreResult<i64> {
 }
 
 /// Returns a line for each table with rows that refer to nothing: PostgreSQL refuses them, unless
-/// somebody has switched that off.
+/// that was switched off.
 pub(crate) async fn dangling(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT conrelid::regclass::text AS child, a.attname::text AS child_column,
              confrelid::regclass::text AS parent, b.attname::text AS parent_column

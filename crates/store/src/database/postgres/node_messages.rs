@@ -78,8 +78,8 @@ impl NodeConnections {
         Ok(answered(query.fetch_all(self.pool())).await?)
     }
 
-    /// Returns the name of this database's channel in Redis, unique among all databases that use
-    /// the same Redis, and the secret with which its nodes sign their messages.
+    /// Returns the name of this database's channel in Redis, unique among all databases there, and
+    /// the secret with which its nodes sign their messages.
     pub(crate) async fn channel(&self) -> StoreResult<(String, String)> {
         // The first node that needs a secret makes it, of 244 random bits.
         let sql = "INSERT INTO settings (key, value)
@@ -104,7 +104,7 @@ impl MessageStream for PostgresNotices {
             loop {
                 match tokio::time::timeout(SILENCE, self.0.try_recv()).await {
                     Ok(received) => return Some(received.ok()??.payload().to_owned()),
-                    // Who only listens does not notice that the other side is gone.
+                    // A connection that only listens does not notice that the other side is gone.
                     Err(_) => {
                         answered(self.0.execute("SELECT 1")).await.ok()?;
                     }

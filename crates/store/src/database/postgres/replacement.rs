@@ -1,5 +1,5 @@
 //! Replacement of what a PostgreSQL database has: it moves into a schema of its own, and the tables
-//! are made anew, all within one transaction.
+//! are made anew, in one transaction.
 
 use sqlx::AssertSqlSafe;
 use sqlx_core::transaction::TransactionManager as _;
@@ -19,8 +19,8 @@ const FUNCTIONS: [&str; 3] = ["json_each(text)", "refuse_change()", "refuse_othe
 const LOCKED: &str = "55P03";
 
 /// Begins the transaction in which everything is replaced: moves all that is there into a new
-/// schema, and makes empty tables. Returns the name of that schema. What follows is written on the
-/// same connection, which has the lock of the server, and then committed.
+/// schema, whose name is returned, and makes empty tables. What follows is written on the same
+/// connection, which has the lock of the server, and then committed.
 pub(crate) async fn begin_replacing(
     url: &DatabaseUrl,
     connection: &mut PgConnection,
@@ -74,8 +74,7 @@ async fn tables(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?)
 }
 
-/// Returns the functions of the schema with the types of their arguments, those of extensions
-/// apart.
+/// Returns the functions of the schema with their argument types, those of extensions apart.
 async fn functions(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT pg_proc.oid::regprocedure::text FROM pg_proc
          WHERE pronamespace = current_schema()::regnamespace AND NOT EXISTS
@@ -92,8 +91,8 @@ async fn last_node(connection: &mut PgConnection) -> StoreResult<Option<i64>> {
     Ok(sqlx::query_scalar(sql).fetch_one(connection).await?)
 }
 
-/// Moves all tables and functions that are known into a new schema. What belongs to a table goes
-/// with it: indexes, sequences, triggers.
+/// Moves all known tables, with their indexes, sequences and triggers, and functions into a new
+/// schema.
 async fn set_aside(connection: &mut PgConnection) -> StoreResult<String> {
     let sql = "SELECT 'copydesk_replaced_' ||
          to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS')";
@@ -113,7 +112,6 @@ async fn run(connection: &mut PgConnection, sql: String) -> StoreResult<()> {
     Ok(())
 }
 
-/// Returns the error of a database in which nothing could be set aside, in words.
 fn explained(url: &DatabaseUrl, error: StoreError) -> StoreError {
     let StoreError::Database(sqlx::Error::Database(cause)) = &error else { return error };
     let reason = match cause.code().as_deref() {

@@ -24,12 +24,10 @@ enum ScriptStep<'a> {
 }
 
 impl<'a> PostgresScript<'a> {
-    /// Returns an empty script on a session.
     pub fn new(session: &'a mut PostgresSession) -> Self {
         Self { session, steps: Vec::new(), unwritable: None }
     }
 
-    /// Begins the frame.
     pub fn begin(&mut self, frame: BatchFrame) {
         match frame {
             BatchFrame::Transaction => self.steps.push(ScriptStep::Begin),
@@ -51,8 +49,8 @@ impl<'a> PostgresScript<'a> {
         }
     }
 
-    /// Sends what was not sent yet if this is a node; returns the state of the database that its
-    /// transaction has found.
+    /// Sends what was not sent yet if this is a node; returns the state that its transaction has
+    /// found.
     pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
         if !self.session.is_node() {
             return Ok(None);
@@ -61,7 +59,6 @@ impl<'a> PostgresScript<'a> {
         Ok(self.session.found())
     }
 
-    /// Adds a statement and its values.
     pub fn run(&mut self, statement: &str, all: &[&dyn ColumnValue]) {
         match values(all) {
             Ok(values) => {
@@ -72,19 +69,16 @@ impl<'a> PostgresScript<'a> {
         }
     }
 
-    /// Requires that the last statement touches at least so many rows.
     pub fn must_change(&mut self, rows: u64, expectation: RowExpectation<'a>) {
         if let Some(ScriptStep::Run { must, .. }) = self.steps.last_mut() {
             *must = Some((rows, expectation));
         }
     }
 
-    /// Returns `true` if the script should be sent before more is added.
     pub fn is_large(&self) -> bool {
         self.steps.len() >= LARGE
     }
 
-    /// Sends the statements added so far.
     pub async fn send(&mut self) -> Result<(), BatchError> {
         if let Some(error) = self.unwritable.take() {
             return Err(error.into());

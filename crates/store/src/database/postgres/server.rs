@@ -1,8 +1,8 @@
 //! The server that writes to a database, or one of several ("nodes").
 //!
-//! The lock of the server belongs to the session that writes: whoever writes has the lock, and
-//! PostgreSQL gives it to nobody else before that session has ended. After a lost connection the
-//! server takes the lock again, and goes on only if no other has served meanwhile.
+//! The lock of the server belongs to the session that writes: PostgreSQL gives it to no other
+//! session before that one has ended. After a lost connection the server takes the lock again, and
+//! goes on only if no other has served meanwhile.
 //!
 //! Nodes share that lock. Each has a second one, which belongs to its own session in the same way,
 //! and a row in `nodes`, without which it cannot write.
@@ -16,8 +16,8 @@ use super::address::DatabaseUrl;
 use super::session::{self, PostgresSession, ServerTerm, TermName};
 use crate::{StoreError, StoreResult};
 
-/// Key of the lock of the server, to which the number of the schema is added. The upper half is
-/// `copy` in ASCII.
+/// Key of the lock of the server, to which the number of the schema is added; `copy` in ASCII
+/// above.
 const SERVER_LOCK: i64 = 0x636f_7079_0000_0000 ^ (1 << 62);
 
 /// Attempts to take the lock: PostgreSQL may not have noticed yet that the session before is gone.
@@ -83,7 +83,7 @@ impl PostgresWriter {
     }
 
     /// Opens another session after the last one was lost; returns it and the number of transactions
-    /// that are in the database.
+    /// in the database.
     pub(crate) async fn open_again(&self) -> StoreResult<(PostgresSession, u64)> {
         let mut connection = session::connect(&self.url).await?;
         let Some(name) = &self.term else {
@@ -122,8 +122,7 @@ pub(crate) async fn lock(url: &DatabaseUrl, connection: &mut PgConnection) -> St
     Err(in_use(url, connection).await?)
 }
 
-/// Takes the lock of the server together with other nodes; the first one brings the tables up to
-/// date.
+/// Takes the lock of the server together with other nodes; the first one updates the tables.
 pub(crate) async fn enter(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     for attempt in 0..LOCK_TRIES {
         if attempt > 0 {
@@ -131,9 +130,9 @@ pub(crate) async fn enter(url: &DatabaseUrl, connection: &mut PgConnection) -> S
         }
         if try_lock(connection).await? {
             super::migrate(url, connection).await?;
-            // Nobody shares the lock, so no other node runs.
+            // No session shares the lock, so no other node runs.
             sqlx::query("DELETE FROM nodes").execute(&mut *connection).await?;
-            // A session can have both, so that nobody comes in between.
+            // A session can have both, so that no other comes in between.
             let is_shared = try_share_lock(connection).await?;
             unlock(connection).await?;
             if is_shared {

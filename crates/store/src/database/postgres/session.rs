@@ -1,5 +1,5 @@
-//! Connection that writes: how a transaction begins and ends, and what the loss of the connection
-//! means for it.
+//! Connection that writes: how a transaction begins and ends, and what a lost connection means for
+//! it.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use sqlx_postgres::{PgConnection, PgQueryResult, PgRow};
 use super::address::DatabaseUrl;
 use crate::{StoreError, StoreResult};
 
-/// Longest wait for a connection.
+/// Longest wait for a connection, or for a session to close.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Oldest version that works: `server_version_num` of PostgreSQL 15.
 const OLDEST: i32 = 150_000;
 
-/// Key of the lock of a transaction that writes, so that transactions run one after the other, as
-/// in SQLite. Keys are numbers of a database; the upper half is `copy` in ASCII.
+/// Key of the lock of a writing transaction: they run one after the other, as in SQLite. The upper
+/// half is `copy` in ASCII.
 const WRITE_LOCK: i64 = 0x636f_7079_0000_0001;
 
 /// Settings of a session. It waits for other writers as long as with SQLite, ends a transaction
@@ -45,12 +45,11 @@ pub(crate) struct ServerTerm {
     pub transactions: u64,
 }
 
-/// Name of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TermName {
-    /// Name of the term of a server that uses the database alone.
+    /// Term of a server that uses the database alone.
     Sole(String),
-    /// Number of the node, for one of several servers.
+    /// Number of a node, for one of several servers.
     Node(i64),
 }
 
@@ -66,23 +65,20 @@ pub(crate) struct FoundState {
 }
 
 impl PostgresSession {
-    /// Returns a session on a connection.
     pub(crate) fn new(connection: PgConnection, term: Option<ServerTerm>) -> Self {
         Self { connection, term, found: None }
     }
 
-    /// Returns the connection.
     pub(crate) fn connection(&mut self) -> &mut PgConnection {
         &mut self.connection
     }
 
-    /// Returns `true` if other servers write too: what the database had at the end of the last
-    /// transaction may be outdated when the next one begins.
+    /// Returns `true` if other servers write too, so that the last transaction's state may be
+    /// outdated.
     pub(crate) fn is_node(&self) -> bool {
         self.term.as_ref().is_some_and(|term| matches!(term.name, TermName::Node(_)))
     }
 
-    /// Returns the state of the database that the open transaction of a node has found.
     pub(crate) fn found(&mut self) -> Option<FoundState> {
         self.found.take()
     }
@@ -98,13 +94,12 @@ impl PostgresSession {
         tokio::time::timeout(TIMEOUT, self.connection.close()).await.ok();
     }
 
-    /// Returns `true` if the connection still works.
     pub(crate) async fn is_alive(&mut self) -> bool {
         let pinged = tokio::time::timeout(TIMEOUT, self.connection.ping()).await;
         pinged.is_ok_and(|pinged| pinged.is_ok())
     }
 
-    /// Begins a transaction that no other writer runs beside; that of a server fails if another has
+    /// Begins a transaction that no other writer runs beside; a server's fails if another has
     /// served since.
     pub(crate) async fn begin(&mut self) -> StoreResult<()> {
         // Whatever the database's default is: what is read has to be newer than the lock.
@@ -141,10 +136,8 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Commits the transaction.
-    ///
-    /// # Errors
-    /// [`StoreError::OutcomeUnknown`] if the connection was lost before the database answered.
+    /// Commits the transaction; [`StoreError::OutcomeUnknown`] if the connection was lost before
+    /// the answer.
     pub(crate) async fn commit(&mut self) -> StoreResult<()> {
         match self.connection.execute("COMMIT").await {
             Ok(_) => {
@@ -227,7 +220,7 @@ fn refused(url: &DatabaseUrl, error: &sqlx::Error) -> StoreError {
     StoreError::Unsuitable { database, reason }
 }
 
-/// Server of a PostgreSQL database that can be used, for who looks after it.
+/// State of the server of a PostgreSQL database that can be used, for its administrators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostgresServer {
     /// Version as it names itself, such as `17.2`.

@@ -1,8 +1,7 @@
 //! Sum over everything that a backup has, by which damage is noticed before it is restored.
 //!
-//! It is over the content and not over the bytes of the file, because it lies in the file: a
-//! backup stays one file. Every row of every table is in it, and the schema. What is not in it
-//! (free pages, the order of pages) means nothing.
+//! It is over the content and not over the bytes of the file, because it lies in the file: every
+//! row of every table, and the schema, but not free pages or the order of pages.
 
 use std::path::Path;
 
@@ -43,8 +42,7 @@ pub(crate) async fn seal(file: &mut SqliteConnection) -> StoreResult<()> {
     Ok(())
 }
 
-/// Removes the sum from a database that is opened to be changed: a file that was put there by hand
-/// has it.
+/// Removes the sum from a database that is opened to be changed, such as a file put there by hand.
 pub(crate) async fn note_change(writers: &SqlitePool) {
     let unsealed = async {
         let mut connection = writers.acquire().await?;
@@ -114,8 +112,8 @@ async fn of(file: &mut SqliteConnection) -> StoreResult<String> {
     Ok(hex(&sum.finalize()))
 }
 
-/// Adds all rows of a table, in the order of its key. Values are read as bytes, so that damaged
-/// ones are read, too.
+/// Adds all rows of a table, in the order of its key, as bytes, so that damaged values are read
+/// too.
 async fn add_table(sum: &mut Sha256, file: &mut SqliteConnection, table: &str) -> StoreResult<()> {
     let sql = "SELECT name FROM pragma_table_info($1) ORDER BY cid";
     let columns: Vec<String> = sqlx::query_scalar(sql).bind(table).fetch_all(&mut *file).await?;
@@ -139,7 +137,6 @@ async fn add_table(sum: &mut Sha256, file: &mut SqliteConnection, table: &str) -
     Ok(())
 }
 
-/// Adds a value, behind its length.
 fn add(sum: &mut Sha256, value: &[u8]) {
     sum.update((value.len() as u64).to_be_bytes());
     sum.update(value);
@@ -149,7 +146,6 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Returns the error for content that is not what the sum is of.
 pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::corrupt(what, "its content is not what was backed up")
 }

@@ -1,5 +1,5 @@
-//! Journal of updates that former versions kept in a file beside the database. It is stored in the
-//! database once, by whoever opens that first, and removed.
+//! Journal of updates that former versions kept in a file beside the database. The first process
+//! that opens the database stores it there, once, and removes the file.
 //!
 //! The database names the *generation* of the records that it does not have. A record is stored in
 //! the transaction that names the next one, so exactly once.
@@ -42,11 +42,8 @@ type AppendRecord = (DocumentId, Version, Vec<UpdateFields>);
 #[derive(Deserialize)]
 struct UpdateFields(ClientId, Box<str>, UserId, u64, Option<Box<str>>);
 
-/// Stores what is in the journal beside a database of this version, and removes the file.
-///
-/// # Errors
-/// [`StoreError::Corrupt`] if its records do not follow what the database has, or if it is damaged;
-/// the file stays.
+/// Stores what is in the journal beside a database of this version, and removes the file. If a
+/// record is damaged or does not follow what the database has, the file stays.
 pub(crate) async fn absorb(database: &Path, writers: &SqlitePool) -> StoreResult<()> {
     let path = path_of(database);
     let Some(content) = read(&path)? else { return Ok(()) };
@@ -114,13 +111,11 @@ async fn expected_generation(connection: &mut WriterConnection) -> StoreResult<O
     known.transpose()
 }
 
-/// Returns the batches of the complete records of a generation, each with the updates of one
-/// record.
+/// Returns one batch for each complete record of a generation.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] if a complete record cannot be read, or if there is one behind a record
-/// that is not complete: that one was complete once, because each was on the disk before the next
-/// was written.
+/// [`StoreError::Corrupt`] if a complete record cannot be read, or if one is behind an incomplete
+/// record: that was complete once, because each was on the disk before the next was written.
 fn batches(content: &[u8], generation: u64) -> StoreResult<Vec<WriteBatch>> {
     let (mut batches, mut rest) = (Vec::new(), content);
     while let Some((payload, after)) = next_record(rest, generation) {
@@ -146,8 +141,8 @@ fn has_later_record(bytes: &[u8], generation: u64) -> bool {
     begins.any(|(at, _)| next_record(&bytes[at..], generation).is_some())
 }
 
-/// Returns the payload of the first record and what follows it, if the record is complete and of
-/// this generation.
+/// Returns the payload of the first record, and what follows, if it is complete and of this
+/// generation.
 fn next_record(bytes: &[u8], generation: u64) -> Option<(&[u8], &[u8])> {
     let (head, rest) = bytes.split_at_checked(HEAD)?;
     let number = |range: std::ops::Range<usize>| {

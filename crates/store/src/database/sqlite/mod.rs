@@ -21,21 +21,19 @@ use crate::{StoreError, StoreResult};
 /// Number of reading connections. Reads are short and mostly come from the page cache.
 const READERS: u32 = 4;
 
-/// Size of the writer's page cache, at most: the ends of the logs of a hundred documents that are
-/// being written. Those of more are in the page cache of the system. Negative: in KiB.
+/// Size of the writer's page cache in KiB, negated: the ends of the logs of a hundred documents
+/// that are being written. Those of more are in the page cache of the system.
 const WRITER_CACHE: &str = "-1024";
 
-/// Size of each reader's page cache, at most: what one statement reads again and again. Every
-/// commit of the writer empties it, so it hardly ever has what the next statement needs. Negative:
-/// in KiB.
+/// Size of each reader's page cache in KiB, negated: what one statement reads again and again.
+/// Every commit of the writer empties it, so it hardly ever has what the next statement needs.
 const READER_CACHE: &str = "-64";
 
-/// Statements, or scripts of them, that a connection keeps prepared. One statement has some
-/// kilobytes.
+/// Statements or scripts that a connection keeps prepared, each of some kilobytes.
 const PREPARED: usize = 32;
 
-/// Longest wait of a statement for another process that writes: a command line issuing a token,
-/// say.
+/// Longest wait of a statement for another process that writes, such as a command line issuing a
+/// token.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens the one connection that writes.
@@ -59,8 +57,8 @@ pub(crate) async fn connect_readers(database: &Path) -> Result<SqlitePool, Store
     Ok(pool(READERS).connect_with(options).await?)
 }
 
-/// Prepares a connection to read what is pending with the rest: the views stand before the table
-/// and the view of the same names.
+/// Prepares a connection to read what is pending with the rest: its views hide the table and the
+/// view of the same names.
 const WITH_PENDING: &str = "PRAGMA query_only = 0;
     CREATE TEMP VIEW pending_rows AS
     SELECT rows.value ->> 0 AS document, rows.value ->> 1 AS version, rows.value ->> 2 AS client,
@@ -77,16 +75,16 @@ const WITH_PENDING: &str = "PRAGMA query_only = 0;
     ) AS pending ON pending.document = id;
     PRAGMA query_only = 1";
 
-/// Returns connections that refuse to write, and read what is pending with the rest. They are
-/// opened when they are used: only while the log cannot get what is pending.
+/// Returns connections that read what is pending with the rest, and refuse to write. They are
+/// opened when used: only while the log cannot get what is pending.
 pub(crate) fn readers_of_pending(database: &Path) -> SqlitePool {
     let options =
         options().filename(database).pragma("query_only", "1").pragma("temp_store", "MEMORY");
     with_pending(pool(READERS)).connect_lazy_with(options)
 }
 
-/// Opens connections to an existing database of this version, which stays byte for byte as it is.
-/// They read what is pending with the rest.
+/// Opens connections to an existing database of this version, which stays byte for byte as it is
+/// and is read with what is pending.
 pub(crate) async fn connect_inspector(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options()
         .filename(database)
@@ -116,7 +114,7 @@ pub(crate) async fn connect_memory() -> Result<SqlitePool, StoreError> {
     Ok(pool(1).min_connections(1).connect_with(options().in_memory(true)).await?)
 }
 
-/// Opens the one connection to a file that nobody else uses.
+/// Opens the one connection to a file that no other process uses.
 pub(crate) async fn connect_file(file: &Path) -> Result<SqlitePool, StoreError> {
     Ok(pool(1).connect_with(options().filename(file)).await?)
 }
@@ -127,8 +125,7 @@ pub(crate) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
     migrated.map_err(|error| migrations::error(&migrations::SQLITE, error))
 }
 
-/// Checks that the tables are those this program knows: a visitor beside a running server changes
-/// no tables.
+/// Checks that the tables are those this program knows: a visitor changes no tables.
 pub(crate) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
     let needed = migrations::newest(&migrations::SQLITE);
     let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
@@ -142,8 +139,7 @@ pub(crate) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
     }
 }
 
-/// Folds the write-ahead log into the database. That only saves time at the next start, which would
-/// read the log again.
+/// Folds the write-ahead log into the database, which only saves time at the next start.
 pub(crate) async fn checkpoint(pool: &SqlitePool) {
     let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(pool).await;
     if let Err(error) = checkpoint {
@@ -188,7 +184,7 @@ pub(crate) async fn open_side(file: &Path) -> StoreResult<TransferSide> {
     }
 }
 
-/// Makes the tables in an empty file that a transfer fills. Nothing waits for the disk: an
+/// Makes the tables in an empty file that a transfer fills, without waiting for the disk: an
 /// interrupted transfer begins anew.
 pub(crate) async fn create_side(file: &Path) -> StoreResult<TransferSide> {
     let options = options()
@@ -233,8 +229,8 @@ pub(crate) async fn triggers(db: &mut SqliteConnection) -> StoreResult<Vec<Strin
     Ok(sqlx::query_scalar(sql).fetch_all(db).await?)
 }
 
-/// Checks that a copy of a database is intact, has nothing but what is copydesk's, and is of a
-/// version that this program can bring up to date.
+/// Checks that a copy of a database is intact, has only what is copydesk's, and can be brought up
+/// to date.
 pub(crate) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
     // A missing file is reported as such, rather than as a broken backup.
     if !copy.is_file() {

@@ -12,8 +12,7 @@ use crate::{StoreError, StoreResult};
 /// Tables, indexes, views and triggers: their SQL without differences of blanks, by kind and name.
 type SchemaObjects = BTreeMap<(String, String), String>;
 
-/// Returns what is in a database and is not as the migrations make it: a foreign
-/// trigger, say.
+/// Returns what is in a database and is not as the migrations make it: a foreign trigger, say.
 pub(crate) async fn foreign(db: &mut SqliteConnection) -> StoreResult<Vec<String>> {
     let (found, ours) = found_and_ours(db).await?;
     Ok(foreign_objects(&found, &ours))
@@ -43,7 +42,6 @@ async fn found_and_ours(db: &mut SqliteConnection) -> StoreResult<(SchemaObjects
     Ok((objects(db).await?, ours(version.unwrap_or(0)).await?))
 }
 
-/// Returns what the migrations up to a version make.
 async fn ours(version: i64) -> StoreResult<SchemaObjects> {
     let known = migrations::SQLITE.iter().filter(|it| it.version <= version).cloned();
     let memory = connect_memory().await?;

@@ -1,5 +1,5 @@
-//! Statements that are sent to the database's thread together, as one script. Sent one by one, each
-//! would wake that thread and this one again, which takes longer than most of them.
+//! Statements that are sent to the database's thread as one script. Sent one by one, each would
+//! wake that thread and this one again, which takes longer than most of them.
 
 use futures_util::TryStreamExt as _;
 use sqlx::error::BoxDynError;
@@ -29,7 +29,6 @@ pub(crate) struct SqliteScript<'a> {
 }
 
 impl<'a> SqliteScript<'a> {
-    /// Returns an empty script on a connection.
     pub fn new(db: &'a mut SqliteConnection) -> Self {
         Self {
             db,
@@ -41,7 +40,6 @@ impl<'a> SqliteScript<'a> {
         }
     }
 
-    /// Begins the frame.
     pub fn begin(&mut self, frame: BatchFrame) {
         let begin = match frame {
             // Immediate: take the write lock now, so that what is read inside cannot be outdated.
@@ -61,7 +59,6 @@ impl<'a> SqliteScript<'a> {
         self.send().await
     }
 
-    /// Adds a statement with placeholders `$1`, `$2`, …, and their values.
     pub fn run(&mut self, statement: &str, values: &[&dyn ColumnValue]) {
         let bound = self.values.len();
         self.statements += 1;
@@ -83,8 +80,8 @@ impl<'a> SqliteScript<'a> {
         }
     }
 
-    /// Requires that the last statement touches at least so many rows; if it does not, the script
-    /// ends there with an error, before its `COMMIT`.
+    /// Requires that the last statement touches so many rows; otherwise the script fails before its
+    /// `COMMIT`.
     pub fn must_change(&mut self, rows: usize, must: RowExpectation<'a>) {
         self.expectations.push((self.statements, must));
         // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
@@ -93,18 +90,16 @@ impl<'a> SqliteScript<'a> {
         self.run(holds, &[&(rows as u64)]);
     }
 
-    /// Marks the last statement as a line of the audit log, whose key another process must not have
-    /// taken.
+    /// Marks the last statement as a line of the audit log, whose key must not be taken by another
+    /// process.
     pub fn must_follow(&mut self) {
         self.expectations.push((self.statements - 1, RowExpectation::Follow));
     }
 
-    /// Returns `true` if the script should be sent before more is added.
     pub fn is_large(&self) -> bool {
         self.sql.len() >= LARGE
     }
 
-    /// Sends the statements added so far. After an error the transaction must be rolled back.
     pub async fn send(&mut self) -> Result<(), BatchError> {
         if self.sql.is_empty() {
             return Ok(());

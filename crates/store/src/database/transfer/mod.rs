@@ -26,8 +26,7 @@ pub struct TransferCounts {
     pub replaced: u64,
 }
 
-/// Copies all tables. Both sides have begun their transactions; `to` is empty, and not committed
-/// yet.
+/// Copies all tables. Both sides have begun transactions; `to` is empty, and not committed yet.
 pub(crate) async fn copy(
     from: &mut TransferSide,
     to: &mut TransferSide,

@@ -9,7 +9,6 @@ use super::values::{CarriedValue, FittedValue};
 use crate::database::columns::{ColumnType, ColumnValue, values};
 use crate::{StoreError, StoreResult};
 
-/// Column of a table, and what it takes.
 pub(crate) type TransferColumn = (String, ColumnType);
 
 /// Connection to a database that is read or filled.
@@ -40,7 +39,6 @@ impl TransferSide {
         self.run("BEGIN").await
     }
 
-    /// Runs statements without values.
     pub(crate) async fn run(&mut self, sql: &'static str) -> StoreResult<()> {
         match self {
             Self::Sqlite(db) => sqlx::raw_sql(sql).execute(db).await.map(drop)?,
@@ -131,7 +129,6 @@ impl TransferSide {
         Ok(())
     }
 
-    /// Adds rows to a table.
     pub(crate) async fn insert(
         &mut self,
         table: &str,
@@ -203,7 +200,6 @@ impl TransferSide {
         Ok(())
     }
 
-    /// Commits what was written.
     pub(crate) async fn commit(&mut self) -> StoreResult<()> {
         let committed = self.run("COMMIT").await;
         committed.map_err(|error| match error {

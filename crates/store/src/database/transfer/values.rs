@@ -30,7 +30,6 @@ pub(crate) struct TableDigest {
 }
 
 impl CarriedValue {
-    /// Reads a column of SQLite.
     pub(crate) fn of_sqlite(row: &SqliteRow, column: usize) -> StoreResult<Self> {
         let value = row.try_get_raw(column)?;
         if value.is_null() {
@@ -43,7 +42,6 @@ impl CarriedValue {
         })
     }
 
-    /// Reads a column of PostgreSQL.
     pub(crate) fn of_postgres(row: &PgRow, column: usize) -> StoreResult<Self> {
         let of = row.column(column);
         let read = match of.type_info().name() {
@@ -62,7 +60,6 @@ impl CarriedValue {
         Ok(read.unwrap_or(Self::Missing))
     }
 
-    /// Returns the bytes that the value takes.
     pub(crate) fn size(&self) -> usize {
         if let Self::Text(text) = self { text.len() } else { size_of::<i64>() }
     }
@@ -113,7 +110,6 @@ impl ColumnValue for FittedValue<'_> {
 }
 
 impl TableDigest {
-    /// Adds a row.
     pub(crate) fn add(&mut self, row: &[CarriedValue]) {
         let mut hasher = Sha256::new();
         for value in row {
