@@ -114,7 +114,6 @@ async fn cut_at(place: &'static str, script: &mut StatementBatch<'_>) -> Result<
     Ok(())
 }
 
-/// Stores a request, and adds it to the outbox if there are webhooks.
 fn put_request_and_note<'a>(
     script: &mut StatementBatch<'a>,
     known: &WriterCache,

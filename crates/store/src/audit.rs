@@ -99,7 +99,6 @@ pub(super) struct AuditWalk {
 }
 
 impl AuditWalk {
-    /// Checks the next line; returns it, if it could be read.
     pub(super) fn step(&mut self, row: &StoreRow) -> Result<Option<AuditRecord>, StoreError> {
         let (seq, stated): (i64, String) = (row.column("seq")?, row.column("hash")?);
         let seq = seq.unsigned_abs();
@@ -139,7 +138,6 @@ impl AuditWalk {
 }
 
 impl AuditHead {
-    /// Returns the reason why `line` does not follow, if it does not.
     fn flaw(&self, line: &AuditRecord, detail: &str) -> Option<String> {
         if line.seq != self.seq + 1 {
             return Some(format!("line {} is missing", self.seq + 1));

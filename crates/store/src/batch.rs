@@ -334,7 +334,6 @@ impl QueryScope<'_> {
         }
     }
 
-    /// Returns the SQL condition, with [`QueryScope::value`] as `$1`.
     pub(super) fn condition(self) -> &'static str {
         match self {
             Self::Document(_) => "document = $1",

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::StoreError;
 
-/// Name of the database inside the data directory.
 pub(super) const DATABASE: &str = "copydesk.sqlite";
 
 /// Name of a database that is being filled by a transfer.
@@ -42,7 +41,6 @@ pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Checks that no transfer into the directory was interrupted.
 pub(super) fn check_complete(directory: &Path) -> Result<(), StoreError> {
     let is_incomplete = directory.join(INCOMPLETE).is_file() && !directory.join(DATABASE).is_file();
     let place = || directory.display().to_string();
@@ -67,7 +65,6 @@ pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     })
 }
 
-/// Locks the directory if no other process holds its lock.
 pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
     let path = directory.join(LOCK);
     let mut options = OpenOptions::new();

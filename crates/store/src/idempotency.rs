@@ -21,7 +21,6 @@ impl Store {
     }
 }
 
-/// Stores a key that is not in use.
 pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, record: &'a IdempotencyRecord) {
     let IdempotencyRecord { user, key, fingerprint, at_ms, answer } = record;
     let sql = "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
@@ -40,7 +39,6 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
     script.run(sql, &[user, key, fingerprint, at_ms, answer]);
 }
 
-/// Removes a key whose write came to nothing.
 pub(super) fn forget(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
     script.run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2", &[user, &key]);
 }

@@ -41,7 +41,6 @@ pub(super) fn put_parts(
     script.run(sql, &[request, &expires_ms]);
 }
 
-/// Gives each record its parts.
 pub(super) fn add_parts<'r>(
     records: impl IntoIterator<Item = &'r mut RequestRecord>,
     parts: Vec<RequestPartRecord>,

@@ -13,7 +13,6 @@ use super::records::UpdateRecord;
 use crate::database::columns::ColumnValue;
 use crate::database::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
-/// Largest number of rows in one INSERT.
 const ROWS: usize = 1_000;
 
 /// Adds the rows of `$1`, an array of [`UpdateRow`]s.
@@ -46,7 +45,6 @@ impl<'a> LogAppend<'a> {
         })
     }
 
-    /// Version and time of the last update.
     fn end(self) -> Option<(Version, u64)> {
         let last = self.updates.last()?;
         Some((self.from.plus(self.updates.len()), last.at_ms))
@@ -89,7 +87,6 @@ pub(super) async fn append_all<'a>(
     insert(script, appends.iter().flat_map(|append| append.rows()).collect()).await
 }
 
-/// Returns the row of `pending_updates` for the updates that operations append.
 pub(super) fn pending_row<'a>(ops: impl Iterator<Item = &'a StoreOp>) -> String {
     let appends = ops.filter_map(|op| match op {
         StoreOp::AppendUpdates { document, from, updates } => {

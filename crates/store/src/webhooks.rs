@@ -77,7 +77,6 @@ pub(super) fn note(script: &mut StatementBatch<'_>, request: &RequestRecord) {
     script.run(&sql, &[document, id, open, &MOST_WAITING, &delivery, &event, body]);
 }
 
-/// Stores the outcome of a delivery; does nothing if its webhook was removed meanwhile.
 pub(super) fn settle(
     script: &mut StatementBatch<'_>,
     seq: i64,

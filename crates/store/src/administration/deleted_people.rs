@@ -41,7 +41,6 @@ impl Store {
         Ok(deletions(self.all(sql, &[]).await?))
     }
 
-    /// Returns those of `users` whose data is deleted or being deleted, in no order.
     pub(crate) async fn deleted_among(&self, users: &[UserId]) -> StoreResult<Vec<UserId>> {
         let sql = "SELECT user_id FROM deleted_people
              WHERE user_id IN (SELECT value ->> 0 FROM json_each($1))";
@@ -94,7 +93,6 @@ pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDel
     }
 }
 
-/// Stores how far a deletion is, or its end.
 pub(super) fn put<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
     let PersonDeletion { person, ended_ms, body, .. } = deletion;
     let sql = "UPDATE deleted_people SET ended_ms = $2 WHERE person = $1";

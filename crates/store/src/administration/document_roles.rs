@@ -76,7 +76,6 @@ pub(super) fn remove(script: &mut StatementBatch<'_>, document: &DocumentId, gra
     script.run(sql, &[document, &grantee.kind(), &grantee.name()]);
 }
 
-/// Removes all roles that were given in a document.
 pub(super) fn remove_all(script: &mut StatementBatch<'_>, document: &DocumentId) {
     script.run("DELETE FROM document_roles WHERE document = $1", &[document]);
 }

@@ -15,7 +15,6 @@ use super::person_records::{PersonRow, PersonRowOp, PersonSearch, PersonTable, R
 /// Number of rows whose texts one query searches.
 const PIECE: u32 = 500;
 
-/// Columns of a [`PersonTable`].
 struct TableShape {
     name: &'static str,
     /// Columns of the key: texts, and a number behind them.
@@ -80,13 +79,11 @@ impl TableShape {
         format!("{} AS k1, {} AS k2, {number} AS k3", text(0), text(1))
     }
 
-    /// Returns the places of the values of a key, from `$first` on.
     fn places(&self, first: usize) -> String {
         let places = (0..self.columns().len()).map(|index| format!("${}", first + index));
         places.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the values of a key, those that the table has.
     fn values<'k>(&self, key: &'k RowKey) -> Vec<&'k dyn ColumnValue> {
         let texts: [&dyn ColumnValue; 2] = [&key.first, &key.second];
         let texts = texts.into_iter().take(self.keys.len());
@@ -212,7 +209,6 @@ impl Store {
     }
 }
 
-/// Returns the pattern of `LIKE` for a text that contains these words.
 fn pattern(words: &str) -> String {
     let escaped = words.replace('!', "!!").replace('%', "!%").replace('_', "!_");
     format!("%{escaped}%")

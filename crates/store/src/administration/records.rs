@@ -140,7 +140,6 @@ impl Grantee {
         }
     }
 
-    /// Returns the grantee of this kind and name; `None` for an unknown kind.
     pub(super) fn of(kind: &str, name: String) -> Option<Self> {
         match kind {
             "login" => Some(Self::Login(name.into())),

@@ -141,7 +141,6 @@ pub(super) fn put_limit(
     }
 }
 
-/// Counts what `from` has spent for `to`, who also gets the limit of `from` unless they have one.
 pub(super) fn move_to(script: &mut StatementBatch<'_>, from: &UserId, to: &UserId) {
     let sql = "INSERT INTO spending
              (month, user_id, document, model, calls, unpriced, tokens, cost)

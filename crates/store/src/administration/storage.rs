@@ -58,7 +58,6 @@ const SQLITE: &str = "SELECT
      (SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())
          AS database_bytes";
 
-/// Measures a PostgreSQL database.
 const POSTGRES: &str = "SELECT
      (SELECT COUNT(*) FROM documents WHERE unlisted_owner IS NULL AND NOT deleted) AS documents,
      (SELECT COUNT(*) FROM documents

@@ -73,7 +73,6 @@ pub(super) async fn restore(
     restored
 }
 
-/// Makes a durable copy of the content with this sum.
 async fn copy_to_restore(from: &Path, sum: &str, part: &Path) -> StoreResult<()> {
     data_directory::create_private(part)?;
     // Copied by SQLite: what stands in the log beside `from` belongs to it.
@@ -172,8 +171,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.into()
 }
 
-/// Makes the complete file `part` durable and moves it to `target`, replacing nothing; returns its
-/// bytes.
+/// Makes the complete file `part` durable as `target`, replacing nothing; returns its bytes.
 pub(super) fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
     let settled = || {
         let file = OpenOptions::new().read(true).write(true).open(part)?;

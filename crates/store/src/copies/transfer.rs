@@ -49,7 +49,6 @@ pub enum ExistingData {
     SetAside,
 }
 
-/// Source of a transfer, locked for as long as it is read.
 struct LockedSource {
     side: TransferSide,
     /// Lock of a data directory; that of a PostgreSQL database belongs to the connection.
@@ -243,7 +242,6 @@ async fn fill_empty(from: &mut TransferSide, mut to: TransferSide) -> StoreResul
     committed
 }
 
-/// Copies everything in the open transaction of `to`, and commits that.
 async fn fill(from: &mut TransferSide, to: &mut TransferSide) -> StoreResult<TransferCounts> {
     let counts = copy(from, to).await.map_err(StoreError::while_writing)?;
     failpoint::pass("transfer.copied");

@@ -97,7 +97,6 @@ impl VerifiedBackup {
         transfer::from_file(self.current(), url, existing).await
     }
 
-    /// Returns the file that is of this version.
     fn current(&self) -> &Path {
         self.updated.as_deref().unwrap_or(&self.from)
     }

@@ -50,7 +50,6 @@ pub(crate) enum ColumnData<'a> {
     Missing(ColumnType),
 }
 
-/// Value that is written to a column or compared with one.
 pub(crate) trait ColumnValue: Sync {
     fn data(&self) -> ColumnData<'_>;
 }
@@ -60,7 +59,6 @@ pub(crate) trait TypedColumn {
     const COLUMN: ColumnType;
 }
 
-/// Values of a statement of one of the databases.
 pub(crate) trait StatementValues: Default {
     fn push(&mut self, value: &dyn ColumnValue) -> Result<(), BoxDynError>;
 }
@@ -156,7 +154,6 @@ fn text(text: &str) -> ColumnData<'_> {
 /// Text of a document to be written, which may contain NUL. PostgreSQL stores it as bytes.
 pub(crate) struct AnyText<'a>(pub &'a str);
 
-/// Text of a document that was read.
 pub(crate) struct AnyTextColumn(String);
 
 impl From<AnyTextColumn> for String {
@@ -165,7 +162,6 @@ impl From<AnyTextColumn> for String {
     }
 }
 
-/// Column with a value as JSON.
 pub(crate) struct JsonColumn(Value);
 
 impl From<JsonColumn> for Value {
@@ -182,7 +178,6 @@ impl TryFrom<JsonColumn> for Vec<String> {
     }
 }
 
-/// Column with a time, size or number.
 pub(crate) struct NumberColumn(u64);
 
 impl From<NumberColumn> for u64 {
@@ -191,7 +186,6 @@ impl From<NumberColumn> for u64 {
     }
 }
 
-/// Column with a time, or nothing.
 pub(crate) struct OptionalNumber(Option<u64>);
 
 impl From<OptionalNumber> for Option<u64> {

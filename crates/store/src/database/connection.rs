@@ -62,7 +62,6 @@ impl WriterConnection {
         self.run("ROLLBACK").await.ok();
     }
 
-    /// Returns the number of transactions that a server has committed in PostgreSQL.
     pub(crate) fn transactions(&self) -> Option<u64> {
         match self {
             Self::Sqlite(_) => None,

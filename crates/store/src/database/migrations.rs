@@ -8,7 +8,6 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 
 use crate::StoreError;
 
-/// Name of a migration's file, and the SQL in it.
 type MigrationFile = (&'static str, &'static str);
 
 /// Lists the files of a folder below `store/migrations`.
@@ -57,10 +56,8 @@ const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
     "0072_deleted_people.sql"
 ];
 
-/// Migrations of SQLite, oldest first.
 pub(crate) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator(SQLITE_FILES));
 
-/// Migrations of PostgreSQL, oldest first.
 pub(crate) static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| migrator(POSTGRES_FILES));
 
 /// Returns the newest migration that this program knows.

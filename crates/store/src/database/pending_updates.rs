@@ -26,7 +26,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Number of batches from which the log gets them at once: storing them holds up what comes after.
 const MOST: usize = 256;
 
-/// Bytes that can be pending; more is put into the log itself.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// Number of documents with pending updates from which rows are made with [`REST`] between them.
@@ -103,7 +102,6 @@ impl FoundPending {
 }
 
 impl PendingUpdates {
-    /// Returns the record of what is pending in a database that was opened.
     pub(crate) fn new(found: FoundPending) -> Self {
         let mut pending = Self {
             documents: found.documents,
@@ -158,8 +156,7 @@ impl PendingUpdates {
         (self.bytes.saturating_add(row.len()) <= MOST_BYTES).then_some(row)
     }
 
-    /// Returns `true` if batches only append updates, each to a document at the version that it
-    /// names.
+    /// Returns `true` if batches only append updates, each to a document at the version it names.
     fn follow(&self, batches: &[WriteBatch]) -> bool {
         let mut reached: HashMap<&DocumentId, Version> = HashMap::with_capacity(batches.len());
         batches.iter().flat_map(WriteBatch::ops).all(|op| {
@@ -194,7 +191,6 @@ impl PendingUpdates {
         self.place.note_pending();
     }
 
-    /// Returns the batch that puts everything that is pending into the log.
     pub(crate) fn logging_batch(&self) -> WriteBatch {
         StoreOp::LogPending { documents: self.documents.len() }.into()
     }
@@ -207,7 +203,6 @@ impl PendingUpdates {
         }
     }
 
-    /// Records that the log could not get what is pending.
     pub(crate) fn refused(&mut self, error: &StoreError) {
         if self.place.note_refused() {
             tracing::error!(%error, "the log does not take the newest updates, which are pending");

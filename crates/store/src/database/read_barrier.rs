@@ -52,7 +52,6 @@ impl PendingPlace {
 }
 
 impl ReadBarrier {
-    /// Returns the barrier of a writer, which is asked to put into the log what it lacks.
     pub(crate) fn new(place: PendingPlace, writer: &mpsc::Sender<WriterMessage>) -> Self {
         Self { place, writer: writer.downgrade() }
     }

@@ -10,7 +10,6 @@ use super::read_barrier::{ReadBarrier, ReadPath};
 use super::{postgres, sqlite};
 use crate::StoreResult;
 
-/// Connections for reading.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadPool {
     database: ReadDatabase,
@@ -53,7 +52,6 @@ impl<T> ColumnRead for T where
 {
 }
 
-/// Rows of a query that are read.
 #[derive(Clone, Copy, Debug)]
 enum RowsWanted {
     All,
@@ -101,8 +99,8 @@ impl From<PgPool> for ReadPool {
 }
 
 impl ReadPool {
-    /// Returns the connections behind a barrier, with those that read what is pending for as long
-    /// as the log cannot get it.
+    /// Returns the connections behind a barrier; `of_pending` are used while the log cannot be
+    /// written.
     pub(crate) fn behind(self, barrier: ReadBarrier, of_pending: SqlitePool) -> Self {
         let database = ReadDatabase::Sqlite(of_pending);
         Self { pending: Some(PendingReaders { barrier, database }), ..self }
@@ -161,7 +159,6 @@ impl ReadPool {
         })
     }
 
-    /// Begins a view of this moment.
     #[boxed]
     pub(crate) async fn snapshot(&self) -> StoreResult<ReadSnapshot> {
         Ok(match self.current().await? {
@@ -240,7 +237,6 @@ impl ReadSnapshot {
 
 /// Queries of the checker about the database itself.
 impl ReadSnapshot {
-    /// Returns what the database finds wrong with what it stores.
     #[boxed]
     pub(crate) async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         match self {

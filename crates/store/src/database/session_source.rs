@@ -13,7 +13,7 @@ use crate::{StoreError, StoreResult};
 use copydesk_metrics as metrics;
 
 /// Longest wait for a database that has just been lost, so that its restart goes unnoticed.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Maker of the sessions of one server.
@@ -154,10 +154,10 @@ impl<S: WriterSessions> SessionSource<S> {
         connected
     }
 
-    /// Opens a session again, waiting for a database that was lost only now; returns the number of
-    /// its transactions.
+    /// Opens a session again, waiting for a database lost only now; returns its number of
+    /// transactions.
     async fn reconnect_patiently(&mut self) -> StoreResult<u64> {
-        let end = if self.is_down { Instant::now() } else { Instant::now() + PATIENCE };
+        let end = if self.is_down { Instant::now() } else { Instant::now() + RECONNECT_TIMEOUT };
         loop {
             match self.reconnect().await {
                 Ok((session, count)) => {

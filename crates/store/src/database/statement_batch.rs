@@ -149,7 +149,6 @@ impl<'a> StatementBatch<'a> {
 }
 
 impl RowExpectation<'_> {
-    /// Returns the document whose version is to be looked up for the error.
     pub(super) fn document(&self) -> Option<&DocumentId> {
         match self {
             Self::BeAt { document, .. } => Some(document),

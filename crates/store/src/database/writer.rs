@@ -106,8 +106,7 @@ impl StoreWriter {
         }
     }
 
-    /// Waits for messages, looking after the connection; returns `false` when there will be no
-    /// more.
+    /// Waits for messages, looking after the connection; `false` when there will be no more.
     async fn wait(
         &mut self,
         messages: &mut mpsc::Receiver<WriterMessage>,
@@ -169,8 +168,7 @@ impl StoreWriter {
         outcomes
     }
 
-    /// Makes batches durable as a pending row; returns `false` if that failed and nothing is
-    /// written.
+    /// Makes batches durable as a pending row; returns `false` if nothing is written.
     async fn append_pending(&mut self, row: &str, batches: &[WriteBatch]) -> bool {
         let began = Instant::now();
         let appended = match self.source.take().await {
@@ -345,7 +343,6 @@ async fn limited<T>(
     })
 }
 
-/// Splits batches, in order, into groups of at most [`GROUP_BYTES`] or of one batch.
 fn groups(batches: &[WriteBatch]) -> impl Iterator<Item = &[WriteBatch]> {
     let mut rest = batches;
     std::iter::from_fn(move || {
@@ -361,7 +358,6 @@ fn groups(batches: &[WriteBatch]) -> impl Iterator<Item = &[WriteBatch]> {
     })
 }
 
-/// Returns one outcome as that of each of `count` batches.
 fn of_all(outcome: CommitOutcome, count: usize) -> Vec<CommitOutcome> {
     let copy = |error: &StoreError| {
         let copy = error.of_all_batches();
@@ -380,7 +376,6 @@ async fn pending_is_due(pending: Option<&PendingUpdates>) {
     }
 }
 
-/// Begins a transaction and writes each batch behind a savepoint.
 async fn save_each(
     connection: &mut WriterConnection,
     batches: &[WriteBatch],

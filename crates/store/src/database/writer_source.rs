@@ -14,7 +14,6 @@ use sqlx_sqlite::SqlitePool;
 /// Time between two tests of a connection that is not used.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Source of the connection that writes.
 #[derive(Debug)]
 pub(crate) enum WriterSource {
     Sqlite(SqliteSource),
@@ -49,17 +48,14 @@ impl WriterSessions for PostgresWriter {
 }
 
 impl WriterSource {
-    /// Returns the source of a SQLite database; `is_shared` if readers use its connection too.
     pub(crate) fn sqlite(pool: SqlitePool, is_shared: bool) -> Self {
         Self::Sqlite(SqliteSource { pool, is_shared, held: None })
     }
 
-    /// Returns the source of a PostgreSQL database, with its first session.
     pub(crate) fn postgres(writer: PostgresWriter, session: PostgresSession) -> Self {
         Self::Postgres(PostgresSource::new(writer, WriterConnection::Postgres(session)))
     }
 
-    /// Returns the connection, which is opened again if it was lost.
     pub(crate) async fn take(&mut self) -> StoreResult<WriterConnection> {
         match self {
             Self::Sqlite(source) => match source.held.take() {
@@ -77,8 +73,7 @@ impl WriterSource {
         }
     }
 
-    /// Finds out what became of a transaction after an error, and keeps a connection that still
-    /// works.
+    /// Finds out what became of a transaction after an error, and keeps a working connection.
     pub(crate) async fn after_error(
         &mut self,
         connection: WriterConnection,
@@ -129,7 +124,6 @@ impl WriterSource {
         matches!(self, Self::Postgres(source) if source.is_unsettled())
     }
 
-    /// Makes sure that no transaction with an unknown outcome is committed from now on.
     pub(crate) async fn settle(&mut self) -> StoreResult<()> {
         match self {
             Self::Sqlite(_) => Ok(()),

@@ -17,8 +17,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::StoreError;
 
-/// Longest wait for an answer of Redis.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest wait for a connection to Redis, and for its answer.
+const REDIS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval at which a node sends something to itself, to find out if Redis is there.
 const PULSE: Duration = Duration::from_secs(2);
 /// Time without anything from Redis after which the connection counts as lost.
@@ -73,10 +73,10 @@ impl RedisUrl {
             let mut connection = client.get_multiplexed_async_connection().await?;
             redis::cmd("PING").query_async::<()>(&mut connection).await
         };
-        match tokio::time::timeout(PATIENCE, asked).await {
+        match tokio::time::timeout(REDIS_TIMEOUT, asked).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(refused(error.to_string())),
-            Err(_) => Err(refused(format!("no answer within {} s", PATIENCE.as_secs()))),
+            Err(_) => Err(refused(format!("no answer within {} s", REDIS_TIMEOUT.as_secs()))),
         }
     }
 }
@@ -116,7 +116,6 @@ impl RedisChannel {
         Self { url, name, own, outgoing, waiting: Mutex::new(waiting) }
     }
 
-    /// Sends something to the other nodes, if Redis is there.
     pub(super) fn tell(&self, message: String) {
         self.outgoing.try_send(message).ok();
     }
@@ -127,7 +126,7 @@ impl RedisChannel {
         let (mut pause, mut is_lost) = (PAUSES.0, false);
         loop {
             let began = Instant::now();
-            let why = match tokio::time::timeout(PATIENCE, self.connect()).await {
+            let why = match tokio::time::timeout(REDIS_TIMEOUT, self.connect()).await {
                 Ok(Ok(link)) => {
                     if is_lost {
                         is_lost = false;
@@ -155,8 +154,8 @@ impl RedisChannel {
         let mut subscribed = client.get_async_pubsub().await?;
         subscribed.subscribe(&[&self.name, &self.own]).await?;
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
+            .set_connection_timeout(Some(REDIS_TIMEOUT))
+            .set_response_timeout(Some(REDIS_TIMEOUT));
         let publisher = client.get_multiplexed_async_connection_with_config(&config).await?;
         Ok(RedisLink { publisher, arriving: subscribed.into_on_message() })
     }

@@ -12,8 +12,7 @@ use super::tables::NodeRow;
 
 /// Time without a sign of life after which a node is removed.
 pub(super) const SILENT: Duration = Duration::from_secs(8);
-/// Time without a sign of life after which a node is removed whose session has ended: its process
-/// has.
+/// Time without a sign of life after which a node is removed whose session, so its process, ended.
 const ENDED: Duration = Duration::from_secs(3);
 /// Looks that find no sign of life, at least, before either. There is one a second.
 const SILENT_LOOKS: u32 = 8;
@@ -78,7 +77,6 @@ impl NodeSightings {
         self.nodes.clear();
     }
 
-    /// Returns `true` if there is another node of this number.
     pub(super) fn has(&self, number: i64) -> bool {
         self.nodes.contains_key(&number)
     }

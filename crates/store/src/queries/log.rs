@@ -82,7 +82,6 @@ impl Store {
     }
 }
 
-/// Returns the updates that lead from version `from` to version `to`, one per version.
 pub(crate) async fn between(
     readers: &ReadPool,
     document: &DocumentId,

@@ -11,8 +11,7 @@ use crate::records::{
 };
 use crate::{QueryScope, Store, StoreResult};
 
-/// Characters of a change set's JSON in a [`HistoryRecord`], at most: only long insertions are
-/// longer.
+/// Largest number of characters of a change set in a [`HistoryRecord`]: insertions can be longer.
 const SHORT_CHANGES: u32 = 8_192;
 
 impl Store {

@@ -24,7 +24,6 @@ use copydesk_failpoint as failpoint;
 /// Longest wait for an answer, after which the connection counts as lost.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
-/// Number of reading connections, at most.
 const READERS: u32 = 8;
 
 /// Waits for the answer to a query, [`ANSWER_LIMIT`] at most: the machine of the database may be
@@ -34,7 +33,6 @@ pub(crate) async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) ->
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
 }
 
-/// Waits for work that consists of several queries, as [`answered`] does.
 pub(crate) async fn answered_within<T>(
     work: impl Future<Output = StoreResult<T>>,
 ) -> StoreResult<T> {
@@ -42,7 +40,6 @@ pub(crate) async fn answered_within<T>(
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()).into()))
 }
 
-/// Opens connections that refuse to write.
 pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
     let options = url.options().options([("default_transaction_read_only", "on")]);
     // Each is tested before it is used: the server may have been restarted. It is also tested when
@@ -64,7 +61,6 @@ pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
 /// Code of the error for a missing right.
 const NO_RIGHTS: &str = "42501";
 
-/// Creates the tables, or changes those of an older version.
 pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     migrations::POSTGRES.run(connection).await.map_err(|error| match &error {
         MigrateError::Execute(sqlx::Error::Database(cause))
@@ -88,7 +84,6 @@ pub(crate) async fn check_shape(connection: &mut PgConnection) -> StoreResult<()
 /// Key of the setting that a database has while a transfer fills it.
 const INCOMPLETE: &str = "transfer.incomplete";
 
-/// Statement that takes the mark of a transfer away.
 pub(crate) const UNMARK: &str = "DELETE FROM settings WHERE key = 'transfer.incomplete'";
 
 /// Makes or updates the tables in a database that a transfer is about to fill, and marks it, in one
@@ -179,7 +174,6 @@ pub(crate) async fn dangling(connection: &mut PgConnection) -> StoreResult<Vec<S
     Ok(found)
 }
 
-/// Returns the names of the triggers that are switched on.
 pub(crate) async fn triggers(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT tgname::text FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
          WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')

@@ -95,7 +95,6 @@ impl NodeConnections {
     }
 }
 
-/// Notices of all nodes.
 struct PostgresNotices(PgListener);
 
 impl MessageStream for PostgresNotices {

@@ -66,7 +66,6 @@ fn is_known(name: &str) -> bool {
     COPIED.contains(&name) || LEFT_IN_POSTGRES.contains(&name) || FUNCTIONS.contains(&name)
 }
 
-/// Returns the tables and views of the schema, those of extensions apart.
 async fn tables(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
          AND relnamespace = current_schema()::regnamespace AND NOT EXISTS
@@ -74,7 +73,7 @@ async fn tables(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?)
 }
 
-/// Returns the functions of the schema with their argument types, those of extensions apart.
+/// Returns functions with their argument types, those of extensions apart.
 async fn functions(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT pg_proc.oid::regprocedure::text FROM pg_proc
          WHERE pronamespace = current_schema()::regnamespace AND NOT EXISTS
@@ -91,8 +90,7 @@ async fn last_node(connection: &mut PgConnection) -> StoreResult<Option<i64>> {
     Ok(sqlx::query_scalar(sql).fetch_one(connection).await?)
 }
 
-/// Moves all known tables, with their indexes, sequences and triggers, and functions into a new
-/// schema.
+/// Moves all known tables, with what belongs to them, and functions into a new schema.
 async fn set_aside(connection: &mut PgConnection) -> StoreResult<String> {
     let sql = "SELECT 'copydesk_replaced_' ||
          to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS')";

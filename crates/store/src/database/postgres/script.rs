@@ -11,7 +11,6 @@ use copydesk_ids::{DocumentId, Version};
 /// Statements after which a script is sent, so that it does not hold all of a large batch.
 const LARGE: usize = 64;
 
-/// Statements that are not sent yet, and the expectations that they must meet.
 pub(crate) struct PostgresScript<'a> {
     session: &'a mut PostgresSession,
     steps: Vec<ScriptStep<'a>>,

@@ -33,7 +33,6 @@ pub(crate) struct PostgresWriter {
 }
 
 impl PostgresWriter {
-    /// Opens a visitor's first session.
     pub(crate) fn visit(url: DatabaseUrl, connection: PgConnection) -> (Self, PostgresSession) {
         (Self { url, term: None }, PostgresSession::new(connection, None))
     }
@@ -82,8 +81,8 @@ impl PostgresWriter {
         self.term.is_some()
     }
 
-    /// Opens another session after the last one was lost; returns it and the number of transactions
-    /// in the database.
+    /// Opens another session after the last was lost; returns it and the number of transactions so
+    /// far.
     pub(crate) async fn open_again(&self) -> StoreResult<(PostgresSession, u64)> {
         let mut connection = session::connect(&self.url).await?;
         let Some(name) = &self.term else {
@@ -109,7 +108,6 @@ impl PostgresWriter {
     }
 }
 
-/// Takes the lock of the server for this session.
 pub(crate) async fn lock(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     for attempt in 0..LOCK_TRIES {
         if attempt > 0 {
@@ -167,7 +165,6 @@ async fn lock_node(connection: &mut PgConnection, number: i64) -> StoreResult<()
     Ok(())
 }
 
-/// Returns the error of a database that another server uses.
 async fn in_use(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<StoreError> {
     // Its own name for the session: `copydesk (process 7)`.
     let sql = "SELECT application_name FROM pg_stat_activity JOIN pg_locks USING (pid)
@@ -180,7 +177,6 @@ async fn in_use(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult
     Ok(StoreError::in_use(url, holder.as_deref()))
 }
 
-/// Takes the lock of the server if no other session has it.
 pub(crate) async fn try_lock(connection: &mut PgConnection) -> StoreResult<bool> {
     let sql = "SELECT pg_try_advisory_lock($1 + current_schema()::regnamespace::oid::bigint)";
     Ok(sqlx::query_scalar(sql).bind(SERVER_LOCK).fetch_one(connection).await?)

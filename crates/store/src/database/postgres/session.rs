@@ -29,7 +29,6 @@ const SETTINGS: &str = "SET lock_timeout = '10s';
     SELECT set_config('synchronous_commit', 'on', FALSE)
         WHERE current_setting('synchronous_commit') IN ('off', 'local')";
 
-/// Connection that writes.
 pub(crate) struct PostgresSession {
     connection: PgConnection,
     /// Term of a server; `None`: a visitor.
@@ -83,7 +82,6 @@ impl PostgresSession {
         self.found.take()
     }
 
-    /// Returns the number of transactions that this server has committed; `None` for a visitor.
     pub(crate) fn transactions(&self) -> Option<u64> {
         self.term.as_ref().map(|term| term.transactions)
     }
@@ -99,8 +97,8 @@ impl PostgresSession {
         pinged.is_ok_and(|pinged| pinged.is_ok())
     }
 
-    /// Begins a transaction that no other writer runs beside; a server's fails if another has
-    /// served since.
+    /// Begins a transaction that no other writer runs beside; fails if another server has served
+    /// since.
     pub(crate) async fn begin(&mut self) -> StoreResult<()> {
         // Whatever the database's default is: what is read has to be newer than the lock.
         let begin = format!(
@@ -136,8 +134,7 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Commits the transaction; [`StoreError::OutcomeUnknown`] if the connection was lost before
-    /// the answer.
+    /// Commits; [`StoreError::OutcomeUnknown`] if the connection was lost before the answer.
     pub(crate) async fn commit(&mut self) -> StoreResult<()> {
         match self.connection.execute("COMMIT").await {
             Ok(_) => {
@@ -197,12 +194,10 @@ pub(crate) async fn connect(url: &DatabaseUrl) -> StoreResult<PgConnection> {
     Ok(connection)
 }
 
-/// Sets what every session that writes needs.
 pub(crate) async fn configure(connection: &mut PgConnection) -> sqlx::Result<()> {
     connection.execute(SETTINGS).await.map(drop)
 }
 
-/// Makes a session refuse to write.
 pub(crate) async fn forbid_writing(connection: &mut PgConnection) -> StoreResult<()> {
     connection.execute("SET default_transaction_read_only = on").await?;
     Ok(())
@@ -248,7 +243,6 @@ impl PostgresServer {
     }
 }
 
-/// Facts about a server that are checked before it is used.
 #[derive(Debug, FromRow)]
 struct ServerFacts {
     version: i32,
@@ -260,7 +254,6 @@ struct ServerFacts {
 }
 
 impl ServerFacts {
-    /// Returns the reason why the server cannot be used, if there is one.
     fn flaw(&self) -> Option<String> {
         if self.version < OLDEST {
             let name = &self.version_name;

@@ -31,7 +31,6 @@ pub enum ContentState {
     Unknown,
 }
 
-/// Computes the sum of a file and stores it there.
 pub(crate) async fn seal(file: &mut SqliteConnection) -> StoreResult<()> {
     let sum = of(file).await?;
     let sql = "INSERT INTO settings (key, value) VALUES ($1, $2)
@@ -56,7 +55,6 @@ pub(crate) async fn note_change(writers: &SqlitePool) {
     }
 }
 
-/// Adds the sum over its content to a copy.
 pub(crate) async fn seal_file(copy: &Path) -> StoreResult<()> {
     let only = connect_file(copy).await?;
     let sealed = match only.acquire().await {
@@ -75,7 +73,6 @@ async fn stored(file: &mut SqliteConnection) -> StoreResult<(Option<String>, boo
     Ok((stored, mark == MARK))
 }
 
-/// Removes the sum from a file whose content will change.
 pub(crate) async fn unseal(file: &mut SqliteConnection) -> StoreResult<()> {
     sqlx::query("DELETE FROM settings WHERE key = $1").bind(SETTING).execute(&mut *file).await?;
     sqlx::raw_sql("PRAGMA application_id = 0").execute(file).await?;
@@ -93,7 +90,6 @@ pub(crate) async fn compare(file: &mut SqliteConnection) -> StoreResult<(Content
     Ok((state, sum))
 }
 
-/// Returns the sum of what a file has, without the setting of the sum itself.
 async fn of(file: &mut SqliteConnection) -> StoreResult<String> {
     let mut sum = Sha256::new();
     // What `ANALYZE` counts is no content.
@@ -112,8 +108,7 @@ async fn of(file: &mut SqliteConnection) -> StoreResult<String> {
     Ok(hex(&sum.finalize()))
 }
 
-/// Adds all rows of a table, in the order of its key, as bytes, so that damaged values are read
-/// too.
+/// Adds a table's rows in the order of its key, as bytes, so that damaged values are read too.
 async fn add_table(sum: &mut Sha256, file: &mut SqliteConnection, table: &str) -> StoreResult<()> {
     let sql = "SELECT name FROM pragma_table_info($1) ORDER BY cid";
     let columns: Vec<String> = sqlx::query_scalar(sql).bind(table).fetch_all(&mut *file).await?;

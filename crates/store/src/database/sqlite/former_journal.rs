@@ -29,10 +29,8 @@ use copydesk_ids::{ClientId, DocumentId, UserId, Version};
 /// Key of the setting that names the generation which the database does not have.
 const SETTING: &str = "update_journal";
 
-/// End of the file's name, after the name of the database.
 pub(crate) const SUFFIX: &str = "-updates";
 
-/// Size of the head of a record in bytes.
 const HEAD: usize = 16;
 
 /// Appended updates of one document: the document, its version before, and the updates.
@@ -141,8 +139,7 @@ fn has_later_record(bytes: &[u8], generation: u64) -> bool {
     begins.any(|(at, _)| next_record(&bytes[at..], generation).is_some())
 }
 
-/// Returns the payload of the first record, and what follows, if it is complete and of this
-/// generation.
+/// Returns the payload of a first record of this generation, if complete, and what follows.
 fn next_record(bytes: &[u8], generation: u64) -> Option<(&[u8], &[u8])> {
     let (head, rest) = bytes.split_at_checked(HEAD)?;
     let number = |range: std::ops::Range<usize>| {

@@ -32,11 +32,9 @@ const READER_CACHE: &str = "-64";
 /// Statements or scripts that a connection keeps prepared, each of some kilobytes.
 const PREPARED: usize = 32;
 
-/// Longest wait of a statement for another process that writes, such as a command line issuing a
-/// token.
+/// Longest wait of a statement for another process that writes, such as the command line.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Opens the one connection that writes.
 pub(crate) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options()
         .filename(database)
@@ -50,7 +48,6 @@ pub(crate) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreE
     Ok(pool(1).connect_with(options).await?)
 }
 
-/// Opens connections that refuse to write.
 pub(crate) async fn connect_readers(database: &Path) -> Result<SqlitePool, StoreError> {
     let options =
         options().filename(database).pragma("query_only", "1").pragma("cache_size", READER_CACHE);
@@ -119,7 +116,6 @@ pub(crate) async fn connect_file(file: &Path) -> Result<SqlitePool, StoreError> 
     Ok(pool(1).connect_with(options().filename(file)).await?)
 }
 
-/// Creates the tables, or changes those of an older version.
 pub(crate) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
     let migrated = migrations::SQLITE.run(pool).await;
     migrated.map_err(|error| migrations::error(&migrations::SQLITE, error))
@@ -196,7 +192,6 @@ pub(crate) async fn create_side(file: &Path) -> StoreResult<TransferSide> {
     Ok(TransferSide::Sqlite(connection))
 }
 
-/// Brings the tables in a file of an older version up to date.
 pub(crate) async fn update_file(file: &Path) -> StoreResult<()> {
     create_side(file).await?.close().await;
     Ok(())
@@ -223,7 +218,6 @@ pub(crate) async fn integrity(db: &mut SqliteConnection) -> StoreResult<Vec<Stri
     Ok(found)
 }
 
-/// Returns the names of the triggers.
 pub(crate) async fn triggers(db: &mut SqliteConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT name FROM sqlite_master WHERE type = 'trigger'";
     Ok(sqlx::query_scalar(sql).fetch_all(db).await?)

@@ -18,7 +18,6 @@ const LARGE: usize = 32 * 1024;
 /// callers, and the same combination hardly ever comes again.
 const KEPT_STATEMENTS: usize = 16;
 
-/// Script of statements, and the expectations that they must meet.
 pub(crate) struct SqliteScript<'a> {
     db: &'a mut SqliteConnection,
     sql: String,

@@ -19,7 +19,6 @@ pub(crate) enum TransferSide {
 }
 
 impl TransferSide {
-    /// Begins a view of this moment, in which nothing is written.
     pub(crate) async fn begin_reading(&mut self) -> StoreResult<()> {
         match self {
             Self::Sqlite(_) => self.run("BEGIN").await,
@@ -31,7 +30,6 @@ impl TransferSide {
         }
     }
 
-    /// Begins the transaction in which everything is written.
     pub(crate) async fn begin_writing(&mut self) -> StoreResult<()> {
         if matches!(self, Self::Postgres(_)) {
             self.run("SET idle_in_transaction_session_timeout = 0").await?;
@@ -102,7 +100,6 @@ impl TransferSide {
         found.into_iter().map(column).collect()
     }
 
-    /// Reads all rows of a table, one after the other.
     pub(crate) async fn each_row(
         &mut self,
         table: &str,

@@ -10,7 +10,6 @@ use sqlx_sqlite::SqliteRow;
 use crate::database::columns::{ColumnData, ColumnType, ColumnValue};
 use crate::{StoreError, StoreResult};
 
-/// Value that was read from a column of either database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CarriedValue {
     Missing,
@@ -19,7 +18,6 @@ pub(crate) enum CarriedValue {
     Number(i64),
 }
 
-/// Value that is written to a column of this type.
 pub(crate) struct FittedValue<'a>(pub &'a CarriedValue, pub ColumnType);
 
 /// Number of rows of a table, and a sum of their hashes, which does not depend on their order.
