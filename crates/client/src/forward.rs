@@ -10,10 +10,9 @@ use reqwest::header::{
 };
 use reqwest::{Body, Method, Response};
 
-use super::{ClientError, ClientResult, PATIENCE, TrustedAuthorities, http_client_builder};
+use super::{ANSWER_TIMEOUT, ClientError, ClientResult, TrustedAuthorities, http_client_builder};
 
-/// Headers that are about one connection; and those by which a browser is recognised, which the
-/// first server has checked.
+/// Headers that are about one connection, or by which the first server has recognised a browser.
 const LEFT_OUT: [HeaderName; 8] =
     [CONNECTION, EXPECT, HOST, ORIGIN, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
@@ -28,17 +27,16 @@ impl fmt::Debug for RequestForwarder {
 }
 
 impl RequestForwarder {
-    /// Returns a sender without connections, which trusts these authorities too. It waits for
-    /// answers as long as their servers do.
+    /// Returns a sender without connections, which trusts these authorities too and waits for
+    /// answers without a limit.
     pub fn trusting(authorities: &TrustedAuthorities) -> ClientResult<Self> {
-        let http = http_client_builder().http1_only().connect_timeout(PATIENCE / 10);
+        let http = http_client_builder().http1_only().connect_timeout(ANSWER_TIMEOUT / 10);
         let http = authorities.trusted_by(http).build();
         let failed = |source| ClientError::Unreachable { address: String::new(), source };
         Ok(Self(http.map_err(failed)?))
     }
 
-    /// Sends a request to the server at `address`, and returns its answer; `target` is the path and
-    /// the query.
+    /// Sends a request to the server at `address`; `target` is the path and the query.
     ///
     /// # Errors
     /// [`ClientError::Unreachable`] if the server was not reached, [`ClientError::Closed`] if the

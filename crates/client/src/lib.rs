@@ -20,10 +20,10 @@ use copydesk_llm::http_client::http_client_builder;
 use copydesk_protocol::client::{IssueToken, TieToken};
 use copydesk_protocol::server::{IssuedToken, TokenList};
 
-/// Maximum wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Maximum wait for the answer to a file, which takes long to send and to read.
-const FILE_PATIENCE: Duration = Duration::from_mins(5);
+/// Longest wait for a connection to the server, and for its answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longest wait for the answer to a file, which takes long to send and to read.
+const FILE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Failure of a request of a [`ServerClient`].
 #[derive(Debug, thiserror::Error)]
@@ -128,10 +128,10 @@ impl ClientError {
 }
 
 impl ServerClient {
-    /// Returns a client of the server at `address`, such as `http://127.0.0.1:4680`; nothing is
-    /// sent yet.
+    /// Returns a client of the server at `address`, such as `http://127.0.0.1:4680`, without
+    /// sending.
     pub fn new(address: &str, token: &str) -> ClientResult<Self> {
-        Self::build(address, Some(token), Some(PATIENCE), |http| http)
+        Self::build(address, Some(token), Some(ANSWER_TIMEOUT), |http| http)
     }
 
     /// Returns a client without a time limit for answers that wait for people, and with an optional
@@ -168,7 +168,7 @@ impl ServerClient {
             bearer.set_sensitive(true);
             headers.insert(AUTHORIZATION, bearer);
         }
-        let http = http_client_builder().default_headers(headers).connect_timeout(PATIENCE);
+        let http = http_client_builder().default_headers(headers).connect_timeout(ANSWER_TIMEOUT);
         let http = match patience {
             Some(patience) => http.timeout(patience),
             None => http,
@@ -257,7 +257,7 @@ impl ServerClient {
     ) -> ClientResult<Value> {
         let request = self.with_query(Method::POST, path, query)?;
         let request = request.header(CONTENT_TYPE, "application/octet-stream").body(file);
-        self.read(request.timeout(FILE_PATIENCE)).await
+        self.read(request.timeout(FILE_TIMEOUT)).await
     }
 
     /// Puts a JSON value at an address below `/api/v1`, and returns the answer.

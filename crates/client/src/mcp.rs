@@ -30,8 +30,7 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// Header with the milliseconds after which the program that started the bridge gives up a call.
 const TIMEOUT: &str = "copydesk-timeout-ms";
-/// Header that tells this bridge from others: the program that started it is one program, with or
-/// without a session.
+/// Header that tells this bridge from others: all sessions of the program that started it are one.
 const BRIDGE: &str = "copydesk-bridge";
 /// Pause before the server is asked again for messages of its own.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -104,10 +103,11 @@ impl StdioBridge {
         Ok(failure(&message["id"], -32000, "there was no answer"))
     }
 
-    /// Checks that the server answers and accepts the token, so that the person is told at once,
-    /// not at the first call.
+    /// Checks that the server answers and accepts the token, so that the person learns it before a
+    /// call.
     pub async fn check_access(&self) -> Result<(), ClientError> {
-        // Without a session there is nothing to delete, but only an admitted caller is told so.
+        // Without a session there is nothing to delete, but only an admitted caller gets that
+        // answer.
         let answer = self.client.send_any(self.request(Method::DELETE, None)).await?;
         match answer.status() {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
@@ -118,7 +118,7 @@ impl StdioBridge {
         }
     }
 
-    /// Tells the client that one of its lines was no message.
+    /// Reports to the client that one of its lines was no message.
     pub fn refuse(&self, why: &str) {
         self.say(&failure(&Value::Null, PARSE_ERROR, &format!("Parse error: {why}")));
     }
@@ -248,8 +248,7 @@ impl StdioBridge {
         }
     }
 
-    /// Cancels a request. In a session the server is told; otherwise closing the connection ends
-    /// the request.
+    /// Cancels a request: in a session by a notification, otherwise by closing the connection.
     async fn cancel(self: &Arc<Self>, message: &Value) {
         let id = message["params"]["requestId"].to_string();
         if self.state.lock().session.is_some() && !is_self_contained(message) {
@@ -342,8 +341,8 @@ impl StdioBridge {
         }
     }
 
-    /// Ends the session. Requests that still wait for people are withdrawn, because nobody would
-    /// receive the result.
+    /// Ends the session. Requests that still wait for people are withdrawn: no client would receive
+    /// the result.
     pub async fn close(&self) {
         if self.state.lock().session.is_some() {
             let goodbye = self.client.send_any(self.request(Method::DELETE, None));

@@ -129,8 +129,8 @@ pub fn spending(spending: &Value) -> String {
     said
 }
 
-/// Returns everybody who has or had a token, of a list of tokens and logins: the identifier, the
-/// newest name, the mail address, and whether they have access.
+/// Returns all people of a list of tokens and logins: the identifier, the newest name, the mail
+/// address, and whether they have access.
 pub fn people(list: &Value) -> Vec<Value> {
     let mut people: Vec<Value> = Vec::new();
     for token in list["tokens"].as_array().into_iter().flatten() {

@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use super::{ClientError, ClientResult, PATIENCE, ServerClient, TrustedAuthorities};
+use super::{ANSWER_TIMEOUT, ClientError, ClientResult, ServerClient, TrustedAuthorities};
 
 /// Event with which the server greets a client that it has admitted.
 const GREETING: &str = "sessionRegistered";
@@ -84,7 +84,7 @@ impl SocketIoServer {
     /// [`ClientError::NotAdmitted`] if the server refuses the handshake, [`ClientError::Closed`] if
     /// it closes the connection or does not finish within 30 seconds, and those of any request.
     pub async fn connect(&self, auth: &Value) -> ClientResult<SocketIoClient> {
-        let connecting = timeout(PATIENCE, self.open(auth)).await;
+        let connecting = timeout(ANSWER_TIMEOUT, self.open(auth)).await;
         connecting.unwrap_or_else(|_| Err(self.closed()))
     }
 
@@ -97,7 +97,7 @@ impl SocketIoServer {
                 _ => Err(self.closed()),
             }
         };
-        timeout(PATIENCE, opened).await.unwrap_or_else(|_| Err(self.closed()))
+        timeout(ANSWER_TIMEOUT, opened).await.unwrap_or_else(|_| Err(self.closed()))
     }
 
     async fn open(&self, auth: &Value) -> ClientResult<SocketIoClient> {
@@ -177,7 +177,7 @@ impl SocketIoClient {
                 }
             }
         };
-        let answered = timeout(PATIENCE, answered).await;
+        let answered = timeout(ANSWER_TIMEOUT, answered).await;
         answered.unwrap_or_else(|_| Err(self.closed()))
     }
 
