@@ -8,8 +8,7 @@ use super::memory_accounts::{MemoryAccounts, PersonAccount};
 use super::socket_client::SocketClient;
 use super::tcp_connection::{AnsweringGuard, TcpConnection, TooManyConnections};
 
-/// Connection of a request, which counts as being answered until this is dropped; kept in the
-/// request's extensions.
+/// Connection of an HTTP request, in its extensions; the request is being answered until the drop.
 #[derive(Debug)]
 pub struct ConnectionArrival {
     /// Connection that the request came over.
@@ -24,8 +23,7 @@ impl ConnectionArrival {
     }
 }
 
-/// Long-polling [`SocketClient`] whose answer is on its way: when the client ends, so does the
-/// connection.
+/// Long-polling [`SocketClient`] whose answer is on its way: its end also ends the connection.
 #[derive(Debug)]
 pub struct CarriedConnection {
     /// Client that is answered.
@@ -57,7 +55,7 @@ pub struct RequestOwner {
 }
 
 impl RequestOwner {
-    /// Returns the owner of a request over this connection, who is not known yet.
+    /// Returns the owner, not known yet, of a request over this connection.
     pub fn unauthenticated(accounts: MemoryAccounts, transport: Arc<TcpConnection>) -> Self {
         Self { accounts, transport, account: Arc::default() }
     }

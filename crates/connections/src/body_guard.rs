@@ -1,8 +1,7 @@
 //! Bodies of HTTP requests, read only while the sender's token is good and only while they arrive.
 //!
-//! A request is authenticated by its headers, and its body may take as long as the sender likes. So
-//! the token is checked again when the body has arrived: what a request does, it does with a token
-//! that is good then.
+//! A body may take as long as the sender likes, so the token is checked again when it has arrived:
+//! what a request does, it does with a token that is good then.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -39,9 +38,8 @@ impl BodyGuard {
         Self { access, clock, end: Arc::default() }
     }
 
-    /// Wraps a body so that it breaks off with an error once the token ends or nothing comes.
-    ///
-    /// The last look at the token is after the last byte, before the reader learns of the end.
+    /// Wraps a body so that it breaks off with an error once the token ends or nothing comes. The
+    /// token is checked after the last byte, before the reader learns of the end.
     pub fn of(&self, body: Body) -> Body {
         if body.is_end_stream() {
             return body;

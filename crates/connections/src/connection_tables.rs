@@ -1,7 +1,4 @@
-//! Tables of the connections and clients of a registry, and the place of each in them, which is
-//! freed on drop.
-//!
-//! A table only counts, names and finds what it holds, so it may hold anything.
+//! Tables of the connections and clients of a registry, and the place of each, freed on drop.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -12,15 +9,14 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::unauthenticated::UnauthenticatedTable;
 
-/// Largest number of HTTP connections of one person, beside those of clients that poll: two for
-/// each MCP session of a person, and some more.
+/// Largest number of HTTP connections of one person, beside polling: some more than two for each of
+/// their MCP sessions.
 const HTTP_OF_PERSON: usize = 256;
 
 /// Table of all connections, with the largest number of them and the clock of their times.
 #[derive(Debug)]
 pub(super) struct TransportTable<T> {
     began: Instant,
-    /// Largest number of connections.
     most: usize,
     entries: Mutex<TransportEntries<T>>,
 }
@@ -41,14 +37,12 @@ pub(super) struct TransportPlace<T> {
     pub(super) peer: IpAddr,
 }
 
-/// Table of clients by their names.
 pub(super) type SessionTable<T> = Mutex<HashMap<String, Weak<T>>>;
 
 /// Entry of a client in a [`SessionTable`], removed on drop.
 #[derive(Debug)]
 pub(super) struct SessionPlace<T> {
     pub(super) table: Arc<SessionTable<T>>,
-    /// Name of the client's engine.io session.
     pub(super) name: String,
 }
 
@@ -60,7 +54,6 @@ pub(super) struct UnauthenticatedPlace<T> {
 }
 
 impl<T> TransportTable<T> {
-    /// Returns an empty table for at most so many connections.
     pub(super) fn new(most: usize) -> Self {
         let entries = TransportEntries {
             all: BTreeMap::new(),
@@ -69,18 +62,16 @@ impl<T> TransportTable<T> {
         Self { began: Instant::now(), most, entries: Mutex::new(entries) }
     }
 
-    /// Returns the largest number of connections.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Returns the number of connections of every kind that one person may have: half of all, so
-    /// that one person keeps nobody else out.
+    /// Returns the number of connections that one person may have: half, so that others can
+    /// connect.
     pub(super) fn connections_of_person(&self) -> usize {
         self.most / 2
     }
 
-    /// Returns the time on the clock of the table, in milliseconds.
     pub(super) fn now_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -89,21 +80,19 @@ impl<T> TransportTable<T> {
         self.entries.lock()
     }
 
-    /// Returns all connections. Collected before the lock is released: a connection that ends looks
-    /// for its own entry.
+    /// Returns all connections, collected under the lock: one that ends looks for its own entry.
     pub(super) fn every(&self) -> Vec<Arc<T>> {
         self.entries().all.values().filter_map(Weak::upgrade).collect()
     }
 }
 
 impl<T> TransportPlace<T> {
-    /// Returns the time on the clock of the table, in milliseconds.
     pub(super) fn now_ms(&self) -> u64 {
         self.table.now_ms()
     }
 
-    /// Counts the connection as one that has shown a token. Returns `true` if so many of these are
-    /// open that nobody new could come.
+    /// Counts the connection as one with a token; `true` if so many of these are open that no new
+    /// person could connect.
     pub(super) fn become_known(&self) -> bool {
         let mut entries = self.table.entries();
         entries.unauthenticated.remove(self.number);
@@ -111,7 +100,6 @@ impl<T> TransportPlace<T> {
         known > self.table.most - self.table.most / 8
     }
 
-    /// Counts the connection as one that has not shown a token.
     pub(super) fn become_unauthenticated(&self) {
         let mut entries = self.table.entries();
         if let Some(transport) = entries.all.get(&self.number).cloned() {
@@ -119,15 +107,12 @@ impl<T> TransportPlace<T> {
         }
     }
 
-    /// Returns the number of connections of every kind that one person may have.
     pub(super) fn connections_of_person(&self) -> usize {
         self.table.connections_of_person()
     }
 
-    /// Returns the number of HTTP connections that one person may have, beside those of clients
-    /// that poll.
     pub(super) fn http_of_person(&self) -> usize {
-        // Few enough that one person keeps nobody else out.
+        // Few enough that one person keeps no other out.
         HTTP_OF_PERSON.min(self.table.most / 4)
     }
 }

@@ -1,9 +1,9 @@
 //! Short messages that are written to a WebSocket at once, where nothing waits for it.
 //!
 //! The usual way of a message is a queue, a task that empties it, and the buffer of a library.
-//! Where all of these are empty, its frame can as well be handed to the system by whoever has it:
-//! that saves most of what a delivery costs. Order is kept, because messages that took the usual
-//! way count as waiting ([`SocketClient::queue`]) until their last byte was written.
+//! Where these are empty, the thread that has a frame hands it to the system, which saves most of
+//! the cost of a delivery. Order is kept: messages that took the usual way count as waiting
+//! ([`SocketClient::queue`]) until their last byte was written.
 
 use std::cell::RefCell;
 use std::io;
@@ -148,8 +148,8 @@ thread_local! {
 }
 
 /// Calls `deliver`, and makes of all messages that it writes directly to one of these clients one
-/// write, at its end. For clients that get one message this costs more than it saves: the state
-/// of each connection is fetched into the processor's cache twice.
+/// write at its end. Costs more than it saves for clients that get one message: the state of each
+/// connection is fetched into the processor's cache twice.
 pub fn gather_writes<'a>(
     clients: impl IntoIterator<Item = &'a SocketClient>,
     deliver: impl FnOnce(),
@@ -160,12 +160,12 @@ pub fn gather_writes<'a>(
         gathered.get_or_insert(transports);
         is_outermost
     });
-    // Dropped at the end, after a panic too: nobody else may write what was gathered.
+    // Dropped at the end, after a panic too: no other thread may write what was gathered.
     let _written = is_outermost.then(|| WriteGathered);
     deliver();
 }
 
-/// Writes what this thread has gathered, when it is dropped.
+/// Guard that writes what this thread has gathered when it is dropped.
 struct WriteGathered;
 
 impl Drop for WriteGathered {
@@ -176,7 +176,6 @@ impl Drop for WriteGathered {
     }
 }
 
-/// Returns `true` if this thread gathers frames for a connection.
 fn gathers(transport: &Arc<TcpConnection>) -> bool {
     GATHERED.with_borrow(|gathered| {
         gathered.iter().flatten().any(|known| Arc::ptr_eq(known, transport))
@@ -185,15 +184,14 @@ fn gathers(transport: &Arc<TcpConnection>) -> bool {
 
 impl SocketClient {
     /// Writes a message to the client's WebSocket at once, or at the end of [`gather_writes`], if
-    /// nothing waits for the client and the system has room. Otherwise returns `false`, and the
-    /// message has to take the usual way.
+    /// nothing waits for the client and the system has room. Otherwise returns `false`.
     pub fn write_directly(&self, frame: &TextFrame) -> bool {
         // The first message comes behind the library's own packet, which is not counted.
         if !self.has_been_sent() || self.is_ended() || self.is_waited_for() {
             return false;
         }
         let Some(transport) = self.websocket() else { return false };
-        // Somebody who writes now is not waited for.
+        // A thread that writes now is not waited for.
         let Some(mut outgoing) = transport.outgoing.try_lock() else { return false };
         // What was handed over meanwhile comes first.
         if self.is_waited_for() || !outgoing.is_between_frames {
@@ -217,8 +215,8 @@ impl SocketClient {
 }
 
 impl OutgoingState {
-    /// Adds a frame to those that this thread gathers. Returns `false` if another one does, or if
-    /// there are too many.
+    /// Adds a frame to those that this thread gathers; `false` if another one does or there are too
+    /// many.
     fn gather(&mut self, frame: &TextFrame) -> bool {
         let is_own = self.gatherer == Some(thread::current().id());
         let has_room = self.rest.len() + frame.0.len() <= GATHERED_BYTES;
@@ -229,7 +227,6 @@ impl OutgoingState {
     }
 }
 
-/// Writes the frames that were gathered for a connection.
 fn write_gathered(transport: &Arc<TcpConnection>) {
     let mut outgoing = transport.outgoing.lock();
     if outgoing.gatherer != Some(thread::current().id()) {
@@ -237,7 +234,7 @@ fn write_gathered(transport: &Arc<TcpConnection>) {
     }
     outgoing.gatherer = None;
     let frames = std::mem::take(&mut outgoing.rest);
-    // If the connection is gone, nobody reads them.
+    // If the connection is gone, no peer reads them.
     let Some(socket) = outgoing.socket.upgrade() else { return };
     match socket.try_write(&frames) {
         Ok(count) => {
@@ -294,7 +291,6 @@ async fn finish_frame(
     transport.wake_writer_now();
 }
 
-/// Writes what is left of a frame.
 async fn write_rest(transport: &TcpConnection, socket: &OwnedWriteHalf) -> io::Result<()> {
     loop {
         socket.writable().await?;

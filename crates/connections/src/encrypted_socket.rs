@@ -12,12 +12,10 @@ use tokio::net::TcpStream;
 use super::stream::ended;
 use super::tcp_connection::TcpConnection;
 
-/// TCP socket below an encryption, which can be ended by its [`TcpConnection`] and reports to it
-/// when the system has taken bytes.
-///
-/// What an [`ObservedStream`](super::ObservedStream) writes above goes into a buffer of the
-/// encryption first, so only this end knows if the peer reads. Ending the connection also ends a
-/// handshake, before there is a stream above.
+/// TCP socket below an encryption, which its [`TcpConnection`] can end, and which reports to it
+/// when the system has taken bytes: what is written above goes into a buffer of the encryption
+/// first, so only this end knows if the peer reads. Its end also ends a handshake, before there is
+/// a stream above.
 #[derive(Debug)]
 pub struct EncryptedSocket {
     socket: TcpStream,
@@ -41,7 +39,6 @@ impl EncryptedSocket {
         .await
     }
 
-    /// Returns the result of a poll, or the error of a connection that was ended.
     fn unless_ended<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if self.transport.is_ended() { Poll::Ready(Err(ended())) } else { polled }
     }

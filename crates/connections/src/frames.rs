@@ -1,13 +1,10 @@
-//! Lengths of WebSocket frames (RFC 6455, section 5.2), read from the passing bytes, without
-//! keeping them.
+//! Lengths of WebSocket frames (RFC 6455, section 5.2), read from the passing bytes.
 
 /// Longest header of a frame, in bytes: two, eight of the length, four of the mask.
 const LONGEST_HEADER: usize = 14;
-/// Bytes of a payload's beginning that are kept, unmasked: the types of an engine.io and of a
-/// socket.io packet.
+/// Bytes of a payload's beginning that are kept: the types of an engine.io and a socket.io packet.
 pub(super) const BEGINNING: usize = 2;
 
-/// Kind of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FrameKind {
     /// Further part of the message before.
@@ -19,13 +16,10 @@ pub(super) enum FrameKind {
     Binary,
     /// The peer closes the connection.
     Close,
-    /// Ping or pong.
     Heartbeat,
-    /// A kind that is not defined.
     Undefined,
 }
 
-/// A frame whose header is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameHeader {
     pub(super) kind: FrameKind,
@@ -37,7 +31,6 @@ pub(super) struct FrameHeader {
     pub(super) beginning: [u8; BEGINNING],
 }
 
-/// Event in the stream of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameEvent {
     /// A header is complete; nothing is known of the payload yet.
@@ -67,13 +60,12 @@ struct CurrentFrame {
 }
 
 impl FrameObserver {
-    /// Returns `true` if the next byte begins a frame.
     pub(super) fn is_between_frames(&self) -> bool {
         self.known == 0 && self.current.is_none()
     }
 
-    /// Follows `bytes`, and calls `tell` for each event, in order, until so many frames have
-    /// ended. Returns the number of bytes up to there.
+    /// Follows `bytes`, and calls `tell` for each event, until so many frames have ended; returns
+    /// the number of bytes up to there.
     pub(super) fn observe(
         &mut self,
         all: &[u8],
@@ -109,7 +101,6 @@ impl FrameObserver {
 }
 
 impl CurrentFrame {
-    /// Reads a complete header.
     fn read(header: &[u8]) -> Self {
         let (first, second) = (header[0], header[1]);
         let masked = second & 0x80 != 0;
@@ -158,8 +149,8 @@ impl CurrentFrame {
     }
 }
 
-/// Returns the length of a header that begins like this, in bytes, as far as it is known; never
-/// less than have come.
+/// Returns the length of a header in bytes, as far as its beginning says; never less than have
+/// come.
 fn header_length(begun: &[u8]) -> usize {
     let [_, second, ..] = begun else { return 2 };
     let of_length = match second & 0x7f {

@@ -7,15 +7,14 @@ use super::registry::ConnectionRegistry;
 use super::retained_buffers::RetainedBuffer;
 use super::tcp_connection::TcpConnection;
 
-/// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection
-/// hold it.
+/// Largest message, in bytes, that is not counted while it arrives: the connection's buffers hold
+/// it.
 const SMALL_MESSAGE_BYTES: u64 = 4 * 1024;
 /// Longest payload of a frame that is no part of a message (RFC 6455, section 5.5).
 const CONTROL_BYTES: u64 = 125;
 /// Frames that are handed over before other tasks have a turn.
 pub(super) const FRAMES_AT_ONCE: u32 = 64;
 
-/// Frames that a client sends.
 #[derive(Debug, Default)]
 pub(super) struct IncomingFrames {
     observer: FrameObserver,
@@ -37,8 +36,8 @@ struct IncomingMessage {
 }
 
 impl IncomingFrames {
-    /// Follows bytes up to the end of the last frame that may be handed over at once; returns the
-    /// number of bytes and of frames.
+    /// Follows bytes up to the last frame that may be handed over at once; returns bytes and
+    /// frames.
     pub(super) fn pass(
         &mut self,
         transport: &TcpConnection,
@@ -86,7 +85,6 @@ impl IncomingMessage {
         }
     }
 
-    /// Counts the declared length of a further frame.
     fn grow(&mut self, transport: &TcpConnection, frame: FrameHeader) -> Result<(), EndReason> {
         match frame.kind {
             FrameKind::Text | FrameKind::Binary => self.kind = frame.kind,
@@ -101,7 +99,6 @@ impl IncomingMessage {
             return Err(EndReason::MessageTooLarge);
         }
         let held = match (&mut self.held, session.person()) {
-            // Counted as it comes.
             (_, None) => Ok(()),
             (_, Some(_)) if self.length <= SMALL_MESSAGE_BYTES => Ok(()),
             (Some(held), Some(_)) => held.grow(self.length as usize - held.bytes()),
@@ -126,8 +123,8 @@ impl IncomingMessage {
         if session.person().is_none() {
             return if session.may_send_early() { Ok(()) } else { Err(EndReason::Protocol) };
         }
-        // A second CONNECT is answered by a packet that is not counted; one could begin with a
-        // frame of one byte.
+        // A second CONNECT is answered by an uncounted packet; one could begin with a one-byte
+        // frame.
         let connects = &frame.beginning == b"40" || (frame.length == 1 && !frame.is_final);
         if self.kind == FrameKind::Text && connects { Err(EndReason::Protocol) } else { Ok(()) }
     }

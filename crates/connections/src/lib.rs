@@ -1,19 +1,17 @@
 //! Connections of the server: what one is, what it may hold, and how it ends.
 //!
 //! **What it is.** Every accepted TCP connection is a [`TcpConnection`]. Its bytes pass through an
-//! [`ObservedStream`], which finds the ends of HTTP heads and the lengths of WebSocket frames
-//! before anything is buffered, and can be ended from outside. An HTTP request knows its connection
-//! by its [`ConnectionArrival`]. A client of socket.io is a [`SocketClient`], over one connection
-//! or, while it changes its transport, two.
+//! [`ObservedStream`]. An HTTP request knows its connection by its [`ConnectionArrival`]. A client
+//! of socket.io is a [`SocketClient`], over one connection or, while it changes its transport, two.
 //!
-//! **What it may hold.** Bytes that arrive, wait to be sent, or stay in buffers after a long
-//! message are counted in [`MemoryAccounts`]: for each person, for all who have not shown a token
-//! yet, and for the whole server. [`HeldBytes`] gives its bytes back when it is dropped.
+//! **What it may hold.** Bytes that arrive, wait or stay in buffers are counted in
+//! [`MemoryAccounts`] for each person, for all without a token, and for the server; [`HeldBytes`]
+//! gives them back on drop.
 //!
-//! **How it ends.** [`EndReason`] lists the reasons. The [`ConnectionRegistry`] has all connections
-//! and clients. It ends those that are overdue or hold the most, and makes room for newer ones.
+//! **How it ends.** [`EndReason`] lists the reasons. The [`ConnectionRegistry`] ends connections
+//! that are overdue or hold the most, and makes room for newer ones.
 //!
-//! **The short way out.** A short message to a client for whom nothing waits is written at once
+//! **The short way out.** A short message to a client for which nothing waits is written at once
 //! ([`TextFrame`], [`gather_writes`]), past the queue and the buffers of the libraries.
 
 // What a connection is.
@@ -57,8 +55,7 @@ pub use tcp_connection::{ConnectionAccess, TcpConnection, TooManyConnections};
 pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 /// Largest message of a person who may only read, in bytes.
 const READER_MESSAGE_BYTES: usize = 256 * 1024;
-/// Largest message of a client that has not shown a token yet, in bytes: long enough that one with
-/// a senseless name is told so.
+/// Largest message of a client without a token, in bytes: one with a senseless name is told so.
 pub const UNAUTHENTICATED_MESSAGE_BYTES: usize = 128 * 1024;
 
 /// Reason why the server ended a [`TcpConnection`] or a [`SocketClient`].
@@ -68,8 +65,8 @@ pub enum EndReason {
     Closed,
     /// Too much unsent data: more than one connection or one person may leave unread.
     TooSlow,
-    /// Connections of one person, or all of them, keep too much memory after long messages, and
-    /// this one keeps the most.
+    /// Connections of one person, or all, keep too much memory after long messages; this one the
+    /// most.
     KeepsTooMuch,
     /// The server holds as much as it may, and this connection holds the most.
     ServerFull,
@@ -91,8 +88,7 @@ pub enum EndReason {
     Flood,
     /// The token that the last request over this connection has shown is no longer valid.
     AccessEnded,
-    /// A newer connection needs the place: one of the same person, and this one is idle, or one of
-    /// somebody else, and this person has the most connections.
+    /// A newer connection needs the place, and this one is idle, or of the person with the most.
     TooManyOfPerson,
     /// A newer connection needs the place, and this one has not shown a token.
     TooManyUnauthenticated,

@@ -1,5 +1,4 @@
-//! Byte accounts: memory held for one person, for everybody without a token, and for the whole
-//! server.
+//! Byte accounts: memory held for one person, for everyone without a token, and for the server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,11 +18,10 @@ use super::socket_client::SocketClient;
 use super::tcp_connection::{TcpConnection, TooManyConnections};
 use super::{EndReason, MESSAGE_BYTES};
 
-/// Bytes that may wait to be sent to one person, over all connections, beyond the largest message
-/// among them.
+/// Bytes that may wait to be sent to one person, beyond the largest message among them.
 pub(super) const OUTGOING_BYTES: usize = 18 * 1024 * 1024;
-/// Bytes of events that may wait to be sent to one person for a moment: somebody pastes a long
-/// text, and everybody who reads with this token is sent it at once.
+/// Bytes of events that may wait to be sent to one person for a moment: a long text is pasted, and
+/// all clients with this token are sent it at once.
 const SURGE_BYTES: usize = 32 * 1024 * 1024 + MESSAGE_BYTES;
 /// Time for which more than [`OUTGOING_BYTES`] may wait.
 const SURGE: Duration = Duration::from_secs(2);
@@ -35,10 +33,10 @@ const ARRIVING_BYTES: usize = 64 * 1024 * 1024;
 const WAITING_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of bodies of HTTP requests of one person, until they are answered: two of the largest.
 const BODY_BYTES: usize = 64 * 1024 * 1024;
-/// Limit for incomplete messages, waiting messages and bodies, each, of a person who may only read,
-/// in bytes.
+/// Limit of incomplete messages, waiting messages and bodies, each, of a read-only person, in
+/// bytes.
 const READER_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes that arrive from everybody who has not shown a token.
+/// Bytes that arrive from everyone who has not shown a token.
 const UNAUTHENTICATED_BYTES: usize = 16 * 1024 * 1024;
 /// Long answers over HTTP that are prepared for one person at once.
 const LONG_ANSWERS: usize = 4;
@@ -51,7 +49,7 @@ pub struct MemoryAccounts(Arc<AccountsShared>);
 
 #[derive(Debug)]
 pub(super) struct AccountsShared {
-    /// Bytes that may be held in all accounts together.
+    /// Limit of the bytes in all accounts together.
     pub(super) ceiling: usize,
     held: AtomicUsize,
     /// Bytes of the buffers of all connections, which are counted apart: their clients make room.
@@ -78,10 +76,8 @@ pub struct PersonAccount {
     surge: LastingState,
     /// Time since which the connections keep more than they may for longer than a moment.
     pub(super) excess: LastingState,
-    /// Pace of the messages of all clients.
     pace: Mutex<MessagePace>,
     sessions: Mutex<Vec<Weak<SocketClient>>>,
-    /// Connections over which this person made the last HTTP request, the first first.
     connections: Mutex<Vec<Weak<TcpConnection>>>,
     /// Permits for answers over HTTP that may be long.
     reading: Arc<Semaphore>,
@@ -124,8 +120,7 @@ pub enum MemoryExhausted {
 }
 
 impl MemoryAccounts {
-    /// Returns accounts in which nothing is held yet, with a limit of `ceiling` bytes for all
-    /// together.
+    /// Returns empty accounts, with a limit of `ceiling` bytes for all together.
     pub fn new(ceiling: usize) -> Self {
         Self(Arc::new(AccountsShared {
             ceiling,
@@ -157,12 +152,12 @@ impl MemoryAccounts {
         account
     }
 
-    /// Returns an account for everybody who has not shown a token.
+    /// Returns an account for everyone who has not shown a token.
     pub(super) fn unauthenticated(&self) -> Arc<PersonAccount> {
         Arc::new(PersonAccount::new(Arc::clone(&self.0), true))
     }
 
-    /// Returns the bytes that are held for everybody together.
+    /// Returns the bytes that are held for everyone together.
     pub fn held(&self) -> usize {
         self.0.held.load(Ordering::Relaxed)
     }
@@ -174,7 +169,7 @@ impl MemoryAccounts {
         largest.max_by_key(|session| session.waiting_bytes())
     }
 
-    /// Ends clients of people for whom too much waits, or whose connections keep too much, for too
+    /// Ends clients of people for whom too much waits, or whose connections keep too much, too
     /// long.
     pub(super) fn end_surges(&self, now: Instant) {
         for person in self.0.people() {
@@ -183,7 +178,6 @@ impl MemoryAccounts {
         }
     }
 
-    /// Ends a connection of the person with the most connections.
     pub(super) fn make_person_give_way(&self) {
         let people = self.0.people();
         if let Some(person) = people.into_iter().max_by_key(|person| person.connection_count()) {
@@ -237,8 +231,7 @@ impl PersonAccount {
         Ok(HeldBytes { account: Arc::clone(self), purpose, bytes })
     }
 
-    /// Returns `true` if so much waits to be sent to this person that nothing large should be
-    /// prepared for them.
+    /// Returns `true` if nothing large should be prepared for this person, for whom so much waits.
     pub fn is_busy(&self) -> bool {
         let largest = self.largest.load(Ordering::Relaxed);
         self.outgoing.load(Ordering::Relaxed).saturating_sub(largest) >= BUSY_BYTES
@@ -299,15 +292,15 @@ impl PersonAccount {
         self.shared.remove(bytes);
     }
 
-    /// Counts a message for one of this person's clients. For a moment, more may wait than for
-    /// longer; see [`PersonAccount::end_surge`].
+    /// Counts a message for one of this person's clients. More may wait for a moment; see
+    /// [`PersonAccount::end_surge`].
     pub(super) fn queue(&self, bytes: usize) -> Result<(), MemoryExhausted> {
         let limit = self.limit(HeldPurpose::Outgoing, bytes).max(SURGE_BYTES);
         self.add(HeldPurpose::Outgoing, bytes, limit)
     }
 
-    /// Ends clients to which nothing was sent meanwhile, the slowest first, if more than
-    /// [`OUTGOING_BYTES`] wait for longer than a moment.
+    /// Ends clients to which nothing was sent meanwhile, slowest first, if too much waits for too
+    /// long.
     fn end_surge(&self, now: Instant) {
         if self.surge.lasts(self.is_surging(), now).is_none_or(|time| time < SURGE) {
             return;
@@ -325,8 +318,7 @@ impl PersonAccount {
         self.outgoing.load(Ordering::Relaxed).saturating_sub(largest) > OUTGOING_BYTES
     }
 
-    /// Counts messages of one of this person's clients; returns the time to wait before more are
-    /// read.
+    /// Counts messages of this person; returns the time to wait before more are read.
     pub(super) fn pace(&self, messages: u32, now: Instant) -> Duration {
         self.pace.lock().take(messages, now)
     }
@@ -337,14 +329,14 @@ impl PersonAccount {
     }
 
     /// Removes messages of a client that ends from the person's account; they stay counted for the
-    /// whole server until [`PersonAccount::freed`].
+    /// server until [`PersonAccount::freed`].
     pub(super) fn given_up(&self, bytes: usize) {
         self.remove(HeldPurpose::Outgoing, bytes);
         self.shared.held.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Removes the bytes of [`PersonAccount::given_up`] from the server's account, when they are no
-    /// longer in memory.
+    /// Removes bytes of [`PersonAccount::given_up`] from the server's account: they are out of
+    /// memory.
     pub(super) fn freed(&self, bytes: usize) {
         self.shared.remove(bytes);
     }
@@ -357,9 +349,8 @@ impl PersonAccount {
         sessions.len()
     }
 
-    /// Adds a connection over which this person makes HTTP requests. The oldest idle one makes room
-    /// if there are `most`, beside one for each client without a WebSocket, or if this person has
-    /// `most_of_all` connections of every kind.
+    /// Adds a connection for this person's HTTP requests. The oldest idle one makes room if there
+    /// are `most`, beside one for each client without a WebSocket, or `most_of_all` of every kind.
     pub(super) fn add_connection(
         &self,
         added: &Arc<TcpConnection>,
@@ -384,8 +375,8 @@ impl PersonAccount {
         Ok(())
     }
 
-    /// Returns the number of connections of this person: those for HTTP, and one for each client
-    /// with a WebSocket or with one on its way.
+    /// Returns the number of this person's connections: for HTTP, and for WebSockets, begun ones
+    /// too.
     pub(super) fn connection_count(&self) -> usize {
         self.socket_count() + self.http_connections().len()
     }
@@ -395,8 +386,8 @@ impl PersonAccount {
         self.live_sessions().iter().map(|it| it.socket_count()).sum()
     }
 
-    /// Ends one connection of this person so that somebody else can connect: the oldest for HTTP
-    /// that is idle, or else that of the newest client, or else the newest for HTTP.
+    /// Ends one connection of this person for another person's: the oldest idle one for HTTP, or
+    /// that of the newest client, or the newest for HTTP.
     pub(super) fn give_way(&self) {
         let http = self.http_connections();
         if let Some(idle) = http.iter().find(|it| !it.is_answering()) {
@@ -431,7 +422,6 @@ impl PersonAccount {
         }
     }
 
-    /// Returns the client of this person with the most unsent bytes.
     pub(super) fn largest_session(&self) -> Option<Arc<SocketClient>> {
         self.live_sessions().into_iter().max_by_key(|session| session.waiting_bytes())
     }
@@ -471,7 +461,6 @@ impl Drop for HeldBytes {
     }
 }
 
-/// Error of [`add_within`]: the sum would exceed the limit.
 struct AccountFull;
 
 /// Adds `bytes` if the sum stays within the limit.

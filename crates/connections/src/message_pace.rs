@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Messages of one client in a burst. More than the events that are answered, so that a client that
-/// sends too many is told so, and not only slowed down.
+/// Messages of one client in a burst: more than the events that are answered, so that a client that
+/// sends too many gets an answer, and is not only slowed down.
 const CLIENT_BURST: u32 = 8_192;
 /// Sustained messages of one client per second.
 const CLIENT_PER_SECOND: u32 = 2_500;
@@ -33,17 +33,14 @@ pub(super) struct MessagePace {
 }
 
 impl MessagePace {
-    /// Returns the pace of one client.
     pub(super) fn of_client() -> Self {
         Self::new(CLIENT_BURST, CLIENT_PER_SECOND)
     }
 
-    /// Returns the pace of one person, over all clients.
     pub(super) fn of_person() -> Self {
         Self::new(PERSON_BURST, PERSON_PER_SECOND)
     }
 
-    /// Returns the pace of new polling clients.
     pub(super) fn of_handshakes() -> Self {
         Self::new(HANDSHAKE_BURST, HANDSHAKES_PER_SECOND)
     }

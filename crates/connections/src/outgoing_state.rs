@@ -1,5 +1,3 @@
-//! State of what is written over a connection.
-
 use std::sync::Weak;
 use std::thread::ThreadId;
 

@@ -25,8 +25,8 @@ use super::unauthenticated::UnauthenticatedTable;
 
 /// Largest number of connections that have not shown a token.
 const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
-/// Largest number of connections without a token from one address, except loopback, where a reverse
-/// proxy connects for many.
+/// Largest number of connections without a token from one address, except loopback: reverse
+/// proxies.
 const UNAUTHENTICATED_OF_ADDRESS: usize = 256;
 /// Largest number of polling clients that have not shown a token.
 const UNAUTHENTICATED_SESSIONS: usize = 1_024;
@@ -53,18 +53,15 @@ pub struct ConnectionRegistry(Arc<RegistryState>);
 #[derive(Debug)]
 struct RegistryState {
     accounts: MemoryAccounts,
-    /// Account of everybody who has not shown a token.
     unauthenticated: Arc<PersonAccount>,
-    /// Largest number of connections that have not shown a token.
     most_unauthenticated: usize,
     numbers: AtomicU64,
     transports: Arc<TransportTable<TcpConnection>>,
-    /// Clients by the name of their engine.io session: all that poll, others once they have shown a
-    /// token.
+    /// Clients by the name of their engine.io session: polling ones, others once they show a token.
     sessions: Arc<SessionTable<SocketClient>>,
     /// Polling clients that have not shown a token.
     unauthenticated_sessions: Arc<Mutex<UnauthenticatedTable<SocketClient>>>,
-    /// Pace of new polling clients; locked by whoever is next.
+    /// Pace of new polling clients; locked by the next in line.
     handshakes: tokio::sync::Mutex<MessagePace>,
 }
 
@@ -73,7 +70,6 @@ struct RegistryState {
 #[error("there are too many connections")]
 pub struct TooManySessions;
 
-/// Connection or client that holds bytes without having shown a token.
 enum UnauthenticatedHolder {
     Connection(Arc<TcpConnection>),
     Client(Arc<SocketClient>),
@@ -102,8 +98,8 @@ impl ConnectionRegistry {
         &self.0.accounts
     }
 
-    /// Registers an accepted connection. If there are too many, the oldest without a token makes
-    /// room for it, of the address that has most, or else the person with the most connections.
+    /// Registers an accepted connection. If there are too many, room is made by the oldest without
+    /// a token, of the address that has most, or else by the person with the most connections.
     pub fn accept(&self, peer: IpAddr) -> Arc<TcpConnection> {
         let number = self.0.next_number();
         let peer = network(peer);
@@ -146,8 +142,7 @@ impl ConnectionRegistry {
     }
 
     /// Returns a new polling client, to be named by [`ConnectionRegistry::name`], and the name of
-    /// the one that made room for it, if there were too many without a token: the oldest of the
-    /// address that has most.
+    /// the one that made room for it, if there were too many without a token.
     pub fn polling_client(&self, transport: &TcpConnection) -> (Arc<SocketClient>, Option<String>) {
         let number = self.0.next_number();
         let place =
@@ -173,8 +168,8 @@ impl ConnectionRegistry {
     /// Admits a client that has shown a token.
     ///
     /// # Errors
-    /// [`TooManySessions`] if the person has as many clients as one person may have, or if there
-    /// are too many connections and this person has the most.
+    /// [`TooManySessions`] if the person has as many clients as one may have, or if there are too
+    /// many connections and this person has the most.
     pub fn admit(
         &self,
         session: &Arc<SocketClient>,
@@ -192,7 +187,6 @@ impl ConnectionRegistry {
         if session.is_ended() { Err(TooManySessions) } else { Ok(()) }
     }
 
-    /// Registers a client under the name of its engine.io session.
     pub fn name(&self, session: &Arc<SocketClient>, name: String) {
         self.0.sessions.lock().insert(name.clone(), Arc::downgrade(session));
         session.be_named(SessionPlace { table: Arc::clone(&self.0.sessions), name });
@@ -203,8 +197,8 @@ impl ConnectionRegistry {
         self.0.sessions.lock().get(name).and_then(Weak::upgrade)
     }
 
-    /// Holds bytes that came without a token. Those who hold most without a token make room for
-    /// them.
+    /// Holds bytes that came without a token, for which the clients that hold most of these make
+    /// room.
     pub fn hold_unauthenticated(&self, bytes: usize) -> Result<HeldBytes, MemoryExhausted> {
         loop {
             match self.0.unauthenticated.hold(HeldPurpose::Arriving, bytes) {
@@ -214,8 +208,8 @@ impl ConnectionRegistry {
         }
     }
 
-    /// Ends the oldest connection that has not shown a token, of the address that has most, after a
-    /// connection could not be accepted.
+    /// Ends the oldest connection without a token, of the address that has most, after a failed
+    /// accept.
     pub fn make_place(&self) {
         let oldest = self.0.transports.entries().unauthenticated.take_oldest_of_most();
         if let Some(oldest) = oldest {
@@ -256,7 +250,7 @@ impl RegistryState {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns who holds most without a token, of the address that holds most.
+    /// Returns the largest holder without a token, of the address that holds most.
     fn largest_unauthenticated(&self) -> Option<UnauthenticatedHolder> {
         let (connections, clients) = (
             self.transports.entries().unauthenticated.live(),
@@ -304,8 +298,7 @@ impl UnauthenticatedHolder {
     }
 }
 
-/// Returns the address by which connections are counted: for IPv6, the network that one customer is
-/// given.
+/// Returns the address by which connections are counted; for IPv6, the network of one customer.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {

@@ -4,14 +4,12 @@
 /// lines before a head do not end it.
 #[derive(Debug, Default)]
 pub(super) struct HeadEnd {
-    /// `true` if the head has begun.
     has_begun: bool,
     /// `true` if nothing but a carriage return has come since the last line feed.
     at_line_start: bool,
 }
 
 impl HeadEnd {
-    /// Returns the number of bytes up to the end of the head, if it is among these.
     pub(super) fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {

@@ -2,8 +2,8 @@
 //!
 //! The buffers of a WebSocket stay as long as its longest frame was. Of one person's connections
 //! that keep too much, and of the server's, the largest are ended, those with nothing to send
-//! first: their clients connect again and get what they missed, with short buffers. Whoever is
-//! being sent a long message at that moment is given time to read it.
+//! first: their clients connect again and get what they missed, with short buffers. A client that
+//! is being sent a long message is given time to read it.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -23,20 +23,18 @@ const COLLECTED_BYTES: usize = 128 * 1024;
 const PERSON_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes that connections of a person who may only read keep, beyond those of the largest.
 const READER_BYTES: usize = 24 * 1024 * 1024;
-/// Bytes that connections of one person keep in addition for a moment, while they are sent long
-/// messages.
+/// Bytes that connections of one person keep in addition for a moment, for long messages.
 const MOMENT_BYTES: usize = 48 * 1024 * 1024;
 /// Time for which connections of one person may keep more than they may for longer.
 const MOMENT: Duration = Duration::from_secs(10);
 
-/// Buffer of one direction of a WebSocket.
 #[derive(Debug, Default)]
 pub(super) struct RetainedBuffer {
     bytes: usize,
 }
 
 impl RetainedBuffer {
-    /// Grows the buffer for a frame of this length that is received.
+    /// Grows the buffer for a received frame of this length.
     pub(super) fn grow(&mut self, session: &SocketClient, length: u64) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > self.bytes.max(SHORT_BUFFER_BYTES) {
@@ -48,7 +46,7 @@ impl RetainedBuffer {
         }
     }
 
-    /// Grows the buffer for a frame of this length that is sent, and what is collected with it.
+    /// Grows the buffer for a sent frame of this length and what is collected with it.
     pub(super) fn grow_to_send(&mut self, session: &SocketClient, length: u64) {
         // A buffer that is already so long is not worth a look at the queue.
         let collected = if self.bytes < COLLECTED_BYTES { session.waiting_bytes() } else { 0 };
@@ -57,8 +55,8 @@ impl RetainedBuffer {
 }
 
 impl SocketClient {
-    /// Counts bytes that a buffer of its connection keeps in addition, and ends other clients if
-    /// its person's connections, or all connections, then keep too much.
+    /// Counts bytes that a buffer keeps in addition, and ends other clients if connections keep too
+    /// much.
     pub(super) fn keep(&self, more: usize) {
         let Some(person) = self.person() else { return };
         person.shared.kept.add(more);
@@ -69,7 +67,6 @@ impl SocketClient {
         person.shared.reduce_kept(self);
     }
 
-    /// Counts the buffers of its connections no more.
     pub(super) fn stop_keeping(&self) {
         if let Some(person) = self.person() {
             let bytes = self.kept.take();
@@ -86,9 +83,9 @@ impl PersonAccount {
         self.reduce_kept(None, lasts.is_some_and(|time| time >= MOMENT));
     }
 
-    /// Ends clients until the connections keep no more than they may, those that keep most first,
-    /// and only such as are not reading. Others are ended too if that `is_late`, or if the
-    /// connections keep more than they may for a moment.
+    /// Ends clients that are not reading until the connections keep no more than they may, those
+    /// that keep most first. Others are ended too if that `is_late`, or the limit for a moment is
+    /// passed.
     fn reduce_kept(&self, except: Option<&SocketClient>, is_late: bool) {
         loop {
             let excess = self.kept_in_excess();
@@ -114,8 +111,8 @@ impl PersonAccount {
         kept.saturating_sub(limit + largest.unwrap_or_default())
     }
 
-    /// Returns the client whose connection keeps the most, those that are not reading first, and
-    /// `true` if it is one of these.
+    /// Returns the client whose connection keeps the most, those that are not reading first, for
+    /// which the flag is `true`.
     fn largest_keeper(&self, except: Option<&SocketClient>) -> Option<(bool, Arc<SocketClient>)> {
         let now = Instant::now();
         let is_other = |it: &SocketClient| except.is_none_or(|except| !std::ptr::eq(it, except));
@@ -128,8 +125,8 @@ impl PersonAccount {
 }
 
 impl AccountsShared {
-    /// Ends other clients until all connections together keep no more than they may, of the people
-    /// whose connections keep the most.
+    /// Ends other clients, of the people whose connections keep most, until all are within their
+    /// limit.
     fn reduce_kept(&self, except: &SocketClient) {
         while self.kept.get() > self.ceiling / 4 {
             let mut people = self.people();

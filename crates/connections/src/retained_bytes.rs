@@ -1,5 +1,3 @@
-//! Count of the bytes that connections keep in their buffers.
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Count of kept bytes: of one connection, one person or the server.
@@ -7,12 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct RetainedBytes(AtomicUsize);
 
 impl RetainedBytes {
-    /// Counts more bytes.
     pub(super) fn add(&self, bytes: usize) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Counts bytes no more.
     pub(super) fn remove(&self, bytes: usize) {
         self.0.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -22,7 +18,6 @@ impl RetainedBytes {
         self.0.swap(0, Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes.
     pub(super) fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }

@@ -40,13 +40,10 @@ pub struct SocketClient {
     queue: Mutex<OutgoingQueue>,
     /// Notified when all waiting messages were sent, and at the end.
     sent: Notify,
-    /// Account of its person, once a token was shown.
     person: OnceLock<Arc<PersonAccount>>,
     /// Messages that it sent before it showed a token.
     early: Mutex<EarlyWrites>,
-    /// Pace of its messages.
     pace: Mutex<MessagePace>,
-    /// `true` while its transport is long polling.
     is_polling: AtomicBool,
     /// Cancelled when it ends.
     ended: CancellationToken,
@@ -56,7 +53,6 @@ pub struct SocketClient {
     pub(super) kept: RetainedBytes,
     /// Whether a message was sent to it.
     has_been_sent: AtomicBool,
-    /// Its WebSocket, once it has one.
     websocket: OnceLock<Weak<TcpConnection>>,
     /// Connections that carry it now.
     transports: Mutex<Vec<Weak<TcpConnection>>>,
@@ -68,11 +64,9 @@ pub struct SocketClient {
     unauthenticated: Mutex<Option<UnauthenticatedPlace<Self>>>,
 }
 
-/// Messages that are not sent yet, in order.
 #[derive(Debug, Default)]
 struct OutgoingQueue {
     lengths: VecDeque<usize>,
-    /// Sum of `lengths`.
     bytes: usize,
     /// Largest length since nothing waited.
     largest: usize,
@@ -82,8 +76,8 @@ struct OutgoingQueue {
     moved: Option<Instant>,
 }
 
-/// Messages of a client that has not shown a token. They are counted until the token comes, for
-/// each may be answered by a packet that is not counted.
+/// Messages of a client without a token, counted until it comes: each may be answered by a packet
+/// that is not counted.
 #[derive(Debug, Default)]
 struct EarlyWrites {
     messages: u32,
@@ -109,7 +103,6 @@ pub enum QueueOverflow {
 }
 
 impl SocketClient {
-    /// Returns a client that has not shown a token.
     pub(super) fn new(unauthenticated: Option<UnauthenticatedPlace<Self>>) -> Arc<Self> {
         Arc::new(Self {
             pace: Mutex::new(MessagePace::of_client()),
@@ -140,7 +133,6 @@ impl SocketClient {
         }
     }
 
-    /// Stores the entry of the client under its name.
     pub(super) fn be_named(&self, place: SessionPlace<Self>) {
         let mut named = self.place.lock();
         if named.is_none() {
@@ -156,12 +148,10 @@ impl SocketClient {
         self.person.get()
     }
 
-    /// Returns the name of its engine.io session, once known.
     pub(super) fn name(&self) -> Option<String> {
         self.place.lock().as_ref().map(|place| place.name.clone())
     }
 
-    /// Returns `true` while its transport is long polling.
     pub(super) fn is_polling(&self) -> bool {
         self.is_polling.load(Ordering::Relaxed)
     }
@@ -169,9 +159,8 @@ impl SocketClient {
     /// Begins the switch from long polling to a WebSocket over this connection.
     ///
     /// # Errors
-    /// [`SwitchRefused`] if the client has a WebSocket, if another one is on its way, if its person
-    /// has as many connections as one person may have, or if so much waits that long polling may
-    /// have taken a part of it.
+    /// [`SwitchRefused`] if the client has a WebSocket or another is on its way, if its person has
+    /// too many connections, or if so much waits that long polling may have taken a part of it.
     pub fn begin_switch(&self, transport: &Arc<TcpConnection>) -> Result<(), SwitchRefused> {
         let most = transport.place.connections_of_person();
         let is_full = self.person().is_some_and(|person| person.connection_count() >= most);
@@ -208,17 +197,14 @@ impl SocketClient {
         }
     }
 
-    /// Returns its WebSocket, if it has one.
     pub(super) fn websocket(&self) -> Option<Arc<TcpConnection>> {
         self.websocket.get()?.upgrade()
     }
 
-    /// Returns `true` if a message was sent to it.
     pub(super) fn has_been_sent(&self) -> bool {
         self.has_been_sent.load(Ordering::Acquire)
     }
 
-    /// Returns `true` if a message waits to be sent to it.
     pub(super) fn is_waited_for(&self) -> bool {
         !self.queue.lock().lengths.is_empty()
     }
@@ -252,15 +238,14 @@ impl SocketClient {
         early.messages <= MESSAGES_BEFORE_TOKEN
     }
 
-    /// Counts bytes that came before a token was shown. `count` holds them in the account of
-    /// everybody without a token.
+    /// Counts bytes that came before a token; `count` holds them in the account of everyone without
+    /// one.
     pub fn hold_early(
         &self,
         bytes: usize,
         count: impl FnOnce(usize) -> Result<HeldBytes, MemoryExhausted>,
     ) -> Result<(), MemoryExhausted> {
-        // Released before `count` is called: to make room, other clients may be ended, and this one
-        // too.
+        // Released before `count`: to make room, other clients may be ended, and this one too.
         let held = self.early.lock().held.take();
         let before = held.as_ref().map_or(0, HeldBytes::bytes);
         if before.saturating_add(bytes) > EARLY_BYTES {
@@ -272,7 +257,6 @@ impl SocketClient {
         Ok(())
     }
 
-    /// Returns the bytes that came before a token was shown.
     pub(super) fn early_bytes(&self) -> usize {
         self.early.lock().held.as_ref().map_or(0, HeldBytes::bytes)
     }
@@ -306,8 +290,7 @@ impl SocketClient {
     }
 
     /// Counts messages whose beginning was written, as one: it comes before all that wait. It is
-    /// kept where there is no room for it too, for a few kilobytes of each client are all that can
-    /// be.
+    /// kept where there is no room too: each client has a few kilobytes of these at most.
     pub(super) fn queue_first(&self, length: usize) {
         let mut queue = self.queue.lock();
         if queue.given_up.is_some() {
@@ -354,8 +337,8 @@ impl SocketClient {
         self.waits_since(now).is_some_and(|time| time < STALLED)
     }
 
-    /// Returns the time for which it takes nothing of what waits; `None` while it reads, and if
-    /// nothing waits.
+    /// Returns the time for which it takes nothing of what waits; `None` if it reads or nothing
+    /// waits.
     pub(super) fn stalled_for(&self, now: Instant) -> Option<Duration> {
         self.waits_since(now).filter(|time| *time >= STALLED)
     }
@@ -370,16 +353,15 @@ impl SocketClient {
         Some(written.map_or(waits, |written| waits.min(written)))
     }
 
-    /// Returns `true` if so much waits to be sent that nothing large should be prepared for this
-    /// client.
+    /// Returns `true` if nothing large should be prepared for this client: too much waits.
     pub fn is_busy(&self) -> bool {
         let queue = self.queue.lock();
         queue.bytes.saturating_sub(queue.largest) >= BUSY_BYTES
             || self.person().is_some_and(|person| person.is_busy())
     }
 
-    /// Returns the client to end so that this one may be sent `length` bytes more: another one of
-    /// this person with many more unsent bytes, if there is one.
+    /// Returns the client to end so that this one may be sent `length` bytes more: another of this
+    /// person with many more unsent bytes.
     pub fn slower_sibling(&self, length: usize) -> Option<Arc<Self>> {
         let largest = self.person()?.largest_session()?;
         let own = self.waiting_bytes() + length + MESSAGE_OVERHEAD;
@@ -404,7 +386,7 @@ impl SocketClient {
                 self.cut.cancel();
             }
         }
-        // Before its connections end: nobody chooses it again to make room. No lock is held here,
+        // Before its connections end: it is not chosen again to make room. No lock is held here,
         // because a connection that ends calls this again.
         self.ended.cancel();
         self.stop_keeping();
@@ -444,12 +426,10 @@ impl SocketClient {
         }
     }
 
-    /// Returns `true` if the client has ended.
     pub fn is_ended(&self) -> bool {
         self.ended.is_cancelled()
     }
 
-    /// Waits for the end of the client.
     pub async fn ended(&self) {
         self.ended.cancelled().await;
     }

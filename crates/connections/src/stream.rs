@@ -30,10 +30,8 @@ pub struct ObservedStream<S> {
     connections: ConnectionRegistry,
     incoming: IncomingSide,
     outgoing: OutgoingSide,
-    /// `true` if what is written here goes into a buffer first; then the [`EncryptedSocket`] below
-    /// reports what the system has taken.
-    ///
-    /// [`EncryptedSocket`]: super::EncryptedSocket
+    /// `true` if a buffer takes what is written; then the
+    /// [`EncryptedSocket`](super::EncryptedSocket) below reports what the system has taken.
     is_encrypted: bool,
     /// `true` if a frame was written that closes the WebSocket: nothing may follow it.
     has_closed: bool,
@@ -41,8 +39,8 @@ pub struct ObservedStream<S> {
     kept: BytesMut,
     /// `true` if other tasks have a turn before the next read.
     yields: bool,
-    /// Wait before the next read, because messages come too fast. Meanwhile the system's buffers
-    /// fill, and the peer has to wait.
+    /// Wait before the next read, because messages come too fast; meanwhile the system's buffers
+    /// fill.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
@@ -60,17 +58,14 @@ enum OutgoingSide {
     Frames(FrameObserver, RetainedBuffer),
 }
 
-/// Returns `true` if a frame holds an event or an acknowledgement, which [`SocketClient::queue`]
-/// has counted.
+/// Returns `true` for an event or acknowledgement, which [`SocketClient::queue`] has counted.
 fn is_counted(frame: FrameHeader) -> bool {
     frame.kind == FrameKind::Text && matches!(&frame.beginning, b"42" | b"43")
 }
 
 impl<S> ObservedStream<S> {
-    /// Wraps an encrypted stream over the [`EncryptedSocket`] of this connection, which the
-    /// registry has accepted.
-    ///
-    /// [`EncryptedSocket`]: super::EncryptedSocket
+    /// Wraps an encrypted stream over the [`EncryptedSocket`](super::EncryptedSocket) of an
+    /// accepted connection.
     pub fn encrypted(
         inner: S,
         transport: Arc<TcpConnection>,
@@ -139,7 +134,6 @@ impl<S> ObservedStream<S> {
         }
     }
 
-    /// Follows bytes that were written.
     fn written(&mut self, bytes: &[u8]) {
         if !self.is_encrypted {
             self.transport.has_written();
@@ -189,7 +183,6 @@ impl<S> Drop for ObservedStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> ObservedStream<S> {
-    /// Waits until more may be read.
     fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if std::mem::take(&mut self.yields) {
             context.waker().wake_by_ref();

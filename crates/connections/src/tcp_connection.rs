@@ -20,15 +20,15 @@ use super::outgoing_state::OutgoingState;
 use super::socket_client::SocketClient;
 
 /// Longest wait for a request, or for the handshake after the upgrade, without a token.
-const UNAUTHENTICATED_PATIENCE: Duration = Duration::from_secs(10);
+const UNAUTHENTICATED_WAIT: Duration = Duration::from_secs(10);
 /// Longest duration of a request without a token.
 const UNAUTHENTICATED_REQUEST: Duration = Duration::from_secs(30);
 /// Longest wait of a connection that has shown a token for its next request.
 const IDLE: Duration = Duration::from_mins(2);
 /// Longest silence of a WebSocket: the heartbeat asks every 25 seconds and waits 20 for the answer.
 const SILENCE: Duration = Duration::from_secs(46);
-/// Longest time during which a peer accepts no bytes. A reader that is slow, but reads, empties a
-/// part of the system's buffer in less.
+/// Longest time during which a peer accepts no bytes. A slow reader empties a part of the system's
+/// buffer in less.
 const STALL: Duration = Duration::from_mins(1);
 /// Time for the answers to requests that were made before their token ended.
 const LAST_ANSWERS_MS: u64 = 10_000;
@@ -64,25 +64,21 @@ pub struct TcpConnection {
     is_known: AtomicBool,
     /// `true` if the last read ended with the head of a request.
     has_head: AtomicBool,
-    /// State of what is written; held while something is written.
     pub(super) outgoing: Mutex<OutgoingState>,
     /// Client it carries, once it is a WebSocket.
     session: OnceLock<Arc<SocketClient>>,
     /// `true` while the client it is to carry still has its other transport, long polling.
     is_probe: AtomicBool,
-    /// Person who made the last HTTP request.
     owner: Mutex<Option<Arc<PersonAccount>>>,
     /// Token of the last HTTP request, and its access.
     access: Mutex<Option<(TokenId, Arc<dyn ConnectionAccess>)>>,
     /// Time at which the access was found to have ended, in ms; 0 if it has not.
     access_ended_ms: AtomicU64,
-    /// Number of requests that are being answered.
     requests: AtomicU32,
     /// Bytes of a request's head, until the request begins.
     head: Mutex<Option<HeldBytes>>,
     /// Time of the last read, in milliseconds on the registry's clock.
     read_ms: AtomicU64,
-    /// Time of the last write, in ms.
     written_ms: AtomicU64,
     /// Time at which a request last began or its answer was complete, or of the upgrade, in ms.
     request_ms: AtomicU64,
@@ -140,13 +136,12 @@ impl TcpConnection {
         }
     }
 
-    /// Returns `true` if the connection was ended.
     pub fn is_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Marks the connection as one that has shown a token. If so many of these are open that nobody
-    /// new could come, the person with the most of them gives way.
+    /// Marks the connection as one with a token. If so many of these are open that no new person
+    /// could connect, the person with the most of them gives way.
     pub fn become_known(&self) {
         if !self.is_known.swap(true, Ordering::Relaxed) {
             if self.place.become_known() {
@@ -188,7 +183,6 @@ impl TcpConnection {
         self.access_ended_ms.store(0, Ordering::Relaxed);
     }
 
-    /// Returns `true` if a token was shown.
     pub(super) fn is_known(&self) -> bool {
         self.is_known.load(Ordering::Relaxed)
     }
@@ -201,7 +195,6 @@ impl TcpConnection {
         AnsweringGuard(Arc::clone(self))
     }
 
-    /// Returns `true` if a request is being answered.
     pub(super) fn is_answering(&self) -> bool {
         self.requests.load(Ordering::Relaxed) > 0
     }
@@ -226,14 +219,12 @@ impl TcpConnection {
         self.is_upgraded.store(true, Ordering::Release);
     }
 
-    /// Returns `true` if frames are to be expected.
     pub(super) fn is_upgraded(&self) -> bool {
         self.is_upgraded.load(Ordering::Acquire)
     }
 
-    /// Carries this client from now on, as a WebSocket; called when the switch is agreed to.
-    ///
-    /// A client that began with long polling keeps that until it asks for the other transport: if
+    /// Carries this client from now on, as a WebSocket; called when the switch is agreed to. A
+    /// client that began with long polling keeps that until it asks for the other transport: if
     /// this one ends before, the client does not.
     pub fn carry(self: &Arc<Self>, session: &Arc<SocketClient>) {
         self.is_probe.store(session.is_polling(), Ordering::Release);
@@ -266,13 +257,11 @@ impl TcpConnection {
         }
     }
 
-    /// Returns the client it carries as a WebSocket.
     pub(super) fn session(&self) -> Option<&Arc<SocketClient>> {
         self.session.get()
     }
 
-    /// Counts bytes of a request's head that have come. `hold_unauthenticated` holds them in the
-    /// account of everybody without a token.
+    /// Counts bytes of a request's head that have come; `hold_unauthenticated` holds them.
     pub(super) fn count_head(
         &self,
         bytes: usize,
@@ -281,8 +270,7 @@ impl TcpConnection {
         if self.is_answering() {
             return Ok(());
         }
-        // Released before more is held: to make room, other connections may be ended, and this one
-        // too.
+        // Released before more is held: to make room, connections may be ended, this one too.
         let before = self.take_head().map_or(0, |held| held.bytes());
         let owner = self.owner.lock().clone().filter(|_| self.is_known());
         let held = match owner {
@@ -318,32 +306,27 @@ impl TcpConnection {
         self.writer.wake();
     }
 
-    /// Records a read.
     pub(super) fn has_read(&self) {
         self.read_ms.store(self.place.now_ms(), Ordering::Relaxed);
     }
 
-    /// Records a write.
     pub(super) fn has_written(&self) {
         self.written_ms.store(self.place.now_ms(), Ordering::Relaxed);
         self.stalled_ms.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the time since the last write.
     pub(super) fn since_written(&self) -> Duration {
         let written_ms = self.written_ms.load(Ordering::Relaxed);
         Duration::from_millis(self.place.now_ms().saturating_sub(written_ms))
     }
 
-    /// Records that nothing can be written now.
     pub(super) fn has_stalled(&self) {
         if self.stalled_ms.load(Ordering::Relaxed) == 0 {
             self.stalled_ms.store(self.place.now_ms().max(1), Ordering::Relaxed);
         }
     }
 
-    /// Returns the reason to end the connection at `now_ms` on the registry's clock, if there is
-    /// one.
+    /// Returns the reason to end the connection at `now_ms` on the registry's clock, if any.
     pub(super) fn overdue(&self, now_ms: u64) -> Option<EndReason> {
         let since = |time: &AtomicU64| {
             Duration::from_millis(now_ms.saturating_sub(time.load(Ordering::Relaxed)))
@@ -356,7 +339,7 @@ impl TcpConnection {
             return if self.is_known() {
                 (since(&self.read_ms) > SILENCE).then_some(EndReason::Silent)
             } else {
-                (request > UNAUTHENTICATED_PATIENCE).then_some(EndReason::HandshakeTimeout)
+                (request > UNAUTHENTICATED_WAIT).then_some(EndReason::HandshakeTimeout)
             };
         }
         if self.is_after_access(now_ms) {
@@ -364,7 +347,7 @@ impl TcpConnection {
         }
         let quiet = request.min(since(&self.written_ms));
         let patience = match (self.requests.load(Ordering::Relaxed), self.is_known()) {
-            (0, false) => UNAUTHENTICATED_PATIENCE,
+            (0, false) => UNAUTHENTICATED_WAIT,
             (0, true) => IDLE,
             (_, false) => UNAUTHENTICATED_REQUEST,
             // An answer may have to wait for people.
@@ -373,8 +356,7 @@ impl TcpConnection {
         (quiet > patience).then_some(EndReason::Idle)
     }
 
-    /// Returns `true` if the access of the last request has ended and no answer is to be waited
-    /// for.
+    /// Returns `true` if the last request's access has ended and no answer is to be waited for.
     fn is_after_access(&self, now_ms: u64) -> bool {
         let has_ended = self.access.lock().as_ref().is_some_and(|(_, access)| access.has_ended());
         if !has_ended {

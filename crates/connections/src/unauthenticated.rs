@@ -1,11 +1,9 @@
-//! Connections and clients that have not shown a token, counted by address: the address with the
-//! most makes room for others.
+//! Connections and clients without a token, counted by address: the one with most makes room.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
 
-/// Connections or clients that have not shown a token, and their addresses.
 #[derive(Debug)]
 pub(super) struct UnauthenticatedTable<T> {
     /// Entries by number, the oldest first.
@@ -20,24 +18,20 @@ impl<T> Default for UnauthenticatedTable<T> {
 }
 
 impl<T> UnauthenticatedTable<T> {
-    /// Returns the number of all.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Returns the number of those from this address.
     pub(super) fn count_of(&self, peer: IpAddr) -> usize {
         self.by_address.get(&peer).copied().unwrap_or_default()
     }
 
-    /// Adds one with its number and address.
     pub(super) fn add(&mut self, number: u64, peer: IpAddr, added: Weak<T>) {
         if self.all.insert(number, (peer, added)).is_none() {
             *self.by_address.entry(peer).or_default() += 1;
         }
     }
 
-    /// Removes the one with this number.
     pub(super) fn remove(&mut self, number: u64) -> Option<Weak<T>> {
         let (peer, removed) = self.all.remove(&number)?;
         if let Some(count) = self.by_address.get_mut(&peer) {
@@ -59,8 +53,8 @@ impl<T> UnauthenticatedTable<T> {
         }
     }
 
-    /// Removes and returns the oldest from the address with the most; of several such addresses,
-    /// the oldest of all.
+    /// Removes and returns the oldest from the address with the most; of several such, the oldest
+    /// of all.
     pub(super) fn take_oldest_of_most(&mut self) -> Option<Arc<T>> {
         loop {
             let most = self.by_address.values().max().copied()?;
