@@ -29,11 +29,10 @@ use crate::cli::{Command, CommandLine, sample_config, write_man_pages};
 use crate::config::ServerConfig;
 use output::{say, write_out};
 
-/// Future of a server that runs until it is told to stop.
+/// Future of a server that runs until its signal to stop.
 pub type ServerRun = std::pin::Pin<Box<dyn Future<Output = Result<()>>>>;
 
-/// Runs the command of a command line; `serve` is the server, which runs where no other command is
-/// named.
+/// Runs the command of a command line; without one, `serve`, the server.
 #[boxed(?Send)]
 pub async fn run(
     line: CommandLine,

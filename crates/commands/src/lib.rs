@@ -1,5 +1,4 @@
-//! The command line of Copydesk: its options, the configuration made of them and of
-//! `copydesk.toml`, and all commands but the server itself.
+//! The command line of Copydesk: options, configuration, and all commands but the server itself.
 
 pub mod cli;
 pub mod commands;

@@ -56,8 +56,7 @@ pub(super) async fn restore(args: RestoreArgs) -> Result<()> {
     say(&format!("restored into {place}\n{}{owner}", put_aside.unwrap_or_default()))
 }
 
-/// Opens a backup and checks everything in it, as `copydesk check` does, before anything is
-/// changed; prints what is left of doubt.
+/// Opens a backup and checks everything in it before anything is changed; prints doubts.
 async fn looked_through(args: &RestoreArgs) -> Result<VerifiedBackup> {
     let damaged =
         if args.despite_damage { DamagedContent::Accepted } else { DamagedContent::Refused };

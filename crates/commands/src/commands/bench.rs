@@ -10,7 +10,6 @@ use copydesk_load_test::{LoadPlan, LoadTest, TestedServer, open_file_limit};
 /// Files that the load test and the server need besides their connections.
 const OTHER_FILES: u64 = 64;
 
-/// Runs the load test and prints its results.
 pub(super) async fn run(args: BenchArgs) -> Result<CommandOutcome> {
     let plan = LoadPlan {
         documents: args.documents,

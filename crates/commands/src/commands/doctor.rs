@@ -1,6 +1,5 @@
-//! `copydesk doctor`: what is missing, wrong or slow on this machine, and how to mend it.
-//!
-//! The probes ask the machine and the services; the findings are made of their answers, as values.
+//! `copydesk doctor`: what is missing, wrong or slow on this machine, and how to mend it. The
+//! probes ask the machine and the services; the findings are made of their answers, as values.
 
 mod findings;
 mod machine;
@@ -14,7 +13,6 @@ use crate::cli::DoctorArgs;
 use crate::config::ServerConfig;
 use findings::{DoctorFinding, DoctorReport, FindingState};
 
-/// Examines everything that the options name, and prints what was found.
 pub(super) async fn run(args: DoctorArgs) -> Result<CommandOutcome> {
     let findings = match ServerConfig::load(args.serve) {
         Ok(config) => examine(&config, args.url.as_deref()).await,

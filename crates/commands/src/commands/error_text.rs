@@ -2,8 +2,7 @@
 
 use anyhow::Error;
 
-/// Returns an error and its causes in one line. A cause is left out if the words before it end with
-/// it already.
+/// Returns an error and its causes in one line, without a cause that the words before end with.
 pub fn error_text(error: &Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1) {

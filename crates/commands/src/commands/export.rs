@@ -9,7 +9,6 @@ use copydesk_api::export_input;
 use copydesk_ids::DocumentId;
 use copydesk_rooms::ExportSnapshot;
 
-/// Exports a document into a file or to standard output.
 pub(super) async fn run(args: ExportArgs) -> Result<()> {
     let store = visit(args.data, args.database_url).await?;
     let id = DocumentId::from(args.document);

@@ -13,7 +13,7 @@ use copydesk_client::mcp::{InputLine, StdioBridge, input_lines, write_line};
 
 use super::stop_signal;
 
-/// Carries messages until the client has no more, or the process is told to stop.
+/// Carries messages until the client has no more, or the process gets the signal to stop.
 pub(super) async fn run(args: McpArgs) -> Result<()> {
     let token = token(&args)?;
     // Under --no-auth any token is accepted; otherwise the server needs one to identify the caller.
@@ -46,8 +46,7 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
     ended
 }
 
-/// Returns the token that was given, or the owner's in the data directory of a server on this
-/// machine.
+/// Returns the token that was given, or the owner's of a server on this machine.
 fn token(args: &McpArgs) -> Result<Option<String>> {
     if let Some(token) = &args.token {
         return Ok(Some(token.trim().to_owned()));

@@ -1,5 +1,4 @@
-//! `copydesk migrate`: moves everything that is stored between a data directory and a PostgreSQL
-//! database.
+//! `copydesk migrate`: moves what is stored between a data directory and a PostgreSQL database.
 
 use std::fmt::Write as _;
 
@@ -11,7 +10,6 @@ use copydesk_store::{Store, StoreError, StorePlace, TransferCounts, TransferRepo
 use super::say;
 use super::stored_data::require_data;
 
-/// Copies everything from one place to the other; prints what was copied.
 pub(super) async fn run(args: MigrateArgs) -> Result<()> {
     let (from, to) = (place(&args.from)?, place(&args.to)?);
     require_data(&from).await?;

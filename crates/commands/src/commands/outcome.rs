@@ -15,7 +15,7 @@ pub enum CommandOutcome {
     Unreadable,
     /// Request that people rejected, or that failed.
     Refused,
-    /// Request that expired, or that nobody decided in time.
+    /// Request that expired, or that was not decided in time.
     Late,
 }
 

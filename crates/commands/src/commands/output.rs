@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-/// Writes content into a file, or to standard output.
 pub(super) async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
     if let Some(path) = path {
         return tokio::fs::write(path, content)

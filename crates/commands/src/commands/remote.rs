@@ -52,7 +52,6 @@ fn ended_by(error: ClientError) -> Result<CommandOutcome> {
     Err(error.into())
 }
 
-/// Lists the documents.
 pub(super) async fn docs(args: DocsArgs) -> Result<()> {
     let list = client(&args.server)?.all(&["documents"], &[], "documents").await?;
     if args.server.json {
@@ -62,7 +61,6 @@ pub(super) async fn docs(args: DocsArgs) -> Result<()> {
     }
 }
 
-/// Copies a document.
 pub(super) async fn duplicate(document: &str, server: &ServerArgs) -> Result<()> {
     let path = ["documents", document, "duplicate"];
     let copy = client(server)?.post(&path, &json!({})).await?;
@@ -73,7 +71,7 @@ pub(super) async fn duplicate(document: &str, server: &ServerArgs) -> Result<()>
     }
 }
 
-/// Asks the agent, and waits for the result with `--wait`.
+/// Asks the agent; with `--wait`, waits for the result.
 pub(super) async fn ask(args: AskArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     let mut wish = json!({"prompt": args.prompt, "context": {"documentId": args.document}});
@@ -119,8 +117,7 @@ async fn wait(
             return finished(&state, args.server.json);
         }
         let waits = state["waiting"][0].as_str();
-        // Short waits until a request waits for people, so that it is shown soon; then until that
-        // request is resolved.
+        // Short waits until a request waits for people, to show it soon; then until it is resolved.
         let seconds = if waits.is_some() { WAIT_S } else { 1 };
         let seconds = left.map_or(seconds, |left| seconds.min(left.as_secs().max(1))).to_string();
         let run = ["sessions", session, "runs", run];

@@ -1,9 +1,8 @@
-//! Signals that tell a process to stop.
+//! Signals that stop a process.
 
 use anyhow::Result;
 
-/// Returns a future that waits for SIGTERM or SIGINT. A signal that comes before it is polled
-/// counts too.
+/// Returns a future that waits for SIGTERM or SIGINT, also one that came before it is polled.
 pub fn stop_signal() -> Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {

@@ -14,7 +14,6 @@ pub(super) async fn visit(data: Option<PathBuf>, database_url: Option<String>) -
     Ok(Store::open(place, StoreAccess::Visit).await?)
 }
 
-/// Returns the place of the data for a command that opens it itself.
 pub(super) fn place(data: Option<PathBuf>, database_url: Option<String>) -> Result<StorePlace> {
     Ok(match config::database(database_url)? {
         Some(url) => StorePlace::Postgres(url),

@@ -46,8 +46,8 @@ async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
     Ok(format!("{}\n", client.issue(&wish(args)).await?.token))
 }
 
-/// Runs the command in the data directory. A server that runs on it sees a new token at once, and a
-/// revoked one within a second.
+/// Runs the command in the data directory. A server on it sees new and revoked tokens within a
+/// second.
 async fn in_directory(args: TokenArgs) -> Result<String> {
     let store = visit(args.data.clone(), args.database_url.clone()).await?;
     let said = with(&Authenticator::new(store.clone()), &args).await;
@@ -79,7 +79,6 @@ async fn list(auth: &Authenticator, now_ms: u64) -> Result<TokenList> {
     Ok(convert::token_list(tokens, logins, &"".into(), now_ms))
 }
 
-/// Returns the token and the login that are to be tied, if any.
 fn tie(args: &TokenArgs) -> Option<(&str, &str)> {
     Some((args.tie.as_deref()?, args.login.as_deref()?))
 }
@@ -107,7 +106,7 @@ fn wish(args: &TokenArgs) -> IssueToken {
     }
 }
 
-/// Formats tokens, and, if anybody has signed in, logins.
+/// Formats tokens, and, if people have signed in, logins.
 fn tables(list: &TokenList) -> String {
     let tokens = table(&list.tokens);
     if list.logins.is_empty() {
@@ -128,8 +127,7 @@ fn tables(list: &TokenList) -> String {
     format!("{tokens}\n{}", in_columns(&rows))
 }
 
-/// Formats tokens in columns, for people and for `awk`: the name, which may have spaces, comes
-/// last.
+/// Formats tokens in columns, for people and `awk`: the name, which may have spaces, comes last.
 fn table(tokens: &[TokenLine]) -> String {
     let head = ["ID", "ROLE", "STATUS", "DOCUMENT", "EXPIRES", "LAST-USED", "LOGIN", "NAME"];
     let mut rows = vec![head.map(str::to_owned)];

@@ -1,5 +1,4 @@
-//! Commands that only a server runs, as its worker processes: `copydesk supervise`,
-//! `grammar-worker` and `claude-tools`.
+//! Commands that only a server runs, as its worker processes.
 
 #[cfg(any(unix, feature = "grammar"))]
 use anyhow::Context as _;
@@ -11,7 +10,6 @@ use crate::cli::{ClaudeToolsArgs, SuperviseArgs};
 #[cfg(unix)]
 use copydesk_llm::claude_cli;
 
-/// Runs `copydesk supervise`.
 #[cfg(target_os = "linux")]
 pub(super) fn supervise(args: &SuperviseArgs) -> Result<()> {
     let supervised = copydesk_processes::supervisor::supervise(&args.mark, &args.command);
@@ -24,7 +22,6 @@ pub(super) fn supervise(_: &SuperviseArgs) -> Result<()> {
     anyhow::bail!("commands are supervised on Linux only")
 }
 
-/// Runs `copydesk grammar-worker`.
 #[cfg(feature = "grammar")]
 pub(super) fn grammar_worker() -> Result<()> {
     #[cfg(target_os = "linux")]
@@ -38,7 +35,6 @@ pub(super) fn grammar_worker() -> Result<()> {
     bail!("this build has no grammar checker (feature `grammar`)")
 }
 
-/// Runs `copydesk claude-tools`.
 #[cfg(unix)]
 pub(super) fn claude_tools(args: &ClaudeToolsArgs) -> Result<()> {
     let connected = claude_cli::connect(&args.socket, &args.secret, args.of.clone());

@@ -6,7 +6,6 @@ use std::net::{IpAddr, SocketAddr};
 use crate::cli::ServeArgs;
 use copydesk_auth::{ExpiryError, LoginRoleError, LoginRoles, parse_expiry};
 
-/// `true` if this build can ask identity providers.
 const HAS_OIDC: bool = cfg!(feature = "oidc");
 /// Default lifetime of a token from signing in, in ms.
 const LIFETIME_MS: u64 = 12 * 60 * 60 * 1_000;
@@ -49,7 +48,7 @@ pub enum SignInConfigError {
     /// Provider without a name for this server.
     #[error("--oidc-issuer needs --oidc-client-id, the name of this server at the provider")]
     NoClient,
-    /// Provider without anybody who may sign in.
+    /// Provider without people who may sign in.
     #[error(
         "--oidc-issuer needs --oidc-role, or nobody could sign in: for example --oidc-role editor=group:writers, or --oidc-role viewer=anyone"
     )]
@@ -82,8 +81,7 @@ pub enum SignInConfigError {
 }
 
 impl SignInConfig {
-    /// Reads the options `args`, or what the settings file `file` has instead. Returns `None`
-    /// without a provider.
+    /// Reads the options `args`, or what the settings file `file` has instead; `None`: no provider.
     pub(super) fn read(
         args: &ServeArgs,
         file: &ServeArgs,

@@ -21,9 +21,7 @@ const CLOCK_TOLERANCE_MS: u64 = 5_000;
 /// One examined thing, and its state in plain words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct DoctorFinding {
-    /// Name of what was examined, such as `data`.
     pub check: &'static str,
-    /// State of it.
     pub state: FindingState,
     /// State in words.
     pub message: String,
@@ -67,10 +65,8 @@ impl DoctorFinding {
     }
 }
 
-/// Everything that was found.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct DoctorReport {
-    /// Findings, in the order in which they were made.
     pub findings: Vec<DoctorFinding>,
 }
 

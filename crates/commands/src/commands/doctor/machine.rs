@@ -16,8 +16,8 @@ pub(super) use copydesk_load_test::open_file_limit;
 const SYNCS: usize = 15;
 /// Bytes written before each sync: a page of the database.
 const PAGE: [u8; 4096] = [0; 4096];
-/// Longest wait for what listens on the port.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Longest wait for an answer of the program that listens on the port.
+const PORT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Tries to listen where the server will.
 pub(super) async fn port(config: &ServerConfig) -> DoctorFinding {
@@ -40,7 +40,7 @@ async fn is_served(config: &ServerConfig) -> bool {
     let Ok(client) = ServerClient::patient(&config.linked_address(config.listen), None) else {
         return false;
     };
-    matches!(tokio::time::timeout(PATIENCE, client.readiness()).await, Ok(Ok(_)))
+    matches!(tokio::time::timeout(PORT_TIMEOUT, client.readiness()).await, Ok(Ok(_)))
 }
 
 /// Writes into the data folder, or where it will be created.
@@ -77,7 +77,6 @@ fn sync_time(folder: &Path) -> SyncTime {
     })
 }
 
-/// Looks for the files and folders that the options name.
 pub(super) async fn named_files(config: &ServerConfig) -> Vec<DoctorFinding> {
     let tls = config.tls.iter().flat_map(|it| [&it.certificate, &it.key]);
     let files = tls.chain(&config.node_ca).chain(&config.prices);

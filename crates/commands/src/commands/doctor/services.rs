@@ -12,8 +12,8 @@ use copydesk_llm::scripted::ScriptedModel;
 use copydesk_llm::{Model, ModelError};
 use copydesk_store::PostgresServer;
 
-/// Longest wait for the list of models of a provider.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest wait for a provider's list of models.
+const MODELS_TIMEOUT: Duration = Duration::from_secs(10);
 /// HTTP statuses with which a key is refused.
 const REFUSED: [u16; 2] = [401, 403];
 
@@ -30,7 +30,6 @@ pub(super) async fn database(config: &ServerConfig) -> Vec<DoctorFinding> {
     [findings::database(&name, found)].into_iter().chain(clock).collect()
 }
 
-/// Asks Redis, if there is one.
 pub(super) async fn redis(config: &ServerConfig) -> Option<DoctorFinding> {
     let url = config.redis.as_ref()?;
     let asked = url.ping().await.map_err(|error| error.to_string());
@@ -74,15 +73,15 @@ fn harper() -> Result<Option<usize>, String> {
 /// Counts the models that a provider lists.
 async fn listed(model: anyhow::Result<Arc<dyn Model>>) -> Result<Option<usize>, String> {
     let model = model.map_err(|error| super::super::error_text(&error))?;
-    match tokio::time::timeout(PATIENCE, model.list()).await {
+    match tokio::time::timeout(MODELS_TIMEOUT, model.list()).await {
         Ok(Ok(names)) => Ok(Some(names.len())),
         Ok(Err(error)) => Err(in_own_words(&error)),
-        Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+        Err(_) => Err(format!("no answer within {} s", MODELS_TIMEOUT.as_secs())),
     }
 }
 
-/// Describes the failure of a model. The message of a provider is left out: it may repeat a part
-/// of the key.
+/// Describes the failure of a model without the provider's message, which may repeat a part of the
+/// key.
 fn in_own_words(error: &ModelError) -> String {
     match error {
         ModelError::Api { status: Some(status), .. } if REFUSED.contains(status) => {

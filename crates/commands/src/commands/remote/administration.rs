@@ -1,5 +1,4 @@
-//! `copydesk spending`: shows what models have cost, and sets limits; `copydesk share`: roles in a
-//! document; `copydesk person`: lists people, shows what is stored of one, and deletes it.
+//! `copydesk spending`, `copydesk share` and `copydesk person`.
 
 use std::time::Duration;
 

@@ -50,7 +50,6 @@ pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Fine)
 }
 
-/// Returns the name of a file, without its ending.
 fn stem(file: &Path) -> String {
     file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }

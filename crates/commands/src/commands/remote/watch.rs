@@ -15,8 +15,7 @@ use super::{client, open, say, say_json, style, text_of};
 /// Polling interval.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Prints new requests and their ends until interrupted. If the server goes away meanwhile, waits
-/// for it.
+/// Prints new requests and their ends until interrupted, waiting for a server that goes away.
 pub(crate) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     let document = args.document.as_deref();
@@ -82,8 +81,7 @@ async fn look(
             break;
         }
     }
-    // Ended requests of private documents are in no list; if one cannot be read, its document is
-    // gone.
+    // Ended requests of private documents are in no list; an unreadable one's document is gone.
     let listed: BTreeSet<&str> = open.iter().chain(&ended).map(id).collect();
     let lost = watching.open.iter().filter(|known| !listed.contains(known.as_str()));
     let mut found = Vec::new();
@@ -121,7 +119,6 @@ fn id(request: &Value) -> &str {
     request["request_id"].as_str().unwrap_or_default()
 }
 
-/// Requests of the server that are known.
 #[derive(Debug, Default)]
 struct KnownRequests {
     has_begun: bool,
