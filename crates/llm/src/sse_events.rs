@@ -33,7 +33,6 @@ impl SseSplitter {
     /// Takes the next piece of the stream and adds the events that it completes.
     ///
     /// # Errors
-    ///
     /// Fails for a line that is not UTF-8; the events before it are added.
     pub(super) fn feed(&mut self, piece: &[u8], events: &mut Vec<SseEvent>) -> ModelResult<()> {
         for byte in piece {

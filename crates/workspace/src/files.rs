@@ -70,7 +70,6 @@ impl Workspace {
     /// the file meanwhile is lost ([`replace`]).
     ///
     /// # Errors
-    ///
     /// [`WorkspaceError::Changed`] if the stamp differs, [`WorkspaceError::Busy`] if another
     /// program is writing the file, [`WorkspaceError::Kept`] if there are two versions now, or the
     /// reason why the file cannot be written. In all cases except [`WorkspaceError::Kept`] the file

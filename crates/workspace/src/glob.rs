@@ -22,7 +22,6 @@ impl Workspace {
     /// left out if `hidden` is true for their path from the workspace's top.
     ///
     /// # Errors
-    ///
     /// [`WorkspaceError::Pattern`] or [`WorkspaceError::Outside`] for a wrong pattern, or an error
     /// about the folder.
     pub fn glob(
