@@ -53,8 +53,8 @@ struct AnthropicApi {
     base: String,
     model: String,
     patience: RetryPolicy,
-    /// `true` while tool calls are requested with [`EAGER`]. Some servers that speak this API do
-    /// not know that field.
+    /// `true` while tool calls are requested with [`EAGER`], which not all servers of this API
+    /// know.
     eager: AtomicBool,
     /// Models that accept fewer output tokens here than the price list says.
     lower_limit_models: Mutex<HashSet<String>>,
@@ -102,13 +102,12 @@ impl Model for AnthropicModel {
     }
 }
 
-/// Request in bytes. It is serialised once, however often it is tried, so that nothing large has to
-/// be taken apart when the answer arrives.
+/// Request in bytes, serialised once: nothing large has to be taken apart when the answer arrives.
 #[derive(Clone)]
 struct RequestBytes {
     model: String,
-    /// `true` if the request has the limit of output tokens from the price list, and a lower one
-    /// could be tried.
+    /// `true` if the request has the output limit of the price list, so that a lower one can be
+    /// tried.
     is_list_limit: bool,
     /// `true` if the request asks for tool calls while they are written.
     is_eager: bool,
@@ -125,7 +124,6 @@ impl RequestBytes {
         Self { model, is_list_limit, is_eager, json: request.to_string().into() }
     }
 
-    /// Returns a copy of the request with a change.
     fn with(&self, change: impl FnOnce(&mut Value)) -> Self {
         // These bytes were written here.
         let mut request = serde_json::from_slice(&self.json).unwrap_or_default();
@@ -137,8 +135,8 @@ impl RequestBytes {
 impl AnthropicApi {
     /// Builds the request as it is sent. The prompt cache works on byte-equal prefixes (tools,
     /// system, messages), so nothing that changes from call to call may stand before the
-    /// conversation. There are at most three of the four breakpoints that are allowed: the rules,
-    /// the document (marked by the prompt), and the last block.
+    /// conversation. Of the four allowed breakpoints at most three are used: the rules, the
+    /// document (marked by the prompt), and the last block.
     fn body(&self, request: ModelRequest) -> Value {
         let mut request = request;
         let stop_sequences = std::mem::take(&mut request.stop_sequences);
@@ -153,8 +151,8 @@ impl AnthropicApi {
         }
         if self.eager.load(Ordering::Relaxed) {
             for tool in tools(&mut body) {
-                // People watch a change while it is written; without this field it arrives when it
-                // is complete.
+                // People watch a change while it is written; without this field it arrives
+                // complete.
                 tool[EAGER] = json!(true);
             }
         }
@@ -234,8 +232,8 @@ impl AnthropicApi {
         }
     }
 
-    /// Returns the request to try after an error of status 400 with the text `message`, or `None`
-    /// if the error is about something else. A limit that holds for every request is remembered.
+    /// Returns the request to try after an error of status 400 with the text `message`, if there is
+    /// one. A limit that holds for every request is remembered.
     fn without_refused_field(&self, body: &RequestBytes, message: &str) -> Option<RequestBytes> {
         if message.contains("max_tokens") && body.is_list_limit {
             // The server allows fewer tokens than the price list says, or fewer after a long
@@ -257,7 +255,6 @@ impl AnthropicApi {
         None
     }
 
-    /// Returns the largest number of output tokens that `model` can be asked for here.
     fn max_output(&self, model: &str) -> u32 {
         let listed = prices::max_output(model);
         if self.lower_limit_models.lock().contains(model) {
@@ -298,8 +295,8 @@ fn versioned(request: RequestBuilder) -> RequestBuilder {
     request.header("anthropic-version", API_VERSION).header("accept", "application/json")
 }
 
-/// Returns the message as the provider accepts it, also if other models have written in it. Blank
-/// texts are removed, because the provider refuses them; a message without content becomes `None`.
+/// Returns the message as the provider accepts it, also if other models have written in it; `None`
+/// if nothing is left without blank texts, which the provider refuses.
 fn sendable(mut message: ChatMessage) -> Option<ChatMessage> {
     message.content.retain(|block| block.as_text().is_none_or(|text| !text.trim().is_empty()));
     message.content.iter_mut().for_each(make_sendable);

@@ -46,15 +46,14 @@ impl TryUsage {
 }
 
 impl DeltaSink {
-    /// Records the tokens that the answer of `model` has used so far, as the provider reports them.
-    /// If the try fails, the tokens are sent as lost.
+    /// Records the tokens that the answer of `model` has used so far; sent as lost if the try
+    /// fails.
     pub(super) fn uses(&self, model: &str, usage: TokenUsage) {
         self.used.set(model, usage);
     }
 
-    /// Records that a request to `model` is about to leave. If the try fails before the provider
-    /// has reported any tokens, it is sent as lost without tokens: the provider may have read the
-    /// request all the same.
+    /// Records that a request to `model` is about to leave. If the try fails before any tokens are
+    /// reported, it is sent as lost: the provider may have read the request all the same.
     pub(super) fn begin(&self, model: &str) {
         self.used.begin(model);
     }
@@ -71,8 +70,8 @@ impl DeltaSink {
         }
     }
 
-    /// Waits until the channel has room, and sends the delta. A reader that is gone is no error:
-    /// the work is about to be dropped.
+    /// Sends the delta once the channel has room. A reader that is gone is no error: the work is
+    /// about to be dropped.
     pub(super) async fn send(&self, delta: AnswerDelta) {
         self.has_sent.store(true, Ordering::Relaxed);
         self.sender.send(delta).await.ok();
@@ -112,8 +111,7 @@ struct RunningCall {
 }
 
 impl RunningCall {
-    /// Ends the stream without an answer, after the tokens used in vain. The work is dropped at
-    /// once.
+    /// Ends the stream without an answer, after the tokens used in vain; drops the work at once.
     fn fail(mut self, error: ModelError) -> (Result<AnswerDelta, ModelError>, Option<Self>) {
         let Some(lost) = self.used.take() else { return (Err(error), None) };
         self.work = Box::pin(async { Err(error) });
@@ -233,8 +231,8 @@ pub(super) fn log(request_id: &str, model: &str, answer: &Result<AssistantMessag
     }
 }
 
-/// Parses the input of a call. Text that is not a JSON object stays text: the tool refuses it, and
-/// the model is told the reason.
+/// Parses the input of a call. Text that is no JSON object stays text, which the tool refuses with
+/// the reason.
 pub(super) fn input(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
         Ok(Value::Null) => Value::Object(Map::new()),

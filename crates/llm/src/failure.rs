@@ -1,10 +1,8 @@
-//! Failures of a model: for each kind, one code for programs and one sentence for people. Pure
-//! functions.
+//! Failures of a model: for each kind, one code for programs and one sentence for people.
 
 use super::ModelError;
 
-/// Kind of [`ModelError`], as far as it makes a difference to people: its code for programs, and
-/// the sentence that tells people what they can do.
+/// Kind of [`ModelError`]: its code for programs, and the sentence with what people can do.
 type FailureKind = (&'static str, &'static str);
 
 /// The provider does not know the key, or the key does not allow the request.
@@ -106,8 +104,7 @@ impl ModelError {
         }
     }
 
-    /// Returns a sentence for people: what happened and what they can do. The provider's own words
-    /// are in the log.
+    /// Returns a sentence for people: what happened and what they can do.
     pub fn for_people(&self) -> String {
         let (code, words) = kind_of(self);
         match self {

@@ -1,10 +1,10 @@
-//! A model without a network: Harper's grammar rules and a few plain commands behind the tools of
-//! every model.
+//! A model without a network: Harper's grammar rules and plain commands behind the tools of every
+//! model.
 //!
-//! It behaves like any other model: it reads the prompt, the document and the selection, says a
-//! sentence, calls one tool, and closes with a sentence about the result. Its dictionary (some 160
-//! MB once unpacked) is never unloaded by the library, so it is kept in a child process, which is
-//! started for the first text and ended when nobody has asked for a while.
+//! It behaves like any other model: it says a sentence, calls one tool, and closes with a sentence
+//! about the result. The library never unloads its dictionary (some 160 MB once unpacked), so that
+//! is kept in a child process, which is started for the first text and ended after a while without
+//! one.
 
 mod edits;
 mod grammar_checker;
@@ -48,9 +48,9 @@ pub struct HarperModel {
 const WORKER: &str = "grammar-worker";
 
 impl HarperModel {
-    /// Returns a model that checks texts in a child process: `program`, which is this program,
-    /// with the argument `grammar-worker`. Where it cannot be started, texts are checked in this
-    /// process. Needs a running [`tokio`] runtime.
+    /// Returns a model that checks texts in a child process: `program`, which is this program, with
+    /// the argument `grammar-worker`; if that cannot be started, in this process. Needs a running
+    /// [`tokio`] runtime.
     pub fn in_worker(program: PathBuf) -> Self {
         let command = WorkerCommand { program, arguments: vec![WORKER.into()] };
         Self { checker: GrammarChecker::in_worker(command) }
@@ -62,8 +62,7 @@ const NAME: &str = "harper";
 /// Tool that asks people to approve a plan, in a run that may change nothing before they have.
 const PLAN_TOOL: &str = "ExitPlanMode";
 
-/// Pace of the answers: pieces small enough to look written, and large enough not to flood the
-/// stream.
+/// Pace of the answers: pieces small enough to look written, and few enough for the stream.
 const PACE: DeltaPace = DeltaPace { chunk_chars: Some(24), delay: Duration::ZERO };
 
 impl Model for HarperModel {
@@ -103,7 +102,6 @@ async fn respond(
     Ok(delta_stream::complete(content, stop_reason, TokenUsage::default(), NAME.into()))
 }
 
-/// Makes the [`EditPlan`] for a request, on threads for long work.
 async fn plan(request: ModelRequest, checker: &GrammarChecker) -> Result<EditPlan, ModelError> {
     let first = move || match PlanStep::first(prompt(&request), request.document.as_ref()) {
         PlanStep::Ready(EditPlan::Say(words))
@@ -147,8 +145,7 @@ fn has_said(request: &ModelRequest, words: &str) -> bool {
     })
 }
 
-/// Returns the [`EditPlan`] as a model's answer. If its tool is not offered, the change is
-/// described in words instead.
+/// Returns the [`EditPlan`] as a model's answer, in words if its tool is not offered.
 fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
     let call =
         |name: &str, input| ContentBlock::tool_use(delta_stream::mint_call_id(), name, input);

@@ -5,10 +5,8 @@ use std::error::Error;
 use reqwest::{ClientBuilder, redirect};
 use rustls::crypto::ring;
 
-/// Returns a builder of HTTP clients that name this program, follow no redirects, and use TLS with
-/// the cryptography of `ring`.
-///
-/// A redirect would carry a document or a token to a host that nobody has checked.
+/// Returns a builder of HTTP clients that name this program, use TLS with the cryptography of
+/// `ring`, and follow no redirects, which would carry a document or a token to an unchecked host.
 pub fn http_client_builder() -> ClientBuilder {
     // Fails if it was installed before.
     drop(ring::default_provider().install_default());
@@ -17,8 +15,8 @@ pub fn http_client_builder() -> ClientBuilder {
         .redirect(redirect::Policy::none())
 }
 
-/// Returns the message of an error with its causes, such as a certificate that nobody trusts: the
-/// error itself often says only that a request failed.
+/// Returns the message of an error with its causes, such as an untrusted certificate: the error
+/// itself often says only that a request failed.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();

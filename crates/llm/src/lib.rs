@@ -1,7 +1,5 @@
-//! Models: one trait, several implementations.
-//!
-//! A [`Model`] answers a [`ModelRequest`] with a stream of [`AnswerDelta`]s that ends with exactly
-//! one [`AnswerDelta::Done`] or one error. The agent cannot distinguish the models.
+//! Models: a [`Model`] answers a [`ModelRequest`] with a stream of [`AnswerDelta`]s that ends with
+//! exactly one [`AnswerDelta::Done`] or one error. The agent cannot distinguish the models.
 
 pub mod anthropic;
 #[cfg(unix)]
@@ -42,12 +40,10 @@ use crate::messages_api::{
 
 /// Language model, or a program that behaves like one.
 pub trait Model: Send + Sync {
-    /// Returns the name that people see, such as `anthropic:claude-sonnet-5-5`, `harper` or
-    /// `script:demo.json`.
+    /// Returns the name that people see, such as `anthropic:claude-sonnet-5-5` or `harper`.
     fn name(&self) -> &str;
 
-    /// Returns `true` if what the model is sent stays on this machine. A model that does not say so
-    /// counts as elsewhere.
+    /// Returns `true` if what the model is sent stays on this machine, which is assumed of none.
     fn is_local(&self) -> bool {
         false
     }
@@ -67,12 +63,11 @@ pub trait Model: Send + Sync {
         false
     }
 
-    /// Announces that the run with this name ([`ModelRequest::run`]) is over, or left for a later
-    /// start: no more requests will come for it.
+    /// Announces that no more requests of the run with this name ([`ModelRequest::run`]) will come
+    /// for now.
     fn over(&self, _run: &str) {}
 
-    /// Counts the input tokens of `request`; `None` if the provider cannot count them. Costs
-    /// nothing.
+    /// Counts the input tokens of `request` at no cost; `None` if the provider cannot count them.
     fn count(&self, _request: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
         async { Ok(None) }.boxed()
     }
@@ -92,19 +87,16 @@ pub struct ModelRequest {
     pub messages: Vec<ChatMessage>,
     /// Tools that the model may call, in a fixed order.
     pub tools: Vec<ToolDefinition>,
-    /// Definitions of tools that Anthropic's models were trained for (`bash_20250124`); only for
-    /// providers of these models.
+    /// Definitions of tools that Anthropic's models were trained for (`bash_20250124`).
     pub native: Vec<Value>,
     /// Rule for calls; `None` leaves the choice to the model. Models inside this process ignore it.
     pub tool_choice: Option<ToolChoice>,
-    /// Texts that end the answer when the model writes one of them; only for providers over the
-    /// network.
+    /// Texts that end the answer when the model writes one of them; only for network providers.
     pub stop_sequences: Vec<String>,
-    /// Further fields of the Messages API (`thinking`, `output_config`); only for providers of that
-    /// API.
+    /// Further fields of the Messages API (`thinking`, `output_config`), for providers of that API.
     pub more: Map<String, Value>,
-    /// Upper bound of output tokens. 0 stands for as many as the model can write, or
-    /// [`DEFAULT_MAX_TOKENS`] if that is not known.
+    /// Upper bound of output tokens; 0: the model's largest, or [`DEFAULT_MAX_TOKENS`] if not
+    /// known.
     pub max_tokens: u32,
     /// Policy for asking a failing provider again.
     pub tries: RetryMode,
@@ -112,16 +104,14 @@ pub struct ModelRequest {
     pub caching: CachePolicy,
     /// Identifier of the conversation; scripted turns are used up per session.
     pub session: String,
-    /// Name of the run, unique on this server. A model that continues to work between two calls
-    /// finds its work by this name.
+    /// Name of the run, unique on this server, for a model that works on between two calls.
     pub run: String,
     /// Conversation of a model that keeps threads.
     pub thread: Option<ModelThread>,
-    /// Text that the person typed, word for word; only present when the last message is that
-    /// prompt.
+    /// Text that the person typed, word for word, if the last message is that prompt.
     pub prompt: Option<String>,
-    /// Text with which the person began the run, word for word, also after tool results; for the
-    /// models that run inside this process.
+    /// Text with which the person began the run, also after tool results; for models in this
+    /// process.
     pub question: Option<String>,
     /// Document at the time of the call, for the models that run inside this process.
     pub document: Option<ModelDocument>,
@@ -133,9 +123,9 @@ impl ModelRequest {
         !(self.tools.is_empty() && self.native.is_empty())
     }
 
-    /// Returns the tool results in the last message; `None` when it has none, or when a prompt of a
-    /// person follows them. Providers want the speakers to alternate, so results to which the model
-    /// said nothing are in one message with the next prompt.
+    /// Returns the tool results in the last message; `None` without any, or if a person's prompt
+    /// follows them. Providers want the speakers to alternate, so results to which the model said
+    /// nothing are in one message with the next prompt.
     fn tool_results(&self) -> Option<Vec<ToolResultView>> {
         if self.prompt.is_some() {
             return None;
@@ -166,8 +156,7 @@ pub struct CachePolicy {
 }
 
 impl Default for CachePolicy {
-    /// Returns breakpoints of one hour, because people take minutes to decide and the conversation
-    /// waits for them.
+    /// Returns breakpoints of one hour: people take minutes to decide while the conversation waits.
     fn default() -> Self {
         Self { system: Some(CacheControl::one_hour()), end: Some(CacheControl::one_hour()) }
     }
@@ -227,7 +216,7 @@ pub enum AnswerDelta {
     Text(String),
     /// First text of a new block directly after another text block.
     NextText(String),
-    /// Start of a tool call. It may be shown while it is written, but never executed before
+    /// Start of a tool call, which may be shown at once, but never executed before
     /// [`AnswerDelta::Done`].
     ToolUse {
         /// Position of the block in the answer; later deltas refer to it.
@@ -237,8 +226,7 @@ pub enum AnswerDelta {
         /// Name of the tool.
         name: String,
     },
-    /// Further part of a call's input; the pieces of one index, joined, are JSON (empty stands for
-    /// `{}`).
+    /// Further part of a call's input; the joined pieces of one index are JSON (empty: `{}`).
     ToolInput {
         /// Position of the call's block in the answer.
         index: usize,
@@ -255,8 +243,7 @@ pub enum AnswerDelta {
     Done(AssistantMessage),
 }
 
-/// Tokens of a try that broke off, was cut or was cancelled, as far as the provider had reported
-/// them: none if it was sent the request and had not answered yet.
+/// Tokens of a try that broke off, was cut or was cancelled, as far as the provider reported them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedTryUsage {
     /// Name of the model that was asked.
@@ -265,11 +252,8 @@ pub struct FailedTryUsage {
     pub usage: TokenUsage,
 }
 
-/// Complete answer of a [`Model`].
-///
-/// `content` has `tool_use` blocks only when `stop_reason` is [`StopReason::ToolUse`]. A call that
-/// was cut (by `max_tokens`, a refusal or an unknown reason) is left out, so that every call seen
-/// here may be executed. `content` can be empty then.
+/// Complete answer of a [`Model`]. A call that was cut (by `max_tokens`, a refusal or an unknown
+/// reason) is left out: every `tool_use` block in `content`, which can be empty, may be executed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// Text, reasoning and calls, in order; to be sent back unchanged.
@@ -360,7 +344,8 @@ pub type ModelResult<T> = Result<T, ModelError>;
 pub type AnswerStream = BoxStream<'static, ModelResult<AnswerDelta>>;
 
 impl ModelError {
-    /// Returns the error that a provider answered with, and that passes or not.
+    /// Returns the error that a provider answered with; `retryable` if an equal request may succeed
+    /// later.
     pub fn api(status: Option<u16>, error: ProviderError, retryable: bool) -> Self {
         let ProviderError { kind, message, details } = error;
         let (retry_after, details) = (None, details.map(Box::new));

@@ -1,10 +1,7 @@
-//! Types of the Messages API, which the agent and all models use: requests, content blocks, answers
-//! and stream events.
-//!
-//! Reading is tolerant: unknown fields are dropped, unknown blocks are kept as they came
-//! ([`ContentBlock::Other`]), unknown stream events and deltas become [`StreamEvent::Unknown`] and
-//! [`BlockDelta::Unknown`]. A string where the API also allows a list of blocks is read as one text
-//! block.
+//! Types of the Messages API, which the agent and all models use. Reading is tolerant: unknown
+//! fields are dropped, unknown blocks are kept as they came ([`ContentBlock::Other`]), unknown
+//! stream events and deltas become [`StreamEvent::Unknown`] and [`BlockDelta::Unknown`]. A string
+//! where the API also allows a list of blocks is read as one text block.
 
 use std::ops::AddAssign;
 
@@ -58,8 +55,8 @@ impl ChatMessage {
         Self { role: MessageRole::Assistant, content }
     }
 
-    /// Builds the answer to every [`ContentBlock::ToolUse`] of the message before; results come
-    /// first, text only after them.
+    /// Builds the answer to every [`ContentBlock::ToolUse`] of the message before: results, then
+    /// text.
     pub fn results(content: Vec<ContentBlock>) -> Self {
         Self { role: MessageRole::User, content }
     }
@@ -144,7 +141,7 @@ impl ContentBlock {
         Self::ToolResult { tool_use_id: tool_use_id.into(), content, is_error: false }
     }
 
-    /// Builds a tool result that tells the model the reason why nothing was done.
+    /// Builds a tool result with the reason why nothing was done.
     pub fn tool_error(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         let content = vec![Self::text(text)];
         Self::ToolResult { tool_use_id: tool_use_id.into(), content, is_error: true }
@@ -285,8 +282,7 @@ pub enum StopReason {
     Refusal,
     /// The context window is full; treated like [`StopReason::MaxTokens`].
     ModelContextWindowExceeded,
-    /// A reason that this program does not know; treated like [`StopReason::EndTurn`], and no call
-    /// is executed.
+    /// An unknown reason; treated like [`StopReason::EndTurn`], and no call is executed.
     Other(String),
 }
 
@@ -373,8 +369,8 @@ impl AddAssign for TokenUsage {
     }
 }
 
-/// Token counts inside [`StreamEvent::MessageDelta`]. They are cumulative, and only those present
-/// replace earlier counts.
+/// Token counts inside [`StreamEvent::MessageDelta`]: cumulative; those present replace earlier
+/// ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageDelta {

@@ -15,8 +15,7 @@ use crate::messages_api::{
     UsageDelta,
 };
 
-/// Largest answer in bytes: far above any `max_tokens`, and small enough that a runaway server
-/// cannot fill the memory.
+/// Largest answer in bytes: far above any `max_tokens`, and too small to fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Reads `bytes` until the answer is complete, and sends every delta on the way.
@@ -62,8 +61,7 @@ enum AnswerBlock {
     Call {
         id: String,
         name: String,
-        /// Input at the start of the block; it is used if no piece follows, as in the official
-        /// SDKs.
+        /// Input at the start of the block; used if no piece follows, as in the official SDKs.
         input: Value,
         json: String,
     },
@@ -187,8 +185,8 @@ impl AnswerReader {
         }
     }
 
-    /// Returns the identifier of a call: its own, unless that is empty or another call of the
-    /// answer has it, because a result could not be assigned then.
+    /// Returns the identifier of a call: its own, unless that is empty or taken by another call of
+    /// the answer, because a result could not be assigned then.
     fn own(&self, id: String) -> String {
         let mut others = self.blocks.values().filter_map(|block| match block {
             AnswerBlock::Call { id, .. } => Some(id),

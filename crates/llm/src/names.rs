@@ -1,5 +1,4 @@
-//! Changes tool names and call identifiers to forms that every provider accepts, also if another
-//! model wrote them. Pure functions.
+//! Changes tool names and call identifiers to forms that every provider accepts.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,8 +10,8 @@ const LONGEST_TOOL: usize = 64;
 const LONGEST_ID: usize = 40;
 
 /// Limits tool names and call identifiers to letters, digits, `_` and `-` and to their longest
-/// length, and makes the identifiers unique; results follow their calls. Servers that number the
-/// calls of each answer anew use `call_0` in many answers.
+/// length, and makes the identifiers unique: servers that number the calls of each answer anew use
+/// `call_0` in many answers.
 pub(super) fn tidy(messages: &mut [ChatMessage]) {
     let mut taken = HashSet::new();
     // New identifiers of the calls without a result, by old identifier. An old one may occur twice.

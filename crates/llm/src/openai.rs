@@ -1,7 +1,7 @@
-//! `OpenAI`'s chat completions, or any server that speaks them: Ollama, vLLM, llama.cpp, and many
+//! `OpenAI`'s chat completions, or any server that speaks them: Ollama, vLLM, llama.cpp and many
 //! more.
 //!
-//! No two of these servers are alike. A request starts with the fields that they all accept, and a
+//! No two of these servers are alike. A request starts with the fields that they all accept; a
 //! field that a server refuses by name is left out from then on ([`ServerDialect`]). Answers are
 //! read as tolerantly as is safe ([`stream`]).
 
@@ -37,8 +37,8 @@ use stream::UnopenedThoughts;
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Model to use at `OpenAI` itself when neither the settings nor the request names one: the newest
-/// of those that are known to accept function tools on chat completions as they are sent. Later
-/// ones require `reasoning_effort: "none"` or accept no tools at all ([`ServerDialect`]).
+/// known to accept function tools on chat completions as they are sent. Later ones require
+/// `reasoning_effort: "none"` or accept no tools at all ([`ServerDialect`]).
 pub const DEFAULT_MODEL: &str = "gpt-5.4";
 
 /// Settings for reaching the server.
@@ -47,8 +47,8 @@ pub struct OpenAiSettings {
     pub base_url: String,
     /// Key that is sent as a bearer token; never logged. Local servers need none.
     pub api_key: Option<String>,
-    /// Name of the model: any string that the server knows. `None` uses the first model that the
-    /// server lists, or [`DEFAULT_MODEL`] at `OpenAI` itself.
+    /// Name of the model; `None`: the first that the server lists, or [`DEFAULT_MODEL`] at
+    /// `OpenAI`.
     pub model: Option<String>,
     /// [`RetryPolicy`] for requests that fail.
     pub patience: RetryPolicy,
@@ -80,7 +80,7 @@ impl OpenAiModel {
         let original = host(&base).ends_with("openai.com");
         let model = model.or_else(|| original.then(|| DEFAULT_MODEL.to_owned()));
         let name = model.as_ref().map_or_else(|| "openai".into(), |name| format!("openai:{name}"));
-        // Reasoning models of OpenAI refuse the old field, and local servers do not know the new
+        // OpenAI's reasoning models refuse the old field, and local servers do not know the new
         // one.
         let limit = if original {
             OutputLimitField::MaxCompletionTokens
@@ -194,8 +194,7 @@ impl OpenAiApi {
         answer.map(|answer| checked(answer, body))
     }
 
-    /// Returns the model for requests that name none: the configured one, or the first that the
-    /// server lists.
+    /// Returns the model for requests that name none: the configured, or the server's first.
     async fn model(&self) -> ModelResult<&str> {
         let first = || async {
             let names = self.list().await?;
@@ -231,8 +230,7 @@ impl OpenAiApi {
     }
 }
 
-/// Returns `true` for a model for conversations, because lists contain models for other purposes
-/// too.
+/// Returns `true` for a model for conversations: lists have others too.
 fn talks(name: &str) -> bool {
     const OTHERS: &str = "audio babbage dall-e davinci embed image moderation realtime sora \
         transcribe tts whisper";

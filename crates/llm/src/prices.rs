@@ -1,7 +1,6 @@
 //! Prices of tokens, and limits of output tokens, for the models where they are known.
 //!
-//! The built-in list is `prices.toml`. A file of the same form can change it for the process
-//! ([`add_file`]).
+//! The built-in list is `prices.toml`; a file of the same form can change it ([`add_file`]).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,6 @@ use crate::messages_api::TokenUsage;
 
 use super::DEFAULT_MAX_TOKENS;
 
-/// Built-in list.
 const BUILT_IN: &str = include_str!("prices.toml");
 /// Highest price that is believed, in US dollars for a million tokens.
 const HIGHEST: f64 = 1e6;
@@ -95,15 +93,14 @@ pub enum PriceListError {
     },
 }
 
-/// Returns the list of this process.
 fn current() -> &'static RwLock<PriceList> {
     static LIST: OnceLock<RwLock<PriceList>> = OnceLock::new();
     // A test parses the built-in list.
     LIST.get_or_init(|| RwLock::new(toml::from_str(BUILT_IN).unwrap_or_default()))
 }
 
-/// Adds the models in a file to the list of this process. A model that is listed already gets the
-/// prices of the file.
+/// Adds the models in a file to the list of this process, in the place of those listed already; on
+/// an error nothing changes.
 pub fn add_file(path: &Path) -> Result<(), PriceListError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| PriceListError::Unreadable { path: path.into(), source })?;
@@ -117,20 +114,17 @@ pub fn add_file(path: &Path) -> Result<(), PriceListError> {
 }
 
 /// Returns the largest number of output tokens that `model` can be asked for. 32,000 are enough to
-/// rewrite the longest document that tools change, in most languages but not in Chinese or
-/// Japanese.
+/// rewrite the longest document that tools change, except in Chinese or Japanese.
 pub fn max_output(model: &str) -> u32 {
     current().read().max_output(model)
 }
 
-/// Returns the cost of the [`TokenUsage`] of one answer of `model`, in billionths of a US dollar;
-/// `None` if its price is not known.
+/// Returns the cost of one answer of `model` in billionths of a US dollar; `None`: price not known.
 pub fn cost(model: &str, usage: TokenUsage) -> Option<u64> {
     current().read().cost(model, usage)
 }
 
-/// Returns `true` if the price of `model` is known to be nothing, `false` if it costs something;
-/// `None` if its price is not known.
+/// Returns `true` if `model` is known to cost nothing; `None` if its price is not known.
 pub fn is_free(model: &str) -> Option<bool> {
     current().read().is_free(model)
 }
@@ -171,8 +165,7 @@ impl PriceList {
     }
 }
 
-/// Removes the date: `claude-haiku-4-5` for `claude-haiku-4-5-20251001`, `gpt-5.5` for
-/// `gpt-5.5-2026-04-23`.
+/// Removes the date: `gpt-5.5` for `gpt-5.5-2026-04-23`.
 fn undated(model: &str) -> &str {
     let mut rest = model;
     for digits in [8, 2, 2, 4] {

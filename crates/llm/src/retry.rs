@@ -14,8 +14,8 @@ pub struct RetryPolicy {
     pub retries: u32,
     /// First pause; each further one is twice as long, up to eight seconds.
     pub first_pause: Duration,
-    /// Longest pause that a provider may ask for. For a longer one the person gets the error
-    /// instead of waiting.
+    /// Longest pause that a provider may ask for; for a longer one the person gets the error at
+    /// once.
     pub longest_asked: Duration,
 }
 
@@ -33,8 +33,7 @@ impl Default for RetryPolicy {
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// Tries until there is an answer, a final error, or no further try. Deltas of a failed try are
-/// taken back with one [`AnswerDelta::Reset`](super::AnswerDelta::Reset) before the next try sends
-/// any.
+/// taken back with one [`AnswerDelta::Reset`](super::AnswerDelta::Reset) before the next sends any.
 pub(super) async fn persist<F, W>(
     patience: RetryPolicy,
     sink: &DeltaSink,
@@ -60,7 +59,6 @@ where
 }
 
 impl RetryPolicy {
-    /// Returns the policy, limited to the tries that a [`RetryMode`] allows.
     pub(super) fn within(self, tries: RetryMode) -> Self {
         match tries {
             RetryMode::Patient => self,
@@ -69,7 +67,7 @@ impl RetryPolicy {
     }
 
     /// Returns the pause after try number `attempt` (from 0) failed with `error`; `None` to give
-    /// up. `chance` in `[0, 1)` takes up to a quarter off, so that many clients do not return at
+    /// up. `chance` in `[0, 1)` takes up to a quarter off, so that clients do not all return at
     /// once.
     fn pause(&self, error: &ModelError, attempt: u32, chance: f64) -> Option<Duration> {
         if !error.retryable() || attempt >= self.retries {
@@ -91,8 +89,7 @@ pub(super) fn status_is_retryable(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599)
 }
 
-/// Returns `true` for a [`ProviderError`] that may pass by itself and came without a status, in the
-/// middle of a stream.
+/// Returns `true` for a [`ProviderError`] in the middle of a stream that may pass by itself.
 pub(super) fn kind_is_retryable(error: &ProviderError) -> bool {
     let passing = [
         "api_error",

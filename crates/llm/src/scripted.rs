@@ -1,7 +1,7 @@
 //! A model that plays a script from a file, so that every run is equal.
 //!
 //! Each call plays the first unused turn whose `when` matches. Turns are used up per session, for
-//! as long as the process lives. Nothing is retried: the agent sees a scripted error directly.
+//! as long as the process lives. Nothing is retried.
 
 mod script;
 

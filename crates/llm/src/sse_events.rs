@@ -1,9 +1,9 @@
 //! Splits a byte stream into server-sent events, at whatever bytes it was cut on the way.
 //!
 //! Follows
-//! <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation> as
-//! far as model providers use it: `id` and `retry` are ignored. (The `eventsource-stream` crate
-//! panics on a byte order mark, so any server could stop a run with three bytes.)
+//! <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>
+//! without `id` and `retry`. (The `eventsource-stream` crate panics on a byte order mark, so any
+//! server could stop a run with three bytes.)
 
 use super::{ModelResult, malformed};
 
@@ -30,9 +30,8 @@ pub(super) struct SseSplitter {
 }
 
 impl SseSplitter {
-    /// Takes the next piece of the stream and adds the events that it completes.
-    ///
-    /// # Errors
+    /// Adds the events that the next piece of the stream completes. A line that is not UTF-8 is an
+    /// error; the events before it are added.
     /// Fails for a line that is not UTF-8; the events before it are added.
     pub(super) fn feed(&mut self, piece: &[u8], events: &mut Vec<SseEvent>) -> ModelResult<()> {
         for byte in piece {

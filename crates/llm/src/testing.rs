@@ -1,5 +1,4 @@
-//! Helpers for the tests of all models: a small request, a provider with prepared answers, and a
-//! function that collects an answer.
+//! Helpers for the tests of all models: a small request, and a provider with prepared answers.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -29,7 +28,6 @@ pub(super) struct RecordedAnswer {
 }
 
 impl RecordedAnswer {
-    /// Returns the complete answer.
     pub(super) fn message(&self) -> &AssistantMessage {
         self.end.as_ref().expect("a complete answer")
     }
@@ -66,7 +64,6 @@ impl RecordedAnswer {
     }
 }
 
-/// Collects the answer of `model`.
 pub(super) async fn collect_answer(model: &dyn Model, request: ModelRequest) -> RecordedAnswer {
     collect_stream(model.stream(request, CancellationToken::new())).await
 }
@@ -107,8 +104,8 @@ pub(super) fn asks(prompt: &str) -> ModelRequest {
     }
 }
 
-/// Builds the next request, after the calls in the answer `reply` got `result` (an error when it
-/// starts with `!`).
+/// Builds the next request, after the calls in `reply` got `result` (an error if it starts with
+/// `!`).
 pub(super) fn with_results(
     mut request: ModelRequest,
     reply: &AssistantMessage,
@@ -186,7 +183,6 @@ impl MockProvider {
     }
 }
 
-/// Reads one request with a JSON body, or with none.
 pub(super) async fn read_request(socket: &mut TcpStream) -> RecordedRequest {
     let mut bytes = Vec::new();
     loop {
@@ -203,7 +199,6 @@ pub(super) async fn read_request(socket: &mut TcpStream) -> RecordedRequest {
     }
 }
 
-/// Builds an answer with a recorded stream as its body, closed at its end.
 pub(super) fn stream(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/sse/{name}.sse"));
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
@@ -211,14 +206,12 @@ pub(super) fn stream(name: &str) -> Vec<u8> {
     [head.as_bytes(), &std::fs::read(path).expect("a fixture")].concat()
 }
 
-/// Builds an answer with an error status.
 pub(super) fn refusal(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let head = format!("HTTP/1.1 {status} No\r\ncontent-length: {length}\r\nconnection: close\r\n");
     format!("{head}{headers}\r\n{body}").into_bytes()
 }
 
-/// Builds an answer with a JSON body.
 pub(super) fn json_answer(body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";

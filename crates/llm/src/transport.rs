@@ -26,8 +26,7 @@ const MAX_SMALL_BODY: usize = 4 * 1024 * 1024;
 /// Function that reads the body of an error; `None` if the body is not from the provider's API.
 pub(super) type ReadError = fn(&str) -> Option<ProviderError>;
 
-/// Returns `true` if a provider at this address is on this machine: its host is a loopback address
-/// or `localhost`. An address that cannot be read is not.
+/// Returns `true` if a provider's host is a loopback address or `localhost`.
 pub(super) fn is_loopback(address: &str) -> bool {
     let Ok(address) = Url::parse(address) else { return false };
     let host = address.host_str().unwrap_or_default();
@@ -36,9 +35,8 @@ pub(super) fn is_loopback(address: &str) -> bool {
     is_loopback.unwrap_or_else(|_| host.eq_ignore_ascii_case("localhost"))
 }
 
-/// Builds a client for the provider at `base` that sends `key`, if there is one, as a bearer token.
-///
-/// A provider on this machine is reached without a proxy, which would see every document.
+/// Builds a client for the provider at `base` that sends `key` as a bearer token. A provider on
+/// this machine is reached without a proxy, which would see every document.
 pub(super) fn client(key: Option<&str>, base: &str) -> Result<Client, ModelError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
@@ -64,8 +62,8 @@ pub(super) struct OpenedAnswer {
     pub(super) request_id: String,
 }
 
-/// Sends a request for an answer of `model`, and records in `sink` whether the provider may have
-/// read it.
+/// Sends a request for an answer of `model`, and records in `sink` if the provider may have read
+/// it.
 pub(super) async fn ask(
     request: RequestBuilder,
     read_error: ReadError,
@@ -110,8 +108,8 @@ impl OpenedAnswer {
         kind.split(';').next().unwrap_or(kind).trim().to_ascii_lowercase()
     }
 
-    /// Returns the body as it arrives. An error here is [`ModelError::CutOff`], not a failed
-    /// connection, because the answer has begun.
+    /// Returns the body as it arrives. An error here is [`ModelError::CutOff`], because the answer
+    /// has begun.
     pub(super) fn bytes(self) -> impl Stream<Item = Result<Bytes, ModelError>> + Send {
         self.response.bytes_stream().map_err(|error| {
             tracing::warn!(error = %network(error), "the model's answer broke off");
@@ -158,8 +156,7 @@ async fn refusal(response: Response, read_error: ReadError) -> ModelError {
     ModelError::Api { status, kind, message, retry_after, retryable, details }
 }
 
-/// Returns the pause from `retry-after-ms`, or from `retry-after` in seconds or as a date; `None`
-/// when absent or in the past.
+/// Returns the pause from `retry-after-ms` or `retry-after` (seconds or a date), unless it is past.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     if let Some(ms) = header(headers, "retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(ms / 1000.0).ok();
@@ -182,7 +179,6 @@ fn excerpt(text: &str) -> String {
     if line.is_empty() { "no details".into() } else { line.chars().take(200).collect() }
 }
 
-/// Returns the transport's error with its causes.
 fn network(error: reqwest::Error) -> ModelError {
     ModelError::Network { message: with_causes(&error.without_url()) }
 }

@@ -1,13 +1,12 @@
-//! The Claude CLI as a [`Model`]: its own login and subscription, the tools and the approval step
-//! of this server.
+//! The Claude CLI as a [`Model`]: its login and subscription, this server's tools and approval
+//! step.
 //!
 //! The CLI runs its own loop of asking the model and calling tools. This module cuts that loop into
 //! answers. Where the model calls tools, the answer is complete and the CLI waits
-//! ([`tool_server`]); the run passes the calls through the approval step as it does for every
-//! model. The next call of [`Model::stream`] gives the CLI the results and reads the next answer.
-//! So a run of the CLI is stored, shown, decided, cancelled and resumed by the code that serves
-//! every run. If the process has ended by then, because the server was restarted or the CLI gave
-//! up, a new process resumes the conversation and receives the results as text.
+//! ([`tool_server`]); the run passes the calls through the approval step as for every model. The
+//! next call of [`Model::stream`] gives the CLI the results and reads the next answer. If the
+//! process has ended by then, because the server was restarted or the CLI gave up, a new process
+//! resumes the conversation and receives the results as text.
 
 mod process;
 mod stdin;
@@ -46,15 +45,13 @@ pub use stdio_shim::connect;
 
 /// Name of the model.
 pub const NAME: &str = "claude-cli";
-/// Name of the environment variable that marks every process of every CLI that a server has
-/// started.
+/// Environment variable that marks every process of every CLI that a server has started.
 const OF_SERVER: &str = "COPYDESK_CLI_OF";
 /// Name of the folder that the CLI works in.
 const EMPTY: &str = "empty";
 /// Longest time that a CLI may take to exit after its answer: it stores the conversation.
 const LEAVE: Duration = Duration::from_secs(5);
-/// Largest number of CLI processes at once, for all people together: each takes a few hundred
-/// megabytes.
+/// Largest number of CLI processes at once, for all people: each takes a few hundred megabytes.
 const PROCESSES: usize = 8;
 /// Length of a socket's path, in bytes, that every system allows.
 const LONGEST_SOCKET: usize = 100;
@@ -73,7 +70,6 @@ pub struct ClaudeCliSettings {
 }
 
 impl ClaudeCliSettings {
-    /// Returns the mark of all processes of this server's CLIs.
     fn mark(&self) -> EnvironmentTag {
         EnvironmentTag { name: OF_SERVER, value: self.folder.to_string_lossy().into_owned() }
     }
@@ -134,8 +130,8 @@ struct CliConversation {
 }
 
 impl ClaudeCliModel {
-    /// Prepares the folders; no [`CliProcess`] is started yet. `model` is the model that the CLI is
-    /// told to use; with `None` the CLI uses its default.
+    /// Prepares the folders; no [`CliProcess`] is started yet. With `None` the CLI uses its default
+    /// `model`.
     pub fn new(mut settings: ClaudeCliSettings, model: Option<&str>) -> std::io::Result<Self> {
         settings.prepare()?;
         let name = model.map_or_else(|| NAME.to_owned(), |model| format!("{NAME}:{model}"));
@@ -204,7 +200,7 @@ impl ClaudeCliShared {
     }
 
     /// Waits for the permit of one more process. People may take days to decide, so if no permit is
-    /// free, the process that has waited the longest is ended; a new process will be told the
+    /// free, the process that has waited the longest is ended; a new process will receive the
     /// decisions later. If all processes are at work, the first that begins to wait is ended.
     async fn place(&self) -> Result<OwnedSemaphorePermit, ModelError> {
         let _wanted = WaitingForSlot::by(&self.wanting);
@@ -263,9 +259,8 @@ impl Drop for WaitingForSlot<'_> {
 }
 
 /// Returns the ways to begin, in the order in which they are tried. A later way is needed if the
-/// CLI's record of the conversation differs: a crash may have come before the CLI or this server
-/// stored anything, the CLI forgets old conversations, and it may have stored the name of a
-/// conversation without its content.
+/// CLI's record of the conversation differs: a crash came before anything was stored, the CLI
+/// forgets old conversations, or it has stored the name of a conversation without its content.
 fn ways(thread: Option<&ModelThread>) -> &'static [CliStart] {
     match thread {
         Some(ModelThread { begun: true, .. }) => {

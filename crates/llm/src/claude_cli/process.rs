@@ -1,5 +1,4 @@
-//! One process of the CLI: its start, its input, arguments and environment, and its end with
-//! everything it started.
+//! One process of the CLI: its start, its input, arguments and environment, and its end.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,8 +20,7 @@ use super::{ClaudeCliSettings, stdin};
 pub(super) const OF_PROCESS: &str = "COPYDESK_CLI";
 /// Number of bytes of standard error that are kept: the last ones.
 const COMPLAINTS: usize = 4 * 1024;
-/// Tools of the CLI itself that it may not use. There is an allow-list besides, which has only the
-/// tools of this server.
+/// Tools of the CLI itself that it may not use, besides the allow-list with this server's tools.
 const NATIVE: &str = "Write,Edit,MultiEdit,Bash,NotebookEdit,WebFetch,WebSearch,Task,Agent";
 
 /// Way in which a [`CliProcess`] begins the conversation.
@@ -34,9 +32,9 @@ pub(super) enum CliStart {
     Fork,
     /// The CLI begins the conversation, under the name that this server gave it.
     Begin,
-    /// The CLI begins the conversation under a name that it chooses. If a process was killed at the
-    /// wrong moment, the CLI has stored something under the first name that it can neither resume
-    /// nor begin anew.
+    /// The CLI begins the conversation under a name that it chooses, because a process killed at
+    /// the wrong moment has left something under the first name that can be neither resumed nor
+    /// begun anew.
     Anew,
 }
 
@@ -129,16 +127,15 @@ impl Drop for CliProcess {
     fn drop(&mut self) {
         let Some(leftovers) = self.leftovers.take() else { return };
         leftovers.stop_group();
-        // The search for processes that have left the group takes a moment, so it does not run on a
-        // thread that serves others.
+        // The search for processes that have left the group takes a moment: not on a shared thread.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn_blocking(move || drop(leftovers));
         }
     }
 }
 
-/// Builds the command with everything that the CLI is told except the prompt. Nothing in it is
-/// secret, because other users of the machine can see arguments.
+/// Builds the command except for the prompt. Nothing in it is secret, because other users of the
+/// machine can see arguments.
 fn command(
     settings: &ClaudeCliSettings,
     request: &ModelRequest,
@@ -201,11 +198,11 @@ fn not_started(settings: &ClaudeCliSettings, error: &std::io::Error) -> ModelErr
     failed(&format!("The Claude CLI ({program}) cannot be started: {error}"))
 }
 
-/// Folder that only this user can read, with the MCP configuration and the socket of one process.
-/// Dropping the value removes the folder.
+/// Folder that only this user can read, with the MCP configuration and the socket of one process,
+/// removed on drop.
 pub(super) struct PrivateFolder {
     path: PathBuf,
-    /// Random name that nobody can guess.
+    /// Random name that cannot be guessed.
     pub(super) name: String,
 }
 
@@ -219,7 +216,6 @@ impl PrivateFolder {
         Ok(Self { path, name })
     }
 
-    /// Returns the path of the socket for the tools.
     pub(super) fn socket(&self) -> PathBuf {
         self.path.join("tools")
     }
@@ -244,8 +240,7 @@ impl Drop for PrivateFolder {
 }
 
 /// Returns `true` for a variable of the environment that the CLI may see: for its login, the
-/// network and the language. Keys of this server are not among them, because the CLI would use them
-/// instead of its own login.
+/// network and the language. It would use a key of this server instead of its own login.
 pub fn may_see(name: &OsString) -> bool {
     const NAMES: &str = "HOME PATH USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR CLAUDE_CONFIG_DIR \
         CLAUDE_CODE_OAUTH_TOKEN HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy \

@@ -1,4 +1,4 @@
-//! Names of the tools for the CLI, and the prompt that it reads on standard input. Pure functions.
+//! Names of the tools for the CLI, and the prompt that it reads on standard input.
 
 use serde_json::{Value, json};
 
@@ -10,11 +10,10 @@ use super::super::ModelRequest;
 pub(super) const SERVER: &str = "atlas-tools";
 /// Subcommand of this program that the CLI starts to reach its tools.
 const LINK: &str = "claude-tools";
-/// Time in milliseconds that the CLI waits for a call: people decide when they like, and the server
-/// reports when it is too late.
+/// Milliseconds that the CLI waits for a call: people decide when they like, and the server reports
+/// when it is too late.
 pub(super) const PATIENCE_MS: u32 = 2_000_000_000;
-/// Number of bytes of earlier turns that a new conversation of the CLI is told of; the newest are
-/// kept.
+/// Bytes of earlier turns that a new conversation of the CLI is sent, the newest.
 const HISTORY_LIMIT: usize = 100_000;
 
 /// Returns the name of a tool for the CLI.

@@ -1,7 +1,6 @@
 //! `copydesk claude-tools`: the small program that the CLI starts to reach its tools. It copies
-//! bytes between standard input and output and the server's socket.
-//!
-//! It ends with the server. When the server ends, however suddenly, the CLI must not continue
+//! bytes between standard input and output and the server's socket. When the server ends, however
+//! suddenly, it stops the CLI with all its processes: that must not continue unwatched.
 //! unwatched, so this program stops the CLI with all its processes.
 
 use std::io::{Read, Result, Write, stdin, stdout};
@@ -16,8 +15,8 @@ use copydesk_processes::{EnvironmentTag, stop_marked};
 
 use super::process::OF_PROCESS;
 
-/// Connects standard input and output with the server, and blocks until the server is done. `of` is
-/// the mark of the CLI that started this process.
+/// Connects standard input and output with the server until it is done. `of` is the mark of the CLI
+/// that started this process.
 pub fn connect(socket: &Path, secret: &str, of: Option<String>) -> Result<()> {
     let mut server = UnixStream::connect(socket)?;
     server.write_all(format!("{secret}\n").as_bytes())?;

@@ -1,10 +1,8 @@
-//! Parser of what the CLI writes, one JSON object a line: lines in, an answer out. No input or
-//! output.
+//! Parser of what the CLI writes, one JSON object a line: lines in, an answer out.
 //!
-//! The lines that matter are the model's own stream events; most other lines are ignored. An answer
-//! ends where the model waits for tools, or with the CLI's `result`. Between the two the CLI may
-//! call the model several times (after a cut answer, for example), and all of that is one answer
-//! here.
+//! The lines that matter are the model's own stream events. An answer ends where the model waits
+//! for tools, or with the CLI's `result`. Between the two the CLI may call the model several times
+//! (after a cut answer, for example), and all of that is one answer here.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -69,8 +67,8 @@ pub(super) struct CliEnd {
 pub(super) struct LineBuffer(Vec<u8>);
 
 impl LineBuffer {
-    /// Takes the next piece of the output. Returns the [`CliLine`]s that it completes, with an
-    /// error in the place of a line that cannot be read.
+    /// Returns the [`CliLine`]s that the next piece of the output completes, with errors in the
+    /// places of unreadable lines.
     pub(super) fn feed(&mut self, piece: &[u8]) -> Vec<Result<CliLine, ModelError>> {
         let mut lines = Vec::new();
         let mut rest = piece;
@@ -88,8 +86,7 @@ impl LineBuffer {
 }
 
 /// Parses a line as a [`CliLine`]. A line that does not look like JSON is noise of some program in
-/// between; a line that does and cannot be parsed may have been part of an answer, so it is an
-/// error.
+/// between; one that does and cannot be parsed may have been part of an answer: an error.
 fn read(line: &[u8]) -> Result<CliLine, ModelError> {
     let line = line.trim_ascii();
     if line.first() != Some(&b'{') {
@@ -157,7 +154,6 @@ pub(super) struct AnswerParser {
 }
 
 impl AnswerParser {
-    /// Creates a parser of the answers of a process that was given these tools.
     pub(super) fn of(tools: Vec<ToolDefinition>) -> Self {
         Self { tools, ..Self::default() }
     }
@@ -211,8 +207,7 @@ impl AnswerParser {
         }
     }
 
-    /// Returns the name of the model and the tokens it has used since the last answer, as far as
-    /// the CLI reported them.
+    /// Returns the model and the tokens it has used since the last answer, as far as reported.
     pub(super) fn used(&self) -> (&str, TokenUsage) {
         let mut usage = self.usage;
         let last = self.last.as_ref().map_or("", |last| last.model.as_str());
@@ -226,7 +221,7 @@ impl AnswerParser {
     }
 
     /// Adds a complete message. Returns the answer if the model waits for tools; otherwise a later
-    /// line of the CLI says if the answer is complete.
+    /// line says if it is complete.
     fn message(&mut self, mut message: AssistantMessage) -> Option<LineOutcome> {
         self.reader = None;
         self.messages += 1;
@@ -302,8 +297,8 @@ impl CliEnd {
     }
 }
 
-/// Returns the reason for the end of a process that wrote no `result`. `complaints` is the end of
-/// its standard error.
+/// Returns the reason for the end of a process without a `result`, by the end of its standard
+/// error.
 pub(super) fn ended_without_result(code: Option<i32>, complaints: &str) -> NoAnswerReason {
     if is_about_thread(complaints) {
         return NoAnswerReason::Thread;
@@ -345,7 +340,6 @@ fn unsafe_cli(why: &str) -> ModelError {
     ModelError::Program { code: "claude_unsafe", message }
 }
 
-/// Returns the error for any other failure of the CLI.
 pub(super) fn failed(message: &str) -> ModelError {
     ModelError::Program { code: "claude_failed", message: message.to_owned() }
 }

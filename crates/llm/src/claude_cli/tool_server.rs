@@ -1,6 +1,6 @@
-//! Server for the CLI's tool calls: MCP over a private socket. Nothing is executed here. A call
+//! Server for the CLI's tool calls: MCP over a private socket. Nothing is executed here: a call
 //! waits until the run, which knows it from the model's answer, has passed it through the approval
-//! step and announces the result.
+//! step.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -36,8 +36,8 @@ const HASTE: Duration = Duration::from_secs(5);
 /// Calls of one process, as far as the run knows them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProcessCalls {
-    /// Calls of the model's complete answers. An answered call has the texts that the model is
-    /// told, and `true` if they are an error.
+    /// Calls of the model's complete answers. An answered one has texts for the model, and `true`
+    /// for an error.
     known: HashMap<String, Option<(Vec<String>, bool)>>,
     /// `true` after the CLI stopped waiting for one of the calls.
     gave_up: bool,
@@ -79,8 +79,7 @@ impl ToolServer {
     }
 }
 
-/// Serves connections of the CLI, each with the secret of its own process, for as long as the
-/// process runs.
+/// Serves connections of the CLI, each with the secret of its own process, while that runs.
 pub(super) async fn open(
     listener: UnixListener,
     secret: String,

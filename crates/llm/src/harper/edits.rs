@@ -2,8 +2,9 @@
 
 use super::intent::{LetterCase, ListStyle, QuoteStyle, SortOrder};
 
-/// Replaces `what` everywhere, and returns the text and the number of replacements. Letter case
-/// counts. At a letter or digit the match must end its word, so that "art" leaves "party" alone.
+/// Replaces `what` everywhere, minding letter case; returns the text and the number of
+/// replacements. At a letter or digit the match must end its word, so that "art" leaves "party"
+/// alone.
 pub(super) fn replace(text: &str, what: &str, with: &str) -> (String, usize) {
     let mut result = String::with_capacity(text.len());
     let (mut rest, mut count) = (text, 0);
@@ -32,7 +33,6 @@ fn joins(left: Option<char>, right: Option<char>) -> bool {
     in_word(left) && in_word(right)
 }
 
-/// Returns the text in another letter case.
 pub(super) fn recase(text: &str, case: LetterCase) -> String {
     match case {
         LetterCase::Upper => text.to_uppercase(),
@@ -134,8 +134,8 @@ fn without_marker(line: &str) -> &str {
     numbered.flatten().or(bulleted).unwrap_or(line).trim()
 }
 
-/// Returns the text with single spaces between words. Indentation, code blocks and the two spaces
-/// that break a Markdown line stay.
+/// Returns the text with single spaces between words, except in indentation, in code blocks, and
+/// where two spaces break a Markdown line.
 pub(super) fn single_spaces(text: &str) -> String {
     prose_lines(text, |line| {
         let body = line.trim_start_matches([' ', '\t']);

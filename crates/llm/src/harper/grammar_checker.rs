@@ -6,7 +6,6 @@ use super::proofread::{TextCorrection, proofread};
 use super::worker_client::{WorkerClient, WorkerCommand};
 use crate::ModelError;
 
-/// Place where texts are checked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GrammarChecker {
     /// Worker process; `None`: texts are checked in this process, which then keeps the dictionary.
@@ -40,16 +39,14 @@ impl From<CheckError> for ModelError {
 }
 
 impl GrammarChecker {
-    /// Returns a checker that uses one worker process for all texts. The process is started for the
-    /// first text, and again after it was ended. Needs a running [`tokio`] runtime.
+    /// Returns a checker that uses one worker process for all texts, started for the first text,
+    /// and again after it was ended. Needs a running [`tokio`] runtime.
     pub(super) fn in_worker(command: WorkerCommand) -> Self {
         Self { worker: Some(Arc::new(WorkerClient::start(command))) }
     }
 
-    /// Returns the corrections of a text. Dropping the future ends the wait for them.
-    ///
-    /// # Errors
-    /// [`CheckError`], but never [`CheckError::NotStarted`]: the text is checked in this process
+    /// Returns the corrections of a text, never [`CheckError::NotStarted`]: the text is checked in
+    /// this process then. Dropping the future ends the wait.
     /// then.
     pub(super) async fn check(&self, text: Arc<str>) -> Result<Vec<TextCorrection>, CheckError> {
         if let Some(worker) = &self.worker {

@@ -1,9 +1,7 @@
 //! Grammar worker (`copydesk grammar-worker`): a child process of the server that holds the
-//! dictionary and checks texts.
-//!
-//! It reads [`WorkerQuestion`]s from its standard input and writes [`WorkerAnswer`]s to its
-//! standard output. It ends at the end of its input, whatever it is doing then: so it ends with
-//! the server, however suddenly that ends.
+//! dictionary and checks texts. It reads [`WorkerQuestion`]s from standard input and writes
+//! [`WorkerAnswer`]s to standard output. It ends at the end of its input, whatever it is doing: so
+//! it ends with the server, however suddenly that ends.
 
 use std::io::{BufRead, Error, ErrorKind, Read as _, Result, Write};
 use std::panic::catch_unwind;
@@ -15,8 +13,7 @@ use parking_lot::Mutex;
 use super::proofread::proofread;
 use super::worker_protocol::{MAX_QUESTION_BYTES, WorkerAnswer, WorkerQuestion};
 
-/// Runs the worker on the standard streams of this process until its input ends. Threads that are
-/// still checking end with the process.
+/// Runs the worker on the standard streams of this process until its input ends.
 pub fn run() -> Result<()> {
     // The message of a panic can have words of the text, which are never logged.
     std::panic::set_hook(Box::new(|panic| {
@@ -26,8 +23,8 @@ pub fn run() -> Result<()> {
     serve(std::io::stdin().lock(), std::io::stdout())
 }
 
-/// Answers the questions of `input` on `output`, each on a thread of its own: a short text does not
-/// wait for a long one. The server limits the number of questions at a time.
+/// Answers each question of `input` in a thread: a short text does not wait for a long one. The
+/// server limits the number of questions at a time.
 fn serve(mut input: impl BufRead, output: impl Write + Send + 'static) -> Result<()> {
     let output = Arc::new(Mutex::new(output));
     let mut line = Vec::new();

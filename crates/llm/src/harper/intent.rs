@@ -64,8 +64,7 @@ pub(super) enum QuoteStyle {
 }
 
 impl EditIntent {
-    /// Reads a prompt. A prompt that is not clearly one of the plain commands is
-    /// [`EditIntent::Beyond`].
+    /// Reads a prompt; anything but a plain command is [`EditIntent::Beyond`].
     pub(super) fn read(prompt: &str) -> Self {
         let prompt = prompt.trim();
         let lower = prompt.to_lowercase();
@@ -106,8 +105,7 @@ patterns! {
         r"^(?:use|make|turn|convert|change|replace|switch|set|put|give|swap|straighten|curl|fix|format|sort)\b";
 }
 
-/// Reads "use curly quotes" or "straight quotes to curly ones": the style named last is the one
-/// wanted.
+/// Reads "use curly quotes" or "straight quotes to curly ones": the last named style is wanted.
 fn requote(command: &str) -> Option<EditIntent> {
     if !CHANGING.is_match(command) || !QUOTE_WORD.is_match(command) {
         return None;

@@ -1,5 +1,5 @@
-//! Finds the parts of a text that are never corrected, whatever a rule says of them: identifiers,
-//! names, words quoted as words, words marked `[sic]`, and what Markdown does not show as prose.
+//! Finds the parts of a text that are never corrected: identifiers, names, words quoted as words,
+//! words marked `[sic]`, and what Markdown does not show as prose.
 
 use std::ops::Range;
 
@@ -18,8 +18,7 @@ pub(super) struct LeftAlone<'a> {
 }
 
 impl<'a> LeftAlone<'a> {
-    /// Finds front matter, math, HTML tags, link targets, footnote labels, and quotations of at
-    /// most three words that are not speech.
+    /// Finds front matter, math, HTML tags, link targets, footnote labels, and short quotations.
     pub(super) fn in_text(text: &'a [char], quoted: &QuotedRanges) -> Self {
         let mut ranges: Vec<_> = front_matter(text).into_iter().collect();
         for (open, close) in [("$$", "$$"), ("<!--", "-->"), ("](", ")"), ("[^", "]"), ("{{", "}}")]
@@ -31,7 +30,6 @@ impl<'a> LeftAlone<'a> {
         Self { text, ranges }
     }
 
-    /// Returns `true` if the text in `from..to` is not to be corrected.
     pub(super) fn covers(&self, from: usize, to: usize) -> bool {
         self.ranges.iter().any(|range| from < range.end && range.start < to)
             || is_shouted(&self.text[from..to])
@@ -79,8 +77,7 @@ fn is_shouted(letters: &[char]) -> bool {
     letters.clone().count() > 1 && letters.all(|letter| letter.is_uppercase())
 }
 
-/// Returns `true` for handles, tags, flags, paths, file names, addresses, versions, variables and
-/// names in program code.
+/// Returns `true` for handles, tags, flags, paths, addresses, versions and names in program code.
 fn is_identifier(run: &[char]) -> bool {
     let is_edge = |letter: &char| "\"'“”‘’()[]{}<>*_,;:!?.…|".contains(*letter);
     let from = run.iter().take_while(|it| is_edge(it) && **it != '<').count();

@@ -67,8 +67,7 @@ enum EditGoal {
     IsSo(&'static str),
 }
 
-/// Largest text in Unicode scalars. The tools refuse larger documents, and checking them would take
-/// many seconds.
+/// Largest text in Unicode scalars: tools refuse larger ones, and checking takes many seconds.
 const MAX_SCALARS: usize = 100_000;
 
 /// Text that may be changed, as a part of the document.
@@ -82,8 +81,8 @@ struct EditablePart<'a> {
 }
 
 impl PlanStep {
-    /// Reads the prompt as an [`EditIntent`] and works on the text, as far as that is possible
-    /// without the dictionary. This takes time: call it on a blocking thread.
+    /// Reads the prompt as an [`EditIntent`] and works on the text as far as that needs no
+    /// dictionary. This takes time: call it on a blocking thread.
     pub(super) fn first(prompt: &str, document: Option<&ModelDocument>) -> Self {
         let say = |words: &str| Self::Ready(EditPlan::Say(words.into()));
         let intent = EditIntent::read(prompt);
@@ -154,8 +153,8 @@ impl ProofreadTask {
 }
 
 impl<'a> EditablePart<'a> {
-    /// Returns the selection if there is one, or else the document; `None` when the selection is
-    /// not inside the text or cuts a character in two.
+    /// Returns the selection, or else the document; `None` for a selection outside the text or
+    /// within a character.
     fn of(document: &'a ModelDocument) -> Option<Self> {
         let text = document.text.as_str();
         match document.selection.filter(|selection| selection.from != selection.to) {

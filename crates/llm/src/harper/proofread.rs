@@ -31,8 +31,8 @@ pub struct TextCorrection {
     rank: u8,
 }
 
-/// Returns the [`TextCorrection`]s of a Markdown text, in order and without overlap. The first call
-/// reads the dictionary, and every call takes time: call it on a blocking thread.
+/// Returns the [`TextCorrection`]s of a Markdown text, in order and without overlap. Reads the
+/// dictionary first; call it on a blocking thread.
 pub fn proofread(text: &str) -> Vec<TextCorrection> {
     found_by_rule(text).into_iter().map(|(_, correction)| correction).collect()
 }

@@ -1,5 +1,5 @@
-//! Precision and recall of the corrections on `fixtures/grammar/`, and a way to measure them on
-//! other texts.
+//! Precision and recall of the corrections on `fixtures/grammar/`, and a measurement on other
+//! texts.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! Finds the parts of a text that quote somebody else: speech between quotation marks, and block
-//! quotes.
+//! Finds the quotations of a text: speech between quotation marks, and block quotes.
 
 use std::ops::Range;
 
@@ -26,7 +25,6 @@ impl QuotedRanges {
         Self(ranges)
     }
 
-    /// Returns the quoted ranges, in order.
     pub(super) fn ranges(&self) -> impl Iterator<Item = &Range<usize>> {
         self.0.iter()
     }
@@ -37,7 +35,6 @@ impl QuotedRanges {
     }
 }
 
-/// Quotation without a known end.
 struct OpenQuotation {
     from: usize,
     close: char,

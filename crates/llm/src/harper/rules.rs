@@ -74,12 +74,10 @@ pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<CorrectionKind> {
     })
 }
 
-/// Returns `true` if the rule also holds in quotations.
 pub(super) fn holds_in_quotes(rule: &str) -> bool {
     EVEN_IN_QUOTES.contains(&rule)
 }
 
-/// Returns the rules whose hits are never used, so that they need not run.
 pub(super) fn unused() -> impl Iterator<Item = &'static str> {
     distrusted().chain(["SpellCheck", "LongSentences"])
 }
@@ -120,8 +118,7 @@ pub(super) fn refine(rule: &str, place: &HitContext, wrong: &str, right: String)
 /// Characters that have a meaning in Markdown.
 const MARKUP: &[char] = &['\n', '`', '*', '_', '[', ']', '<', '>', '#', '|', '\\'];
 
-/// Returns `true` if a capitalised word after the first would become another one: a name, most
-/// likely.
+/// Returns `true` if a capitalised word would become another one: a name, most likely.
 fn renames(wrong: &str, right: &str) -> bool {
     let is_name = |word: &&str| word.starts_with(char::is_uppercase) && *word != "I";
     wrong.split_whitespace().skip(1).filter(is_name).any(|name| !right.contains(name))
@@ -145,8 +142,8 @@ const AMBIGUOUS_VERBS: &[&str] = &[
     "shut", "slit", "split", "spread", "thrust", "upset", "use", "wed", "wet", "wind", "wound",
 ];
 
-/// Returns `true` if "to" is followed by an adjective that ends its clause ("it was to late", not
-/// "to late risers").
+/// Returns `true` if "to" precedes an adjective that ends its clause ("it was to late", not "to
+/// late risers").
 fn is_degree(after: &[char]) -> bool {
     const ADJECTIVES: &[&str] = &[
         "bad", "big", "bright", "busy", "cold", "dark", "deep", "early", "far", "fast", "few",
@@ -180,17 +177,15 @@ fn is_plain_article(right: &str, after: &[char]) -> bool {
     after.starts_with(&[' ']) && !word.is_empty() && !unclear
 }
 
-/// Returns the last words of `before` in small letters, the last one first. A word keeps the marks
-/// that touch it.
+/// Returns the last words of `before`, with their marks, in small letters, the last one first.
 fn last_words(before: &[char]) -> Vec<String> {
     let text: String = before.iter().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect();
     let line = text.rsplit("\n\n").next().unwrap_or_default();
     line.split_whitespace().rev().map(str::to_lowercase).collect()
 }
 
-/// Returns `true` if `before` ends with a pronoun that begins its clause, so that it is the subject
-/// of the verb: not "the words of it are", "who want it are", "he and she do" or "neither you nor
-/// he were".
+/// Returns `true` if `before` ends with a pronoun that begins its clause, as the subject of the
+/// verb: not "the words of it are", "he and she do" or "neither you nor he were".
 fn begins_clause(before: &[char]) -> bool {
     const PRONOUNS: &[&str] = &["i", "you", "he", "she", "it", "we", "they"];
     const OPENERS: &[&str] = &[
@@ -225,14 +220,13 @@ fn begins_clause(before: &[char]) -> bool {
     PRONOUNS.contains(&subject) && opens
 }
 
-/// Returns `true` after "the best", "the oldest" and their like: "one of the address with the most"
-/// may lack a comma instead.
+/// Returns `true` after "the best" and its like: "one of the address with the most" may lack a
+/// comma.
 fn follows_superlative(before: &[char]) -> bool {
     last_words(before).first().is_some_and(|word| word.ends_with("est") || word == "worst")
 }
 
-/// Returns `true` if a small "i" stands alone, as a word of a sentence: not "(i)", "i.e.", "i = 1"
-/// or "for i in".
+/// Returns `true` if a small "i" is a word: not "(i)", "i.e.", "i = 1" or "for i in".
 fn is_pronoun(place: &HitContext) -> bool {
     let before =
         place.before.last().is_none_or(|letter| letter.is_whitespace() || "“‘".contains(*letter));
@@ -254,8 +248,7 @@ fn takes_infinitive(place: &HitContext) -> bool {
     wishes && !is_degree(place.after)
 }
 
-/// Returns `true` for words that are never meant twice in a row ("had had", "that that" and "her
-/// her" may be).
+/// Returns `true` for words never meant twice in a row ("had had" and "that that" may be).
 fn is_slip(doubled: &str) -> bool {
     const NEVER_TWICE: &[&str] = &[
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "he", "his", "i",
@@ -266,8 +259,8 @@ fn is_slip(doubled: &str) -> bool {
     matches!(lower.split_once(' '), Some((one, two)) if one == two && NEVER_TWICE.contains(&one))
 }
 
-/// Returns `true` after a word and one full stop; `false` after an abbreviation, an ellipsis, "Oh!"
-/// or a dash.
+/// Returns `true` after a word and one full stop, not an abbreviation, an ellipsis, "Oh!" or a
+/// dash.
 fn follows_full_stop(before: &[char]) -> bool {
     let trimmed = before.len() - before.iter().rev().take_while(|c| **c == ' ').count();
     let [word @ .., '.'] = &before[..trimmed] else { return false };

@@ -1,9 +1,8 @@
 //! Spelling: finds unknown words that are typing mistakes, and the words that were meant.
 //!
-//! Harper's own spell checker offers something for every word it does not know. In prose most
-//! unknown words are right: names, rare words, coinages, other dialects. So a word is corrected
-//! only when it is a well-known misspelling, or one typical mistake away from exactly one common
-//! word.
+//! Harper's own spell checker offers something for every unknown word. In prose most unknown words
+//! are right: names, rare words, coinages, other dialects. So a word is corrected only when it is a
+//! well-known misspelling, or one typical mistake away from exactly one common word.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -11,15 +10,14 @@ use std::sync::OnceLock;
 use harper_core::Dialect;
 use harper_core::spell::{Dictionary, FstDictionary};
 
-/// Misspellings that the mistakes below do not reach, or reach ambiguously: sorted lines of the
-/// wrong word, a space, and the right word.
+/// Misspellings that the mistakes below do not reach or reach ambiguously, sorted: wrong word,
+/// right word.
 const WELL_KNOWN: &str = include_str!("misspellings.txt");
 
 /// Smallest number of letters in a corrected word: shorter words have too many neighbours.
 const SHORTEST_SLIP: usize = 5;
 
-/// Smallest number of letters for a missing letter or a wrong vowel: shorter words have too many
-/// neighbours.
+/// Fewest letters for a missing letter or a wrong vowel: shorter words have too many neighbours.
 const SHORTEST_LETTER_SLIP: usize = 8;
 
 /// Largest number of letters: a longer "word" is not a word.
@@ -32,8 +30,8 @@ pub(super) struct SpellChecker<'a> {
 }
 
 impl SpellChecker<'_> {
-    /// Returns the word that `word` stands for, in its letter case; `None` when `word` may be right
-    /// or the meaning is not clear.
+    /// Returns the word that `word` stands for, in its letter case; `None` when it may be right or
+    /// unclear.
     pub(super) fn correct(&self, word: &str) -> Option<String> {
         let lower = word.to_lowercase();
         if let Some(meant) = well_known(&lower) {
@@ -56,8 +54,7 @@ impl SpellChecker<'_> {
         self.dictionary.contains_word_str(word)
     }
 
-    /// Returns the one common word among the candidates; `None` if there are several, because the
-    /// meaning is not known.
+    /// Returns the one common word among the candidates; with several, the meaning is not known.
     fn only_common(&self, candidates: impl Iterator<Item = Vec<char>>) -> Option<String> {
         let mut common: Vec<_> = candidates.filter(|candidate| self.is_common(candidate)).collect();
         common.sort();
@@ -75,7 +72,6 @@ impl SpellChecker<'_> {
     }
 }
 
-/// Returns the right word for a well-known misspelling.
 fn well_known(word: &str) -> Option<&'static str> {
     static BY_WORD: OnceLock<HashMap<&str, &str>> = OnceLock::new();
     let by_word = BY_WORD
@@ -83,7 +79,6 @@ fn well_known(word: &str) -> Option<&'static str> {
     by_word.get(word).copied()
 }
 
-/// Returns a copy of a word with a change.
 fn edited<T>(letters: &[char], edit: impl FnOnce(&mut Vec<char>) -> T) -> Vec<char> {
     let mut word = letters.to_vec();
     edit(&mut word);

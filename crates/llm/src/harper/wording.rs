@@ -50,8 +50,7 @@ pub(super) fn found(corrections: &[TextCorrection], is_selection: bool) -> Strin
     }
 }
 
-/// Builds "Corrections such as “teh” → “the” (spelling), “was” → “were” (grammar)." with one
-/// example for each kind. The sentence before it has the numbers.
+/// Builds "Corrections such as “teh” → “the” (spelling), “was” → “were” (grammar)."
 pub(super) fn corrected(corrections: &[TextCorrection]) -> String {
     let first_of = |kind| corrections.iter().find(|one| one.kind == kind);
     let examples: Vec<_> = CorrectionKind::ALL
@@ -124,13 +123,11 @@ pub(super) fn closing(tool: &str, outcome: &ToolResultView) -> String {
     format!("That did not work, the text stays as it was: {text}")
 }
 
-/// Answer to feedback that asks for a different edit: the copy editor cannot follow it, and must
-/// not pretend to.
+/// Answer to feedback that asks for a different edit, which the copy editor cannot make.
 const CANNOT_RETHINK: &str =
     "I can only offer the corrections I am sure of; a language model could try again your way.";
 
-/// Returns the words of a rejection: ": too bold" → "too bold". Only the first line is for people;
-/// the rest is for models.
+/// Returns the words of a rejection, which are in the first line: ": too bold" → "too bold".
 fn feedback(reason: &str) -> Option<&str> {
     let line = reason.strip_prefix(':')?.lines().next()?.trim();
     (!line.is_empty()).then_some(line)

@@ -1,5 +1,5 @@
 //! Server's side of the grammar worker: starts the process for the first question, shares it among
-//! all, and ends it when nobody has asked for a while.
+//! all, and ends it after a while without questions.
 //!
 //! One task owns the process. A process that ends, or that writes something else than answers, is
 //! replaced. Each question is asked twice at most, and the second time alone, so that a text which
@@ -22,8 +22,7 @@ pub(super) const IDLE_LIMIT: Duration = Duration::from_mins(10);
 pub(super) const QUESTION_LIMIT: Duration = Duration::from_mins(2);
 /// Number of texts that are checked at a time.
 const QUESTIONS_AT_A_TIME: usize = 2;
-/// Number of long texts that are checked at a time; the rest of [`QUESTIONS_AT_A_TIME`] is kept
-/// for short ones.
+/// Number of long texts that are checked at a time; other permits are kept for short ones.
 const LONG_TEXTS_AT_A_TIME: usize = 1;
 /// Length in bytes from which a text is long: it takes about a second.
 const LONG_TEXT: usize = 20_000;
@@ -33,7 +32,6 @@ const LONG_TEXT: usize = 20_000;
 pub(super) struct WorkerCommand {
     /// Absolute path of the program.
     pub(super) program: PathBuf,
-    /// Arguments of the program.
     pub(super) arguments: Vec<OsString>,
 }
 
@@ -43,8 +41,8 @@ pub(super) struct Question {
     pub(super) answer: oneshot::Sender<Result<Vec<TextCorrection>, CheckError>>,
     /// `true` if a process was lost while it checked this text.
     pub(super) is_second_try: bool,
-    /// Permits of the text. They are held until the process is done with it, even if nobody waits
-    /// for the answer any more.
+    /// Permits of the text, held until the process is done with it, even if no caller waits any
+    /// more.
     pub(super) _permits: QuestionPermits,
 }
 
@@ -54,8 +52,7 @@ pub(super) struct QuestionPermits {
     _any: OwnedSemaphorePermit,
 }
 
-/// Handle of the task that owns the worker process. The task ends, and the process with it, when
-/// the handle is dropped.
+/// Handle of the task that owns the worker process; its drop ends the task and the process.
 #[derive(Debug)]
 pub(super) struct WorkerClient {
     questions: mpsc::UnboundedSender<Question>,
@@ -79,11 +76,9 @@ impl WorkerClient {
         }
     }
 
-    /// Asks the worker. Dropping the future ends the wait for an answer; a check that has begun
-    /// goes on until its end or [`QUESTION_LIMIT`].
-    ///
-    /// # Errors
-    /// [`CheckError`]. With [`CheckError::NotStarted`] the text may be checked elsewhere.
+    /// Asks the worker; with [`CheckError::NotStarted`] the text may be checked elsewhere. Dropping
+    /// the future ends the wait; a check that has begun goes on until its end or
+    /// [`QUESTION_LIMIT`].
     pub(super) async fn check(&self, text: Arc<str>) -> Result<Vec<TextCorrection>, CheckError> {
         let permit = |semaphore: &Arc<Semaphore>| Arc::clone(semaphore).acquire_owned();
         // The semaphores are never closed.

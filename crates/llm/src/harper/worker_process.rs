@@ -30,8 +30,7 @@ impl QuestionQueue {
         Self { arriving, waiting: VecDeque::new() }
     }
 
-    /// Waits for a question whose answer somebody waits for, and takes it; `None` when there will
-    /// be no more.
+    /// Waits for a question whose caller still waits, and takes it; `None` when there are no more.
     pub(super) async fn next(&mut self) -> Option<Question> {
         loop {
             let question = match self.waiting.pop_front() {
@@ -44,7 +43,6 @@ impl QuestionQueue {
         }
     }
 
-    /// Puts a question in front of the others.
     pub(super) fn put_back(&mut self, question: Question) {
         self.waiting.push_front(question);
     }
@@ -74,9 +72,9 @@ struct AskedQuestion {
 /// Reason why a process is ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ProcessEnd {
-    /// Nobody has asked for [`IDLE_LIMIT`].
+    /// No question has come for [`IDLE_LIMIT`].
     Idle,
-    /// Nobody will ask any more.
+    /// No question will come any more.
     Over,
     /// A check took longer than [`QUESTION_LIMIT`].
     TooLong,
@@ -120,7 +118,6 @@ impl WorkerProcess {
         })
     }
 
-    /// Returns the number of the process; `None` if it has ended and was collected.
     pub(super) fn id(&self) -> Option<u32> {
         self.child.id()
     }
@@ -187,7 +184,7 @@ impl WorkerProcess {
         }
     }
 
-    /// Gives an answer to whoever waits for it.
+    /// Gives an answer to the caller that waits for it.
     fn pass_on(&mut self, answer: WorkerAnswer) -> Result<(), String> {
         let Some(asked) = self.asked.get(&answer.id) else {
             return Err("it answered what nobody had asked".into());

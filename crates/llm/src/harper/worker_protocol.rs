@@ -1,15 +1,13 @@
-//! Messages between the server and the grammar worker: one JSON object in each line, in both
-//! directions. Pure types; both sides are the same program.
+//! Messages between the server and the grammar worker, one JSON object in each line.
 
 use serde::{Deserialize, Serialize};
 
 use super::proofread::TextCorrection;
 
-/// Longest line of a [`WorkerQuestion`] in bytes. A text has at most 100,000 scalars, and JSON
-/// writes a control character in six bytes.
+/// Longest line of a [`WorkerQuestion`] in bytes: at most 100,000 scalars, and JSON writes a
+/// control character in six bytes.
 pub(super) const MAX_QUESTION_BYTES: usize = 1024 * 1024;
-/// Longest line of a [`WorkerAnswer`] in bytes; a correction is much longer than the words it
-/// corrects.
+/// Longest line of a [`WorkerAnswer`] in bytes: a correction is much longer than its words.
 pub(super) const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 /// Text that is to be checked.
@@ -17,24 +15,19 @@ pub(super) const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 pub(super) struct WorkerQuestion<T> {
     /// Number that the [`WorkerAnswer`] repeats; unique in one process.
     pub(super) id: u64,
-    /// Text to check.
     pub(super) text: T,
 }
 
 /// Result of a [`WorkerQuestion`]. Answers come in the order in which they are ready.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WorkerAnswer {
-    /// Number of the [`WorkerQuestion`].
     pub(super) id: u64,
     /// Corrections, in order and without overlap; `None` if the checker panicked on this text.
     pub(super) corrections: Option<Vec<TextCorrection>>,
 }
 
 impl WorkerAnswer {
-    /// Parses a line.
-    ///
-    /// # Errors
-    /// A description of the fault, without any words of the text.
+    /// Parses a line; an error is a description of the fault, without any words of the text.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(line).map_err(|error| format!("not an answer: {error}"))
     }

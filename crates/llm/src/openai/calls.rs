@@ -1,5 +1,4 @@
-//! Builds calls from pieces that may lack identifiers, repeat indices, or contain objects. No input
-//! or output.
+//! Builds calls from pieces that may lack identifiers, repeat indices, or contain objects.
 
 use serde_json::{Map, Value};
 
@@ -7,8 +6,7 @@ use crate::delta_stream::{input, mint_call_id};
 use crate::messages_api::ContentBlock;
 use crate::{ModelError, malformed};
 
-/// Smallest length of a usable identifier: shorter ones are counters that begin anew in every
-/// answer.
+/// Smallest length of a usable identifier: shorter ones are counters of one answer.
 const SHORTEST_ID: usize = 4;
 
 /// Calls of one answer.
@@ -27,7 +25,7 @@ struct OpenCall {
     arguments: String,
     /// `true` after the start of the call was sent.
     begun: bool,
-    /// Length of the sent part: `arguments[told..]` is not sent yet.
+    /// Length of the part of `arguments` that was sent.
     sent: usize,
 }
 
@@ -95,8 +93,7 @@ impl StreamedCalls {
         let call = &self.0[number];
         let begins = match (&piece.id, &call.given) {
             (Some(id), Some(given)) if id == given => false,
-            // These servers give every call index 0. But a server may also make up an identifier
-            // for each piece.
+            // These servers give every call index 0; others make up an identifier for each piece.
             (Some(_), Some(_)) => piece.name.is_some() || call.is_whole(),
             _ if piece.place.is_none() => piece.name.is_some(),
             _ => {
@@ -126,8 +123,7 @@ impl StreamedCalls {
         self.0.len() - 1
     }
 
-    /// Returns the additions to a call since the last request for them; empty before its name is
-    /// known.
+    /// Returns the additions to a call since the last request for them; empty while it has no name.
     pub(super) fn news(&mut self, number: usize) -> Vec<CallStep> {
         let Some(call) = self.0.get_mut(number).filter(|call| !call.name.is_empty()) else {
             return Vec::new();
@@ -143,7 +139,8 @@ impl StreamedCalls {
         news
     }
 
-    /// Returns the finished call; `None` if the pieces had no name and no arguments.
+    /// Returns the finished call; `None` if the pieces had neither. Arguments without a name are an
+    /// error: such a call cannot even be refused.
     pub(super) fn close(&mut self, number: usize) -> Result<Option<ContentBlock>, ModelError> {
         let Some(call) = self.0.get_mut(number) else { return Ok(None) };
         let arguments = std::mem::take(&mut call.arguments);

@@ -1,4 +1,4 @@
-//! Reader of the errors of chat completions, which servers write in many forms. Pure functions.
+//! Reader of the errors of chat completions, which servers write in many forms.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use crate::{ModelError, retry};
 /// Reads the body of an error as a [`ProviderError`]; `None` if it has no message.
 pub(super) fn read(text: &str) -> Option<ProviderError> {
     let body: Value = serde_json::from_str(text).ok()?;
-    // llama.cpp and vLLM wrap the error or not, depending on their age; a web framework in front
-    // writes `detail`.
+    // llama.cpp and vLLM wrap the error or not, by their age; a web framework in front writes
+    // `detail`.
     let error = body.get("error").filter(|it| !it.is_null()).unwrap_or(&body);
     let message = [error, &error["message"], &error["detail"], &body["detail"]]
         .into_iter()
@@ -33,8 +33,7 @@ pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
     Some(ModelError::api(status, api, retryable))
 }
 
-/// Builds the error for a model that accepts no tools here in any dialect. Without tools nothing
-/// can be edited.
+/// Builds the error for a model that accepts no tools: without them nothing can be edited.
 pub(super) fn no_tools(model: &str) -> ModelError {
     let message = format!("{model} takes no tools on chat completions");
     let error = ProviderError { kind: "tools_not_supported".into(), message, details: None };

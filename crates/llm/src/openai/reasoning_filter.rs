@@ -1,10 +1,8 @@
-//! Filter for text that some local models write before their answer: blank lines, and reasoning
-//! between tags. Pure functions.
+//! Filter for text that some local models write before their answer: blank lines, tagged reasoning.
 //!
 //! Many chat templates open the tag by themselves (as `QwQ`'s does:
 //! <https://huggingface.co/unsloth/QwQ-32B/discussions/1>). A server that does not separate the
-//! reasoning then sends only its end: `Two and two.</think>Four.` Only the end tag shows that the
-//! text was reasoning.
+//! reasoning then sends only its end: `Two and two.</think>Four.`
 
 const BEGIN: &str = "<think>";
 const END: &str = "</think>";
@@ -15,8 +13,8 @@ pub(super) enum TextOpening {
     Held(String),
     /// Inside of the tags; holds the last bytes, which may be the beginning of the end tag.
     Thinking(String),
-    /// Inside of reasoning that probably has only an end tag, as in the last answer; holds the
-    /// whole text, in case the guess is wrong.
+    /// Inside of reasoning that probably has only an end tag, as in the last answer; the whole text
+    /// is held in case the guess is wrong.
     Begun(String, ThoughtEndFinder),
     /// The answer itself.
     Over,
@@ -30,8 +28,8 @@ pub(super) struct ThoughtEndFinder {
 }
 
 impl ThoughtEndFinder {
-    /// Returns the start of the answer in `text`, in bytes; `None` if no end of the reasoning is
-    /// found yet. Between two calls the text may only grow.
+    /// Returns the start of the answer in `text`, in bytes, once the end of the reasoning is found.
+    /// Between two calls the text may only grow.
     pub(super) fn end_of_thoughts(&mut self, text: &str, is_over: bool) -> Option<usize> {
         while let Some(at) = text[self.sought..].find(END).map(|at| self.sought + at) {
             let after = at + END.len();
@@ -53,9 +51,9 @@ impl ThoughtEndFinder {
 /// Returns `true` if the tag between the two texts ends the reasoning, `false` if the text only
 /// mentions it, and `None` if the next character decides.
 ///
-/// Reasoning ends where the tag directly follows its last word or precedes the first word of the
-/// answer, or stands alone on its line. A tag in code, in quotes, between words or before a full
-/// stop is only mentioned, and so is every end tag after a begin tag.
+/// Reasoning ends where the tag directly follows its last word or precedes the answer's first, or
+/// stands alone on its line. A tag in code, in quotes, between words or before a full stop is only
+/// mentioned, and so is every end tag after a begin tag.
 fn ends_thoughts(before: &str, after: &str, is_over: bool) -> Option<bool> {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let fences = before.lines().filter(|line| line.trim_start().starts_with("```")).count();
@@ -129,8 +127,7 @@ impl TextOpening {
         }
     }
 
-    /// Returns the text that was held back and turned out to be part of the answer, when the answer
-    /// is over.
+    /// Returns the text that was held back and is part of the answer, when that is over.
     pub(super) fn rest(&mut self) -> String {
         match std::mem::replace(self, Self::Over) {
             Self::Held(held) | Self::Begun(held, _) => held.trim_start().to_owned(),

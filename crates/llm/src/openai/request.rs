@@ -1,4 +1,4 @@
-//! Builds the requests of chat completions. Pure functions.
+//! Builds the requests of chat completions.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,11 +21,11 @@ pub(super) struct ServerDialect {
 
 /// Amount of reasoning that a model is asked for before it answers.
 ///
-/// From GPT-5.6 on, models of `OpenAI` reason unless they are told not to, and while they reason
+/// From GPT-5.6 on, models of `OpenAI` reason unless the request forbids it, and while they reason
 /// they accept no function tools on chat completions: 400 `Function tools with reasoning_effort are
 /// not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or
-/// set reasoning_effort to 'none'.`, also if the request does not contain the field
-/// (<https://github.com/BerriAI/litellm/pull/34569>, with the answers of the API).
+/// set reasoning_effort to 'none'.` (<https://github.com/BerriAI/litellm/pull/34569>, with the
+/// answers of the API).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReasoningEffort {
     /// The model's own default. The field is not sent, because most servers do not know it.
@@ -64,8 +64,8 @@ impl Default for ServerDialect {
 }
 
 impl ServerDialect {
-    /// Returns the dialect to try after an error of status 400 or 422 with the text `message`, or
-    /// `None` if the error is about something else.
+    /// Returns the dialect to try after an error of status 400 or 422 with the text `message`, if
+    /// any.
     pub(super) fn without_refused_field(self, message: &str) -> Option<Self> {
         let mentions = |word| message.contains(word);
         if mentions("stream_options") && self.stream_options == StreamOptions::Taken {
@@ -94,10 +94,10 @@ impl ServerDialect {
         Some(Self { limit, ..self })
     }
 
-    /// Returns `true` if an error of that kind means that the model accepts no tools here, because
-    /// it reasons even if it is told not to. Examples are `gpt-6-astra` and `gpt-6.1-sol`:
-    /// `'reasoning_effort' does not support 'none' with this model. Supported values are: 'low',
-    /// 'medium', 'high', and 'xhigh'.` (<https://github.com/genkit-ai/genkit/pull/6303>).
+    /// Returns `true` if such an error means that the model accepts no tools, because it reasons
+    /// always, as `gpt-6-astra` and `gpt-6.1-sol` do: `'reasoning_effort' does not support 'none'
+    /// with this model. Supported values are: 'low', 'medium', 'high', and 'xhigh'.`
+    /// (<https://github.com/genkit-ai/genkit/pull/6303>).
     pub(super) fn is_without_tools(self, message: &str) -> bool {
         self.effort == ReasoningEffort::Off && message.contains(EFFORT)
     }
@@ -130,20 +130,17 @@ pub(super) struct CompletionBody<'a> {
 }
 
 impl CompletionBody<'_> {
-    /// Returns `true` if there is a tool to call.
     pub(super) fn has_tools(&self) -> bool {
         !self.tools.is_empty()
     }
 
-    /// Returns the texts of the messages.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().filter_map(|message| message["content"].as_str())
     }
 }
 
-/// Builds the [`CompletionBody`] as it is sent. As with the Messages API, nothing that changes from
-/// call to call stands before the conversation: servers reuse their computations for an equal
-/// beginning.
+/// Builds the [`CompletionBody`] as it is sent. Nothing that changes from call to call stands
+/// before the conversation: servers reuse their computations for an equal beginning.
 pub(super) fn body<'a>(
     request: &'a ModelRequest,
     model: &'a str,
@@ -191,8 +188,7 @@ fn choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// Returns `Some(false)` if at most one call is wanted. Otherwise the field is left out, since many
-/// servers do not know it.
+/// Returns `Some(false)` if at most one call is wanted; many servers do not know the field.
 fn parallel(choice: &ToolChoice) -> Option<bool> {
     match choice {
         ToolChoice::Auto { disable_parallel_tool_use: one }
@@ -224,8 +220,8 @@ fn messages(system: &str, conversation: &[ChatMessage]) -> Vec<Value> {
     all
 }
 
-/// Adds a text. A message from a role is joined with the one before if both have that role, because
-/// many chat templates require alternating roles.
+/// Adds a text, joined with the message before if that has the same role: many chat templates
+/// require alternating roles.
 fn say(all: &mut Vec<Value>, role: &str, text: &str) {
     if text.is_empty() {
         return;

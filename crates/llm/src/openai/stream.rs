@@ -1,8 +1,7 @@
 //! Reads a streamed answer of chat completions, as many kinds of servers send it.
 //!
-//! An answer is complete when the server sends a `finish_reason` or `[DONE]`; without either it was
-//! cut. The calls themselves decide if they are to be run, not the server's reason, unless the
-//! reason says that they may be cut.
+//! An answer is complete when the server sends a `finish_reason` or `[DONE]`. The calls themselves
+//! decide if they are to be run, unless the server's reason says that they may be cut.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -20,12 +19,10 @@ use crate::openai::reasoning_filter::{TextOpening, ThoughtEndFinder};
 use crate::sse_events::{SseEvent, SseSplitter};
 use crate::{AnswerDelta, AssistantMessage, ModelError, malformed};
 
-/// Largest answer in bytes: far above any limit of tokens, and small enough that a runaway server
-/// cannot fill the memory.
+/// Largest answer in bytes: far above any limit of tokens, and too small to fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
-/// Longest time for the token counts after the answer is complete. Some servers keep the connection
-/// open instead, and some send keep-alives on it now and then.
+/// Longest time for the token counts after the answer: some servers keep the connection open.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Reads `bytes` until the answer of `model` is complete, and sends every delta on the way.
@@ -98,8 +95,8 @@ async fn tell(deltas: Vec<AnswerDelta>, sink: &DeltaSink) {
     }
 }
 
-/// State of a [`CompletionReader`] for answers that may begin in the middle of its reasoning, as
-/// with chat templates that open the tag by themselves.
+/// State of a [`CompletionReader`] for answers that may begin in the middle of reasoning, as with
+/// chat templates that open the tag.
 #[derive(Clone, Copy)]
 pub(super) struct UnopenedThoughts<'a> {
     /// `true` if the last answer began in that way.
@@ -253,8 +250,7 @@ impl<'a> CompletionReader<'a> {
         }
     }
 
-    /// Takes back the text sent so far if all of it was reasoning, and keeps the text after it.
-    /// Returns `true` if it did so.
+    /// Takes back the text sent so far if all of it was reasoning; returns `true` if it did so.
     fn leave_thoughts(&mut self, is_over: bool, deltas: &mut Vec<AnswerDelta>) -> bool {
         let ([CompletionBlock::Text(text)], Some(seeker)) =
             (self.blocks.as_slice(), &mut self.seeker)
@@ -272,8 +268,7 @@ impl<'a> CompletionReader<'a> {
         true
     }
 
-    /// Ends the first text, at a call or at the end of the answer: sends the part that was held
-    /// back.
+    /// Ends the first text, at a call or at the end of the answer: sends the part held back.
     fn settle(&mut self, is_end: bool, deltas: &mut Vec<AnswerDelta>) {
         let is_begun = self.opening.is_begun();
         if is_begun {

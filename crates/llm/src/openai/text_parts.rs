@@ -1,8 +1,6 @@
-//! Lower bound for the tokens of a text, to notice a server that has read only a part of it. Pure
-//! functions.
-//!
-//! Local servers cut text that does not fit into the context they were started with. They report
-//! that only by the number of tokens they have read.
+//! Lower bound for the tokens of a text, to notice a server that has read only a part of it: local
+//! servers cut text that does not fit into their context, and report only how many tokens they
+//! read.
 
 /// Smallest number of tokens to check: no server cuts a shorter text.
 const WORTH_TELLING: u64 = 1_000;
@@ -10,8 +8,8 @@ const WORTH_TELLING: u64 = 1_000;
 const LONGEST_WORD: u64 = 16;
 /// Largest number of digits that one token has.
 const LONGEST_NUMBER: u64 = 3;
-/// Characters of Chinese, Japanese and Korean, and of scripts without spaces, for one token: the
-/// largest average.
+/// Characters of Chinese, Japanese, Korean and scripts without spaces in one token, at most on
+/// average.
 const SIGNS: u64 = 3;
 
 /// Kind of a piece of text.
@@ -42,8 +40,8 @@ fn part(c: char) -> TextPart {
     }
 }
 
-/// Returns the fewest tokens that any vocabulary makes of a text. No token spans two words. A
-/// punctuation mark is counted as a token only at the end of a word.
+/// Returns the fewest tokens that any vocabulary makes of a text. No token spans two words; a
+/// punctuation mark is counted only at the end of a word.
 pub(super) fn least_tokens(text: &str) -> u64 {
     let (mut tokens, mut signs) = (0, 0);
     let mut chars = text.chars().peekable();
@@ -65,8 +63,7 @@ pub(super) fn least_tokens(text: &str) -> u64 {
     tokens + signs / SIGNS
 }
 
-/// Returns a notice for people if a server has `read` fewer tokens than `least`, the lower bound
-/// for the texts.
+/// Returns a notice for people if a server has `read` fewer tokens than `least`, the lower bound.
 pub(super) fn notice(read: u64, least: u64) -> Option<String> {
     (read > 0 && least >= WORTH_TELLING && read < least).then(|| {
         format!(

@@ -1,5 +1,4 @@
-//! File format of scripted runs. It is read strictly, so that a typing mistake is an error and not
-//! a silent default.
+//! File format of scripted runs, read strictly: a typing mistake is an error and no silent default.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,7 +70,6 @@ pub(super) enum TurnReuse {
     Always,
 }
 
-/// End of a turn.
 #[derive(Clone, Debug)]
 pub(super) enum TurnEnd {
     Stop(StopReason),
