@@ -1,6 +1,6 @@
 //! Atomic writes: a file is written under a temporary name in its folder, and then put in its place
-//! in one step. Files that a crash in between leaves behind are removed or kept under a name that
-//! people find.
+//! in one step. Files that a crash leaves behind are removed, or kept under a name that people
+//! find.
 
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
@@ -15,8 +15,8 @@ use super::resolved_path::ResolvedPath;
 use super::temporary_names::{SetAsideFile, is_ours, set_aside_name, temporary_name};
 use super::text_file::stamp_of_bytes;
 
-/// Age from which a temporary file counts as left behind. A file in use is there for moments, also
-/// that of another server in the folder.
+/// Age from which a temporary file counts as left behind. One in use, also by another server in the
+/// folder, is there for moments.
 const IS_LEFT: Duration = Duration::from_secs(10);
 /// Largest number of files and folders that are searched for files left behind.
 const MOST_ENTRIES: usize = 1_000_000;
@@ -24,7 +24,6 @@ const MOST_ENTRIES: usize = 1_000_000;
 const DEEPEST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Creates a file.
 pub(super) fn create(spot: &ResolvedPath, content: &str) -> Result<()> {
     let ResolvedPath { folder, name } = spot;
     let beside = temporary_name();
@@ -38,9 +37,8 @@ pub(super) fn create(spot: &ResolvedPath, content: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes the new content of a file under another name in its folder, durably. The name tells which
-/// contents may be removed after a crash. `old` is the file before, whose owner and permissions
-/// stay. Returns the name.
+/// Writes the new content of a file under another name in its folder, durably; returns the name,
+/// which says which contents may be removed after a crash. The owner and permissions of `old` stay.
 pub(super) fn stage(
     spot: &ResolvedPath,
     content: &str,
@@ -79,8 +77,7 @@ pub(super) fn keep(folder: &Dir, beside: &str, label: &str) -> Result<String> {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let kept = format!("{label}.kept-by-copydesk-{}", &id[..8]);
     match place(folder, beside, OsStr::new(&kept)) {
-        // A folder has no second name, and not every system can rename it without replacing; the
-        // name is new anyway.
+        // A folder has no second name, and not every system can rename it without replacing.
         Err(error) if is_unknown(&error) => folder.rename(beside, folder, &kept)?,
         placed => placed?,
     }
@@ -171,8 +168,7 @@ fn by_link(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     folder.remove_file(beside)
 }
 
-/// Reserves the name by an empty file, which only one process can create, and then replaces that
-/// file.
+/// Reserves the name by an empty file, which only one process can create, and then replaces that.
 fn by_claim(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).follow(FollowSymlinks::No);
@@ -184,8 +180,7 @@ fn by_claim(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     placed
 }
 
-/// Removes the second name of a file that has two, if this program gave it, in the folder of the
-/// file. Returns `true` if it was removed.
+/// Removes the second name of a file in its folder, if this program gave it; `true` if it did.
 pub(super) fn removed_second(spot: &ResolvedPath, file: &Metadata) -> bool {
     if file.nlink() != 2 {
         return false;
@@ -205,8 +200,8 @@ pub(super) fn removed_second(spot: &ResolvedPath, file: &Metadata) -> bool {
 
 impl Workspace {
     /// Removes the temporary files that earlier processes left when they ended in the middle of
-    /// writing, and returns their number. Folders of version control and of other programs, links,
-    /// and files that another server is writing are not touched.
+    /// writing, and returns their number. Guarded folders, links, and files that another server is
+    /// writing are not touched.
     pub fn clear_left_over(&self) -> usize {
         let Ok(root) = self.folder("") else { return 0 };
         let mut search =
@@ -251,7 +246,6 @@ impl LeftoverSearch<'_> {
 }
 
 /// Removes a file that a crash left, or renames it for people if its text may exist nowhere else.
-/// Returns `true` on success.
 fn settle(folder: &Dir, name: &str) -> bool {
     let Some(set_aside) = SetAsideFile::read(name) else {
         // This file was never complete.
@@ -285,7 +279,7 @@ fn read_whole(folder: &Dir, name: &str) -> Result<Vec<u8>> {
 }
 
 /// Returns `true` if no process writes the file any more. A file that was set aside has the
-/// modification time of its content; the rename changed its status time.
+/// modification time of its content, but its rename changed its status time.
 fn is_left(folder: &Dir, name: &OsStr) -> bool {
     let Ok(it) = folder.symlink_metadata(name) else { return false };
     let Ok(modified) = it.modified() else { return false };

@@ -1,9 +1,6 @@
 //! A shell command in the workspace: a process group of its own, a clean environment, no input,
-//! limits, and no process left behind.
-//!
-//! On Linux the server starts a supervisor, which starts the shell and ends every process that
-//! comes of it. On other systems, and where there is no program to supervise with, the shell's
-//! group and the processes with the mark are ended.
+//! limits, and no process left behind. On Linux it runs below a supervisor, which ends every
+//! process that comes of it. Elsewhere the shell's group and the processes with the mark are ended.
 
 mod output;
 
@@ -27,7 +24,7 @@ const SHELL: &str = "/bin/bash";
 /// Longest time to wait for output after the processes were stopped.
 const GRACE: Duration = Duration::from_secs(2);
 /// Longest time that a supervisor may take to end all processes; its own limit is shorter.
-const PATIENCE: Duration = Duration::from_secs(6);
+const SUPERVISOR_TIMEOUT: Duration = Duration::from_secs(6);
 /// Environment variable that marks every process of a command, also one that has left its group.
 const MARK: &str = "COPYDESK_REQUEST";
 
@@ -62,7 +59,7 @@ pub struct CommandResult {
     pub output: String,
 }
 
-/// [`CommandSpec`] that was started.
+/// Command that was started.
 struct RunningCommand {
     child: Child,
     /// Connection to the supervisor, which ends all processes when it closes.
@@ -129,8 +126,8 @@ fn start(
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(program);
-        // The supervisor does not carry the mark: after a crash it ends the other processes, and
-        // must not be ended before that.
+        // The supervisor does not carry the mark: after a crash it must not be ended before the
+        // others.
         let marked = format!("{}={}", mark.name, mark.value);
         command.arg0("copydesk").args(["supervise", "--mark", &marked, "--"]).args(shell);
         command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
@@ -158,7 +155,6 @@ fn start(
 }
 
 impl RunningCommand {
-    /// Waits for the command to end by itself.
     async fn ends(&mut self) -> std::io::Result<ExitReport> {
         let Some(line) = &mut self.line else {
             let status = self.child.wait().await?;
@@ -172,12 +168,11 @@ impl RunningCommand {
         }
     }
 
-    /// Ends all processes of the command.
     async fn end(self) {
         let Self { mut child, line, leftovers } = self;
         if let Some(line) = line {
             drop(line);
-            if timeout(PATIENCE, child.wait()).await.is_err() {
+            if timeout(SUPERVISOR_TIMEOUT, child.wait()).await.is_err() {
                 child.start_kill().ok();
             }
         }
@@ -200,8 +195,8 @@ fn reported(_: &str) -> Option<ExitReport> {
     None
 }
 
-/// Interprets the end of a supervisor that sent no report: it was killed, by its command or another
-/// process, or could not start the command.
+/// Interprets the end of a supervisor without a report: it was killed, or could not start the
+/// command.
 fn unreported(status: ExitStatus) -> std::io::Result<ExitReport> {
     match status.code() {
         None => Ok(ExitReport { code: None, is_clean: false }),

@@ -2,7 +2,7 @@
 
 use super::text_file::LARGEST_FILE;
 
-/// Reason why a file was not read, found or changed; the model is told this text.
+/// Reason why a file was not read, found or changed; this text is sent to the model.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// The path does not begin in the workspace, or climbs out of a folder.
@@ -43,8 +43,8 @@ pub enum WorkspaceError {
         /// Path as it was given.
         path: String,
     },
-    /// The path belongs to version control, to the configuration of programs that act on their own,
-    /// or to the server's own data.
+    /// The path belongs to version control, to the configuration of other programs, or to the
+    /// server.
     #[error(
         "{path} belongs to version control, to a program's own configuration or to this server; tools leave it alone"
     )]
@@ -80,8 +80,7 @@ pub enum WorkspaceError {
         /// Path as it was given.
         path: String,
     },
-    /// The file was changed more than once while it was written, so that the right version is not
-    /// known.
+    /// The file was changed more than once while it was written: the right version is not known.
     #[error(
         "{path} changed while it was written. Nobody's words were overwritten: {path} has one version, {kept} the other. Read both"
     )]
@@ -119,7 +118,6 @@ impl WorkspaceError {
     }
 }
 
-/// Returns the error for a path that the system could not read.
 pub(super) fn unreadable(path: &str, source: std::io::Error) -> WorkspaceError {
     WorkspaceError::Unreadable { path: path.to_owned(), source }
 }

@@ -33,8 +33,7 @@ impl Workspace {
         }
     }
 
-    /// Returns the data of a file without reading it; `None` if it does not exist or is not
-    /// accessible.
+    /// Returns the data of a file without reading it; `None` if it is not there or not accessible.
     pub fn file_meta(&self, path: &str) -> Option<FileMeta> {
         let ResolvedPath { folder, name } = self.spot(path, MissingFolder::Refuse).ok()?;
         let metadata = folder.symlink_metadata(&name).ok()?;
@@ -42,8 +41,8 @@ impl Workspace {
         Some(FileMeta { inode: metadata.ino(), bytes: metadata.len(), modified })
     }
 
-    /// Returns `true` if a file has more than one name (hard links), so that what holds for its
-    /// path could be evaded by another one.
+    /// Returns `true` if a file has more than one name (hard links): what holds for its path could
+    /// be evaded by another one.
     pub fn has_other_names(&self, path: &str) -> bool {
         let found = self.spot(path, MissingFolder::Refuse).ok();
         let metadata = found.and_then(|spot| spot.folder.symlink_metadata(&spot.name).ok());
@@ -67,15 +66,13 @@ impl Workspace {
 
     /// Replaces the content of a file, or creates it with its folders: completely or not at all,
     /// durably, and only if its stamp is still `expected`. Nothing that another program writes into
-    /// the file meanwhile is lost ([`replace`]).
+    /// the file meanwhile is lost ([`replace`](super::replace)).
     ///
     /// # Errors
     /// [`WorkspaceError::Changed`] if the stamp differs, [`WorkspaceError::Busy`] if another
     /// program is writing the file, [`WorkspaceError::Kept`] if there are two versions now, or the
-    /// reason why the file cannot be written. In all cases except [`WorkspaceError::Kept`] the file
-    /// is unchanged.
-    ///
-    /// [`replace`]: super::replace
+    /// reason why the file cannot be written. In all cases but [`WorkspaceError::Kept`] it is
+    /// unchanged.
     pub fn write(
         &self,
         path: &str,

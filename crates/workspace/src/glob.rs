@@ -22,8 +22,7 @@ impl Workspace {
     /// left out if `hidden` is true for their path from the workspace's top.
     ///
     /// # Errors
-    /// [`WorkspaceError::Pattern`] or [`WorkspaceError::Outside`] for a wrong pattern, or an error
-    /// about the folder.
+    /// [`WorkspaceError::Pattern`] or [`WorkspaceError::Outside`] for a wrong pattern.
     pub fn glob(
         &self,
         pattern: &str,
@@ -60,7 +59,7 @@ impl Workspace {
 }
 
 /// Compiles a pattern: `*` stays within a name, `**` crosses folders. A pattern that leads outside
-/// is refused, because it would find nothing and suggest that there is nothing.
+/// is refused: finding nothing would suggest that nothing is there.
 pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, WorkspaceError> {
     let mut names = pattern.split(['/', '{', ',', '}']);
     if pattern.starts_with(['/', '~']) || names.any(|name| name == "..") {

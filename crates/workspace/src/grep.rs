@@ -77,8 +77,7 @@ pub struct GrepResult {
 }
 
 impl Workspace {
-    /// Finds the lines that match. Files are left out if `hidden` is true for their path from the
-    /// workspace's top.
+    /// Finds the lines that match, except in files for whose path from the top `hidden` is true.
     pub fn grep(
         &self,
         query: &GrepQuery,
@@ -217,12 +216,10 @@ impl GrepPage {
     }
 }
 
-/// Matches of one file.
 struct FileMatches<'a> {
     path: &'a str,
     query: &'a GrepQuery,
     page: &'a mut GrepPage,
-    /// Number of lines that match.
     count: usize,
     /// `true` if the next line does not follow the one before.
     is_apart: bool,

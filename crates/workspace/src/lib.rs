@@ -3,10 +3,7 @@
 //! No code here inspects the text of a path to decide that it is harmless. A path is followed name
 //! by name, and each name is opened in the folder before it without following links
 //! ([`resolved_path`]). So `..`, absolute paths and links cannot lead outside, not even if another
-//! program moves folders meanwhile. [Protected paths](protected_paths) are not even read. [`files`]
-//! reads and replaces one file (first [written](atomic_write) under a temporary name), [`walk`],
-//! [`glob`] and [`grep`] search. `command` runs a shell command in the folder, and [`shell`] finds
-//! the dangers in a command.
+//! program moves folders meanwhile. [Protected paths](protected_paths) are not even read.
 
 mod atomic_write;
 #[cfg(unix)]
@@ -51,8 +48,7 @@ pub use replace::ReplacedFile;
 pub use shell::{LONGEST_COMMAND, cautions};
 pub use text_file::{ABSENT, FileMeta, LARGEST_FILE, TextFile, stamp};
 
-/// Folder that tools may read and change. Cheap to clone. Every method blocks unless it is `async`,
-/// so it belongs on a blocking thread.
+/// Folder that tools may read and change. Cheap to clone. Methods block unless they are `async`.
 #[derive(Clone, Debug)]
 pub struct Workspace(Arc<WorkspaceShared>);
 
@@ -66,14 +62,14 @@ struct WorkspaceShared {
     /// Program that commands run under, if there is one.
     #[cfg(unix)]
     supervisor: OnceLock<PathBuf>,
-    /// Lock from the comparison of a file until its replacement, so that two calls never both find
-    /// it unchanged.
+    /// Lock from the comparison of a file until its replacement: two calls never both find it
+    /// unchanged.
     replacing: Mutex<()>,
 }
 
 impl Workspace {
-    /// Opens the folder `root`. The folders and files in `closed` are never read or written, not
-    /// even if they are created later.
+    /// Opens the folder `root`. What is in `closed` is never read or written, even if created
+    /// later.
     pub fn open(root: &Path, closed: &[&Path]) -> Result<Self, WorkspaceError> {
         let failed = |source| unreadable(&root.display().to_string(), source);
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
@@ -89,8 +85,7 @@ impl Workspace {
     }
 
     /// Sets the program that commands run under from now on, as `program supervise --mark
-    /// NAME=VALUE -- COMMAND`. No process of a command can escape it (`processes::supervisor`).
-    /// Linux only.
+    /// NAME=VALUE -- COMMAND`, which no process of a command can escape. Linux only.
     #[cfg(unix)]
     pub fn supervise_by(&self, program: PathBuf) {
         // Later calls have no effect.
@@ -111,15 +106,13 @@ impl Workspace {
         ran.map_err(|source| unreadable("the shell", source))
     }
 
-    /// Ends the processes that an earlier process of the server left running for a command. Blocks
-    /// for a moment.
+    /// Ends the processes that an earlier server left running for a command. Blocks for a moment.
     #[cfg(unix)]
     pub fn stop_left_over(&self, mark: &str) {
         command::stop_marked(mark);
     }
 
-    /// Returns `true` for a folder or file that tools may not even read; [`Self::is_closed_name`]
-    /// is checked before it is opened.
+    /// Returns `true` for what tools may not even read; first [`Self::is_closed_name`] is checked.
     fn is_closed(&self, folder: &Metadata) -> bool {
         self.0.closed.has(folder)
     }

@@ -13,8 +13,7 @@ const SNIFFED: u64 = 512;
 
 impl Workspace {
     /// Lists the text files whose path contains each word of `pattern`, letter case aside: at most
-    /// `most`, and only those that come after the path `after`. Files that are ignored, guarded or
-    /// too long to be opened are left out.
+    /// `most`, after the path `after`, except ignored, guarded and too long ones.
     pub fn texts(
         &self,
         pattern: &str,
@@ -32,8 +31,7 @@ impl Workspace {
     }
 }
 
-/// Returns the key for the position of a path in a walk: folder by folder, so `a/b` comes before
-/// `a.b`.
+/// Returns the key for the position of a path in a walk: folder by folder, `a/b` before `a.b`.
 fn in_order(path: &str) -> impl Iterator<Item = &str> {
     path.split('/')
 }

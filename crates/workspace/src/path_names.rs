@@ -9,7 +9,6 @@ use super::temporary_names;
 /// Names that no tool may write to or below, also on file systems that ignore case.
 const GUARDED: [&str; 4] = [".git", ".claude", ".hg", "copydesk.toml"];
 /// Guarded names that no tool may read either: they contain addresses with passwords, and tokens.
-/// The configuration of other programs may be read.
 const UNREAD: [&str; 3] = [".git", ".hg", "copydesk.toml"];
 
 /// Splits a path into its names, from the workspace's top.
@@ -33,12 +32,10 @@ pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
     Ok(names.join("/"))
 }
 
-/// Refuses paths that tools may not write to.
 pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
     let is_guarded = |name: &&OsStr| {
         let name = plain(&name.to_string_lossy());
-        // A file with the name of a temporary file could be taken for one that was left behind, and
-        // removed.
+        // A file with such a name could be taken for one that was left behind, and removed.
         GUARDED.contains(&name.as_str()) || temporary_names::is_ours(&name)
     };
     if names(path)?.iter().any(is_guarded) {
@@ -59,7 +56,6 @@ pub(super) fn plain(name: &str) -> String {
     name.trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// Returns the error for a path that leads outside.
 pub(super) fn outside(path: &str) -> WorkspaceError {
     WorkspaceError::Outside { path: path.to_owned() }
 }

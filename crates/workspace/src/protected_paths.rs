@@ -1,10 +1,8 @@
-//! Paths that tools may not even read: the server's own data and settings, wherever they are in the
-//! workspace.
+//! Paths that tools may not even read: the server's own data and settings.
 //!
-//! They are known by their path, which is looked up at each access, because programs save a file by
-//! putting another in its place, and a file may be created later. They are also known by identity,
-//! so that another name of the file does not lead to it. The identity of earlier files at a path is
-//! remembered too, because an editor may have kept one as a copy.
+//! They are known by their path, looked up at each access, because programs save a file by putting
+//! another in its place, and by identity, so that another name does not lead to the file. The
+//! identity of earlier files at a path is remembered too: an editor may have kept one as a copy.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -23,7 +21,6 @@ const MOST_INSIDE: usize = 10_000;
 /// Largest number of earlier files and folders that are remembered, the newest.
 const MOST_REMEMBERED: usize = 32;
 
-/// Protected paths.
 #[derive(Debug)]
 pub(super) struct ProtectedPaths {
     places: Vec<ProtectedPath>,
@@ -38,8 +35,7 @@ struct ProtectedPath {
     name: String,
 }
 
-/// File or folder that was at one of the paths. It is held open, because then no other file can get
-/// its inode number.
+/// File or folder that was at one of the paths, held open so that no other file gets its inode.
 #[derive(Debug)]
 struct PinnedPath {
     identity: FileIdentity,
@@ -73,8 +69,7 @@ impl FileIdentity {
         Some(Self { device: it.dev(), inode: it.ino() })
     }
 
-    /// Returns the identity of the file or folder at a path. These systems know it only for an open
-    /// file.
+    /// Returns the identity of what is at a path; these systems know it only for an open file.
     #[cfg(not(unix))]
     fn at(path: &Path) -> Option<Self> {
         open(path).map(|it| it.identity)
@@ -89,8 +84,7 @@ impl ProtectedPaths {
         closed
     }
 
-    /// Returns `true` if a folder or file is at a protected path, or was, or is another name of a
-    /// file inside a protected folder.
+    /// Returns `true` for what is or was at a protected path, or is another name of a file inside.
     pub(super) fn has(&self, it: &Metadata) -> bool {
         let identity = FileIdentity::of(it);
         self.find_identities().contains(&identity)
@@ -188,7 +182,6 @@ impl ProtectedPath {
         Some(Self { path, folder, name: plain(&name.to_string_lossy()) })
     }
 
-    /// Opens the path, if it is a folder.
     fn open_folder(&self) -> Option<Dir> {
         Dir::open_ambient_dir(&self.path, ambient_authority()).ok()
     }

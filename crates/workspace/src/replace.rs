@@ -1,10 +1,10 @@
 //! Replacement or removal of a file without losing what another program writes into it meanwhile.
 //!
 //! The new content is written under another name in the folder. Then the two files change places in
-//! one step, and the old file is compared. If it is not the expected one, they change back. After
-//! no process holds the old file open for writing any more it is compared again, because a program
-//! that opened it earlier still writes into it; only then it is removed. If the right one of two
-//! versions is not known, both are kept, and the caller is told.
+//! one step, and the old file is compared. If it is not the expected one, they change back. It is
+//! compared again after no process holds it open for writing any more, because a program that
+//! opened it earlier still writes into it; only then it is removed. If the right one of two
+//! versions is not known, both are kept, and the caller learns it.
 //!
 //! A file system without such an exchange has a short window instead: the file is compared once
 //! more after the new content is on the disk, directly before it is replaced.
@@ -24,20 +24,19 @@ use super::{Workspace, atomic_write, temporary_names};
 
 /// Longest time to wait for a program that has the replaced file open for writing.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Longest time to wait, before anything is changed, for a program that has the file open for
-/// writing. Writes to other files wait meanwhile.
+/// Longest time to wait for a program that has the file open for writing, before anything is
+/// changed. Writes to other files wait meanwhile.
 const SHORT_WAIT: Duration = Duration::from_millis(100);
 /// Pause between two checks for open handles.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Shortest time between the exchange and the last comparison: for programs that are not visible,
-/// such as those of other users.
+/// Shortest time between the exchange and the last comparison, for programs that are not visible,
+/// such as other users'.
 const GRACE: Duration = Duration::from_millis(20);
 
 /// Result of [`Workspace::write`] and [`Workspace::remove`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplacedFile {
-    /// Path of a version that another program wrote meanwhile, from the workspace's top; `None` if
-    /// there was none.
+    /// Path from the workspace's top of a version that another program wrote meanwhile.
     pub kept: Option<String>,
 }
 
@@ -85,8 +84,7 @@ enum FoundVersion {
 }
 
 impl FileReplacement<'_> {
-    /// Puts the new content in the file's place. Returns the old file, or `None` if nothing is left
-    /// of it.
+    /// Puts the new content in the file's place. Returns the old file, if something is left of it.
     pub(super) fn replace(&self, old: &Metadata) -> Result<Option<SetAside>, WorkspaceError> {
         let content = self.content.unwrap_or_default();
         if self.is_held(&self.spot.name, identity(old), SHORT_WAIT) {
@@ -120,7 +118,6 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Moves the file away from its place.
     pub(super) fn take_away(&self, old: &Metadata) -> Result<SetAside, WorkspaceError> {
         if self.is_held(&self.spot.name, identity(old), SHORT_WAIT) {
             return Err(WorkspaceError::Busy { path: self.path.to_owned() });
@@ -188,7 +185,7 @@ impl FileReplacement<'_> {
     }
 
     /// Puts the file that was set aside in its place again. Returns `why`, or
-    /// [`WorkspaceError::Kept`] if both versions are kept.
+    /// [`WorkspaceError::Kept`].
     fn put_back(&self, set_aside: &SetAside, why: WorkspaceError) -> WorkspaceError {
         let folder = &self.spot.folder;
         let put = match set_aside.new {
@@ -230,16 +227,16 @@ impl FileReplacement<'_> {
                 why
             }
             _ => {
-                // A newer version than the one that was put back: it belongs there, and the other
-                // one is kept.
+                // A newer version than the one put back: it belongs there, and the other one is
+                // kept.
                 atomic_write::exchange(folder, &set_aside.name, &self.spot.name).ok();
                 self.keep_both(&set_aside.name, why)
             }
         }
     }
 
-    /// Keeps a version under a name that people find, and returns [`WorkspaceError::Kept`], or
-    /// `why` if that fails.
+    /// Keeps a version under a name that people find; returns [`WorkspaceError::Kept`], or `why` if
+    /// that fails.
     fn keep_both(&self, beside: &str, why: WorkspaceError) -> WorkspaceError {
         match self.keep(beside) {
             Ok(kept) => WorkspaceError::Kept { path: self.path.to_owned(), kept },
@@ -297,8 +294,7 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Appends text that another program added to the old file to the file in its place. Returns
-    /// `true` on success.
+    /// Appends text that another program added to the old file to the new one; `true` on success.
     fn bring_over(&self, more: &str) -> bool {
         if self.workspace.read_at(self.spot, self.path).is_err() {
             return false;
@@ -316,8 +312,8 @@ impl FileReplacement<'_> {
         added.is_ok()
     }
 
-    /// Returns `true` if another program still has it open for writing after some time, or may
-    /// have it open: the search took too long.
+    /// Returns `true` if another program still has it open for writing after some time, or may: the
+    /// search took too long.
     fn is_held(&self, name: &OsStr, file: (u64, u64), longest: Duration) -> bool {
         let until = Instant::now() + longest;
         while is_open_for_writing(name, file) {
@@ -330,7 +326,7 @@ impl FileReplacement<'_> {
         false
     }
 
-    /// Removes a file that nobody needs any more; if that fails, the next start does it.
+    /// Removes a file that is not needed any more; if that fails, the next start does it.
     fn remove(&self, beside: &str) {
         self.spot.folder.remove_file(beside).ok();
     }

@@ -1,5 +1,4 @@
-//! Warnings about a shell command, from a table of programs over its words. Their absence never
-//! means that a command is harmless.
+//! Warnings about a shell command, from a table of programs. Without any it may still do harm.
 
 mod argv;
 mod conditions;
@@ -62,8 +61,7 @@ struct FoundWarnings {
     commands: usize,
     /// `true` if some command gets a file or a text as input.
     is_fed: bool,
-    /// Name of a shell or interpreter in the command: without a script it runs its input as a
-    /// program.
+    /// Name of a shell or interpreter, which without a script runs its input as a program.
     may_run_input: Option<String>,
 }
 
@@ -85,8 +83,7 @@ impl FoundWarnings {
         }
     }
 
-    /// Warns if a text may be run as input. The command that gets the text is not determined:
-    /// whoever sees both parts checks both.
+    /// Warns if a text may be run as input, whichever command gets it: people see both parts.
     fn fed(&mut self) {
         if let Some(name) = self.may_run_input.take().filter(|_| self.is_fed) {
             self.add("evaluates", format!("It may run what it is given to read ({name})."));

@@ -6,17 +6,15 @@ use std::ffi::OsStr;
 const PREFIX: &str = ".copydesk-";
 /// Number of hexadecimal digits of a hash in a name: enough that no two contents have equal ones.
 const HASH_DIGITS: usize = 32;
-/// Largest length of a file's name, in bytes, within the name of a file that was set aside: a name
-/// has 255 bytes at most.
+/// Largest length of a file's name within a set-aside file's name, which has 255 bytes at most.
 const LONGEST_LABEL: usize = 120;
-/// Creates a name for a temporary file.
 pub(super) fn temporary_name() -> String {
     format!("{PREFIX}{}", uuid::Uuid::new_v4().simple())
 }
 
 /// Returns the name for a file that changes places with the file `name`. It contains the stamps of
-/// the two contents that nobody needs any more, and `name`, under which a file with any other
-/// content is kept.
+/// the two contents that are not needed any more, and `name`, under which any other content is
+/// kept.
 pub(super) fn set_aside_name(name: &OsStr, new: &str, old: &str) -> String {
     let hash = |stamp: &str| -> String {
         let digits = stamp.strip_prefix("sha256:").unwrap_or(stamp);
@@ -45,7 +43,7 @@ pub(super) fn is_ours(name: &str) -> bool {
 /// Data in a name from [`set_aside_name`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SetAsideFile<'a> {
-    /// Beginnings of the hashes of the two contents that nobody needs any more.
+    /// Beginnings of the hashes of the two contents that are not needed any more.
     hashes: [&'a str; 2],
     /// Name of the file that it belongs to, perhaps cut.
     pub(super) label: &'a str,
@@ -63,7 +61,7 @@ impl<'a> SetAsideFile<'a> {
         is_one.then_some(Self { hashes: [new, old], label })
     }
 
-    /// Returns `true` for the stamp of a content that nobody needs any more.
+    /// Returns `true` for the stamp of a content that is not needed any more.
     pub(super) fn is_needless(&self, stamp: &str) -> bool {
         let digits = stamp.strip_prefix("sha256:").unwrap_or_default();
         self.hashes.iter().any(|hash| digits.starts_with(hash))

@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 /// Size of the largest file that tools read or write, in bytes.
 pub const LARGEST_FILE: u64 = 1024 * 1024;
-/// Age of a change from which a later change has another time. File systems store times in steps;
-/// the coarsest in use take two seconds.
+/// Age of a change from which a later one has another time: file systems' steps take two seconds at
+/// most.
 const SETTLED: Duration = Duration::from_secs(3);
 /// [`TextFile::stamp`] of a file that is not there.
 pub const ABSENT: &str = "absent";
@@ -22,9 +22,8 @@ pub struct TextFile {
     pub stamp: String,
 }
 
-/// Data of a file that [`Workspace::file_meta`](super::Workspace::file_meta) returns without
-/// reading it. Two files with equal data may differ in content, if the change came within the clock
-/// tick of the file system.
+/// Data of a file without reading it. Two files with equal data may differ in content, if the
+/// change came within the clock tick of the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     pub(super) inode: u64,

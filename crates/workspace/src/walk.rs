@@ -1,5 +1,4 @@
-//! Visits every file of the workspace for a search: through open folders, in order, without links
-//! and ignored files.
+//! Visits every file of the workspace: in order, without links and ignored files.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -137,8 +136,8 @@ impl TreeWalk<'_> {
         end
     }
 
-    /// Returns `true` if a path is ignored. The innermost ignore file with a matching pattern
-    /// decides.
+    /// Returns `true` if a path is ignored, as the innermost ignore file with a matching pattern
+    /// says.
     fn is_ignored(&self, path: &str, is_folder: bool) -> bool {
         for ignored in self.ignored.iter().rev() {
             match ignored.matched(path, is_folder) {

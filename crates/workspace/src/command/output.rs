@@ -1,5 +1,4 @@
-//! Buffer for a command's output: it keeps the beginning and the end, because errors are reported
-//! at the end.
+//! Buffer for a command's output, which keeps the beginning and the end: errors come at the end.
 
 use std::collections::VecDeque;
 
@@ -38,7 +37,6 @@ impl OutputBuffer {
         self.between += excess as u64;
     }
 
-    /// Returns the number of characters that are kept.
     fn chars(&self) -> usize {
         String::from_utf8_lossy(&self.head).chars().count()
             + String::from_utf8_lossy(&self.tail.iter().copied().collect::<Vec<_>>())
@@ -46,8 +44,7 @@ impl OutputBuffer {
                 .count()
     }
 
-    /// Returns at most `most` characters, from both ends, and between them the number of bytes that
-    /// were left out.
+    /// Returns at most `most` characters, from both ends, and the number of bytes left out between.
     fn cut(&self, most: usize) -> String {
         let mut head = self.head.clone();
         let mut tail: Vec<u8> = self.tail.iter().copied().collect();

@@ -48,7 +48,6 @@ impl CommandWords {
         Self { name, arguments, is_computed, is_local }
     }
 
-    /// Returns `true` if one of `words` is an argument.
     pub(super) fn has(&self, words: &[String]) -> bool {
         has(&self.arguments, words)
     }
@@ -90,7 +89,6 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
 }
 
-/// Returns `true` if one of `words` is an argument.
 pub(super) fn has(arguments: &[String], words: &[impl AsRef<str>]) -> bool {
     arguments.iter().any(|word| words.iter().any(|it| it.as_ref() == word))
 }
@@ -102,8 +100,7 @@ pub(super) fn has_short(arguments: &[String], letters: &str) -> bool {
     of_letters.into_iter().any(|word| word.contains(|letter| letters.contains(letter)))
 }
 
-/// Returns `true` if one of these long options is an argument, complete, abbreviated or with a
-/// value.
+/// Returns `true` if one of these long options is an argument, also abbreviated or with a value.
 pub(super) fn has_long(arguments: &[String], names: &[impl AsRef<str>]) -> bool {
     let options = arguments.iter().take_while(|word| *word != "--");
     options.filter_map(|word| word.strip_prefix("--")).any(|word| {
@@ -114,8 +111,8 @@ pub(super) fn has_long(arguments: &[String], names: &[impl AsRef<str>]) -> bool 
     })
 }
 
-/// Removes quotes, backslashes and ends of lines from a word, as the shell does; expansions stay as
-/// written.
+/// Removes quotes, backslashes and ends of lines from a word as the shell does, but expands
+/// nothing.
 pub(super) fn unquoted(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\' | '\n')).collect()
 }

@@ -56,8 +56,8 @@ impl GitWarnings {
         setting.contains('!') || beginnings.any(|begin| setting.starts_with(begin))
     }
 
-    /// Returns the warnings for `git config`: settings are permanent, and git runs programs that
-    /// some of them name at every call.
+    /// Returns the warnings for `git config`: git runs programs that some settings name at every
+    /// call.
     fn configures(&self, rest: &[String]) -> Vec<(&'static str, String)> {
         let edits = has_short(rest, "e") || has_long(rest, &["edit"]);
         let reads = has_short(rest, "l")

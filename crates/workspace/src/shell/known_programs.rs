@@ -68,22 +68,19 @@ impl KnownPrograms {
         Some(CommandWords::named(name, arguments.to_vec()))
     }
 
-    /// Returns `true` if the command writes to the paths in its arguments.
     pub(super) fn writes_arguments(&self, name: &str) -> bool {
         self.writers.iter().any(|it| it == name)
     }
 
-    /// Returns `true` if the program runs a program from its arguments or its input.
     pub(super) fn is_interpreter(&self, name: &str) -> bool {
         self.is_shell(name) || self.is_versioned_interpreter(name)
     }
 
-    /// Returns `true` if the program runs its input as a program.
     pub(super) fn runs_input(&self, name: &str, words: &CommandWords) -> bool {
         self.is_interpreter(name) && !words.has(&self.print_only)
     }
 
-    /// Returns `true` if the output of a program is something that nobody has seen.
+    /// Returns `true` if no one has seen the output of a program before.
     pub(super) fn downloads_or_decodes(&self, name: &str) -> bool {
         self.is_network(name) || matches!(name, "base64" | "xxd")
     }

@@ -44,8 +44,7 @@ pub(super) fn edited(words: &CommandWords) -> impl Iterator<Item = &String> {
     })
 }
 
-/// Returns the program in an option of `sed`, or the file of the program; empty if that is the next
-/// word.
+/// Returns the program in an option of `sed`, or its file; empty if that is the next word.
 fn program_of(option: &str) -> Option<&str> {
     if let Some(long) = option.strip_prefix("--") {
         let (name, program) = long.split_once('=').unwrap_or((long, ""));

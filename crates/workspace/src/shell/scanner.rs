@@ -1,5 +1,5 @@
-//! Scanner of shell commands: finds the commands in a line and splits them into words, also within
-//! quotes and substitutions. It knows quotes, operators and keywords, not the whole grammar.
+//! Scanner of shell commands: finds the commands in a line and splits them into words. It knows
+//! quotes, operators and keywords, not the whole grammar.
 
 use std::collections::BTreeSet;
 
