@@ -1,9 +1,8 @@
 //! Other programs that this one starts, and ways to end all of their processes. Unix only.
 //!
-//! Each program gets a process group of its own, and a tag in its environment, which its children
-//! inherit: so a process that has left the group, or that an earlier process of this server
-//! started, is found and ended too. A child can remove its tag. So a command runs under a
-//! [`supervisor`] where that is possible (Linux), which none of its descendants can escape.
+//! Each program gets a process group, and a tag in its environment, which its children inherit: so
+//! a process that has left the group, or that an earlier server started, is found too. A child can
+//! remove its tag, so on Linux commands run under a [`supervisor`], which they cannot escape.
 
 #[cfg(target_os = "linux")]
 mod process_tree;
@@ -20,8 +19,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 const SWEEPS: usize = 20;
 /// Pause between two searches.
 const SWEEP_PAUSE: Duration = Duration::from_millis(5);
-/// Scheduling priority of long work on Linux, from -20 (first) to 19 (last); connections are served
-/// at 0.
+/// Priority of long work on Linux, from -20 (first) to 19 (last); connections are served at 0.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
@@ -34,15 +32,15 @@ pub struct EnvironmentTag {
     pub value: String,
 }
 
-/// All processes of a program, by group and [`EnvironmentTag`]. Dropping it ends them, which takes
-/// a moment.
+/// All processes of a program, by group and [`EnvironmentTag`]. Dropping it ends them, which
+/// blocks.
 #[derive(Debug)]
 pub struct ProcessTree {
     leader: Option<GroupLeader>,
     mark: EnvironmentTag,
 }
 
-/// Process that leads the group, with its start: its number alone may later be another's.
+/// Leader of the group, with its start: its number alone may later be another's.
 #[derive(Debug)]
 struct GroupLeader {
     pid: Pid,
@@ -50,8 +48,8 @@ struct GroupLeader {
 }
 
 impl ProcessTree {
-    /// Returns the processes of a child that leads a group of its own, and all others with the tag;
-    /// without a child, only those with the tag.
+    /// Returns the processes of a child that leads a group, and all with the tag; without a child,
+    /// those.
     pub fn new(child: Option<u32>, mark: EnvironmentTag) -> Self {
         let pid = child.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         Self { leader: pid.map(|pid| GroupLeader { pid, began: began(pid) }), mark }
@@ -62,7 +60,6 @@ impl ProcessTree {
         let Some(GroupLeader { pid, began: then }) = self.leader else { return };
         let now = began(pid);
         if now.is_none() || now == then {
-            // An error means that there is none left.
             kill_process_group(pid, Signal::KILL).ok();
         }
     }
@@ -75,8 +72,8 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Gives the calling thread, and the threads that it starts from now on, a low scheduling priority,
-/// so that its work delays nobody.
+/// Gives the calling thread and its later threads a low priority, so that their work delays no
+/// other.
 #[cfg(target_os = "linux")]
 pub fn lower_priority() {
     if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
@@ -100,8 +97,7 @@ pub fn stop_marked(mark: &EnvironmentTag) {
     }
 }
 
-/// Returns every visible process but the caller. Without `/proc` there are none, and only the group
-/// is known.
+/// Returns every visible process but the caller; none without `/proc`.
 fn all() -> impl Iterator<Item = Pid> {
     let own = rustix::process::getpid();
     std::fs::read_dir("/proc")

@@ -6,7 +6,6 @@ use rustix::process::{Pid, getpid};
 
 use super::{all, end};
 
-/// Data of a process from `/proc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProcInfo {
     /// Process that started it, or that adopted it after that one ended.
@@ -23,8 +22,7 @@ impl ProcInfo {
         Self::read(&std::fs::read_to_string(path).ok()?)
     }
 
-    /// Parses `number (name) state parent …`; the name may contain anything, also brackets and
-    /// spaces.
+    /// Parses `number (name) state parent …`; the name may contain brackets and spaces.
     fn read(stat: &str) -> Option<Self> {
         let (_, rest) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();

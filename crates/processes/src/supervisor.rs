@@ -1,10 +1,9 @@
-//! Supervisor (`copydesk supervise`): a small process between the server and a command, which owns
-//! all descendants of the command.
+//! Supervisor (`copydesk supervise`): a small process between the server and a command.
 //!
 //! The kernel makes it the parent of every orphan below it (it is their *subreaper*), whatever they
-//! did with their session, their group or their environment. So it is done only when it has no
-//! child left, and then no process of the command remains. When the server ends, however suddenly,
-//! the connection to it closes, and everything ends.
+//! did with their session, group or environment. So when it has no child left, no process of the
+//! command remains. When the server ends, however suddenly, the connection to it closes, and
+//! everything ends.
 
 use std::ffi::OsString;
 use std::io::{Error, Read as _, Result, Write as _, stdin};
@@ -20,9 +19,9 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper,
 
 use super::process_tree;
 
-/// Longest time for all remaining processes of a command to end. A process of another user cannot
-/// be ended.
-pub const PATIENCE: Duration = Duration::from_secs(4);
+/// Longest wait of the supervisor until all processes of a command have ended: another user's
+/// cannot be ended.
+pub const END_TIMEOUT: Duration = Duration::from_secs(4);
 /// Pause between two rounds of ending.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -36,7 +35,6 @@ pub struct SupervisorReport {
 }
 
 impl SupervisorReport {
-    /// Returns the report as one line.
     fn line(self) -> String {
         let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
         format!("{code} {}\n", if self.is_clean { "clean" } else { "left" })
@@ -50,7 +48,6 @@ impl SupervisorReport {
     }
 }
 
-/// Event in a supervisor.
 enum SupervisorEvent {
     /// A child has ended, its own or an adopted one.
     Ended(Pid, WaitStatus),
@@ -60,9 +57,9 @@ enum SupervisorEvent {
     Stop,
 }
 
-/// Runs a command, with `mark` in its environment, until it ends or the connection on standard
-/// input closes; then ends all of its descendants, and reports on the connection. Blocks until
-/// then.
+/// Runs a command, with `mark` in its environment, until it ends or standard input closes; then
+/// ends all of its descendants, and reports there. If the command cannot be started, nothing is
+/// running.
 pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
     let (program, arguments) = command.split_first().ok_or_else(|| Error::other("no command"))?;
     let mut line = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);
@@ -83,7 +80,6 @@ pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
         closes.send(SupervisorEvent::Stop).ok();
     });
     let report = watch(child.id(), &happening);
-    // The server may be gone.
     line.write_all(report.line().as_bytes()).ok();
     Ok(())
 }
@@ -117,7 +113,7 @@ fn watch(command: u32, happening: &Receiver<SupervisorEvent>) -> SupervisorRepor
             SupervisorEvent::Stop => break,
         }
     }
-    let (until, mut next) = (Instant::now() + PATIENCE, Instant::now());
+    let (until, mut next) = (Instant::now() + END_TIMEOUT, Instant::now());
     loop {
         match happening.recv_timeout(PAUSE) {
             Ok(SupervisorEvent::Alone) | Err(RecvTimeoutError::Disconnected) => {

@@ -5,11 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest search through `/proc`; on a machine with very many open files the answer is then
-/// "unknown".
+/// Longest search through `/proc`, after which the answer is "unknown".
 const LONGEST_SEARCH: Duration = Duration::from_secs(1);
-/// The owner's write permission of an entry in `/proc/PID/fd`: the descriptor was opened for
-/// writing.
+/// Permission of an entry in `/proc/PID/fd` whose descriptor was opened for writing.
 const OPENED_FOR_WRITING: u32 = 0o200;
 
 /// File as the kernel identifies it, and its present name.
@@ -23,11 +21,8 @@ pub struct OpenFile<'a> {
     pub name: &'a Path,
 }
 
-/// Returns `true` if a process holds the file open for writing; `None` if that could not be found
-/// out in time.
-///
-/// Without `/proc`, no process is seen. Sees the processes that this one may look at: those
-/// of the same user, and all of them if it runs as root.
+/// Returns `true` if a process that this one may look at (of the same user; all for root) holds the
+/// file open for writing; `None` if that was not found out in time. Without `/proc`, none is seen.
 pub fn is_open_for_writing(file: OpenFile<'_>) -> Option<bool> {
     let until = Instant::now() + LONGEST_SEARCH;
     let Ok(processes) = fs::read_dir("/proc") else { return Some(false) };
