@@ -14,7 +14,6 @@ use super::reviewer::LoadReviewer;
 use super::writer::LoadWriter;
 use crate::LoadTestError;
 
-/// Document of a load test.
 pub(super) struct LoadedDocument {
     /// Identifier on the server.
     pub id: String,
@@ -32,8 +31,7 @@ pub(super) struct WorkingTime {
 }
 
 impl WorkingTime {
-    /// Returns the time of the first action of the client with this number in its document. Those
-    /// of several clients are spread over one interval, as they do not all act at once.
+    /// Returns the time of a client's first action: those of several are spread over one interval.
     pub fn first_action(&self, number: u32, interval: Duration) -> Instant {
         let share = f64::from(number) * 0.618_034;
         self.begin + interval.mul_f64(share.fract())
@@ -50,19 +48,13 @@ pub(super) enum ClientActivity {
     Review(Box<LoadReviewer>),
 }
 
-/// Something that a client reacts to.
 pub(super) enum ActivityEvent<'a> {
     /// The time to work begins.
     Begin(&'a WorkingTime),
     /// The time of the next action has come.
     Due,
     /// The version after `from` arrived.
-    Update {
-        /// Version before the update.
-        from: u64,
-        /// The update.
-        update: &'a ArrivedUpdate<'a>,
-    },
+    Update { from: u64, update: &'a ArrivedUpdate<'a> },
     /// An event was acknowledged.
     Answer {
         /// Number that the client gave the event.
@@ -77,7 +69,6 @@ pub(super) enum ActivityEvent<'a> {
 }
 
 impl ClientActivity {
-    /// Reacts to an event.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,

@@ -11,15 +11,12 @@ use serde_json::value::RawValue;
 pub(super) struct ArrivedUpdates<'a> {
     /// Version before the first of them.
     pub from: u64,
-    /// Updates in order.
     #[serde(borrow)]
     pub updates: Vec<ArrivedUpdate<'a>>,
 }
 
-/// One update of a document.
 #[derive(Deserialize)]
 pub(super) struct ArrivedUpdate<'a> {
-    /// Editor that made it.
     #[serde(rename = "clientID", borrow)]
     pub client: Cow<'a, str>,
     /// Change set, as the wire has it.
@@ -30,8 +27,7 @@ pub(super) struct ArrivedUpdate<'a> {
     pub origin: Option<Cow<'a, str>>,
 }
 
-/// Payload of `updates`: the number of the document, the version before the first, and editors with
-/// their changes.
+/// Payload of `updates`: the document's number, the version before, and editors with changes.
 #[derive(Deserialize)]
 struct ShortPayload<'a>(IgnoredAny, u64, #[serde(borrow)] Vec<(Cow<'a, str>, &'a RawValue)>);
 

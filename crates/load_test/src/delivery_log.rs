@@ -1,4 +1,4 @@
-//! Arrival of the versions of one document at everybody in it.
+//! Arrival of the versions of one document at everyone in it.
 
 use std::ops::Range;
 
@@ -12,7 +12,6 @@ pub(super) struct DeliveryLog {
     versions: Mutex<Vec<VersionRecord>>,
 }
 
-/// Action of a client that made a version.
 #[derive(Clone, Copy)]
 pub(super) enum VersionCause {
     /// Keystroke, at the time when the writer made it.
@@ -29,12 +28,10 @@ struct VersionRecord {
     last: Option<Instant>,
 }
 
-/// Times from an action until everybody in the document had its effect, in milliseconds.
+/// Times from an action until everyone in the document had its effect, in milliseconds.
 #[derive(Default)]
 pub(super) struct DeliveryTimes {
-    /// Of keystrokes.
     pub keystrokes: Vec<f64>,
-    /// Of decisions.
     pub decisions: Vec<f64>,
     /// Number of updates that clients have not received.
     pub missing: u64,

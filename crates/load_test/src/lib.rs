@@ -1,8 +1,7 @@
 //! `copydesk bench`: people who type, read and decide on a running server, and what that costs.
 //!
-//! All clients are socket.io clients, as browsers are. A [`LoadPlan`] says how many
-//! there are, [`LoadTest::run`] connects them, lets them work and reads the documents back, and a
-//! [`LoadReport`] has the results.
+//! All clients are socket.io clients, as browsers are. A [`LoadPlan`] says how many there are,
+//! [`LoadTest::run`] connects them and reads the documents back; a [`LoadReport`] has the results.
 
 mod activity;
 mod arrived_updates;

@@ -19,17 +19,15 @@ pub(super) struct LocalServer {
     process: Child,
     /// Kept open: the server has more to say than its address.
     _output: Lines<BufReader<ChildStdout>>,
-    /// Address, such as `http://127.0.0.1:4680`.
     pub url: String,
-    /// Secret of the owner's token.
     pub token: String,
     /// Data directory; removed after the process has ended.
     data: TempDir,
 }
 
 impl LocalServer {
-    /// Starts a program as a server, with its data in a new directory below `parent`, or in the
-    /// system's directory for temporary files.
+    /// Starts a program as a server on a new directory below `parent`, or the system's temporary
+    /// one.
     pub async fn start(program: &Path, parent: Option<&Path>) -> Result<Self, LoadTestError> {
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix("copydesk-bench-");
@@ -65,7 +63,6 @@ impl LocalServer {
         self.process.id()
     }
 
-    /// Returns its data directory.
     pub fn data(&self) -> &Path {
         self.data.path()
     }

@@ -17,11 +17,11 @@ use crate::LoadTestError;
 /// Phase of a load test, which all clients follow.
 #[derive(Clone, Debug)]
 pub(super) enum TestPhase {
-    /// Clients arrive; nobody does anything.
+    /// Clients arrive; none does anything.
     Arriving,
     /// Writers type and reviewers decide.
     Working(WorkingTime),
-    /// Everybody waits for the last version of their document, in the order of the documents.
+    /// All clients wait for the last version of their document, in the order of the documents.
     Ending(Arc<Vec<u64>>),
 }
 
@@ -42,19 +42,15 @@ pub(super) struct LoadParticipant {
 /// Updates that a client received in the measured time.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ReceivedUpdateCounts {
-    /// Number of updates.
     pub updates: u64,
     /// Bytes of their messages on the connection.
     pub bytes: u64,
 }
 
-/// Results of a client.
 pub(super) struct ParticipantResult {
-    /// Index of the document among all.
     pub document_index: usize,
     /// Activity with its results.
     pub activity: ClientActivity,
-    /// Counts of the updates that it received.
     pub received: ReceivedUpdateCounts,
 }
 

@@ -9,8 +9,8 @@ use copydesk_client::socketio::{SocketIoClient, accepted};
 
 use crate::LoadTestError;
 
-/// Maximum time for an event to be accepted.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest time until the server accepts an event.
+const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -20,7 +20,7 @@ pub(super) async fn ask_patiently(
     event: &str,
     payload: &Value,
 ) -> Result<Value, LoadTestError> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + ACCEPTANCE_TIMEOUT;
     loop {
         match accepted(client.ask(event, payload).await?) {
             Err(refusal) if refusal.code == "rate_limited" && Instant::now() < until => {

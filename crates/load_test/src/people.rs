@@ -1,5 +1,4 @@
-//! People of a load test: as many as are needed for its clients, because a server limits the
-//! clients of one person.
+//! People of a load test, as many as needed: a server limits the clients of one person.
 
 use copydesk_client::{ClientResult, ServerClient};
 use copydesk_ids::permissions::Role;
@@ -23,7 +22,7 @@ impl LoadPeople {
     /// Uses the owner's `token`, and issues further ones if so many clients need more people.
     pub async fn gather(server: &str, token: &str, clients: u64) -> Result<Self, LoadTestError> {
         let owner = ServerClient::new(server, token)?;
-        // A token that is refused is told before anything is made.
+        // A token that is refused is reported before anything is made.
         if owner.get(&["me"], &[]).await?["role"] != "owner" {
             return Err(LoadTestError::NotOwner);
         }
@@ -47,7 +46,6 @@ impl LoadPeople {
         &self.secrets[client % self.secrets.len()]
     }
 
-    /// Revokes what was issued.
     pub async fn leave(&self) -> ClientResult<()> {
         for id in &self.issued {
             self.owner.revoke(id).await?;

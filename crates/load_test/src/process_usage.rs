@@ -1,4 +1,4 @@
-//! Processor time and memory of a process, as Linux tells them.
+//! Processor time and memory of a process, from Linux.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,16 +6,15 @@ use std::time::Duration;
 /// Use of the machine by a process.
 #[derive(Clone, Debug)]
 pub(super) struct ProcessUsage {
-    /// Processor time of each thread in nanoseconds, by the number of the thread. The time of the
-    /// whole process is only known to a hundredth of a second.
+    /// Processor time of each thread in nanoseconds, by the number of the thread; that of the whole
+    /// process is only known to a hundredth of a second.
     threads: BTreeMap<String, u64>,
     /// Memory in use, in bytes.
     pub memory: u64,
 }
 
 impl ProcessUsage {
-    /// Reads the usage of a process of this machine; `None` if there is no such process, or the
-    /// system does not tell.
+    /// Reads the usage of a process of this machine; `None` if that is not known.
     pub fn of(process: &str) -> Option<Self> {
         let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
         let threads = threads.filter_map(|thread| {
@@ -61,8 +60,7 @@ pub fn resident_bytes(status: &str) -> Option<u64> {
     Some(kilobytes * 1_024)
 }
 
-/// Returns the number of files and connections that the system lets this process open; `None` if it
-/// sets no limit, or cannot be asked.
+/// Returns the number of files that the system lets this process open; `None`: no limit known.
 pub fn open_file_limit() -> Option<usize> {
     #[cfg(unix)]
     {

@@ -21,10 +21,8 @@ pub(super) struct MemoryReadings {
     pub at_end: Option<u64>,
 }
 
-/// Raw results of a load test.
 #[derive(Default)]
 pub(super) struct LoadMeasurements {
-    /// Memory of the server.
     pub memory: MemoryReadings,
     /// Processor time of the server while it was measured; `None` if it is unknown.
     pub cpu: Option<Duration>,
@@ -32,13 +30,12 @@ pub(super) struct LoadMeasurements {
     pub own_cpu: Option<Duration>,
     /// Times from keystroke to acknowledgement, in milliseconds.
     pub acknowledged: Vec<f64>,
-    /// Times from keystroke until everybody had it, in milliseconds.
+    /// Times from keystroke until everyone had it, in milliseconds.
     pub delivered: Vec<f64>,
-    /// Times from decision until everybody had the change, in milliseconds.
+    /// Times from decision until everyone had the change, in milliseconds.
     pub decided: Vec<f64>,
     /// Number of updates that clients received.
     pub deliveries: u64,
-    /// Bytes of them.
     pub delivered_bytes: u64,
     /// Number of updates that clients did not receive.
     pub missing_deliveries: u64,
@@ -104,9 +101,9 @@ pub struct ServerReport {
 pub struct TimesReport {
     /// From a keystroke until the server has acknowledged it.
     pub keystroke_to_acknowledgement: Option<TimeSummary>,
-    /// From a keystroke until everybody in the document has it.
+    /// From a keystroke until everyone in the document has it.
     pub keystroke_to_everyone: Option<TimeSummary>,
-    /// From a decision until everybody in the document has the change.
+    /// From a decision until everyone in the document has the change.
     pub decision_to_everyone: Option<TimeSummary>,
 }
 
@@ -152,7 +149,7 @@ pub struct DeliveriesReport {
     pub per_second: f64,
     /// Bytes of each on the connection, without TCP/IP.
     pub bytes_each: Option<f64>,
-    /// Number of updates that somebody did not receive.
+    /// Number of updates that some client did not receive.
     pub missing: u64,
 }
 
@@ -207,13 +204,12 @@ impl LoadReport {
         }
     }
 
-    /// Returns `true` if nothing was lost, and everybody received everything.
+    /// Returns `true` if nothing was lost, and everyone received everything.
     pub fn is_complete(&self) -> bool {
         self.edits.lost == 0 && self.deliveries.missing == 0
     }
 }
 
-/// Returns a share; `None` of nothing.
 fn share(whole: f64, count: f64) -> Option<f64> {
     (count > 0.0).then(|| whole / count)
 }

@@ -1,5 +1,4 @@
-//! Client that decides proposals. It has them made in its own name, as a coding agent does over
-//! MCP: so no model is needed.
+//! Client that decides proposals, which it makes as a coding agent does over MCP, without a model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +20,6 @@ use crate::LoadTestError;
 /// Client that has its sentence changed again and again, and accepts each change.
 pub(super) struct LoadReviewer {
     document: Arc<LoadedDocument>,
-    /// Its number in the document.
     pub number: u32,
     interval: Duration,
     version: u64,
@@ -41,8 +39,11 @@ enum ReviewState {
     Resting(Option<Instant>),
     /// Has asked for a change and waits for the request.
     Proposed,
-    /// Has decided at this time and waits for the answer.
-    Decided { request: String, number: u64, at: Instant },
+    Decided {
+        request: String,
+        number: u64,
+        at: Instant,
+    },
 }
 
 #[derive(Deserialize)]
@@ -73,7 +74,6 @@ impl LoadReviewer {
         })
     }
 
-    /// Reacts to an event.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,
@@ -99,7 +99,6 @@ impl LoadReviewer {
         Ok(())
     }
 
-    /// Returns the time of the next proposal.
     pub fn next_action(&self) -> Option<Instant> {
         let ReviewState::Resting(next) = self.state else { return None };
         next

@@ -41,8 +41,7 @@ pub enum TestedServer {
     Own {
         /// Program of the server: `copydesk`.
         program: PathBuf,
-        /// Directory in which a new one is made for the data; `None`: that of the system for
-        /// temporary files.
+        /// Directory for a new one with the data; `None`: the system's for temporary files.
         parent: Option<PathBuf>,
     },
     /// One that runs.
@@ -59,7 +58,6 @@ pub enum TestedServer {
 /// Load test in progress.
 pub struct LoadTest {
     plan: LoadPlan,
-    /// Addresses of the servers, at least one.
     urls: Vec<String>,
     sockets: Vec<SocketIoServer>,
     people: LoadPeople,
@@ -166,7 +164,6 @@ impl LoadTest {
         Ok(measurements)
     }
 
-    /// Creates a document and opens it once.
     async fn create_document(
         &self,
         client: &mut SocketIoClient,
@@ -181,7 +178,6 @@ impl LoadTest {
         Ok(LoadedDocument { id, log: DeliveryLog::new(self.plan.clients_per_document()) })
     }
 
-    /// Connects all clients, each in its document.
     async fn gather(&self) -> Result<ClientCrowd, LoadTestError> {
         let (phase, following) = watch::channel(TestPhase::Arriving);
         let (working, busy) = mpsc::channel(1);
@@ -238,8 +234,7 @@ impl LoadTest {
         .await
     }
 
-    /// Returns the server to which a client of a document comes: the first one to the server that
-    /// has it.
+    /// Returns the server to which a client of a document comes: the first one to the owner.
     fn server_of(&self, document: usize, place: u32) -> usize {
         (document + place as usize) % self.urls.len()
     }
@@ -274,7 +269,6 @@ impl LoadTest {
         Ok(texts)
     }
 
-    /// Deletes the documents, and revokes the tokens.
     async fn clean_up(&self) -> Result<(), LoadTestError> {
         let mut client = self.connect(0, 0, "Load test").await?;
         for document in &self.documents {
@@ -332,7 +326,6 @@ impl ClientCrowd {
     }
 }
 
-/// Waits for the first client that fails.
 async fn first_failure(
     tasks: &mut JoinSet<Result<ParticipantResult, LoadTestError>>,
 ) -> LoadTestError {

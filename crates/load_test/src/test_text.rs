@@ -1,5 +1,4 @@
-//! Texts of a load test: what documents read at first, what is typed into them, and what must be
-//! there at the end. All of it is ASCII.
+//! Texts of a load test, in ASCII: first texts, typed ones, and what must be there at the end.
 
 const SENTENCE: &str = "The lamp was lit at dusk, and nobody had asked why it burned. ";
 
@@ -31,8 +30,7 @@ pub(super) fn sentence_of_reviewer(number: u32, decisions: usize) -> String {
     format!("\n[reviewer {number}] Lamp {number} is {word}.")
 }
 
-/// Returns the number of a writer's acknowledged letters that are not in the text as they were
-/// typed.
+/// Returns the number of a writer's acknowledged letters that are not in the text as typed.
 pub(super) fn lost_letters(text: &str, number: u32, acknowledged: usize) -> usize {
     let mark = writer_mark(number);
     let line =

@@ -1,5 +1,5 @@
-//! Client that types into a document as the editor does: one push at a time, which takes all
-//! keystrokes that were made while the one before it was on its way.
+//! Client that types into a document as the editor does: one push at a time, with all keystrokes
+//! made while the one before was on its way.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +23,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Client that types at its own place in a document.
 pub(super) struct LoadWriter {
     document: Arc<LoadedDocument>,
-    /// Its number in the document.
     pub number: u32,
     client_id: String,
     interval: Duration,
@@ -39,7 +38,6 @@ pub(super) struct LoadWriter {
     pub typed: TypedKeystrokes,
 }
 
-/// Place at which a writer types.
 struct TypingPlace {
     version: u64,
     /// Length of the text at that version, in UTF-16 units.
@@ -61,17 +59,15 @@ pub(super) struct TypedKeystrokes {
 
 /// Push that was not acknowledged yet.
 struct RunningPush {
-    /// Number of the event.
     number: u64,
-    /// Times of its keystrokes.
     keystrokes: VecDeque<Instant>,
     /// Number of them that came back as updates.
     arrived: usize,
 }
 
 impl LoadWriter {
-    /// Returns the writer with this number in the document, whose answer to `document:open` this
-    /// is.
+    /// Returns the writer with this number in a document; `opened` is the answer to
+    /// `document:open`.
     pub fn new(
         document: Arc<LoadedDocument>,
         number: u32,
@@ -101,7 +97,6 @@ impl LoadWriter {
         }
     }
 
-    /// Reacts to an event.
     pub async fn on(
         &mut self,
         client: &mut SocketIoClient,
