@@ -123,8 +123,7 @@ impl FileSync {
         Ok(())
     }
 
-    /// Opens the document of a file, which is created if there is none yet; the content of the file
-    /// is in the document then.
+    /// Opens or creates the document of a file, with the content of the file.
     #[boxed]
     pub async fn open(&self, path: &str, by: &Principal) -> SyncResult<DocumentId> {
         let shared = &self.0;
@@ -173,7 +172,7 @@ impl FileSync {
     }
 
     /// Lists at most `most` text files that could be opened and whose paths contain the words
-    /// `pattern`; only those after the path `after`.
+    /// `pattern`, after the path `after`.
     #[boxed]
     pub async fn list(
         &self,
@@ -194,7 +193,7 @@ impl FileSync {
         Some(self.0.copies.lock().by_document.get(document)?.path().to_owned())
     }
 
-    /// Returns the document of a file, even if nobody has it open.
+    /// Returns the document of a file, even if no one has it open.
     pub fn document_of(&self, path: &str) -> Option<DocumentId> {
         Some(self.0.copy_at(&plain_path(path).ok()?)?.document().clone())
     }
@@ -255,7 +254,7 @@ impl FileSync {
     }
 
     /// Returns the room of a document whose settings differ from those of the workspace inbox:
-    /// frozen passages, policies, rules. They apply to its file also while nobody has it open.
+    /// frozen passages, policies, rules. They apply to its file also while no one has it open.
     async fn guarded(&self, document: &DocumentId) -> Option<RoomHandle> {
         let room = self.0.rooms.open(document).await.ok()?;
         let (here, rules) = (room.read().await.ok()?.settings, room.rules().await.ok()?);

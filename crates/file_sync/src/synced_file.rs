@@ -21,8 +21,8 @@ use super::{FileSyncDeps, FileSyncError, SyncResult, blocking};
 const ATTEMPTS: usize = 10;
 /// Wait before a changed file is read once more: programs write in pieces.
 const PIECES: Duration = Duration::from_millis(60);
-/// Longest search for small changes in a comparison.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest search for small changes in a comparison of a file with its document.
+const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Open file: a workspace file that is a document.
 pub(super) struct SyncedFile {
@@ -31,7 +31,7 @@ pub(super) struct SyncedFile {
     state: Mutex<SyncState>,
     /// Version whose text the file has.
     agreed: AtomicU64,
-    /// `true` if the file may lack changes of the document, although nobody has it open.
+    /// `true` if the file may lack changes of the document, although no one has it open.
     behind: AtomicBool,
 }
 
@@ -197,7 +197,7 @@ impl SyncedFile {
                     return Ok(SyncOutcome::Again);
                 }
                 if is_first {
-                    // Its first text is no news to anybody.
+                    // Its first text is no news to people.
                     *merged = None;
                 }
             }
@@ -249,7 +249,7 @@ impl SyncedFile {
         let now = CurrentDocument::of(source, shared, &self.document).await?;
         let is_level = now.version == state.record.version && state.record.disk.is_none();
         if is_level {
-            // A missing file is created again only when somebody writes.
+            // A missing file is created again only when a person writes.
             let status = if found.is_some() { FileStatus::Saved } else { FileStatus::Missing };
             if state.record.writing.take().is_some() {
                 self.keep(shared, state).await?;
@@ -317,7 +317,7 @@ impl SyncedFile {
         Ok(shared.store.commit(StoreOp::PutFile(state.record.clone())).await?)
     }
 
-    /// Reports the status to the room, which tells people what is new to them.
+    /// Reports the status to the room, which shows people what is new to them.
     async fn notify(
         &self,
         source: TextSource<'_>,
@@ -379,5 +379,5 @@ async fn compared(
 }
 
 fn limits() -> DiffLimits {
-    DiffLimits { deadline: Some(Instant::now() + PATIENCE) }
+    DiffLimits { deadline: Some(Instant::now() + DIFF_TIMEOUT) }
 }

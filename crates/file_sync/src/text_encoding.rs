@@ -1,8 +1,7 @@
 //! Encoding of a file's text: its byte order mark and its line ends. Pure.
 //!
-//! A document has lines, but not the line ends of its file. So every passage that nobody edited is
-//! taken from the file as it is, byte for byte, and only new text gets the line ends of its
-//! neighbours.
+//! A document has lines, but not the line ends of its file. So every unedited passage is taken from
+//! the file byte for byte, and only new text gets the line ends of its neighbours.
 
 use copydesk_document::Text;
 use copydesk_document::diff::{DiffLimits, DraftPart, diff_in_order};
@@ -71,9 +70,8 @@ pub fn replaced(content: &str, text: &str, parts: impl IntoIterator<Item = Draft
     rewritten(content, text, || parts)
 }
 
-/// Returns new content for a whole file, in the encoding of the old: with its byte order mark, and
-/// with its line ends if they are all `\r
-/// `. A new content that has any `\r` keeps its own line ends.
+/// Returns new content for a whole file with the byte order mark of the old, and with its line ends
+/// if they are all `\r\n`. A new content that has any `\r` keeps its own line ends.
 pub fn succeeding(old: &str, new: &str) -> String {
     let is_plain = !new.contains('\r');
     let form = TextEncoding::of(old);
@@ -93,9 +91,7 @@ pub fn end_differently(one: &str, other: &str) -> bool {
     one.contains(&true) && other.contains(&true) && one != other
 }
 
-/// Returns `true` if all lines end in `
-/// `, or all in `\r
-/// `.
+/// Returns `true` if all lines end in `\n`, or all in `\r\n`.
 fn is_alike(content: &str) -> bool {
     let breaks = content.matches(['\r', '\n']).count();
     !content.contains('\r') || breaks == content.matches("\r\n").count() * 2
