@@ -24,8 +24,8 @@ pub enum AccessEnd {
         /// Time of revocation, in milliseconds since the epoch.
         at_ms: u64,
     },
-    /// The token is valid, but belongs to a login now, or its holder has other roles in documents:
-    /// they have to come in again.
+    /// The token is valid, but its person has another login or other roles: they have to come in
+    /// again.
     Changed {
         /// Time of the change, in milliseconds since the epoch.
         at_ms: u64,
@@ -45,8 +45,8 @@ impl From<AccessEnd> for AuthError {
 /// Returns the reason why the token in this record is not valid at `now_ms`; `None` if it is valid.
 pub fn ended(record: &TokenRecord, now_ms: u64) -> Option<AccessEnd> {
     match (record.revoked_ms, record.expires_ms) {
-        // Stored when the token was found to be expired, so that it stays expired whatever the
-        // clock says later.
+        // Stored when the token was found to be expired, so that it stays so whatever the clock
+        // says.
         (Some(at_ms), Some(expires_ms)) if at_ms == expires_ms => {
             Some(AccessEnd::Expired { at_ms })
         }
@@ -116,8 +116,7 @@ impl AccessGuard {
         &self.state.token
     }
 
-    /// Checks that the access is still valid at `now_ms`. Reads no store, so it can be called
-    /// before every action.
+    /// Checks that the access is still valid at `now_ms`, without reading the store.
     pub fn check(&self, now_ms: u64) -> Result<(), AccessEnd> {
         if let Some(expired) = expired(self.state.expires_ms, now_ms) {
             self.state.end(expired);
@@ -143,7 +142,7 @@ impl AccessGuard {
 pub(super) struct AccessGuards(Arc<Mutex<HashMap<TokenId, Weak<TokenState>>>>);
 
 impl AccessGuards {
-    /// Returns a guard for the holder of a token. The caller must verify the token once more after
+    /// Returns a guard for the holder of a token, which the caller must verify once more after
     /// this: a revocation before the guard existed could not end it.
     pub(super) fn guard_of(&self, verified: VerifiedToken) -> AccessGuard {
         let VerifiedToken { principal, token, expires_ms, changed_ms } = verified;
@@ -182,8 +181,7 @@ impl AccessGuards {
         }
     }
 
-    /// Ends the guards of a token that came in before the person behind it changed; returns `true`
-    /// if there were any.
+    /// Ends the guards of a token from before a change of its person; `true` if there were any.
     pub(super) fn end_before_change(&self, token: &TokenId, at_ms: u64) -> bool {
         let state = self.0.lock().get(token).and_then(Weak::upgrade);
         state.is_some_and(|state| state.end_before_change(at_ms))

@@ -18,10 +18,8 @@ pub enum ExpiryError {
 }
 
 /// Returns the moment that is `text` after `now_ms`, in milliseconds since the epoch; `None` for
-/// `never`.
-///
-/// Accepts `30m`, `12h`, `7d`, `2w`, `6mo`, `1y`, sums such as `1d 12h`, and ISO 8601 (`P7D`). Days
-/// have 24 hours; months and years are the calendar's, in UTC.
+/// `never`. Accepts `30m`, `12h`, `7d`, `2w`, `6mo`, `1y`, sums such as `1d 12h`, and ISO 8601
+/// (`P7D`). Days have 24 hours; months and years are the calendar's, in UTC.
 pub fn parse_expiry(text: &str, now_ms: u64) -> Result<Option<u64>, ExpiryError> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("never") {

@@ -20,8 +20,8 @@ pub struct TokenGrant {
 }
 
 impl TokenGrant {
-    /// Reads a grant for a new person from a form, a command line or a program. `expires_in` is a
-    /// duration such as `7d`, or `never`, which is also the meaning of `None`.
+    /// Reads a grant for a new person. `expires_in` is a duration such as `7d`, or `never`, as is
+    /// `None`.
     pub fn read(
         role: Role,
         name: &str,

@@ -4,7 +4,7 @@ use copydesk_ids::permissions::Role;
 
 use super::LoginIdentity;
 
-/// Rules that give roles to people who sign in. Whom no rule is meant for may not.
+/// Rules that give roles to people who sign in; people without a matching rule may not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoginRoles(Vec<LoginRole>);
 
@@ -21,7 +21,7 @@ enum LoginPattern {
     Anyone,
     Group(String),
     Email(String),
-    /// Everybody whose verified mail address ends so, with the `@`.
+    /// Everyone whose verified mail address ends so, with the `@`.
     Domain(String),
     Subject(String),
 }
@@ -41,13 +41,12 @@ impl LoginRoles {
         rules.iter().map(read).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns `true` if there are no rules, so that nobody may sign in.
+    /// Returns `true` if there are no rules, so that no one may sign in.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the role with most permissions of all rules for this person; `None`: they may not
-    /// sign in.
+    /// Returns the person's role with most permissions by any rule; `None`: they may not sign in.
     pub fn role_of(&self, identity: &LoginIdentity) -> Option<Role> {
         let is_meant = |role: &Role| {
             self.0.iter().any(|rule| rule.role == *role && rule.people.matches(identity))

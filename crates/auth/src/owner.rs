@@ -1,8 +1,7 @@
 //! Owner's secret, kept in a file so that every start prints the same link.
 //!
 //! The store has only a hash, and a link needs the secret. So the file is beside the database,
-//! readable by its owner only: a program that can read this file can read and write the database
-//! anyway.
+//! readable by its owner only: a program that can read it can read and write the database anyway.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -12,10 +11,9 @@ use super::{AuthError, TokenSecret};
 
 const FILE: &str = "owner.token";
 
-/// Returns the secret in the data directory; the first time, generates it.
-///
-/// The caller must hold the directory ([`StoreAccess::Serve`](copydesk_store::StoreAccess::Serve)):
-/// two simultaneous calls would print different links.
+/// Returns the secret in the data directory; the first time, generates it. The caller must hold the
+/// directory ([`StoreAccess::Serve`](copydesk_store::StoreAccess::Serve)): two simultaneous calls
+/// would print different links.
 pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
     let path = data.join(FILE);
     let failed = |source| AuthError::File { path: path.clone(), source };
@@ -43,8 +41,7 @@ pub fn kept_owner_secret(data: &Path) -> Result<Option<TokenSecret>, AuthError> 
     }
 }
 
-/// Stores the secret in a temporary file and renames that: after a crash there is a complete secret
-/// or none.
+/// Stores the secret by a rename: after a crash there is a complete secret or none.
 fn keep(data: &Path, secret: &TokenSecret) -> io::Result<()> {
     let aside = data.join("owner.token.new");
     let mut options = OpenOptions::new();

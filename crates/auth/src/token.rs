@@ -7,12 +7,10 @@ use sha2::{Digest, Sha256};
 use super::AuthError;
 use copydesk_ids::hex;
 
-/// Prefix of a secret, by which people and scanners recognise it. It also keeps a secret from
-/// looking like a flag on a command line.
+/// Prefix by which people and scanners recognise a secret, and which no command takes for a flag.
 const PREFIX: &str = "cdk_";
 
-/// Length without the prefix: 43 characters of six bits each are 258 bits, and none of them has to
-/// be escaped in a URL.
+/// Length without the prefix: 43 characters of six bits each, none of which is escaped in a URL.
 const LENGTH: usize = 43;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -30,11 +28,10 @@ impl TokenSecret {
         Ok(Self(text))
     }
 
-    /// Returns a secret that somebody chose, without surrounding white space.
+    /// Returns a secret that a person chose, without surrounding white space.
     ///
     /// # Errors
-    /// [`AuthError::Unusable`] when it is empty or has characters that a bearer token cannot have
-    /// (RFC 6750 §2.1).
+    /// [`AuthError::Unusable`] for one that cannot be a bearer token (RFC 6750 §2.1).
     pub fn chosen(text: &str) -> Result<Self, AuthError> {
         let text = text.trim();
         let passes = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
@@ -61,8 +58,8 @@ impl fmt::Debug for TokenSecret {
     }
 }
 
-/// Returns the SHA-256 as lower-case hex. Not salted or slow: a generated secret has too many bits
-/// to guess.
+/// Returns the SHA-256 as lower-case hex; no salt, no slowness: a generated secret cannot be
+/// guessed.
 pub(super) fn hash(secret: &str) -> String {
     hex(&Sha256::digest(secret))
 }
