@@ -1,5 +1,5 @@
 //! Check of decisions: those stored with requests against the lines of the audit log (person, time
-//! and content), whose chain nobody can rewrite.
+//! and content), whose chain cannot be rewritten.
 //!
 //! Decisions that an older log does not record in full stay unverified; only contradictions are
 //! findings.
@@ -272,8 +272,7 @@ fn wrong_words(
     wrong
 }
 
-/// Normalises line ends to `
-/// `, as in every document.
+/// Normalises line ends to `\n`, as in every document.
 fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
