@@ -119,8 +119,7 @@ impl AuditWalk {
         Ok(line.ok())
     }
 
-    /// Returns the last line that was read, and all flaws: one is an end other than `known`, the
-    /// stored end of the log.
+    /// Returns the last line read, and all flaws; `known` is the stored end of the log.
     pub(super) fn end(mut self, known: Option<&str>) -> (AuditHead, Vec<AuditFlaw>) {
         let AuditHead { seq, hash } = &self.head;
         let is_whole = match known {

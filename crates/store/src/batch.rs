@@ -113,8 +113,7 @@ pub enum StoreOp {
     PutRun(RunRecord),
     /// Removes a run that was a part of another one, by the store's name, if it exists.
     RemoveRun(RunId),
-    /// Records that a session was notified of how one of its runs ended; an unknown run is no
-    /// error.
+    /// Records that a session was notified of the end of one of its runs, if that is known.
     RunHeard {
         /// The session.
         session: SessionId,
@@ -187,8 +186,7 @@ pub enum StoreOp {
         /// Time, in ms.
         at_ms: u64,
     },
-    /// Removes answers of [`PutAnswer`](Self::PutAnswer) that are too old or beyond a person's
-    /// limit.
+    /// Removes answers of [`PutAnswer`](Self::PutAnswer) that are too old or too many.
     ForgetAnswers {
         /// Person whose answers are limited to `most_bytes`.
         user: UserId,

@@ -39,8 +39,7 @@ pub(super) fn put(
 pub type VersionedText = (Version, String);
 
 impl Store {
-    /// Returns the passages that the server's own updates after `from`, up to `to`, put into the
-    /// text.
+    /// Returns the passages that the server's own updates after `from` put into the text.
     pub async fn placements(
         &self,
         document: &DocumentId,

@@ -34,8 +34,7 @@ pub struct DocumentRecord {
     pub settings: Value,
     /// Session that owns this private document; such a document is never listed.
     pub unlisted_owner: Option<SessionId>,
-    /// `true` for a deleted document: neither listed nor loaded; `updated_ms` is when it was
-    /// deleted.
+    /// `true` for a deleted document, at `updated_ms`: neither listed nor loaded.
     pub deleted: bool,
     /// `true` for a deleted document that was removed from the trash: it cannot be recovered.
     pub purged: bool,
@@ -77,8 +76,7 @@ pub struct UpdateRecord {
 /// Stored text from which updates are replayed ([`starting_text`](super::Store::starting_text)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartingText {
-    /// Document record; its `version` is the one that was asked for, or the newest if that is
-    /// older.
+    /// Document record; its `version` is the requested one, or the newest if that is older.
     pub record: DocumentRecord,
     /// Version of `text`.
     pub snapshot: Version,
@@ -372,8 +370,7 @@ impl From<String> for RunEndKind {
 }
 
 impl RunRecord {
-    /// Returns the store's name of a session's run: clients' names are unique within a session
-    /// only.
+    /// Returns the store's name of a session's run: clients choose names for one session.
     pub fn key(session: &SessionId, run: &RunId) -> RunId {
         format!("{session}/{run}").into()
     }
@@ -407,8 +404,7 @@ pub struct TokenRecord {
     /// Time of its last use, to the minute; `None`: it was never used.
     #[sqlx(try_from = "OptionalNumber")]
     pub used_ms: Option<u64>,
-    /// Login that it belongs to, by signing in or tied by an owner; its person has the same
-    /// identifier.
+    /// Login that it belongs to, by signing in or tied; its person has the same identifier.
     pub login: Option<UserId>,
     /// Person who held it before it was tied to a login.
     pub former_user: Option<UserId>,

@@ -106,8 +106,7 @@ pub(super) async fn append_pending(
     script.send().await
 }
 
-/// Puts everything that is pending, of so many documents, into the log, unless it does not follow
-/// what the log has.
+/// Puts everything that is pending, of so many documents, into the log, or nothing.
 pub(super) fn log_pending(script: &mut StatementBatch<'_>, documents: usize) {
     // Of a bare column, SQLite takes the value of the row that has the maximum.
     let grow = format!(
@@ -132,8 +131,7 @@ pub(super) fn log_pending(script: &mut StatementBatch<'_>, documents: usize) {
     script.run("DELETE FROM pending_updates", &[]);
 }
 
-/// Growth of the log of one document: its version before and after, and the last update's time in
-/// ms.
+/// Growth of the log of a document: version before and after, time of the last update in ms.
 type LogGrowth<'a> = (&'a DocumentId, Version, Version, u64);
 
 /// Returns what the logs grow by: one entry for a document that several batches follow each other

@@ -1,5 +1,4 @@
-//! Storage for owners: roles in documents, spending and its limits, sizes, deletion of people's
-//! data.
+//! Storage for owners: roles in documents, spending, sizes, and the deletion of people's data.
 
 pub(super) mod deleted_people;
 pub(super) mod document_roles;

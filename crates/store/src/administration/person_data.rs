@@ -81,8 +81,7 @@ const COUNTS: &str = "WITH own AS (SELECT value ->> 0 AS id FROM json_each($1)),
      (SELECT COUNT(*) FROM spending WHERE user_id IN (SELECT id FROM own)) AS spending";
 
 impl Store {
-    /// Counts what is stored of a person, reading through much of the database: slow, but no other
-    /// query waits.
+    /// Counts what is stored of a person. Slow, but no other query waits.
     pub async fn person_counts(&self, users: &[UserId]) -> StoreResult<PersonCounts> {
         Ok(self.one(COUNTS, &[&list(users)]).await?.unwrap_or_default())
     }

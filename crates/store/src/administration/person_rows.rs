@@ -120,8 +120,7 @@ struct FoundRow {
 }
 
 impl Store {
-    /// Returns up to `limit` rows of a table behind the key `after`, by key; none if there are no
-    /// more.
+    /// Returns up to `limit` rows of a table behind the key `after`, in the order of keys.
     pub async fn person_rows(
         &self,
         table: PersonTable,
@@ -134,8 +133,7 @@ impl Store {
         let mut after =
             after.cloned().unwrap_or_else(|| RowKey { number: -1, ..RowKey::default() });
         loop {
-            // Texts are searched piece by piece: reading a whole table may exceed the wait for the
-            // database.
+            // Texts are searched piece by piece: a whole table may take too long for one query.
             let end = match search {
                 PersonSearch::Naming(_) => self.piece_end(&shape, &after).await?,
                 PersonSearch::OwnedBy(_) => None,

@@ -188,8 +188,7 @@ pub enum AdministrationOp {
         /// Limit of a calendar month, in billionths of a US dollar; `None`: no limit.
         amount: Option<u64>,
     },
-    /// Counts what one person has spent for another, who also gets their limit unless they have
-    /// one.
+    /// Counts what one person has spent for another, who also gets their limit if without one.
     MoveSpending {
         /// Person who has spent it.
         from: UserId,

@@ -42,8 +42,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(limit).collect())
     }
 
-    /// Returns what a month has cost in billionths of a US dollar: in all, for a user, or for a
-    /// document.
+    /// Returns what a month has cost in billionths of a US dollar: in all, or for one of these.
     pub async fn spent(
         &self,
         month: SpendingMonth,

@@ -1,5 +1,4 @@
-//! Backups: copies of the database made while a server runs, and data directories restored from
-//! them.
+//! Backups, made while a server runs, and data directories restored from them.
 //!
 //! A backup is one database file with everything as it was at one moment; tokens are in it as
 //! hashes. The owner's secret (`owner.token`) is not in it, and neither are files of the workspace.

@@ -55,8 +55,7 @@ struct LockedSource {
     _lock: Option<fs::File>,
 }
 
-/// Copies everything from one place to another, which must be empty. No server may use either
-/// meanwhile.
+/// Copies everything from one place into an empty one, neither of which a server may use.
 ///
 /// # Errors
 /// [`StoreError::InUse`], [`StoreError::HasData`], [`StoreError::Shape`], or

@@ -32,8 +32,7 @@ pub struct VerifiedBackup {
 }
 
 impl VerifiedBackup {
-    /// Looks through the backup `from`. One of a former version is copied beside it and brought up
-    /// to date.
+    /// Looks through the backup `from`. A former version's is copied and brought up to date.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] if it is no intact backup, or has other content than was backed up

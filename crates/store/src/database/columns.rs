@@ -25,8 +25,7 @@ pub(crate) trait RowRecord:
 
 impl<T> RowRecord for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> {}
 
-/// Converts a time or version for the database, whose largest integer is 292 million years from
-/// now.
+/// Converts a time or version for the database: its largest is 292 million years from now.
 fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

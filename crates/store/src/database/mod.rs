@@ -1,9 +1,8 @@
 //! The two databases, SQLite and PostgreSQL, behind one interface.
 //!
 //! A statement is written once, in words that both understand. Where they differ, PostgreSQL gets a
-//! function that SQLite has (`json_each`). What is done differently is in `sqlite` and `postgres`:
-//! connections, how statements are sent ([`statement_batch`]), and who may write. [`transfer`]
-//! copies one into the other.
+//! function that SQLite has (`json_each`). Connections, [`statement_batch`] and who may write
+//! differ; [`transfer`] copies one into the other.
 
 pub(crate) mod columns;
 pub(crate) mod connection;

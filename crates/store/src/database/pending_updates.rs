@@ -146,8 +146,7 @@ impl PendingUpdates {
         Some(added + REST)
     }
 
-    /// Returns the row for batches that only append to documents at known versions, if there is
-    /// room.
+    /// Returns the row for batches that only append to documents at known versions.
     pub(crate) fn row(&self, batches: &[WriteBatch]) -> Option<String> {
         if !self.follow(batches) {
             return None;

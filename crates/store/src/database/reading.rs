@@ -99,8 +99,7 @@ impl From<PgPool> for ReadPool {
 }
 
 impl ReadPool {
-    /// Returns the connections behind a barrier; `of_pending` are used while the log cannot be
-    /// written.
+    /// Returns the connections behind a barrier; `of_pending`: for an unwritable log.
     pub(crate) fn behind(self, barrier: ReadBarrier, of_pending: SqlitePool) -> Self {
         let database = ReadDatabase::Sqlite(of_pending);
         Self { pending: Some(PendingReaders { barrier, database }), ..self }

@@ -154,8 +154,7 @@ impl<S: WriterSessions> SessionSource<S> {
         connected
     }
 
-    /// Opens a session again, waiting for a database lost only now; returns its number of
-    /// transactions.
+    /// Opens a session again, waiting for a database that was lost only now.
     async fn reconnect_patiently(&mut self) -> StoreResult<u64> {
         let end = if self.is_down { Instant::now() } else { Instant::now() + RECONNECT_TIMEOUT };
         loop {

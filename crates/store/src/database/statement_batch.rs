@@ -118,8 +118,7 @@ impl<'a> StatementBatch<'a> {
         }
     }
 
-    /// Marks the last statement as a line of the audit log, whose key must not be taken by another
-    /// process.
+    /// Marks the last statement as a line of the audit log, which must be the next one.
     pub fn must_follow(&mut self) {
         match self {
             Self::Sqlite(script) => script.must_follow(),

@@ -218,8 +218,7 @@ impl StoreWriter {
         if error.of_all_batches().is_some() {
             return of_all(Err(error), batches.len());
         }
-        // One of them is refused, or is what broke the transaction: the others must not fail with
-        // it.
+        // One of them broke the transaction: the others must not fail with it.
         self.counters.count_split_group();
         tracing::debug!(%error, batches = batches.len(), "a group failed; each batch is tried alone");
         let limit = self.source.answer_limit();
@@ -237,8 +236,7 @@ impl StoreWriter {
         }
     }
 
-    /// Writes all batches in one transaction, or nothing; repeats once one lost with its
-    /// connection.
+    /// Writes all batches in one transaction, or nothing; repeats one that was lost once.
     async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
         let mut attempts = TransactionAttempts::default();
         loop {

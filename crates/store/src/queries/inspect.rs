@@ -66,8 +66,7 @@ impl Store {
 }
 
 impl StoreInspection {
-    /// Returns what the database itself finds wrong: damage of SQLite's file, rows that refer to
-    /// nothing.
+    /// Returns what the database itself finds wrong: in SQLite's file, or in references.
     pub async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         self.moment.integrity().await
     }
@@ -141,8 +140,7 @@ impl StoreInspection {
         self.bodies(query, document).await
     }
 
-    /// Returns up to `limit` updates of a document after a version, with their versions, gaps or
-    /// not.
+    /// Returns up to `limit` updates of a document after a version, gaps or not.
     pub async fn log(
         &mut self,
         document: &DocumentId,

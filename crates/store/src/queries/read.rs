@@ -139,8 +139,7 @@ impl Store {
         self.all("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id", &[]).await
     }
 
-    /// Returns up to `limit` runs of a session of whose end it was not notified, in the order they
-    /// ended.
+    /// Returns up to `limit` ended runs of which a session was not notified, in order of ends.
     pub async fn unheard_runs(
         &self,
         session: &SessionId,

@@ -30,8 +30,7 @@ pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
 }
 
 impl Store {
-    /// Returns the sizes of a transcript's entries, newest first: at most `most`, before the place
-    /// `before`.
+    /// Returns the sizes of a transcript's entries before a place, newest first.
     pub async fn sizes(
         &self,
         session: &SessionId,
@@ -107,8 +106,7 @@ impl Store {
         self.pairs(sql, &[session, &document, &CLEAR, &from.seq, &limit]).await
     }
 
-    /// Returns up to `limit` entries of all sessions about a document from a place on, by time,
-    /// each once.
+    /// Returns up to `limit` entries of all sessions about a document from a place on, by time.
     pub async fn conversations_from(
         &self,
         document: &DocumentId,

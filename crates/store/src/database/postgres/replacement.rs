@@ -34,8 +34,7 @@ pub(crate) async fn begin_replacing(
     let schema = set_aside(connection).await.map_err(|error| explained(url, error))?;
     migrate(url, connection).await?;
     if let Some(last) = last_node {
-        // A server that has lost its session knows itself by its number, and must not find another
-        // one under it.
+        // A server that has lost its session knows itself by its number, which must stay its own.
         let sql = "SELECT setval(pg_get_serial_sequence('nodes', 'number')::regclass, $1)";
         sqlx::query(sql).bind(last).execute(&mut *connection).await?;
     }

@@ -48,8 +48,7 @@ impl<'a> PostgresScript<'a> {
         }
     }
 
-    /// Sends what was not sent yet if this is a node; returns the state that its transaction has
-    /// found.
+    /// Sends what was not sent yet if this is a node; returns the state that was found.
     pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
         if !self.session.is_node() {
             return Ok(None);

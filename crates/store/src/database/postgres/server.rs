@@ -16,8 +16,7 @@ use super::address::DatabaseUrl;
 use super::session::{self, PostgresSession, ServerTerm, TermName};
 use crate::{StoreError, StoreResult};
 
-/// Key of the lock of the server, to which the number of the schema is added; `copy` in ASCII
-/// above.
+/// Key of the lock of the server (`copy` in ASCII above), plus the number of the schema.
 const SERVER_LOCK: i64 = 0x636f_7079_0000_0000 ^ (1 << 62);
 
 /// Attempts to take the lock: PostgreSQL may not have noticed yet that the session before is gone.
@@ -81,8 +80,7 @@ impl PostgresWriter {
         self.term.is_some()
     }
 
-    /// Opens another session after the last was lost; returns it and the number of transactions so
-    /// far.
+    /// Opens another session after a loss; returns it and the number of transactions so far.
     pub(crate) async fn open_again(&self) -> StoreResult<(PostgresSession, u64)> {
         let mut connection = session::connect(&self.url).await?;
         let Some(name) = &self.term else {

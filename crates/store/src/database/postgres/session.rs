@@ -1,5 +1,4 @@
-//! Connection that writes: how a transaction begins and ends, and what a lost connection means for
-//! it.
+//! Connection that writes: how a transaction begins and ends, also by a lost connection.
 
 use std::time::{Duration, Instant};
 
@@ -72,8 +71,7 @@ impl PostgresSession {
         &mut self.connection
     }
 
-    /// Returns `true` if other servers write too, so that the last transaction's state may be
-    /// outdated.
+    /// Returns `true` if other servers write too: what was known may be outdated.
     pub(crate) fn is_node(&self) -> bool {
         self.term.as_ref().is_some_and(|term| matches!(term.name, TermName::Node(_)))
     }
@@ -97,8 +95,7 @@ impl PostgresSession {
         pinged.is_ok_and(|pinged| pinged.is_ok())
     }
 
-    /// Begins a transaction that no other writer runs beside; fails if another server has served
-    /// since.
+    /// Begins a transaction without others beside it; fails if another server has served.
     pub(crate) async fn begin(&mut self) -> StoreResult<()> {
         // Whatever the database's default is: what is read has to be newer than the lock.
         let begin = format!(

@@ -223,8 +223,7 @@ pub(crate) async fn triggers(db: &mut SqliteConnection) -> StoreResult<Vec<Strin
     Ok(sqlx::query_scalar(sql).fetch_all(db).await?)
 }
 
-/// Checks that a copy of a database is intact, has only what is copydesk's, and can be brought up
-/// to date.
+/// Checks that a copy of a database is intact, has nothing foreign, and is of a known version.
 pub(crate) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
     // A missing file is reported as such, rather than as a broken backup.
     if !copy.is_file() {

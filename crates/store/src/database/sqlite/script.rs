@@ -79,8 +79,7 @@ impl<'a> SqliteScript<'a> {
         }
     }
 
-    /// Requires that the last statement touches so many rows; otherwise the script fails before its
-    /// `COMMIT`.
+    /// Requires that the last statement touches so many rows, or fails before its `COMMIT`.
     pub fn must_change(&mut self, rows: usize, must: RowExpectation<'a>) {
         self.expectations.push((self.statements, must));
         // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
@@ -89,8 +88,7 @@ impl<'a> SqliteScript<'a> {
         self.run(holds, &[&(rows as u64)]);
     }
 
-    /// Marks the last statement as a line of the audit log, whose key must not be taken by another
-    /// process.
+    /// Marks the last statement as a line of the audit log, which must be the next one.
     pub fn must_follow(&mut self) {
         self.expectations.push((self.statements - 1, RowExpectation::Follow));
     }
