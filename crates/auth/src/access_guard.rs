@@ -24,8 +24,7 @@ pub enum AccessEnd {
         /// Time of revocation, in milliseconds since the epoch.
         at_ms: u64,
     },
-    /// The token is valid, but its person has another login or other roles: they have to come in
-    /// again.
+    /// The token is valid, but its person's login or roles changed: they have to come in again.
     Changed {
         /// Time of the change, in milliseconds since the epoch.
         at_ms: u64,
@@ -45,8 +44,7 @@ impl From<AccessEnd> for AuthError {
 /// Returns the reason why the token in this record is not valid at `now_ms`; `None` if it is valid.
 pub fn ended(record: &TokenRecord, now_ms: u64) -> Option<AccessEnd> {
     match (record.revoked_ms, record.expires_ms) {
-        // Stored when the token was found to be expired, so that it stays so whatever the clock
-        // says.
+        // Stored when the token was found to be expired, which it stays whatever the clock says.
         (Some(at_ms), Some(expires_ms)) if at_ms == expires_ms => {
             Some(AccessEnd::Expired { at_ms })
         }

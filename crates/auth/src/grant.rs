@@ -20,8 +20,7 @@ pub struct TokenGrant {
 }
 
 impl TokenGrant {
-    /// Reads a grant for a new person. `expires_in` is a duration such as `7d`, or `never`, as is
-    /// `None`.
+    /// Reads a grant for a new person. `expires_in` is a duration such as `7d`, or `never`.
     pub fn read(
         role: Role,
         name: &str,

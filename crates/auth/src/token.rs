@@ -58,8 +58,7 @@ impl fmt::Debug for TokenSecret {
     }
 }
 
-/// Returns the SHA-256 as lower-case hex; no salt, no slowness: a generated secret cannot be
-/// guessed.
+/// Returns the SHA-256 as lower-case hex, neither salted nor slow: a secret cannot be guessed.
 pub(super) fn hash(secret: &str) -> String {
     hex(&Sha256::digest(secret))
 }

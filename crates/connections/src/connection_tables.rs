@@ -9,8 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::unauthenticated::UnauthenticatedTable;
 
-/// Largest number of HTTP connections of one person, beside polling: some more than two for each of
-/// their MCP sessions.
+/// HTTP connections of one person, at most, beside polling: each MCP session has two.
 const HTTP_OF_PERSON: usize = 256;
 
 /// Table of all connections, with the largest number of them and the clock of their times.
@@ -66,8 +65,7 @@ impl<T> TransportTable<T> {
         self.most
     }
 
-    /// Returns the number of connections that one person may have: half, so that others can
-    /// connect.
+    /// Returns the number of connections that one person may have: half, so others can connect.
     pub(super) fn connections_of_person(&self) -> usize {
         self.most / 2
     }
@@ -91,8 +89,7 @@ impl<T> TransportPlace<T> {
         self.table.now_ms()
     }
 
-    /// Counts the connection as one with a token; `true` if so many of these are open that no new
-    /// person could connect.
+    /// Counts the connection as one with a token; `true` if these keep new people out.
     pub(super) fn become_known(&self) -> bool {
         let mut entries = self.table.entries();
         entries.unauthenticated.remove(self.number);

@@ -215,8 +215,7 @@ impl SocketClient {
 }
 
 impl OutgoingState {
-    /// Adds a frame to those that this thread gathers; `false` if another one does or there are too
-    /// many.
+    /// Adds a frame to those that this thread gathers; `false` if that is not possible.
     fn gather(&mut self, frame: &TextFrame) -> bool {
         let is_own = self.gatherer == Some(thread::current().id());
         let has_room = self.rest.len() + frame.0.len() <= GATHERED_BYTES;

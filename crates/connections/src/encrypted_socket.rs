@@ -12,10 +12,9 @@ use tokio::net::TcpStream;
 use super::stream::ended;
 use super::tcp_connection::TcpConnection;
 
-/// TCP socket below an encryption, which its [`TcpConnection`] can end, and which reports to it
-/// when the system has taken bytes: what is written above goes into a buffer of the encryption
-/// first, so only this end knows if the peer reads. Its end also ends a handshake, before there is
-/// a stream above.
+/// TCP socket below an encryption, which its [`TcpConnection`] can end, also in a handshake, and
+/// which reports to it when the system has taken bytes: what is written above goes into a buffer of
+/// the encryption first, so only this end knows if the peer reads.
 #[derive(Debug)]
 pub struct EncryptedSocket {
     socket: TcpStream,

@@ -149,8 +149,7 @@ impl CurrentFrame {
     }
 }
 
-/// Returns the length of a header in bytes, as far as its beginning says; never less than have
-/// come.
+/// Returns the length of a header in bytes, as known; never less than have come.
 fn header_length(begun: &[u8]) -> usize {
     let [_, second, ..] = begun else { return 2 };
     let of_length = match second & 0x7f {

@@ -7,8 +7,7 @@ use super::registry::ConnectionRegistry;
 use super::retained_buffers::RetainedBuffer;
 use super::tcp_connection::TcpConnection;
 
-/// Largest message, in bytes, that is not counted while it arrives: the connection's buffers hold
-/// it.
+/// Largest message, in bytes, that is not counted on arrival: the connection's buffers hold it.
 const SMALL_MESSAGE_BYTES: u64 = 4 * 1024;
 /// Longest payload of a frame that is no part of a message (RFC 6455, section 5.5).
 const CONTROL_BYTES: u64 = 125;
@@ -36,8 +35,7 @@ struct IncomingMessage {
 }
 
 impl IncomingFrames {
-    /// Follows bytes up to the last frame that may be handed over at once; returns bytes and
-    /// frames.
+    /// Follows bytes up to the last frame to be handed over at once; returns bytes and frames.
     pub(super) fn pass(
         &mut self,
         transport: &TcpConnection,
@@ -123,8 +121,7 @@ impl IncomingMessage {
         if session.person().is_none() {
             return if session.may_send_early() { Ok(()) } else { Err(EndReason::Protocol) };
         }
-        // A second CONNECT is answered by an uncounted packet; one could begin with a one-byte
-        // frame.
+        // A second CONNECT is answered by an uncounted packet; one byte could begin one.
         let connects = &frame.beginning == b"40" || (frame.length == 1 && !frame.is_final);
         if self.kind == FrameKind::Text && connects { Err(EndReason::Protocol) } else { Ok(()) }
     }

@@ -65,8 +65,7 @@ pub enum EndReason {
     Closed,
     /// Too much unsent data: more than one connection or one person may leave unread.
     TooSlow,
-    /// Connections of one person, or all, keep too much memory after long messages; this one the
-    /// most.
+    /// Connections of a person or all keep too much memory after long messages; this one most.
     KeepsTooMuch,
     /// The server holds as much as it may, and this connection holds the most.
     ServerFull,

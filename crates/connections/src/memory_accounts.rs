@@ -33,8 +33,7 @@ const ARRIVING_BYTES: usize = 64 * 1024 * 1024;
 const WAITING_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of bodies of HTTP requests of one person, until they are answered: two of the largest.
 const BODY_BYTES: usize = 64 * 1024 * 1024;
-/// Limit of incomplete messages, waiting messages and bodies, each, of a read-only person, in
-/// bytes.
+/// Limit of incomplete and waiting messages and bodies, each, of a read-only person, in bytes.
 const READER_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes that arrive from everyone who has not shown a token.
 const UNAUTHENTICATED_BYTES: usize = 16 * 1024 * 1024;
@@ -335,8 +334,7 @@ impl PersonAccount {
         self.shared.held.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Removes bytes of [`PersonAccount::given_up`] from the server's account: they are out of
-    /// memory.
+    /// Removes bytes of [`PersonAccount::given_up`] from the server's account too.
     pub(super) fn freed(&self, bytes: usize) {
         self.shared.remove(bytes);
     }
@@ -375,8 +373,7 @@ impl PersonAccount {
         Ok(())
     }
 
-    /// Returns the number of this person's connections: for HTTP, and for WebSockets, begun ones
-    /// too.
+    /// Returns the number of this person's connections, for HTTP and for WebSockets.
     pub(super) fn connection_count(&self) -> usize {
         self.socket_count() + self.http_connections().len()
     }

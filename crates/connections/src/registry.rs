@@ -25,8 +25,7 @@ use super::unauthenticated::UnauthenticatedTable;
 
 /// Largest number of connections that have not shown a token.
 const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
-/// Largest number of connections without a token from one address, except loopback: reverse
-/// proxies.
+/// Connections without a token from one address, at most, except loopback: reverse proxies.
 const UNAUTHENTICATED_OF_ADDRESS: usize = 256;
 /// Largest number of polling clients that have not shown a token.
 const UNAUTHENTICATED_SESSIONS: usize = 1_024;
@@ -208,8 +207,7 @@ impl ConnectionRegistry {
         }
     }
 
-    /// Ends the oldest connection without a token, of the address that has most, after a failed
-    /// accept.
+    /// Ends the oldest connection without a token, of the address that has most.
     pub fn make_place(&self) {
         let oldest = self.0.transports.entries().unauthenticated.take_oldest_of_most();
         if let Some(oldest) = oldest {

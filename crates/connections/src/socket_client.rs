@@ -238,8 +238,7 @@ impl SocketClient {
         early.messages <= MESSAGES_BEFORE_TOKEN
     }
 
-    /// Counts bytes that came before a token; `count` holds them in the account of everyone without
-    /// one.
+    /// Counts bytes that came before a token; `count` holds them in that account.
     pub fn hold_early(
         &self,
         bytes: usize,
@@ -337,8 +336,7 @@ impl SocketClient {
         self.waits_since(now).is_some_and(|time| time < STALLED)
     }
 
-    /// Returns the time for which it takes nothing of what waits; `None` if it reads or nothing
-    /// waits.
+    /// Returns the time for which it takes nothing of what waits, if something does.
     pub(super) fn stalled_for(&self, now: Instant) -> Option<Duration> {
         self.waits_since(now).filter(|time| *time >= STALLED)
     }

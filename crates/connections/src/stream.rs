@@ -39,8 +39,7 @@ pub struct ObservedStream<S> {
     kept: BytesMut,
     /// `true` if other tasks have a turn before the next read.
     yields: bool,
-    /// Wait before the next read, because messages come too fast; meanwhile the system's buffers
-    /// fill.
+    /// Wait before the next read after too many messages; the system's buffers fill.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
@@ -64,8 +63,7 @@ fn is_counted(frame: FrameHeader) -> bool {
 }
 
 impl<S> ObservedStream<S> {
-    /// Wraps an encrypted stream over the [`EncryptedSocket`](super::EncryptedSocket) of an
-    /// accepted connection.
+    /// Wraps a stream over the [`EncryptedSocket`](super::EncryptedSocket) of a connection.
     pub fn encrypted(
         inner: S,
         transport: Arc<TcpConnection>,

@@ -53,8 +53,7 @@ impl<T> UnauthenticatedTable<T> {
         }
     }
 
-    /// Removes and returns the oldest from the address with the most; of several such, the oldest
-    /// of all.
+    /// Removes and returns the oldest from the address with the most, or of several such.
     pub(super) fn take_oldest_of_most(&mut self) -> Option<Arc<T>> {
         loop {
             let most = self.by_address.values().max().copied()?;

@@ -53,8 +53,7 @@ struct AnthropicApi {
     base: String,
     model: String,
     patience: RetryPolicy,
-    /// `true` while tool calls are requested with [`EAGER`], which not all servers of this API
-    /// know.
+    /// `true` while tool calls are requested with [`EAGER`], which some servers do not know.
     eager: AtomicBool,
     /// Models that accept fewer output tokens here than the price list says.
     lower_limit_models: Mutex<HashSet<String>>,
@@ -106,8 +105,7 @@ impl Model for AnthropicModel {
 #[derive(Clone)]
 struct RequestBytes {
     model: String,
-    /// `true` if the request has the output limit of the price list, so that a lower one can be
-    /// tried.
+    /// `true` if the request has the output limit of the price list, and a lower one may do.
     is_list_limit: bool,
     /// `true` if the request asks for tool calls while they are written.
     is_eager: bool,
@@ -151,8 +149,7 @@ impl AnthropicApi {
         }
         if self.eager.load(Ordering::Relaxed) {
             for tool in tools(&mut body) {
-                // People watch a change while it is written; without this field it arrives
-                // complete.
+                // People watch a change while it is written; without this it arrives complete.
                 tool[EAGER] = json!(true);
             }
         }

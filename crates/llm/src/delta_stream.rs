@@ -46,8 +46,7 @@ impl TryUsage {
 }
 
 impl DeltaSink {
-    /// Records the tokens that the answer of `model` has used so far; sent as lost if the try
-    /// fails.
+    /// Records the tokens that the answer of `model` has used so far; lost if the try fails.
     pub(super) fn uses(&self, model: &str, usage: TokenUsage) {
         self.used.set(model, usage);
     }
@@ -231,8 +230,7 @@ pub(super) fn log(request_id: &str, model: &str, answer: &Result<AssistantMessag
     }
 }
 
-/// Parses the input of a call. Text that is no JSON object stays text, which the tool refuses with
-/// the reason.
+/// Parses the input of a call. Text that is no JSON object stays text, which the tool refuses.
 pub(super) fn input(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
         Ok(Value::Null) => Value::Object(Map::new()),

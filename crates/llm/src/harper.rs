@@ -1,5 +1,4 @@
-//! A model without a network: Harper's grammar rules and plain commands behind the tools of every
-//! model.
+//! A model without a network: Harper's grammar rules and plain commands behind common tools.
 //!
 //! It behaves like any other model: it says a sentence, calls one tool, and closes with a sentence
 //! about the result. The library never unloads its dictionary (some 160 MB once unpacked), so that

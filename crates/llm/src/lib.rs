@@ -63,8 +63,7 @@ pub trait Model: Send + Sync {
         false
     }
 
-    /// Announces that no more requests of the run with this name ([`ModelRequest::run`]) will come
-    /// for now.
+    /// Announces that no more requests of the run ([`ModelRequest::run`]) will come for now.
     fn over(&self, _run: &str) {}
 
     /// Counts the input tokens of `request` at no cost; `None` if the provider cannot count them.
@@ -95,8 +94,7 @@ pub struct ModelRequest {
     pub stop_sequences: Vec<String>,
     /// Further fields of the Messages API (`thinking`, `output_config`), for providers of that API.
     pub more: Map<String, Value>,
-    /// Upper bound of output tokens; 0: the model's largest, or [`DEFAULT_MAX_TOKENS`] if not
-    /// known.
+    /// Upper bound of output tokens; 0: the model's largest, or [`DEFAULT_MAX_TOKENS`].
     pub max_tokens: u32,
     /// Policy for asking a failing provider again.
     pub tries: RetryMode,
@@ -110,8 +108,7 @@ pub struct ModelRequest {
     pub thread: Option<ModelThread>,
     /// Text that the person typed, word for word, if the last message is that prompt.
     pub prompt: Option<String>,
-    /// Text with which the person began the run, also after tool results; for models in this
-    /// process.
+    /// Text with which the person began the run; for models in this process.
     pub question: Option<String>,
     /// Document at the time of the call, for the models that run inside this process.
     pub document: Option<ModelDocument>,

@@ -55,8 +55,7 @@ impl ChatMessage {
         Self { role: MessageRole::Assistant, content }
     }
 
-    /// Builds the answer to every [`ContentBlock::ToolUse`] of the message before: results, then
-    /// text.
+    /// Builds the answer to every [`ContentBlock::ToolUse`] before: results, then text.
     pub fn results(content: Vec<ContentBlock>) -> Self {
         Self { role: MessageRole::User, content }
     }
@@ -369,8 +368,7 @@ impl AddAssign for TokenUsage {
     }
 }
 
-/// Token counts inside [`StreamEvent::MessageDelta`]: cumulative; those present replace earlier
-/// ones.
+/// Token counts inside [`StreamEvent::MessageDelta`], cumulative where present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageDelta {

@@ -47,8 +47,7 @@ pub struct OpenAiSettings {
     pub base_url: String,
     /// Key that is sent as a bearer token; never logged. Local servers need none.
     pub api_key: Option<String>,
-    /// Name of the model; `None`: the first that the server lists, or [`DEFAULT_MODEL`] at
-    /// `OpenAI`.
+    /// Name of the model; `None`: the server's first, or [`DEFAULT_MODEL`] at `OpenAI`.
     pub model: Option<String>,
     /// [`RetryPolicy`] for requests that fail.
     pub patience: RetryPolicy,
@@ -80,8 +79,7 @@ impl OpenAiModel {
         let original = host(&base).ends_with("openai.com");
         let model = model.or_else(|| original.then(|| DEFAULT_MODEL.to_owned()));
         let name = model.as_ref().map_or_else(|| "openai".into(), |name| format!("openai:{name}"));
-        // OpenAI's reasoning models refuse the old field, and local servers do not know the new
-        // one.
+        // OpenAI's reasoning models refuse the old field; local servers do not know the new.
         let limit = if original {
             OutputLimitField::MaxCompletionTokens
         } else {

@@ -14,8 +14,7 @@ pub struct RetryPolicy {
     pub retries: u32,
     /// First pause; each further one is twice as long, up to eight seconds.
     pub first_pause: Duration,
-    /// Longest pause that a provider may ask for; for a longer one the person gets the error at
-    /// once.
+    /// Longest pause that a provider may ask for; for a longer one the person gets the error.
     pub longest_asked: Duration,
 }
 

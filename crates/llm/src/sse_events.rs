@@ -22,8 +22,7 @@ pub(super) struct SseSplitter {
     line: Vec<u8>,
     name: String,
     data: Option<String>,
-    /// `true` if the last byte was a carriage return: a line feed right after it ends no second
-    /// line.
+    /// `true` if the last byte was a carriage return: a line feed after it ends no second line.
     after_return: bool,
     /// `true` after the first line, at whose start a byte order mark may stand.
     under_way: bool,
@@ -32,7 +31,6 @@ pub(super) struct SseSplitter {
 impl SseSplitter {
     /// Adds the events that the next piece of the stream completes. A line that is not UTF-8 is an
     /// error; the events before it are added.
-    /// Fails for a line that is not UTF-8; the events before it are added.
     pub(super) fn feed(&mut self, piece: &[u8], events: &mut Vec<SseEvent>) -> ModelResult<()> {
         for byte in piece {
             let after_return = std::mem::replace(&mut self.after_return, *byte == b'\r');

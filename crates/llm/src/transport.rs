@@ -108,8 +108,7 @@ impl OpenedAnswer {
         kind.split(';').next().unwrap_or(kind).trim().to_ascii_lowercase()
     }
 
-    /// Returns the body as it arrives. An error here is [`ModelError::CutOff`], because the answer
-    /// has begun.
+    /// Returns the body as it arrives. An error here is [`ModelError::CutOff`].
     pub(super) fn bytes(self) -> impl Stream<Item = Result<Bytes, ModelError>> + Send {
         self.response.bytes_stream().map_err(|error| {
             tracing::warn!(error = %network(error), "the model's answer broke off");

@@ -32,8 +32,7 @@ pub struct EnvironmentTag {
     pub value: String,
 }
 
-/// All processes of a program, by group and [`EnvironmentTag`]. Dropping it ends them, which
-/// blocks.
+/// All processes of a program, by group and [`EnvironmentTag`]. Its drop ends them, and blocks.
 #[derive(Debug)]
 pub struct ProcessTree {
     leader: Option<GroupLeader>,
@@ -48,8 +47,7 @@ struct GroupLeader {
 }
 
 impl ProcessTree {
-    /// Returns the processes of a child that leads a group, and all with the tag; without a child,
-    /// those.
+    /// Returns the processes of a child that leads a group, if any, and those with the tag.
     pub fn new(child: Option<u32>, mark: EnvironmentTag) -> Self {
         let pid = child.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         Self { leader: pid.map(|pid| GroupLeader { pid, began: began(pid) }), mark }
@@ -72,8 +70,7 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Gives the calling thread and its later threads a low priority, so that their work delays no
-/// other.
+/// Gives the calling thread and its later threads a low priority: their work delays no other.
 #[cfg(target_os = "linux")]
 pub fn lower_priority() {
     if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {

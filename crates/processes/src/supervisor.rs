@@ -19,8 +19,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper,
 
 use super::process_tree;
 
-/// Longest wait of the supervisor until all processes of a command have ended: another user's
-/// cannot be ended.
+/// Longest wait until all processes of a command have ended: another user's cannot be ended.
 pub const END_TIMEOUT: Duration = Duration::from_secs(4);
 /// Pause between two rounds of ending.
 const PAUSE: Duration = Duration::from_millis(2);

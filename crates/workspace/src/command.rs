@@ -126,8 +126,7 @@ fn start(
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(program);
-        // The supervisor does not carry the mark: after a crash it must not be ended before the
-        // others.
+        // Without the mark: after a crash the supervisor must not be ended before the others.
         let marked = format!("{}={}", mark.name, mark.value);
         command.arg0("copydesk").args(["supervise", "--mark", &marked, "--"]).args(shell);
         command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
@@ -195,8 +194,7 @@ fn reported(_: &str) -> Option<ExitReport> {
     None
 }
 
-/// Interprets the end of a supervisor without a report: it was killed, or could not start the
-/// command.
+/// Interprets the end of a supervisor without a report: it was killed, or did not start.
 fn unreported(status: ExitStatus) -> std::io::Result<ExitReport> {
     match status.code() {
         None => Ok(ExitReport { code: None, is_clean: false }),

@@ -43,8 +43,7 @@ pub enum WorkspaceError {
         /// Path as it was given.
         path: String,
     },
-    /// The path belongs to version control, to the configuration of other programs, or to the
-    /// server.
+    /// The path belongs to version control, to other programs' configuration, or to the server.
     #[error(
         "{path} belongs to version control, to a program's own configuration or to this server; tools leave it alone"
     )]

@@ -41,8 +41,7 @@ impl Workspace {
         Some(FileMeta { inode: metadata.ino(), bytes: metadata.len(), modified })
     }
 
-    /// Returns `true` if a file has more than one name (hard links): what holds for its path could
-    /// be evaded by another one.
+    /// Returns `true` if a file has hard links, by which what holds for its path could be evaded.
     pub fn has_other_names(&self, path: &str) -> bool {
         let found = self.spot(path, MissingFolder::Refuse).ok();
         let metadata = found.and_then(|spot| spot.folder.symlink_metadata(&spot.name).ok());

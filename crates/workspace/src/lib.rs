@@ -62,14 +62,12 @@ struct WorkspaceShared {
     /// Program that commands run under, if there is one.
     #[cfg(unix)]
     supervisor: OnceLock<PathBuf>,
-    /// Lock from the comparison of a file until its replacement: two calls never both find it
-    /// unchanged.
+    /// Lock from comparing a file until its replacement: two calls never both find it unchanged.
     replacing: Mutex<()>,
 }
 
 impl Workspace {
-    /// Opens the folder `root`. What is in `closed` is never read or written, even if created
-    /// later.
+    /// Opens the folder `root`. What is in `closed` is never read or written, even if made later.
     pub fn open(root: &Path, closed: &[&Path]) -> Result<Self, WorkspaceError> {
         let failed = |source| unreadable(&root.display().to_string(), source);
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;

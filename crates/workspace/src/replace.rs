@@ -29,8 +29,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const SHORT_WAIT: Duration = Duration::from_millis(100);
 /// Pause between two checks for open handles.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Shortest time between the exchange and the last comparison, for programs that are not visible,
-/// such as other users'.
+/// Shortest time before the last comparison, for programs that are not visible, as other users'.
 const GRACE: Duration = Duration::from_millis(20);
 
 /// Result of [`Workspace::write`] and [`Workspace::remove`].
@@ -184,8 +183,7 @@ impl FileReplacement<'_> {
         replaced
     }
 
-    /// Puts the file that was set aside in its place again. Returns `why`, or
-    /// [`WorkspaceError::Kept`].
+    /// Puts the old file in its place again. Returns `why`, or [`WorkspaceError::Kept`].
     fn put_back(&self, set_aside: &SetAside, why: WorkspaceError) -> WorkspaceError {
         let folder = &self.spot.folder;
         let put = match set_aside.new {
@@ -227,16 +225,14 @@ impl FileReplacement<'_> {
                 why
             }
             _ => {
-                // A newer version than the one put back: it belongs there, and the other one is
-                // kept.
+                // A newer version than the one put back: it stays there, and the other is kept.
                 atomic_write::exchange(folder, &set_aside.name, &self.spot.name).ok();
                 self.keep_both(&set_aside.name, why)
             }
         }
     }
 
-    /// Keeps a version under a name that people find; returns [`WorkspaceError::Kept`], or `why` if
-    /// that fails.
+    /// Keeps a version under a new name; returns [`WorkspaceError::Kept`], or `why` if it fails.
     fn keep_both(&self, beside: &str, why: WorkspaceError) -> WorkspaceError {
         match self.keep(beside) {
             Ok(kept) => WorkspaceError::Kept { path: self.path.to_owned(), kept },
@@ -312,8 +308,7 @@ impl FileReplacement<'_> {
         added.is_ok()
     }
 
-    /// Returns `true` if another program still has it open for writing after some time, or may: the
-    /// search took too long.
+    /// Returns `true` if another program has, or may have, it open for writing after some time.
     fn is_held(&self, name: &OsStr, file: (u64, u64), longest: Duration) -> bool {
         let until = Instant::now() + longest;
         while is_open_for_writing(name, file) {

@@ -136,8 +136,7 @@ impl TreeWalk<'_> {
         end
     }
 
-    /// Returns `true` if a path is ignored, as the innermost ignore file with a matching pattern
-    /// says.
+    /// Returns `true` if a path is ignored by the innermost ignore file with a matching pattern.
     fn is_ignored(&self, path: &str, is_folder: bool) -> bool {
         for ignored in self.ignored.iter().rev() {
             match ignored.matched(path, is_folder) {

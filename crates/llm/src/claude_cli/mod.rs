@@ -1,5 +1,4 @@
-//! The Claude CLI as a [`Model`]: its login and subscription, this server's tools and approval
-//! step.
+//! The Claude CLI as a [`Model`]: its subscription, this server's tools and approval step.
 //!
 //! The CLI runs its own loop of asking the model and calling tools. This module cuts that loop into
 //! answers. Where the model calls tools, the answer is complete and the CLI waits

@@ -1,7 +1,6 @@
 //! `copydesk claude-tools`: the small program that the CLI starts to reach its tools. It copies
 //! bytes between standard input and output and the server's socket. When the server ends, however
 //! suddenly, it stops the CLI with all its processes: that must not continue unwatched.
-//! unwatched, so this program stops the CLI with all its processes.
 
 use std::io::{Read, Result, Write, stdin, stdout};
 use std::net::Shutdown;

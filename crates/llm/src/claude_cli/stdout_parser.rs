@@ -297,8 +297,7 @@ impl CliEnd {
     }
 }
 
-/// Returns the reason for the end of a process without a `result`, by the end of its standard
-/// error.
+/// Returns the reason for the end of a process without a `result`, from its standard error.
 pub(super) fn ended_without_result(code: Option<i32>, complaints: &str) -> NoAnswerReason {
     if is_about_thread(complaints) {
         return NoAnswerReason::Thread;

@@ -47,7 +47,6 @@ impl GrammarChecker {
 
     /// Returns the corrections of a text, never [`CheckError::NotStarted`]: the text is checked in
     /// this process then. Dropping the future ends the wait.
-    /// then.
     pub(super) async fn check(&self, text: Arc<str>) -> Result<Vec<TextCorrection>, CheckError> {
         if let Some(worker) = &self.worker {
             match worker.check(Arc::clone(&text)).await {

@@ -153,8 +153,7 @@ impl ProofreadTask {
 }
 
 impl<'a> EditablePart<'a> {
-    /// Returns the selection, or else the document; `None` for a selection outside the text or
-    /// within a character.
+    /// Returns the selection, or else the document; `None` for a selection that does not fit.
     fn of(document: &'a ModelDocument) -> Option<Self> {
         let text = document.text.as_str();
         match document.selection.filter(|selection| selection.from != selection.to) {

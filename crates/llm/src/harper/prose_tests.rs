@@ -1,5 +1,4 @@
-//! Precision and recall of the corrections on `fixtures/grammar/`, and a measurement on other
-//! texts.
+//! Precision and recall of the corrections on `fixtures/grammar/` and other texts.
 
 use std::collections::BTreeMap;
 use std::path::Path;

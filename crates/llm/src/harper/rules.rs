@@ -220,8 +220,7 @@ fn begins_clause(before: &[char]) -> bool {
     PRONOUNS.contains(&subject) && opens
 }
 
-/// Returns `true` after "the best" and its like: "one of the address with the most" may lack a
-/// comma.
+/// Returns `true` after "the best" and its like: "one of the address with" may lack a comma.
 fn follows_superlative(before: &[char]) -> bool {
     last_words(before).first().is_some_and(|word| word.ends_with("est") || word == "worst")
 }
@@ -259,8 +258,7 @@ fn is_slip(doubled: &str) -> bool {
     matches!(lower.split_once(' '), Some((one, two)) if one == two && NEVER_TWICE.contains(&one))
 }
 
-/// Returns `true` after a word and one full stop, not an abbreviation, an ellipsis, "Oh!" or a
-/// dash.
+/// Returns `true` after a word and a full stop, not an abbreviation, an ellipsis or a dash.
 fn follows_full_stop(before: &[char]) -> bool {
     let trimmed = before.len() - before.iter().rev().take_while(|c| **c == ' ').count();
     let [word @ .., '.'] = &before[..trimmed] else { return false };

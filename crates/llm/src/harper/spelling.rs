@@ -10,8 +10,7 @@ use std::sync::OnceLock;
 use harper_core::Dialect;
 use harper_core::spell::{Dictionary, FstDictionary};
 
-/// Misspellings that the mistakes below do not reach or reach ambiguously, sorted: wrong word,
-/// right word.
+/// Sorted misspellings that the mistakes below do not reach clearly: wrong word, right word.
 const WELL_KNOWN: &str = include_str!("misspellings.txt");
 
 /// Smallest number of letters in a corrected word: shorter words have too many neighbours.
@@ -30,8 +29,7 @@ pub(super) struct SpellChecker<'a> {
 }
 
 impl SpellChecker<'_> {
-    /// Returns the word that `word` stands for, in its letter case; `None` when it may be right or
-    /// unclear.
+    /// Returns the word that `word` stands for, in its letter case; `None` if that is unclear.
     pub(super) fn correct(&self, word: &str) -> Option<String> {
         let lower = word.to_lowercase();
         if let Some(meant) = well_known(&lower) {

@@ -133,8 +133,7 @@ fn feedback(reason: &str) -> Option<&str> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Builds the sentence for an applied edit: "Applied: 3 accepted." → "Done: 3 changes are in the
-/// text."
+/// Builds the sentence for an applied edit: "Applied: 3 accepted." → "Done: 3 changes …"
 fn done(report: &str) -> String {
     let edited = report.starts_with("Applied with edits");
     let line = report.lines().next().unwrap_or_default();

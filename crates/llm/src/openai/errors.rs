@@ -8,8 +8,7 @@ use crate::{ModelError, retry};
 /// Reads the body of an error as a [`ProviderError`]; `None` if it has no message.
 pub(super) fn read(text: &str) -> Option<ProviderError> {
     let body: Value = serde_json::from_str(text).ok()?;
-    // llama.cpp and vLLM wrap the error or not, by their age; a web framework in front writes
-    // `detail`.
+    // llama.cpp and vLLM wrap the error or not; a web framework in front writes `detail`.
     let error = body.get("error").filter(|it| !it.is_null()).unwrap_or(&body);
     let message = [error, &error["message"], &error["detail"], &body["detail"]]
         .into_iter()

@@ -64,8 +64,7 @@ impl Default for ServerDialect {
 }
 
 impl ServerDialect {
-    /// Returns the dialect to try after an error of status 400 or 422 with the text `message`, if
-    /// any.
+    /// Returns the dialect to try after a 400 or 422 with the text `message`, if any.
     pub(super) fn without_refused_field(self, message: &str) -> Option<Self> {
         let mentions = |word| message.contains(word);
         if mentions("stream_options") && self.stream_options == StreamOptions::Taken {
@@ -209,8 +208,7 @@ fn messages(system: &str, conversation: &[ChatMessage]) -> Vec<Value> {
         match role {
             MessageRole::Assistant => all.extend(assistant(content)),
             MessageRole::User => {
-                // Results come first, each in a message of its own, right after the calls they
-                // answer.
+                // Results come first, each in a message of its own, right after their calls.
                 all.extend(content.iter().filter_map(result));
                 say(&mut all, "user", &texts(content, "\n\n"));
             }

@@ -111,8 +111,7 @@ pub(super) fn has_long(arguments: &[String], names: &[impl AsRef<str>]) -> bool 
     })
 }
 
-/// Removes quotes, backslashes and ends of lines from a word as the shell does, but expands
-/// nothing.
+/// Removes quotes, backslashes and ends of lines from a word as the shell does.
 pub(super) fn unquoted(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\' | '\n')).collect()
 }

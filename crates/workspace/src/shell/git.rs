@@ -56,8 +56,7 @@ impl GitWarnings {
         setting.contains('!') || beginnings.any(|begin| setting.starts_with(begin))
     }
 
-    /// Returns the warnings for `git config`: git runs programs that some settings name at every
-    /// call.
+    /// Returns the warnings for `git config`: git runs programs that some settings name.
     fn configures(&self, rest: &[String]) -> Vec<(&'static str, String)> {
         let edits = has_short(rest, "e") || has_long(rest, &["edit"]);
         let reads = has_short(rest, "l")

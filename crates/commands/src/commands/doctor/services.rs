@@ -80,8 +80,7 @@ async fn listed(model: anyhow::Result<Arc<dyn Model>>) -> Result<Option<usize>, 
     }
 }
 
-/// Describes the failure of a model without the provider's message, which may repeat a part of the
-/// key.
+/// Describes the failure of a model, without words that may repeat a part of the key.
 fn in_own_words(error: &ModelError) -> String {
     match error {
         ModelError::Api { status: Some(status), .. } if REFUSED.contains(status) => {
