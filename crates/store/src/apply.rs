@@ -29,7 +29,6 @@ pub(super) struct WriterCache {
 }
 
 impl WriterCache {
-    /// Returns the state that a transaction of one of several servers has found.
     fn found(FoundState { seq, hash, webhooks }: FoundState) -> Self {
         let head = match (seq, hash) {
             (Some(seq), Some(hash)) => AuditHead { seq: seq.unsigned_abs(), hash },

@@ -260,7 +260,6 @@ impl WriteBatch {
         self.ops.iter().any(|op| matches!(op, StoreOp::PutRequest(_) | StoreOp::PutWebhook(_)))
     }
 
-    /// Returns the bytes of the texts in the batch that can be long.
     pub(super) fn text_bytes(&self) -> usize {
         let of = |op: &StoreOp| match op {
             StoreOp::CreateDocument { text, .. } | StoreOp::PutSnapshot { text, .. } => text.len(),

@@ -97,7 +97,6 @@ pub(super) fn pending_row<'a>(ops: impl Iterator<Item = &'a StoreOp>) -> String 
     text(&appends.flat_map(LogAppend::rows).collect::<Vec<_>>())
 }
 
-/// Makes a row durable in `pending_updates`, in a transaction of its own.
 pub(super) async fn append_pending(
     script: &mut StatementBatch<'_>,
     row: &str,

@@ -90,7 +90,6 @@ impl TableShape {
         texts.chain(self.number.map(|_| &key.number as &dyn ColumnValue)).collect()
     }
 
-    /// Returns the condition for one row, whose key begins at the place `$first`.
     fn is_row(&self, first: usize) -> String {
         let columns = self.columns().into_iter().enumerate();
         let equal = columns.map(|(index, column)| format!("{column} = ${}", first + index));

@@ -198,7 +198,6 @@ fn put_aside(database: &Path) -> StoreResult<Option<PathBuf>> {
     Ok(exists.then_some(aside))
 }
 
-/// Renames a database and the files that belong to it, whichever of them exist.
 fn rename_with_journals(from: &Path, to: &Path) -> StoreResult<()> {
     // What is not yet folded into the database goes with it: beside another one it would damage
     // that. The database comes last, so that an interrupted restore is recognised.

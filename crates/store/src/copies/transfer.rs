@@ -108,7 +108,6 @@ pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u
     settled
 }
 
-/// Copies a file of this version into a PostgreSQL database.
 pub(super) async fn from_file(
     file: &Path,
     url: &DatabaseUrl,
@@ -145,7 +144,6 @@ async fn lock_source(from: &StorePlace) -> StoreResult<LockedSource> {
     }
 }
 
-/// Puts what is pending in a database of this version into the log.
 async fn log_pending(database: &Path) -> StoreResult<()> {
     let only = sqlite::connect_writer(database).await?;
     let logged = match sqlite::check_shape(&only).await {
@@ -228,7 +226,6 @@ async fn into_postgres(
     Ok(RestoredDatabase { counts: committed?, set_aside: Some(schema) })
 }
 
-/// Fills an empty database, which is marked.
 async fn fill_empty(from: &mut TransferSide, mut to: TransferSide) -> StoreResult<TransferCounts> {
     to.begin_writing().await?;
     to.run(postgres::UNMARK).await?;

@@ -93,7 +93,6 @@ impl StatementValues for PgArguments {
     }
 }
 
-/// Returns the values of a statement, that of `$1` first.
 pub(crate) fn values<V: StatementValues>(all: &[&dyn ColumnValue]) -> sqlx::Result<V> {
     let mut values = V::default();
     all.iter().try_for_each(|value| values.push(*value)).map_err(sqlx::Error::Encode)?;
@@ -116,7 +115,6 @@ impl<T: ColumnValue + TypedColumn> ColumnValue for Option<T> {
     }
 }
 
-/// Writes types to columns, each list of them by an expression.
 macro_rules! written {
     ($($column:ident: [$($name:ty),+]: |$value:ident| $data:expr;)+) => {$($(
         impl TypedColumn for $name {

@@ -10,7 +10,6 @@ use crate::StoreError;
 
 type MigrationFile = (&'static str, &'static str);
 
-/// Lists the files of a folder below `store/migrations`.
 macro_rules! migration_files {
     ($folder:literal: $($file:literal)*) => {
         &[$(($file, include_str!(concat!("../migrations/", $folder, "/", $file)))),*]
@@ -60,7 +59,6 @@ pub(crate) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator(SQLITE_
 
 pub(crate) static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| migrator(POSTGRES_FILES));
 
-/// Returns the newest migration that this program knows.
 pub(crate) fn newest(migrations: &Migrator) -> i64 {
     migrations.iter().map(|migration| migration.version).max().unwrap_or(0)
 }

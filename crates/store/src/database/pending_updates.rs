@@ -38,7 +38,6 @@ const REST: Duration = Duration::from_millis(5);
 /// Number of documents whose versions are remembered.
 const DOCUMENTS: usize = 20_000;
 
-/// Pending updates of the one server of a SQLite database.
 #[derive(Debug)]
 pub(crate) struct PendingUpdates {
     /// Documents that have pending updates.
@@ -118,8 +117,7 @@ impl PendingUpdates {
         pending
     }
 
-    /// Returns where readers find the updates, for
-    /// [`ReadBarrier::new`](super::read_barrier::ReadBarrier::new).
+    /// Returns where readers find the updates; see [`super::read_barrier::ReadBarrier::new`].
     pub(crate) fn place(&self) -> PendingPlace {
         self.place.clone()
     }
@@ -167,7 +165,6 @@ impl PendingUpdates {
         })
     }
 
-    /// Records that batches are durable in a row of this many bytes.
     pub(crate) fn add(&mut self, batches: &[WriteBatch], bytes: usize) {
         for batch in batches {
             self.note(batch);
@@ -209,7 +206,6 @@ impl PendingUpdates {
         self.due = Some(Instant::now() + PAUSE);
     }
 
-    /// Records the versions that a batch has led to.
     pub(crate) fn note(&mut self, batch: &WriteBatch) {
         if self.versions.len() > DOCUMENTS {
             self.versions.clear();
@@ -231,7 +227,6 @@ impl PendingUpdates {
         }
     }
 
-    /// Forgets the versions of the documents of a batch that failed.
     pub(crate) fn forget(&mut self, batch: &WriteBatch) {
         for op in batch.ops() {
             if let StoreOp::AppendUpdates { document, .. } = op {

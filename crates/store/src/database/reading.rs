@@ -58,7 +58,6 @@ enum RowsWanted {
     First,
 }
 
-/// Runs a query with its values on the connection of either database; returns the rows.
 macro_rules! fetch {
     ($on:expr, $sql:ident, $all:ident, $wanted:ident, |$db:ident| $connection:expr) => {
         match $on {
@@ -105,7 +104,6 @@ impl ReadPool {
         Self { pending: Some(PendingReaders { barrier, database }), ..self }
     }
 
-    /// Returns the connections, to which there is no barrier.
     pub(crate) fn database(&self) -> &ReadDatabase {
         &self.database
     }
@@ -234,7 +232,6 @@ impl ReadSnapshot {
     }
 }
 
-/// Queries of the checker about the database itself.
 impl ReadSnapshot {
     #[boxed]
     pub(crate) async fn integrity(&mut self) -> StoreResult<Vec<String>> {

@@ -14,7 +14,6 @@ pub(crate) enum StatementBatch<'a> {
     Postgres(PostgresScript<'a>),
 }
 
-/// Frame in which a batch of statements is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BatchFrame {
     /// A transaction of its own, which no other writer runs beside.
@@ -23,7 +22,6 @@ pub(crate) enum BatchFrame {
     Savepoint,
 }
 
-/// Reason why a statement must have touched a row.
 pub(crate) enum RowExpectation<'a> {
     /// The row must exist.
     BeThere { kind: &'static str, id: &'a str },

@@ -141,7 +141,6 @@ impl StoreWriter {
         }
     }
 
-    /// Makes batches durable, pending or in the log; returns one outcome for each.
     async fn make_durable(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
         // A message to close brings no batches, and a visitor could not write.
         if batches.is_empty() {
@@ -321,7 +320,6 @@ impl StoreWriter {
         }
     }
 
-    /// Counts a committed transaction, and takes over what the writer knows of the database since.
     fn note_commit(&mut self, known: WriterCache, batches: usize) {
         self.counters.count_transaction(batches);
         self.known = Some(known);

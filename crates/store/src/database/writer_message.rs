@@ -6,7 +6,6 @@ use crate::{StoreResult, WriteBatch};
 
 pub(crate) type CommitOutcome = StoreResult<()>;
 
-/// Message to the writer, with the place for the answer.
 #[derive(Debug)]
 pub(crate) enum WriterMessage {
     /// Makes a batch durable.

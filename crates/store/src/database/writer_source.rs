@@ -20,7 +20,6 @@ pub(crate) enum WriterSource {
     Postgres(PostgresSource),
 }
 
-/// The one writing connection of a SQLite database.
 #[derive(Debug)]
 pub(crate) struct SqliteSource {
     pool: SqlitePool,
@@ -30,7 +29,6 @@ pub(crate) struct SqliteSource {
     held: Option<WriterConnection>,
 }
 
-/// The one writing session of a PostgreSQL database.
 pub(crate) type PostgresSource = SessionSource<PostgresWriter>;
 
 impl WriterSessions for PostgresWriter {

@@ -159,7 +159,6 @@ impl RedisChannel {
         Ok(RedisLink { publisher, arriving: subscribed.into_on_message() })
     }
 
-    /// Carries messages until the connection is lost; returns why it was.
     async fn carry(
         &self,
         link: RedisLink,

@@ -18,7 +18,6 @@ const ENDED: Duration = Duration::from_secs(3);
 const SILENT_LOOKS: u32 = 8;
 const ENDED_LOOKS: u32 = 3;
 
-/// Last sign of life of another node.
 #[derive(Clone, Copy, Debug)]
 struct NodeSighting {
     beat: i64,
@@ -27,7 +26,6 @@ struct NodeSighting {
     looks: u32,
 }
 
-/// Last signs of life of all other nodes.
 #[derive(Debug, Default)]
 pub(super) struct NodeSightings {
     nodes: BTreeMap<i64, NodeSighting>,

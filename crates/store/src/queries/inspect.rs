@@ -231,7 +231,6 @@ impl StoreInspection {
     }
 }
 
-/// Returns the document that a line says was made, and the hash of its text.
 fn first_text(line: &AuditRecord) -> Option<(DocumentId, String)> {
     let entry = &line.entry;
     let hash = entry.detail["textHash"].as_str().filter(|_| entry.action == "document.create")?;

@@ -72,7 +72,6 @@ async fn tables(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?)
 }
 
-/// Returns functions with their argument types, those of extensions apart.
 async fn functions(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT pg_proc.oid::regprocedure::text FROM pg_proc
          WHERE pronamespace = current_schema()::regnamespace AND NOT EXISTS
@@ -80,7 +79,6 @@ async fn functions(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?)
 }
 
-/// Returns the last number that was given to a node; `None` if there was never one.
 async fn last_node(connection: &mut PgConnection) -> StoreResult<Option<i64>> {
     if !tables(connection).await?.iter().any(|table| table == "nodes") {
         return Ok(None);

@@ -23,7 +23,6 @@ const SERVER_LOCK: i64 = 0x636f_7079_0000_0000 ^ (1 << 62);
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Maker of sessions that write.
 #[derive(Debug)]
 pub(crate) struct PostgresWriter {
     url: DatabaseUrl,
@@ -141,7 +140,6 @@ pub(crate) async fn enter(url: &DatabaseUrl, connection: &mut PgConnection) -> S
     Err(in_use(url, connection).await?)
 }
 
-/// Takes the lock of the server again, for a node whose session was lost.
 async fn share_lock(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     if try_share_lock(connection).await? {
         return Ok(());

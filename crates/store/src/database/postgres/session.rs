@@ -51,7 +51,6 @@ pub(crate) enum TermName {
     Node(i64),
 }
 
-/// State of the database that a node reads as it begins a transaction.
 #[derive(Clone, Debug, FromRow)]
 pub(crate) struct FoundState {
     /// Number of the last line of the audit log, if there is one.
@@ -161,7 +160,6 @@ async fn last_count(connection: &mut PgConnection, sql: String) -> StoreResult<u
     Ok(count)
 }
 
-/// Runs statements in one message; returns the row of the last one, if it touched one.
 async fn last_row(connection: &mut PgConnection, sql: String) -> StoreResult<Option<PgRow>> {
     let mut results = connection.fetch_many(sqlx::raw_sql(AssertSqlSafe(sql)));
     let (mut row, mut last) = (None, None);
@@ -175,7 +173,6 @@ async fn last_row(connection: &mut PgConnection, sql: String) -> StoreResult<Opt
     Ok(last)
 }
 
-/// Opens a connection and checks that this server can be used.
 pub(crate) async fn connect(url: &DatabaseUrl) -> StoreResult<PgConnection> {
     let options = url.options();
     let opened = PgConnection::connect_with(&options);

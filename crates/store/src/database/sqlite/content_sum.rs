@@ -65,7 +65,6 @@ pub(crate) async fn seal_file(copy: &Path) -> StoreResult<()> {
     sealed
 }
 
-/// Returns the sum that is stored in a file, and whether one should be.
 async fn stored(file: &mut SqliteConnection) -> StoreResult<(Option<String>, bool)> {
     let sql = "SELECT value FROM settings WHERE key = $1";
     let stored = sqlx::query_scalar(sql).bind(SETTING).fetch_optional(&mut *file).await?;

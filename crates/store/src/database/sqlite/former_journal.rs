@@ -51,7 +51,6 @@ pub(crate) async fn absorb(database: &Path, writers: &SqlitePool) -> StoreResult
     Ok(())
 }
 
-/// Stores what is in the journal beside a database in a copy of that database.
 pub(crate) async fn absorb_into(copy: &Path, database: &Path) -> StoreResult<()> {
     let Some(content) = read(&path_of(database))? else { return Ok(()) };
     let only = sqlite::connect_file(copy).await?;

@@ -162,7 +162,6 @@ pub(crate) async fn copy_any(database: &Path, to: &Path) -> Result<(), StoreErro
     copied
 }
 
-/// Opens a file of this program's version to be read by a transfer.
 pub(crate) async fn open_side(file: &Path) -> StoreResult<TransferSide> {
     let options = options().filename(file).read_only(true);
     let mut connection = SqliteConnection::connect_with(&options).await?;

@@ -35,7 +35,6 @@ fn foreign_objects(found: &SchemaObjects, ours: &SchemaObjects) -> Vec<String> {
     foreign.map(|((kind, name), _)| format!("the {kind} {name} is not copydesk's")).collect()
 }
 
-/// Returns the schema of a database, and the one that the migrations make up to its version.
 async fn found_and_ours(db: &mut SqliteConnection) -> StoreResult<(SchemaObjects, SchemaObjects)> {
     let sql = "SELECT MAX(version) FROM main._sqlx_migrations";
     let version: Option<i64> = sqlx::query_scalar(sql).fetch_one(&mut *db).await?;
@@ -58,7 +57,6 @@ async fn objects(db: &mut SqliteConnection) -> StoreResult<SchemaObjects> {
     Ok(objects.map(|(kind, name, sql)| ((kind, name), words(&sql))).collect())
 }
 
-/// Returns `true` for what SQLite makes by itself.
 fn is_of_sqlite(kind: &str, name: &str, sql: &str) -> bool {
     match kind {
         "table" => ["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"].contains(&name),

@@ -11,7 +11,6 @@ use crate::{StoreError, StoreResult};
 
 pub(crate) type TransferColumn = (String, ColumnType);
 
-/// Connection to a database that is read or filled.
 #[derive(Debug)]
 pub(crate) enum TransferSide {
     Sqlite(SqliteConnection),
@@ -45,7 +44,6 @@ impl TransferSide {
         Ok(())
     }
 
-    /// Ends the connection, and a transaction that was not committed.
     pub(crate) async fn close(self) {
         // Nothing depends on it.
         match self {
