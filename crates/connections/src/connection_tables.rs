@@ -20,11 +20,9 @@ pub(super) struct TransportTable<T> {
     entries: Mutex<TransportEntries<T>>,
 }
 
-/// Entries of a [`TransportTable`], by the number of the connection.
 #[derive(Debug)]
 pub(super) struct TransportEntries<T> {
     pub(super) all: BTreeMap<u64, Weak<T>>,
-    /// Connections that have not shown a token.
     pub(super) unauthenticated: UnauthenticatedTable<T>,
 }
 

@@ -271,7 +271,6 @@ fn finish(
     false
 }
 
-/// Writes the rest of a frame, unless its client ends before.
 async fn finish_frame(
     session: Arc<SocketClient>,
     transport: Arc<TcpConnection>,

@@ -129,7 +129,6 @@ impl CurrentFrame {
         }
     }
 
-    /// Consumes the bytes of this payload; returns the rest.
     fn pass<'a>(&mut self, bytes: &'a [u8], tell: &mut impl FnMut(FrameEvent)) -> &'a [u8] {
         let left = self.frame.length - self.passed;
         let now = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));

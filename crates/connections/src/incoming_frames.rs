@@ -21,7 +21,6 @@ pub(super) struct IncomingFrames {
     buffer: RetainedBuffer,
 }
 
-/// Message that is arriving.
 #[derive(Debug, Default)]
 struct IncomingMessage {
     /// Bytes of the message that were declared so far.

@@ -48,7 +48,6 @@ pub struct MemoryAccounts(Arc<AccountsShared>);
 
 #[derive(Debug)]
 pub(super) struct AccountsShared {
-    /// Limit of the bytes in all accounts together.
     pub(super) ceiling: usize,
     held: AtomicUsize,
     /// Bytes of the buffers of all connections, which are counted apart: their clients make room.
@@ -256,7 +255,6 @@ impl PersonAccount {
         }
     }
 
-    /// Returns the limit of a purpose if `bytes` more are held.
     fn limit(&self, purpose: HeldPurpose, bytes: usize) -> usize {
         match purpose {
             HeldPurpose::Outgoing => {
@@ -339,7 +337,6 @@ impl PersonAccount {
         self.shared.remove(bytes);
     }
 
-    /// Adds a client of this person; returns the number of clients.
     pub(super) fn join(&self, session: &Arc<SocketClient>) -> usize {
         let mut sessions = self.sessions.lock();
         sessions.retain(|known| known.upgrade().is_some_and(|it| !it.is_ended()));
@@ -460,7 +457,6 @@ impl Drop for HeldBytes {
 
 struct AccountFull;
 
-/// Adds `bytes` if the sum stays within the limit.
 fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), AccountFull> {
     let fits = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= limit);
     let added = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);

@@ -20,7 +20,6 @@ const HANDSHAKES_PER_SECOND: u32 = 256;
 /// Time for which a client may send faster than it is read.
 const FLOOD: Duration = Duration::from_secs(10);
 
-/// Allowance of messages, which refills with time.
 #[derive(Debug)]
 pub(super) struct MessagePace {
     burst: f64,

@@ -248,7 +248,6 @@ impl RegistryState {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns the largest holder without a token, of the address that holds most.
     fn largest_unauthenticated(&self) -> Option<UnauthenticatedHolder> {
         let (connections, clients) = (
             self.transports.entries().unauthenticated.live(),

@@ -49,7 +49,6 @@ pub struct SocketClient {
     ended: CancellationToken,
     /// Cancelled when the server ends it against its will.
     cut: CancellationToken,
-    /// Bytes of the buffers of its connections.
     pub(super) kept: RetainedBytes,
     /// Whether a message was sent to it.
     has_been_sent: AtomicBool,
@@ -123,7 +122,6 @@ impl SocketClient {
         })
     }
 
-    /// Sets the person whose token the client has shown.
     pub(super) fn become_known(&self, person: Arc<PersonAccount>) {
         self.person.get_or_init(|| person);
         self.unauthenticated.lock().take();
@@ -188,7 +186,6 @@ impl SocketClient {
         usize::from(has_probe || !self.is_polling())
     }
 
-    /// Records that its transport is a WebSocket from now on.
     pub(super) fn become_websocket(&self, transport: &TcpConnection) {
         self.is_polling.store(false, Ordering::Relaxed);
         let is_it = |known: &Arc<TcpConnection>| std::ptr::eq(Arc::as_ptr(known), transport);
@@ -238,7 +235,7 @@ impl SocketClient {
         early.messages <= MESSAGES_BEFORE_TOKEN
     }
 
-    /// Counts bytes that came before a token; `count` holds them in that account.
+    /// Counts bytes that came before a token was shown; `count` holds them.
     pub fn hold_early(
         &self,
         bytes: usize,
@@ -437,7 +434,6 @@ impl SocketClient {
         self.cut.cancelled().await;
     }
 
-    /// Adds a connection that carries the client.
     pub(super) fn attach(&self, transport: &Arc<TcpConnection>) {
         self.transports.lock().push(Arc::downgrade(transport));
         if self.is_ended() {
@@ -445,7 +441,6 @@ impl SocketClient {
         }
     }
 
-    /// Removes a connection that no longer carries the client.
     pub(super) fn detach(&self, transport: &TcpConnection) {
         self.transports.lock().retain(|known| {
             let known = known.upgrade();

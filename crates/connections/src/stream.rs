@@ -124,7 +124,6 @@ impl<S> ObservedStream<S> {
         }
     }
 
-    /// Returns `true` if whole frames may follow what was written.
     fn is_between_frames(&self) -> bool {
         match &self.outgoing {
             OutgoingSide::Frames(observer, _) => observer.is_between_frames() && !self.has_closed,

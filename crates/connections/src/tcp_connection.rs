@@ -199,7 +199,6 @@ impl TcpConnection {
         self.requests.load(Ordering::Relaxed) > 0
     }
 
-    /// Records if the last read ended with the head of a request.
     pub(super) fn has_read_head(&self, ended: bool) {
         self.has_head.store(ended, Ordering::Relaxed);
     }
@@ -301,7 +300,6 @@ impl TcpConnection {
         self.writer.register(waker);
     }
 
-    /// Wakes a write that waits.
     pub(super) fn wake_writer_now(&self) {
         self.writer.wake();
     }

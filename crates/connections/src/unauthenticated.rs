@@ -43,7 +43,6 @@ impl<T> UnauthenticatedTable<T> {
         Some(removed)
     }
 
-    /// Removes and returns the oldest from this address.
     pub(super) fn take_oldest_from(&mut self, address: IpAddr) -> Option<Arc<T>> {
         loop {
             let number = *self.all.iter().find(|(_, (peer, _))| *peer == address)?.0;
@@ -53,7 +52,7 @@ impl<T> UnauthenticatedTable<T> {
         }
     }
 
-    /// Removes and returns the oldest from the address with the most, or of several such.
+    /// Removes and returns the oldest from the address with the most, or from several such.
     pub(super) fn take_oldest_of_most(&mut self) -> Option<Arc<T>> {
         loop {
             let most = self.by_address.values().max().copied()?;
