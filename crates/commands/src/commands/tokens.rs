@@ -46,7 +46,7 @@ async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
     Ok(format!("{}\n", client.issue(&wish(args)).await?.token))
 }
 
-/// Runs the command in the data directory, for a server on it within a second.
+/// Runs the command in the data directory; a server on it applies it within a second.
 async fn in_directory(args: TokenArgs) -> Result<String> {
     let store = visit(args.data.clone(), args.database_url.clone()).await?;
     let said = with(&Authenticator::new(store.clone()), &args).await;
