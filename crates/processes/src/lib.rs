@@ -116,7 +116,6 @@ fn began(process: Pid) -> Option<u64> {
     Some(process_tree::ProcInfo::of(process)?.began)
 }
 
-/// Returns `None`: the start of a process is unknown on this system.
 #[cfg(not(target_os = "linux"))]
 fn began(_: Pid) -> Option<u64> {
     None
