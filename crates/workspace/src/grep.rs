@@ -245,7 +245,6 @@ impl FileMatches<'_> {
             && matches!(self.query.output, GrepOutput::Lines | GrepOutput::Bare)
     }
 
-    /// Adds the count after the file was searched.
     fn close(self) {
         let (path, count) = (self.path, self.count);
         if count > 0 && self.query.output == GrepOutput::Counts {

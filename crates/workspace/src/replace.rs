@@ -50,11 +50,9 @@ impl ReplacedFile {
     }
 }
 
-/// File that is to be replaced or removed.
 pub(super) struct FileReplacement<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) spot: &'a ResolvedPath,
-    /// Path as it was given.
     pub(super) path: &'a str,
     /// File that was compared.
     pub(super) old: &'a TextFile,
@@ -72,7 +70,6 @@ pub(super) struct SetAside {
     new: Option<(u64, u64)>,
 }
 
-/// Result of comparing the file in a [`SetAside`].
 enum FoundVersion {
     /// The content that was compared before.
     AsCompared,

@@ -26,7 +26,6 @@ pub(super) struct ResolvedPath {
 }
 
 impl Workspace {
-    /// Resolves a path to a [`ResolvedPath`].
     pub(super) fn spot(&self, path: &str, missing: MissingFolder) -> WorkspaceResult<ResolvedPath> {
         let mut names = names(path)?;
         let name = names.pop().ok_or_else(|| outside(path))?.to_owned();

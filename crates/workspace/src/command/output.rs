@@ -19,7 +19,6 @@ pub(super) struct OutputBuffer {
 }
 
 impl OutputBuffer {
-    /// Reads the stream to its end.
     pub(super) async fn read(&mut self, from: Option<impl AsyncRead + Unpin>) {
         let Some(mut from) = from else { return };
         let mut piece = vec![0; 8 * 1024];

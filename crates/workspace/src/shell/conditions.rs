@@ -45,7 +45,6 @@ impl ArgumentCondition {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramRule {
-    /// Code of the warning.
     pub(super) code: String,
     /// Sentence of the warning, without the name of the program.
     pub(super) sentence: String,

@@ -56,7 +56,6 @@ impl KnownPrograms {
         layers
     }
 
-    /// Returns the command that another one runs, if there is one.
     fn inner(&self, outer: &CommandWords) -> Option<CommandWords> {
         let name = outer.name.as_deref()?;
         let wrapper = self.wrappers.get(name)?;

@@ -323,7 +323,6 @@ impl<'s> Scanner<'s> {
     }
 }
 
-/// Returns `true` if a word before a command sets a variable.
 fn is_assignment(word: &str) -> bool {
     let is_of_name = |it: char| it.is_alphanumeric() || matches!(it, '_' | '[' | ']' | '+');
     word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_of_name))
