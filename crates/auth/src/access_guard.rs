@@ -64,7 +64,6 @@ pub struct AccessGuard {
     state: Arc<TokenState>,
 }
 
-/// State that all connections with one token share.
 #[derive(Debug)]
 struct TokenState {
     token: TokenId,
@@ -185,7 +184,6 @@ impl AccessGuards {
         state.is_some_and(|state| state.end_before_change(at_ms))
     }
 
-    /// Returns the tokens in use that have expired at `now_ms`.
     pub(super) fn expired(&self, now_ms: u64) -> Vec<(TokenId, AccessEnd)> {
         let ended =
             |it: &Arc<TokenState>| Some((it.token.clone(), expired(it.expires_ms, now_ms)?));

@@ -8,14 +8,12 @@ use super::LoginIdentity;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoginRoles(Vec<LoginRole>);
 
-/// One rule: a role, and the people it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LoginRole {
     role: Role,
     people: LoginPattern,
 }
 
-/// People that a rule is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LoginPattern {
     Anyone,

@@ -28,9 +28,7 @@ impl TokenSecret {
         Ok(Self(text))
     }
 
-    /// Returns a secret that a person chose, without surrounding white space.
-    ///
-    /// # Errors
+    /// Returns a secret that a person chose, without surrounding white space;
     /// [`AuthError::Unusable`] for one that cannot be a bearer token (RFC 6750 §2.1).
     pub fn chosen(text: &str) -> Result<Self, AuthError> {
         let text = text.trim();

@@ -17,7 +17,6 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// Largest number of searches for the remaining processes of a program.
 const SWEEPS: usize = 20;
-/// Pause between two searches.
 const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 /// Priority of long work on Linux, from -20 (first) to 19 (last); connections are served at 0.
 #[cfg(target_os = "linux")]

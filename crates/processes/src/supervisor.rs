@@ -21,7 +21,6 @@ use super::process_tree;
 
 /// Longest wait until all processes of a command have ended: another user's cannot be ended.
 pub const END_TIMEOUT: Duration = Duration::from_secs(4);
-/// Pause between two rounds of ending.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Report of [`supervise`] to the server about a command that has ended, sent as one line.
@@ -50,7 +49,6 @@ impl SupervisorReport {
 enum SupervisorEvent {
     /// A child has ended, its own or an adopted one.
     Ended(Pid, WaitStatus),
-    /// No child is left.
     Alone,
     /// The server asks it to end, or is gone.
     Stop,
