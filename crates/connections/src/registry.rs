@@ -186,6 +186,7 @@ impl ConnectionRegistry {
         if session.is_ended() { Err(TooManySessions) } else { Ok(()) }
     }
 
+    /// Registers a client under the name of its engine.io session.
     pub fn name(&self, session: &Arc<SocketClient>, name: String) {
         self.0.sessions.lock().insert(name.clone(), Arc::downgrade(session));
         session.be_named(SessionPlace { table: Arc::clone(&self.0.sessions), name });

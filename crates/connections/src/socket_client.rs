@@ -421,10 +421,12 @@ impl SocketClient {
         }
     }
 
+    /// Returns `true` if the client has ended.
     pub fn is_ended(&self) -> bool {
         self.ended.is_cancelled()
     }
 
+    /// Waits for the end of the client.
     pub async fn ended(&self) {
         self.ended.cancelled().await;
     }

@@ -136,6 +136,7 @@ impl TcpConnection {
         }
     }
 
+    /// Returns `true` if the connection was ended.
     pub fn is_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }

@@ -55,6 +55,7 @@ pub(super) fn add_parts<'r>(
 }
 
 impl Store {
+    /// Returns one request.
     pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
         let record: Option<RequestRecord> =
             self.one("SELECT * FROM requests WHERE id = $1", &[id]).await?;
