@@ -55,7 +55,7 @@ pub use tcp_connection::{ConnectionAccess, TcpConnection, TooManyConnections};
 pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 /// Largest message of a person who may only read, in bytes.
 const READER_MESSAGE_BYTES: usize = 256 * 1024;
-/// Largest message of a client without a token, in bytes: one with a senseless name is told so.
+/// Largest message of a client without a token, in bytes: enough to refuse a senseless name.
 pub const UNAUTHENTICATED_MESSAGE_BYTES: usize = 128 * 1024;
 
 /// Reason why the server ended a [`TcpConnection`] or a [`SocketClient`].

@@ -72,7 +72,7 @@ fn capitalized(word: &str) -> String {
     marks.chars().chain(first).chain(letters).collect()
 }
 
-/// Returns the text as a list, or `None` when no items can be told apart.
+/// Returns the text as a list, or `None` when it has no separate items.
 pub(super) fn make_list(text: &str, list: ListStyle) -> Option<String> {
     let items = items(text);
     if items.len() < 2 {

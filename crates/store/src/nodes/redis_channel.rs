@@ -28,7 +28,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 /// Number of messages that wait to be published; more are left to the database.
 const WAITING: usize = 1_024;
 
-/// Address of a Redis server, `redis://USER:PASSWORD@HOST:PORT/NUMBER`, never shown in full.
+/// Address `redis://USER:PASSWORD@HOST:PORT/NUMBER`, whose password is shown nowhere.
 #[derive(Clone)]
 pub struct RedisUrl {
     info: Arc<ConnectionInfo>,

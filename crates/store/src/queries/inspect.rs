@@ -51,8 +51,8 @@ pub struct AuditFacts {
     pub first_texts: HashMap<DocumentId, String>,
 }
 
-/// View of a [`Store`] at one moment, begun by [`Store::inspect`]. Damage is part of the results:
-/// methods fail only if a table cannot be read, or a row of a list without [`InspectedRow`]s.
+/// View of a [`Store`] at one moment, begun by [`Store::inspect`]. A damaged row is an error in its
+/// own place, an [`InspectedRow`]; a method fails if its table cannot be read.
 #[derive(Debug)]
 pub struct StoreInspection {
     moment: ReadSnapshot,

@@ -146,7 +146,7 @@ pub(crate) async fn shape(connection: &mut PgConnection) -> StoreResult<i64> {
     Ok(found.unwrap_or(0))
 }
 
-/// Returns a line for each table with rows that refer to nothing, which PostgreSQL can allow.
+/// Returns a line for each table with rows that refer to nothing: PostgreSQL's check has a switch.
 pub(crate) async fn dangling(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT conrelid::regclass::text AS child, a.attname::text AS child_column,
              confrelid::regclass::text AS parent, b.attname::text AS parent_column
