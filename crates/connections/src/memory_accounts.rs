@@ -320,7 +320,6 @@ impl PersonAccount {
         self.pace.lock().take(messages, now)
     }
 
-    /// Removes a message counted by [`PersonAccount::queue`] that was sent.
     pub(super) fn sent(&self, bytes: usize) {
         self.remove(HeldPurpose::Outgoing, bytes);
     }
@@ -370,12 +369,11 @@ impl PersonAccount {
         Ok(())
     }
 
-    /// Returns the number of this person's connections, for HTTP and for WebSockets.
+    /// Returns the number of connections, for HTTP and for WebSockets, those on their way too.
     pub(super) fn connection_count(&self) -> usize {
         self.socket_count() + self.http_connections().len()
     }
 
-    /// Returns the number of clients with a WebSocket or with one on its way.
     fn socket_count(&self) -> usize {
         self.live_sessions().iter().map(|it| it.socket_count()).sum()
     }

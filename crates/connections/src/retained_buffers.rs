@@ -34,7 +34,6 @@ pub(super) struct RetainedBuffer {
 }
 
 impl RetainedBuffer {
-    /// Grows the buffer for a received frame of this length.
     pub(super) fn grow(&mut self, session: &SocketClient, length: u64) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > self.bytes.max(SHORT_BUFFER_BYTES) {

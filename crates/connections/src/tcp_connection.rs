@@ -285,7 +285,6 @@ impl TcpConnection {
         self.head.lock().take()
     }
 
-    /// Returns the bytes that are held without a token having been shown.
     pub(super) fn unauthenticated_bytes(&self) -> usize {
         let head = self.head.lock().as_ref().map_or(0, HeldBytes::bytes);
         head + self.session.get().map_or(0, |session| session.early_bytes())

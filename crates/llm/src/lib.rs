@@ -43,7 +43,7 @@ pub trait Model: Send + Sync {
     /// Returns the name that people see, such as `anthropic:claude-sonnet-5-5` or `harper`.
     fn name(&self) -> &str;
 
-    /// Returns `true` if what the model is sent stays on this machine, which is assumed of none.
+    /// Returns `true` if what the model is sent stays on this machine; `false` by default.
     fn is_local(&self) -> bool {
         false
     }

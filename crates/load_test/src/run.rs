@@ -234,7 +234,7 @@ impl LoadTest {
         .await
     }
 
-    /// Returns the server to which a client of a document comes: the first one to the owner.
+    /// Returns the server of a client: the first of a document comes to the one that has it.
     fn server_of(&self, document: usize, place: u32) -> usize {
         (document + place as usize) % self.urls.len()
     }

@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// Largest number of searches for the remaining processes of a program.
 const SWEEPS: usize = 20;
 const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 /// Priority of long work on Linux, from -20 (first) to 19 (last); connections are served at 0.
@@ -93,7 +92,6 @@ pub fn stop_marked(mark: &EnvironmentTag) {
     }
 }
 
-/// Returns every visible process but the caller; none without `/proc`.
 fn all() -> impl Iterator<Item = Pid> {
     let own = rustix::process::getpid();
     std::fs::read_dir("/proc")

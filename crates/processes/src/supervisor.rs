@@ -50,13 +50,11 @@ enum SupervisorEvent {
     /// A child has ended, its own or an adopted one.
     Ended(Pid, WaitStatus),
     Alone,
-    /// The server asks it to end, or is gone.
     Stop,
 }
 
 /// Runs a command, with `mark` in its environment, until it ends or standard input closes; then
-/// ends all of its descendants, and reports there. If the command cannot be started, nothing is
-/// running.
+/// ends all of its descendants, and reports there. On an error nothing is running.
 pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
     let (program, arguments) = command.split_first().ok_or_else(|| Error::other("no command"))?;
     let mut line = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// Size of the largest file that tools read or write, in bytes.
 pub const LARGEST_FILE: u64 = 1024 * 1024;
-/// Age of a change from which a later one has another time: steps take two seconds at most.
+/// Age of a change from which a later one has another time: file systems step by 2 s at most.
 const SETTLED: Duration = Duration::from_secs(3);
 /// [`TextFile::stamp`] of a file that is not there.
 pub const ABSENT: &str = "absent";

@@ -235,7 +235,7 @@ impl StoreWriter {
         }
     }
 
-    /// Writes all batches in one transaction, or nothing; repeats one that was lost once.
+    /// Writes all batches in one transaction, or nothing; repeats once what a connection lost.
     async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
         let mut attempts = TransactionAttempts::default();
         loop {
