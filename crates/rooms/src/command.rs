@@ -40,7 +40,8 @@ pub enum RoomCommand {
     EndPreviews(StreamingPreviewScope),
     /// Wait for the resolution of a request; answered at once if it is already resolved.
     Await(RequestId, ReplySender<ResolvedRequest>),
-    /// Query of what the model would be told of an open request if a decision were taken now.
+    /// Query of what would be reported to the model about an open request if a decision were taken
+    /// now.
     ReportDecision(Box<UntakenDecision>, ReplySender<(ToolReport, ReportState)>),
     /// Command about one request, which is the answer as it is then.
     About(RequestId, RequestCommand, ReplySender<Arc<ApprovalRequest>>),
@@ -72,11 +73,11 @@ pub enum RoomCommand {
     Restore(Box<TextRestore>, Principal, ReplySender<Version>),
     /// Query of the connections in the document.
     People(ReplySender<Vec<PeerInfo>>),
-    /// Members who are told of a request too, although they are not in the document; not answered.
+    /// Members to be notified of a request although they are not in the document; not answered.
     Witness(RequestId, Vec<MemberId>),
     /// Announcement of an event of a run; not answered.
     Say(RunEvent),
-    /// Merge of what somebody wrote into the document's file.
+    /// Merge of changes of the document's file.
     Merge(Box<FileMerge>, ReplySender<MergeOutcome>),
     /// Announcement of the state of the document's file; not answered.
     TellFile(Box<FileState>),
@@ -85,7 +86,8 @@ pub enum RoomCommand {
     /// Recount of votes after a token has ended: those of people who may no longer decide are taken
     /// back; not answered.
     Recount,
-    /// End of the room on this server, whoever uses it: another one is to have the document.
+    /// End of the room on this server, also while people use it: another one is to have the
+    /// document.
     HandOver,
 }
 
@@ -100,8 +102,8 @@ pub enum RequestCommand {
     Split(HunkId, Principal),
     /// Extension of the time that people have to decide.
     Extend(Principal),
-    /// Later time at which the outside caller gives up, in milliseconds since 1970, because it sent
-    /// its call again; `None`: it does not give up.
+    /// Later time at which the outside caller gives up, because it sent its call again, in
+    /// milliseconds since 1970; `None`: never.
     MoveDeadline(Option<u64>),
     /// Withdrawal of the request; the person is `None` if its run was cancelled.
     Withdraw(Option<Principal>),
@@ -124,7 +126,6 @@ pub enum RequestCommand {
 }
 
 impl RoomCommand {
-    /// Returns the person who sent the command, for commands that may take long.
     pub(super) fn by(&self) -> Option<&UserId> {
         use RequestCommand::{Decide, Reopen, Split, Undo, Withdraw};
         match self {
@@ -143,7 +144,6 @@ impl RoomCommand {
         }
     }
 
-    /// Returns the request that the command is about, if it may have ended long ago.
     pub(super) fn request(&self) -> Option<&RequestId> {
         match self {
             Self::About(request, ..) => Some(request),
@@ -162,7 +162,6 @@ impl RoomCommand {
         }
     }
 
-    /// Answers the command with an error.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
             Self::Leave(..)
@@ -200,12 +199,9 @@ impl RoomCommand {
     }
 }
 
-/// Version in which the positions of an ended request are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PositionsOf {
-    /// Positions of the version at which the request ended.
     AsTheyWere,
-    /// Positions of the newest version.
     OfToday,
 }
 
@@ -223,15 +219,15 @@ pub struct JoiningMember {
 /// Additions to the protocol that a client understands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCapabilities {
-    /// The client is told who comes and goes ([`RoomEvent::PeersChanged`]), and not the whole list
-    /// each time.
+    /// The client takes differences of the connections ([`RoomEvent::PeersChanged`]), and not the
+    /// whole list each time.
     ///
     /// [`RoomEvent::PeersChanged`]: super::event::RoomEvent::PeersChanged
     pub peer_changes: bool,
-    /// The client is told plain updates of the text in a short form, by the number of the room.
+    /// The client takes plain updates of the text in a short form, by the number of the room.
     pub short_updates: bool,
-    /// The client is told the hunks of a request that changed, and not the whole request, when
-    /// hunks of it are open again; answers to its decisions hold the hunks that it named.
+    /// Where hunks of a request are open again, the client takes these alone, and not the whole
+    /// request; answers to its decisions hold the hunks that it named.
     pub hunk_changes: bool,
 }
 
@@ -326,8 +322,7 @@ pub struct NewApprovalRequest {
     pub hunks: Vec<HunkDraft>,
     /// Mode that says whether a person must decide.
     pub approval_mode: ApprovalMode,
-    /// Time at which an outside caller gives up, in milliseconds since 1970; `None`: the caller
-    /// does not give up.
+    /// Time at which an outside caller gives up, in milliseconds since 1970; `None`: never.
     pub deadline_ms: Option<u64>,
     /// `true` if an earlier process may have proposed the request; the store is asked first then.
     pub after_restart: bool,
@@ -352,7 +347,7 @@ pub enum ApprovalMode {
 pub enum ProposalOutcome {
     /// Request that people have to decide; the resolution comes by [`RoomCommand::Await`].
     Waiting(Arc<ApprovalRequest>),
-    /// Request that nobody had to decide, or that people decided before a restart.
+    /// Request that needed no decision, or that people decided before a restart.
     Resolved(Box<ResolvedRequest>),
     /// Conflict with changes that were made meanwhile; nothing was proposed. The text says how the
     /// words read now.
@@ -397,7 +392,7 @@ pub struct UntakenDecision {
 /// Resolution of a request, with the document at that moment; see [`RoomCommand::Await`].
 #[derive(Clone, Debug)]
 pub struct ResolvedRequest {
-    /// Resolution, with what the model is told.
+    /// Resolution, with the report to the model.
     pub resolution: RequestResolution,
     /// Document when the room announced the resolution.
     pub reading: DocumentSnapshot,
@@ -458,8 +453,8 @@ pub struct OpenedDocument {
     pub streaming_previews: Vec<(Arc<StreamingPreview>, Vec<Hunk>)>,
     /// Connections in the document.
     pub peers: Vec<PeerInfo>,
-    /// Number of connections in the document, for a connection that takes differences: `peers` then
-    /// holds those that are listed.
+    /// Number of connections in the document, for a connection that takes differences; `peers` may
+    /// list fewer.
     pub peer_count: Option<usize>,
     /// Number of the room, for a connection that takes short updates.
     pub number: Option<ShortDocumentId>,

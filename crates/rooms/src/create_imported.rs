@@ -41,13 +41,8 @@ pub struct ClaimedSuggestion {
 
 impl RoomRegistry {
     /// Creates a document with the requests for its tracked changes. `by` imports it, and is the
-    /// requester of the requests. They wait without a time limit, whatever the settings say, and
-    /// only people decide them.
-    ///
-    /// # Errors
-    /// [`RoomError::Invalid`] if the text is too long, if the changes do not fit it, or if they are
-    /// of more authors than one person may have open requests; [`RoomError::Store`] if nothing
-    /// could be stored; [`RoomError::Closed`] while the server stops.
+    /// requester of the requests. They wait without a time limit, whatever the settings say; only
+    /// people decide them.
     pub async fn create_imported(
         &self,
         new: ImportedDocument,
@@ -85,7 +80,6 @@ impl RoomRegistry {
     }
 }
 
-/// What the requests of one import have in common.
 struct SuggestionImport {
     document: DocumentId,
     by: Principal,
@@ -94,7 +88,6 @@ struct SuggestionImport {
 }
 
 impl SuggestionImport {
-    /// Returns the request for the changes of one author.
     fn request(&self, suggestion: ClaimedSuggestion, text: &Text) -> RoomResult<ApprovalRequest> {
         let ClaimedSuggestion { author, hunks } = suggestion;
         check_places(&hunks, text)?;
@@ -134,7 +127,6 @@ impl SuggestionImport {
         Ok(request)
     }
 
-    /// Returns what stores a request, and its line in the audit log.
     fn ops(&self, request: &ApprovalRequest) -> [StoreOp; 2] {
         let claimed = request.proposal.claimed_author.as_ref().map(|author| &author.name);
         let detail = json!({

@@ -114,7 +114,7 @@ pub struct PeerInfo {
     pub clients: Vec<ClientId>,
     /// Position of the caret, if known.
     pub caret: Option<CaretPosition>,
-    /// Whether others are told of it. In a crowd, those who only read are counted.
+    /// Whether it is announced to others. In a crowd, those who only read are counted.
     pub is_listed: bool,
     /// Whether it takes [`RoomEvent::PeersChanged`].
     pub takes_changes: bool,
@@ -131,7 +131,7 @@ pub struct PeersChange {
     pub left: Vec<MemberId>,
     /// Number of connections in the document, with those that are only counted.
     pub total: usize,
-    /// Whether `put` holds everybody who is listed.
+    /// Whether `put` holds everyone who is listed.
     pub is_complete: bool,
 }
 
@@ -219,7 +219,7 @@ pub enum RunEventKind {
     Agent(AgentObject),
     /// Answer to `askClaudeCode`, exactly once for each.
     Response(RunResponse),
-    /// End of the run, after all its events have been told. Not sent to clients; the event sink
+    /// End of the run, after all its events were delivered. Not sent to clients; the event sink
     /// notes with it that the end was delivered.
     Over,
 }
@@ -370,8 +370,8 @@ pub enum ResponseUpdate {
     },
 }
 
-/// Change that the model is still writing; see [`RoomEvent::PreviewShown`]. People see it; nobody
-/// can decide it, and it is not stored.
+/// Change that the model is still writing; see [`RoomEvent::PreviewShown`]. People see it but
+/// cannot decide it, and it is not stored.
 #[derive(Clone, Debug)]
 pub struct StreamingPreview {
     /// Identifier that its request will have.

@@ -20,7 +20,7 @@ pub struct EncodedEvent {
 pub struct EncodedForm {
     /// Name of the event.
     pub name: &'static str,
-    /// Payload, encoded once for everybody.
+    /// Payload, encoded once for everyone.
     pub payload: Box<RawValue>,
 }
 
@@ -53,7 +53,7 @@ pub trait EventSink: Send + Sync {
     /// without connections.
     fn announce(&self, _event: &ServerEvent) {}
 
-    /// Makes these members hear of a request in a document of another server of several, which
-    /// tells them itself. Does nothing by default, for sinks without connections.
+    /// Subscribes these members to a request in a document of another server of several, which
+    /// notifies them itself. Does nothing by default, for sinks without connections.
     fn follow(&self, _members: &[MemberId], _document: &DocumentId, _request: &RequestId) {}
 }

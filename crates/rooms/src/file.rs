@@ -1,9 +1,7 @@
 //! Merging of a workspace file into its document: changes of the file become updates by `disk`.
-//! Pure.
 //!
-//! The room knows nothing of files. [`copydesk_file_sync`] passes in what a file reads and is told
-//! the text afterwards. Both are stored by one commit, so that no change of a file can be merged
-//! twice.
+//! The room does not read files. [`copydesk_file_sync`] passes in what a file reads and takes the
+//! text afterwards. Both are stored by one commit, so that no change of a file can be merged twice.
 
 use serde_json::json;
 
@@ -19,7 +17,7 @@ use super::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::actor::room_effects::RoomEffects;
 use crate::state::text::check_length;
 
-/// Author of changes that were found in a file: nobody knows who made them.
+/// Author of changes that were found in a file: who made them is unknown.
 pub const DISK: &str = "disk";
 /// Editor instance of these updates; clients cannot use it.
 const CLIENT: &str = "ai:disk";
@@ -61,8 +59,7 @@ pub(super) fn merge(
     Ok(MergeOutcome { record, kept: woven.kept, is_changed })
 }
 
-/// Adds an event with the state of the document's file, if it changed. People who join later are
-/// told when they join.
+/// Adds an event with the state of the document's file, if it changed.
 pub(super) fn queue_file_event(state: &mut RoomState, news: FileState, effects: &mut RoomEffects) {
     let standing = Some(FileState { merged: None, ..news.clone() });
     if news.merged.is_some() || state.file != standing {

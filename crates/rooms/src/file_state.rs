@@ -1,4 +1,4 @@
-//! Workspace file of a document: what is merged from it, and its state as people are told.
+//! Workspace file of a document: what is merged from it, and its state as it is announced.
 
 use copydesk_approvals::{HunkDraft, ReturnedHunk};
 use copydesk_document::Text;
@@ -40,13 +40,13 @@ pub struct MergeOutcome {
 pub enum FileStatus {
     /// File with the text that the document had at [`FileState::version`].
     Saved,
-    /// Missing file; it is created when somebody writes.
+    /// Missing file; it is created when the text is edited.
     Missing,
     /// File that cannot be written or read; the text says why.
     Failed(String),
 }
 
-/// State of a document's file, as clients are told; see
+/// State of a document's file, as it is announced; see
 /// [`RoomEvent::File`](super::event::RoomEvent::File).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {

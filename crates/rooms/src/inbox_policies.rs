@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use copydesk_approvals::{ApprovalRule, DecisionPolicy, FileRequirements, ToolPolicy};
 
-/// Requirements of the inbox before a file is changed.
 #[derive(Debug, Default)]
 pub(crate) struct InboxPolicies {
     pub(super) policy: DecisionPolicy,
@@ -13,7 +12,6 @@ pub(crate) struct InboxPolicies {
 }
 
 impl InboxPolicies {
-    /// Returns the requirements for the file at `path`.
     pub(super) fn of<'a>(&'a self, path: &'a str) -> FileRequirements<'a> {
         let Self { policy, policies, rules } = self;
         FileRequirements { path, policy: *policy, policies, rules }

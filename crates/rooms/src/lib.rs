@@ -1,10 +1,10 @@
 //! Rooms: each room is one actor that owns one open document, its requests and the people in it.
 //!
 //! [`actor`] waits: it takes commands, lets [`state`] apply them, has the store keep what changed,
-//! and only then sends events and answers. All decisions are pure functions below [`state`], which
-//! collect their effects as [`RoomEffects`](actor::room_effects::RoomEffects). [`persistence`]
-//! loads and restores. Nothing here knows that a browser exists: events leave through an
-//! [`EventSink`].
+//! and only then sends events and answers. All decisions are functions below [`state`] without
+//! input or output; they collect their effects as
+//! [`RoomEffects`](actor::room_effects::RoomEffects). [`persistence`] loads and restores. Events
+//! leave through an [`EventSink`].
 
 pub mod clock;
 pub mod command;

@@ -1,5 +1,5 @@
 //! Index from requests to their documents. A request never changes its document, so the newest ones
-//! need not be looked up in the store each time somebody decides.
+//! need not be looked up in the store for each decision.
 
 use std::num::NonZeroUsize;
 
@@ -10,7 +10,6 @@ use copydesk_ids::{DocumentId, RequestId};
 /// Number of requests that are remembered; others are looked up.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();
 
-/// Documents of the newest requests; `None` is the workspace inbox.
 pub(super) struct RequestIndex(LruCache<RequestId, Option<DocumentId>>);
 
 impl Default for RequestIndex {
@@ -20,12 +19,10 @@ impl Default for RequestIndex {
 }
 
 impl RequestIndex {
-    /// Remembers a request.
     pub(super) fn note(&mut self, request: &RequestId, document: Option<&DocumentId>) {
         self.0.put(request.clone(), document.cloned());
     }
 
-    /// Returns the document of a request, if the request is remembered.
     pub(super) fn of(&mut self, request: &RequestId) -> Option<&Option<DocumentId>> {
         self.0.get(request)
     }

@@ -1,5 +1,5 @@
-//! Handle to a room: sends commands to its inbox and waits for the answers. Also its status, which
-//! can be read without sending a command, which would keep the room open.
+//! Handle to a room: sends commands to its inbox and waits for the answers. The room's status can
+//! be read without a command, which would keep the room open.
 
 use std::sync::Arc;
 
@@ -42,12 +42,12 @@ pub struct WeakRoomHandle {
     room_status: watch::Receiver<RoomStatus>,
 }
 
-/// Status of a room, after everything was stored and told; see [`RoomHandle::room_status()`].
+/// Status of a room, after everything was stored and announced; see [`RoomHandle::room_status()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomStatus {
     /// Newest durable version.
     pub version: Version,
-    /// Number of connections that are told of events.
+    /// Number of connections that events are sent to.
     pub people: usize,
 }
 
@@ -68,7 +68,6 @@ impl RoomHandle {
         !self.commands.is_closed()
     }
 
-    /// Waits until the room takes no more commands.
     pub(super) async fn closed(&self) {
         self.commands.closed().await;
     }
@@ -88,7 +87,6 @@ impl RoomHandle {
         *self.room_status.borrow()
     }
 
-    /// Returns the number of commands that wait.
     pub(super) fn waiting_commands(&self) -> usize {
         self.commands.max_capacity() - self.commands.capacity()
     }
@@ -102,10 +100,6 @@ impl RoomHandle {
 
     /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is
     /// new since version `since`.
-    ///
-    /// # Errors
-    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if the room
-    /// cannot store its changes, [`RoomError::Closed`] if it has stopped.
     pub async fn open(
         &self,
         member: JoiningMember,
@@ -135,20 +129,12 @@ impl RoomHandle {
     }
 
     /// Holds a proposed change for people to decide.
-    ///
-    /// # Errors
-    /// [`RoomError::TooManyRequests`] if too many are open, [`RoomError::Resync`] or
-    /// [`RoomError::Ahead`] for an unusable version, [`RoomError::Store`] if it is not stored.
     pub async fn propose(&self, request: NewApprovalRequest) -> RoomResult<ProposalOutcome> {
         self.ask(|reply| RoomCommand::Propose(Box::new(request), reply)).await
     }
 
-    /// Shows what the model has written so far of a change it may propose. Returns once people have
-    /// been told.
-    ///
-    /// # Errors
-    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Resync`] or
-    /// [`RoomError::Ahead`] for an unusable version, [`RoomError::Closed`] if the room has stopped.
+    /// Shows what the model has written so far of a change it may propose. Returns once this was
+    /// announced.
     pub async fn streaming_preview(&self, streaming_preview: StreamingPreview) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::ShowPreview(Box::new(streaming_preview), reply)).await
     }
@@ -161,10 +147,6 @@ impl RoomHandle {
 
     /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
     /// already is. Works across restarts.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it cannot be read,
-    /// [`RoomError::Closed`] if the room stops before the end.
     pub async fn resolution(&self, request: RequestId) -> RoomResult<ResolvedRequest> {
         self.ask(|reply| RoomCommand::Await(request, reply)).await
     }
@@ -184,12 +166,8 @@ impl RoomHandle {
         self.about(request, RequestCommand::Decide(Box::new(decision), by)).await
     }
 
-    /// Returns what the model would be told if a decision were taken now. It is judged as
+    /// Returns what would be reported to the model if a decision were taken now. It is judged as
     /// [`decide`](Self::decide) would judge it, and not taken.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] unless the request is open, otherwise those of
-    /// [`decide`](Self::decide).
     pub async fn report_decision(
         &self,
         untaken: UntakenDecision,
@@ -198,19 +176,11 @@ impl RoomHandle {
     }
 
     /// Splits a hunk into one for each of its parts.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] for an unknown or
-    /// indivisible hunk, or if `by` may not decide; [`RoomError::Store`] if it is not stored.
     pub async fn split(&self, request: RequestId, hunk: HunkId, by: Principal) -> RequestResult {
         self.about(request, RequestCommand::Split(hunk, by)).await
     }
 
     /// Notes that a connection looks at a request, or no longer does.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
-    /// [`RoomError::NotAllowed`] if it is not shown to this person.
     pub async fn focus(
         &self,
         request: RequestId,
@@ -231,10 +201,6 @@ impl RoomHandle {
 
     /// Moves the time when the outside caller of a request gives up, in milliseconds since 1970;
     /// `None`: it does not give up. The request stays as it is if that is not later.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
-    /// [`RoomError::Store`] if the deadline is not stored.
     pub async fn move_deadline(
         &self,
         request: RequestId,
@@ -244,10 +210,6 @@ impl RoomHandle {
     }
 
     /// Withdraws a request; `by` is `None` if its run was cancelled.
-    ///
-    /// # Errors
-    /// [`RoomError::NotAllowed`] if `by` is neither its requester nor an owner,
-    /// [`RoomError::Decision`] if it has ended, [`RoomError::NoRequest`] for an unknown request.
     pub async fn withdraw(&self, request: RequestId, by: Option<Principal>) -> RequestResult {
         self.about(request, RequestCommand::Withdraw(by)).await
     }
@@ -263,48 +225,26 @@ impl RoomHandle {
     }
 
     /// Proposes again, on the newest text, hunks that were rejected or expired.
-    ///
-    /// # Errors
-    /// [`RoomError::Decision`] if nothing can be reopened or `by` may not decide,
-    /// [`RoomError::TooManyRequests`] if too many are open, [`RoomError::NoRequest`] for an unknown
-    /// request.
     pub async fn reopen(&self, reopen: ProposeAgain, by: Principal) -> RequestResult {
         self.about(reopen.request.clone(), RequestCommand::Reopen(reopen, by)).await
     }
 
     /// Returns the rules in force, oldest first.
-    ///
-    /// # Errors
-    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if changes before
-    /// it could not be stored, [`RoomError::Closed`] if the room has stopped.
     pub async fn rules(&self) -> RoomResult<Vec<Arc<ApprovalRule>>> {
         self.ask(RoomCommand::Rules).await
     }
 
     /// Adds a rule that denies, asks or allows. Returns an equal rule if there is one already.
-    ///
-    /// # Errors
-    /// [`RoomError::NotAllowed`] unless `by` may manage the document, [`RoomError::Invalid`] for a
-    /// rule that makes no sense or is one too many, [`RoomError::Store`] if it is not stored.
     pub async fn add_rule(&self, new: NewRule, by: Principal) -> RoomResult<Arc<ApprovalRule>> {
         self.ask(|reply| RoomCommand::AddRule(Box::new(new), by, reply)).await
     }
 
     /// Ends a rule.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRule`] for an unknown rule, [`RoomError::RuleEnded`] for one that has ended,
-    /// [`RoomError::NotAllowed`] if `by` neither made it nor is an owner.
     pub async fn revoke(&self, rule: RuleId, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Revoke(rule, by, reply)).await
     }
 
-    /// Updates the preview of an open request. People are told if it differs from what they were
-    /// shown.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
-    /// [`RoomError::Store`] if the preview is not stored.
+    /// Updates the preview of an open request. A preview that differs is announced.
     pub async fn refresh_preview(
         &self,
         request: RequestId,
@@ -333,29 +273,17 @@ impl RoomHandle {
     }
 
     /// Begins to undo what a call did to a file. Granted once; durable when this returns.
-    ///
-    /// # Errors
-    /// [`RoomError::Decision`] if the call cannot be undone or `by` may not do that,
-    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it is not stored.
     pub async fn begin_undo(&self, undoing: UndoFileChange, by: Principal) -> RequestResult {
         let request = undoing.request.clone();
         self.about(request, RequestCommand::BeginUndo(Box::new(undoing), by)).await
     }
 
     /// Records the outcome of an undo that [`begin_undo`](Self::begin_undo) began.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if the outcome is not
-    /// stored. Without an undo under way nothing changes.
     pub async fn end_undo(&self, request: RequestId, reversed: FileUndoOutcome) -> RequestResult {
         self.about(request, RequestCommand::EndUndo(reversed)).await
     }
 
     /// Records that a person proposed `request` again as the request `again`.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] if `request` is unknown, [`RoomError::Store`] if this is not
-    /// stored.
     pub async fn repeated(
         &self,
         request: RequestId,
@@ -366,20 +294,11 @@ impl RoomHandle {
     }
 
     /// Changes the title.
-    ///
-    /// # Errors
-    /// [`RoomError::Invalid`] for an empty or too long title, [`RoomError::NoDocument`] if the
-    /// document is deleted, [`RoomError::Store`] if the title is not stored.
     pub async fn rename(&self, title: String, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Rename(title, by, reply)).await
     }
 
     /// Changes the settings of the document.
-    ///
-    /// # Errors
-    /// [`RoomError::Invalid`] for policies, models or frozen ranges that are not accepted,
-    /// [`RoomError::Resync`] or [`RoomError::Ahead`] for ranges of an unusable version,
-    /// [`RoomError::Store`] if the settings are not stored.
     pub async fn configure(
         &self,
         configure: SettingsChange,
@@ -388,39 +307,25 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Configure(Box::new(configure), by, reply)).await
     }
 
-    /// Tells everyone in the document its settings in force, after the server's settings have
-    /// changed.
+    /// Announces the settings in force, after the server's settings have changed.
     pub(super) async fn notify_settings(&self) -> RoomResult<()> {
         self.ask(RoomCommand::TellSettings).await
     }
 
-    /// Replaces the name of a person whose data is deleted.
-    ///
-    /// # Errors
-    /// [`RoomError::Store`] if this is not stored, [`RoomError::Closed`] if the room has stopped.
     pub(super) async fn forget_person(&self, person: Arc<DeletedPerson>) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::ForgetPerson(person, reply)).await
     }
 
     /// Deletes the document.
-    ///
-    /// # Errors
-    /// [`RoomError::NoDocument`] if it is deleted already, [`RoomError::Store`] if this is not
-    /// stored, [`RoomError::Closed`] if the room has stopped.
     pub async fn delete(&self, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Delete(by, reply)).await
     }
 
-    /// Recovers the document, if it is deleted.
     pub(super) async fn recover(&self, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Recover(by, reply)).await
     }
 
     /// Returns a [`DocumentSnapshot`] of the document as it is.
-    ///
-    /// # Errors
-    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if changes before
-    /// it could not be stored, [`RoomError::Closed`] if the room has stopped.
     pub async fn read(&self) -> RoomResult<DocumentSnapshot> {
         self.ask(RoomCommand::Read).await
     }
@@ -438,47 +343,36 @@ impl RoomHandle {
     }
 
     /// Returns the requests people can still decide.
-    ///
-    /// # Errors
-    /// [`RoomError::Store`] if changes before it could not be stored, [`RoomError::Closed`] if the
-    /// room has stopped.
     pub async fn requests(&self) -> RoomResult<Vec<Arc<ApprovalRequest>>> {
         self.ask(RoomCommand::Requests).await
     }
 
     /// Replaces the text of a private document, by diff.
-    ///
-    /// # Errors
-    /// [`RoomError::Invalid`] for a shared document or too long a text, [`RoomError::NoDocument`]
-    /// if the document is deleted, [`RoomError::Store`] if the text is not stored.
     pub async fn replace(&self, text: String, by: Principal) -> RoomResult<DocumentSnapshot> {
         self.ask(|reply| RoomCommand::Replace(text, by, reply)).await
     }
 
-    /// Merges what somebody wrote into the document's file.
+    /// Merges changes of the document's file.
     ///
-    /// # Errors
-    /// [`RoomError::Resync`] if the version that was compared with is no longer at hand.
+    /// # Errors [`RoomError::Resync`] if the version that was compared with is no longer at hand.
     pub async fn merge(&self, merge: FileMerge) -> RoomResult<MergeOutcome> {
         self.ask(|reply| RoomCommand::Merge(Box::new(merge), reply)).await
     }
 
-    /// Tells everyone the state of the document's file.
+    /// Announces the state of the document's file.
     pub async fn notify_file(&self, news: FileState) {
         self.send(RoomCommand::TellFile(Box::new(news))).await;
     }
 
-    /// Tells everyone an event of a run.
+    /// Announces an event of a run.
     pub async fn publish(&self, said: RunEvent) {
         self.send(RoomCommand::Say(said)).await;
     }
 
-    /// Sends a command about a request and waits for its answer.
     async fn about(&self, request: RequestId, command: RequestCommand) -> RequestResult {
         self.ask(|reply| RoomCommand::About(request, command, reply)).await
     }
 
-    /// Sends a command and waits for its answer.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         command: impl FnOnce(ReplySender<T>) -> RoomCommand,

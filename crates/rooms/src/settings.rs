@@ -14,13 +14,11 @@ use copydesk_document::{ChangeSet, InsertSide};
 
 use model_access::ModelAccess;
 
-/// Length of the longest name of a tool, in bytes.
 pub(crate) const LONGEST_TOOL: usize = 100;
-/// Number of characters of frozen words that are quoted.
 const QUOTE_CHARS: usize = 120;
 
 /// Milliseconds until a request expires that has no document or whose outside caller waits for it,
-/// where nobody set a limit.
+/// where no limit is set.
 pub const OUTSIDE_TIMEOUT_MS: u64 = 300_000;
 
 /// Settings of the server, in force where [`OwnSettings`] has none.
@@ -28,8 +26,8 @@ pub const OUTSIDE_TIMEOUT_MS: u64 = 300_000;
 pub struct ServerSettings {
     /// Switch that says whether every change waits for a person.
     pub approvals: ApprovalSwitch,
-    /// Milliseconds until a request expires; 0 waits for ever. `None`: nobody set a limit, so
-    /// requests in a document wait for ever, and others for [`OUTSIDE_TIMEOUT_MS`].
+    /// Milliseconds until a request expires; 0 waits for ever. `None`: requests in a document wait
+    /// for ever, and others for [`OUTSIDE_TIMEOUT_MS`].
     pub timeout_ms: Option<u64>,
     /// Permission mode of runs that name none, if the person who asks may have it.
     #[serde(default)]
@@ -173,19 +171,16 @@ impl OwnSettings {
         follow(&mut self.frozen, change);
     }
 
-    /// Returns `true` if `policy` is set, for everything or for some tool or size.
     fn asks_for(&self, policy: DecisionPolicy) -> bool {
         let others = self.policies.iter().flatten().map(|other| other.policy);
         self.policy.into_iter().chain(others).any(|asked| asked == policy)
     }
 
-    /// Returns the requirements that requests can have under these policies.
     fn consents(&self, tools: &ToolCatalog) -> Vec<ApprovalRequirement> {
         let others = self.policies.as_deref().unwrap_or_default();
         self.policy.unwrap_or_default().at_most(others, tools)
     }
 
-    /// Returns these policies, replaced by those that `wished` sets.
     fn with_policies_of(&self, wished: &Self) -> Self {
         let policies = wished.policies.clone().or_else(|| self.policies.clone());
         Self { policy: wished.policy.or(self.policy), policies, ..Self::default() }
@@ -261,7 +256,6 @@ impl DocumentSettings {
     }
 }
 
-/// Moves frozen ranges over an update.
 pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
     if ranges.is_empty() {
         return;

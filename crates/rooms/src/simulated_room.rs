@@ -27,7 +27,7 @@ pub struct SimulatedRoom {
     effects: RoomEffects,
 }
 
-/// Effects of a batch; none of them is stored or told yet.
+/// Effects of a batch; none of them is stored or sent yet.
 pub struct SimulatedBatch {
     /// Operations that the store is to commit, all or nothing.
     pub batch: WriteBatch,
@@ -43,9 +43,9 @@ pub enum SimulatedOutput {
     Others(MemberId, RoomEvent),
     /// Event for one connection.
     One(MemberId, RoomEvent),
-    /// Connection that is told of events from here on.
+    /// Connection that gets events from here on.
     Joined(MemberId),
-    /// Connection that is not told of events from here on.
+    /// Connection that gets no more events.
     Left(MemberId),
     /// Resolution for those who wait for the request.
     Ended(Box<ResolvedRequest>),
@@ -54,9 +54,6 @@ pub enum SimulatedOutput {
 impl SimulatedRoom {
     /// Loads the room as a restart finds it: the document from the [`Self::floor`] on, its open
     /// requests, and its rules in force.
-    ///
-    /// # Errors
-    /// [`RoomError::Store`] if a request, a rule or the settings are damaged.
     pub fn load(
         kept: LoadedDocument,
         open: &[RequestRecord],
@@ -72,9 +69,6 @@ impl SimulatedRoom {
     }
 
     /// Returns the oldest version that stored positions are of; `newest` if none is older.
-    ///
-    /// # Errors
-    /// [`RoomError::Store`] if a request or the settings are damaged.
     pub fn floor(
         settings: &serde_json::Value,
         open: &[RequestRecord],
@@ -116,7 +110,7 @@ impl SimulatedRoom {
         }
     }
 
-    /// Ends requests that nobody decided in time.
+    /// Ends requests whose time is over.
     pub fn expire(&mut self, now_ms: u64, server: &ServerSettings) {
         deadlines::expire(&mut self.state, &now(now_ms, server), &mut self.effects);
     }
@@ -128,9 +122,6 @@ impl SimulatedRoom {
 
     /// Remembers an ended request, mapped from the version of `text` over the updates since. No
     /// effect of the batch may wait to be stored.
-    ///
-    /// # Errors
-    /// [`RoomError::Store`] if the request is damaged, or if an update does not fit the text.
     pub fn recall(
         &mut self,
         ended: &RequestRecord,
@@ -143,7 +134,7 @@ impl SimulatedRoom {
         Ok(())
     }
 
-    /// Returns the resolution of a request, as those who wait for it after a restart are told.
+    /// Returns the resolution of a request, as it is sent to those who wait for it after a restart.
     pub fn settled(
         &self,
         id: &RequestId,
@@ -227,7 +218,7 @@ impl SimulatedRoom {
 }
 
 impl SimulatedBatch {
-    /// Completes a batch that was stored: people are told and commands answered, in order.
+    /// Completes a batch that was stored: events and answers are sent, in order.
     pub fn kept(self, mut notify: impl FnMut(SimulatedOutput)) {
         for output in self.outputs {
             match output {
@@ -245,8 +236,8 @@ impl SimulatedBatch {
         }
     }
 
-    /// Completes a batch that was not stored: commands are answered with the error, and
-    /// people are told nothing.
+    /// Completes a batch that was not stored: commands are answered with the error, and no event is
+    /// sent.
     pub fn lost(self, error: StoreError) {
         let error = Arc::new(error);
         for output in self.outputs {

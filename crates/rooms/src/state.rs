@@ -1,10 +1,10 @@
-//! State and decisions of a room. Pure: no clock, no disk, no task. The only exception are the
-//! places where tests end the process (`failpoint`).
+//! State and decisions of a room. No clock, no disk, no task: a command changes the state and adds
+//! to the [`RoomEffects`] what to store, and the events and answers that the actor sends after the
+//! commit; or it changes nothing and refuses. Tests can end the process here (`failpoint`).
 //!
-//! Every method either changes nothing and refuses, or changes the state and adds to the
-//! [`RoomEffects`] what to store, whom to tell and what to answer. The state may run ahead of the
-//! store only within one batch of the actor. If the batch cannot be stored, the actor loads what is
-//! durable and puts the people back in ([`RoomState::replace_with`]).
+//! The state may run ahead of the store only within one batch of the actor. If the batch cannot be
+//! stored, the actor loads what is durable and puts the people back in
+//! ([`RoomState::replace_with`]).
 
 pub(crate) mod admin;
 pub(crate) mod cross_room_notices;
@@ -59,15 +59,10 @@ use crate::work_size::is_long_answer;
 /// Number of ended requests that are remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
 
-/// Time and server settings at which a command is applied.
 pub(crate) struct ApplyContext {
-    /// Milliseconds since 1970.
     pub(super) ms: u64,
-    /// Settings of the server.
     pub(super) server: ServerSettings,
-    /// Requirements of the inbox before a file is changed.
     pub(super) inbox_policies: Arc<InboxPolicies>,
-    /// Tools of the server.
     pub(super) tools: ToolCatalog,
 }
 
@@ -81,10 +76,8 @@ pub(crate) struct ChangeAuthor<'a> {
     pub(crate) placements: Option<UpdatePlacements>,
 }
 
-/// Hunks that change together with the text.
 #[derive(Default)]
 pub(crate) struct HunkChanges {
-    /// Hunks that are no longer open.
     pub(crate) drop: Vec<HunkId>,
     /// Hunks whose place or state changed otherwise than by being mapped through the update.
     pub(crate) put: Vec<(RequestId, Hunk)>,
@@ -92,7 +85,7 @@ pub(crate) struct HunkChanges {
 
 /// State of a room: a document, its requests and the people in it.
 pub(crate) struct RoomState {
-    /// Number of the room, which stays when the state is loaded again.
+    /// Number of the room; stays when the state is loaded again.
     pub(super) number: ShortDocumentId,
     /// Record of the document. Its version is the one it was loaded at: the newest is that of
     /// `document`.
@@ -103,34 +96,28 @@ pub(crate) struct RoomState {
     pub(super) open: BTreeMap<RequestId, Arc<ApprovalRequest>>,
     /// Ended requests, newest last; each at the version it ended at.
     pub(super) ended: VecDeque<Arc<ApprovalRequest>>,
-    /// Rules in force, oldest first.
     pub(super) rules: BTreeMap<RuleId, Arc<ApprovalRule>>,
-    /// Changes the model is still writing.
     pub(super) streaming_previews: StreamingPreviews,
     pub(super) focuses: RequestViewers,
     pub(super) presence: RoomPresence,
-    /// Owners of the editor instances that were looked up; `None`: nobody's yet.
+    /// Owners of the editor instances that were looked up; `None`: not claimed yet.
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
-    /// State of the document's file, as it was told last.
+    /// State of the document's file, as last announced.
     pub(super) file: Option<FileState>,
     /// Path of the workspace file that this document is, relative to the workspace's root; `None`
     /// if it is no file.
     pub(super) file_path: Option<String>,
-    /// Updates committed since the newest snapshot.
     pub(super) unsnapshotted: SinceSnapshot,
 }
 
 /// Updates that loading would replay.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SinceSnapshot {
-    /// Number of updates.
     pub(super) updates: usize,
-    /// Size of their JSON, in bytes.
     pub(super) bytes: usize,
 }
 
 impl SinceSnapshot {
-    /// Counts one more update.
     pub(super) fn add(&mut self, update: &Update) {
         self.updates += 1;
         self.bytes += update.changes.len();
@@ -180,7 +167,6 @@ impl RoomState {
         self.record.deleted
     }
 
-    /// Refuses if the document was deleted.
     pub(super) fn exists(&self) -> Result<(), RoomError> {
         if self.is_deleted() { Err(RoomError::NoDocument) } else { Ok(()) }
     }
@@ -235,7 +221,6 @@ impl RoomState {
         let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
         let units = match &opened.content {
             OpenedContent::Whole(reading) => reading.text.len(),
-            // The text is read for its hash.
             OpenedContent::Since { updates, reading, .. } => {
                 let updates = updates.iter().map(|update| update.changes.len());
                 reading.text.len() + updates.sum::<usize>()
@@ -248,8 +233,8 @@ impl RoomState {
         }
     }
 
-    /// Returns the whole document, or what is new. Many people may open it at one version: its text
-    /// is encoded and hashed once for them all.
+    /// Returns the whole document, or what is new. The text is encoded and hashed once for all who
+    /// open it at one version.
     fn content(
         &mut self,
         since: Option<Version>,
@@ -267,7 +252,6 @@ impl RoomState {
         OpenedContent::Whole(reading)
     }
 
-    /// Returns the document as it is.
     pub(super) fn reading(&self, now: &ApplyContext) -> DocumentSnapshot {
         DocumentSnapshot {
             title: self.record.title.clone(),
@@ -286,7 +270,6 @@ impl RoomState {
         settings
     }
 
-    /// Returns the requirements for changes here, under these settings and the rules in force.
     pub(super) fn requirements<'a>(
         &'a self,
         settings: &'a DocumentSettings,
@@ -299,7 +282,6 @@ impl RoomState {
         }
     }
 
-    /// Creates one entry of the audit log.
     pub(super) fn audit(
         &self,
         action: &str,
@@ -318,7 +300,6 @@ impl RoomState {
         })
     }
 
-    /// Remembers a request that has ended, and forgets the oldest beyond [`REMEMBERED`].
     pub(super) fn remember(&mut self, request: Arc<ApprovalRequest>) {
         self.ended.retain(|other| other.id() != request.id());
         self.ended.push_back(request);
@@ -327,12 +308,10 @@ impl RoomState {
         }
     }
 
-    /// Returns an open or remembered request.
     pub(super) fn request(&self, id: &RequestId) -> Option<&Arc<ApprovalRequest>> {
         self.open.get(id).or_else(|| self.ended.iter().find(|request| request.id() == id))
     }
 
-    /// Returns the person behind a connection in the document.
     pub(super) fn principal_of(&self, member: &MemberId) -> Option<Principal> {
         let peer = self.presence.peers().iter().find(|peer| peer.member == *member)?;
         Some(peer.principal.clone())

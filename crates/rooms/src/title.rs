@@ -3,8 +3,8 @@
 /// Length of the longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
 
-/// Returns a title as it is stored: trimmed, one line, of at most [`LONGEST_TITLE`] characters;
-/// `None` if nothing is left.
+/// Returns a title as it is stored: trimmed, on one line and not too long; `None` if nothing is
+/// left.
 pub(super) fn stored_title(wanted: &str) -> Option<String> {
     let title: String =
         wanted.trim().chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();

@@ -12,7 +12,7 @@ pub(super) const SHORT_SECTIONS: usize = 2_000;
 /// Largest number of moves of positions (hunks, carets, frozen ranges) over updates outside the
 /// pool, some 50 ns each.
 pub(super) const SHORT_MOVES: usize = 10_000;
-/// Largest number of hunks of requests that are decided, stored or told outside the pool, some 1 µs
+/// Largest number of hunks of requests that are decided, stored or sent outside the pool, some 1 µs
 /// each.
 pub(super) const SHORT_HUNKS: usize = 500;
 /// Largest number of UTF-16 units of a text that is copied or compared outside the pool.
@@ -20,18 +20,14 @@ pub(super) const SHORT_TEXT: usize = 128 * 1024;
 /// Largest number of updates that are followed outside the pool, some 5 µs each.
 pub(super) const SHORT_UPDATES: usize = 100;
 
-/// Returns `true` if following so many updates, with so many bytes in all, takes long.
 pub(super) fn is_long_log(updates: usize, bytes: usize) -> bool {
     updates > SHORT_UPDATES || bytes > SHORT_BYTES
 }
 
-/// Returns `true` if encoding a text of so many UTF-16 units, with requests of so many hunks, takes
-/// long.
 pub(super) fn is_long_answer(units: usize, hunks: usize) -> bool {
     units > SHORT_TEXT || hunks > SHORT_HUNKS
 }
 
-/// Returns `true` if mapping so many hunks over so many updates takes long.
 pub(super) fn is_long_arrival(hunks: usize, missed: u64) -> bool {
     hunks > SHORT_HUNKS
         || missed > SHORT_UPDATES as u64

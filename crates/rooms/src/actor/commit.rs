@@ -13,13 +13,12 @@ use crate::command::ResolvedRequest;
 use crate::event::RoomEvent;
 
 impl RoomActor {
-    /// Stores the effects of this batch so far, and announces them.
     pub(crate) async fn flush(&mut self, effects: &mut RoomEffects) -> Result<(), RoomError> {
         if effects.is_empty() { Ok(()) } else { self.commit(std::mem::take(effects)).await }
     }
 
-    /// Stores, then tells and answers. If storing fails, nothing is told, and the state goes back
-    /// to what is durable.
+    /// Stores, then sends events and answers. If storing fails, nothing is sent, and the state goes
+    /// back to what is durable.
     pub(crate) async fn commit(&mut self, mut effects: RoomEffects) -> Result<(), RoomError> {
         if self.broken.is_none() {
             self.snapshot(false, &mut effects).await;
@@ -43,7 +42,7 @@ impl RoomActor {
         }
         failpoint::pass("room.kept");
         if self.broken.is_none() && self.state.is_workspace_inbox() {
-            // Before anybody hears that it is done.
+            // Before the change is announced.
             self.shared.put_inbox_policies(&self.state);
         }
         self.deliver_all(outputs, &told_and_answered).await;
@@ -56,8 +55,8 @@ impl RoomActor {
         Ok(())
     }
 
-    /// Sends the events and answers of a batch that is stored, in order. What these members get is
-    /// sent to each of them together.
+    /// Sends the events and answers of a batch that is stored, in order; the frames for one of
+    /// `members` go out together.
     async fn deliver_all(&mut self, outputs: Vec<RoomEffect>, members: &[MemberId]) {
         let sink = Arc::clone(&self.shared.sink);
         let mut outputs = outputs.into_iter().peekable();
@@ -80,7 +79,6 @@ impl RoomActor {
         }
     }
 
-    /// Returns `true` for an event that nobody here takes, which need not be encoded.
     fn is_untaken(&self, output: &RoomEffect) -> bool {
         match output {
             RoomEffect::Tell(RoomEvent::RequestedAgain(request), _) => {
@@ -91,7 +89,6 @@ impl RoomActor {
         }
     }
 
-    /// Sends an event or an answer of a batch that is stored.
     pub(crate) fn deliver(&mut self, output: RoomEffect) {
         match output {
             RoomEffect::Answer(answer) | RoomEffect::LongAnswer(answer) => answer(Ok(())),

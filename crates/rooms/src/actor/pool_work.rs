@@ -1,7 +1,7 @@
-//! Pushes and other work of a room that can take long: short work is done at once, long work on the
-//! pool ([`cpu_pool`]), away from the threads that serve connections.
+//! Long work of a room is done on the pool ([`cpu_pool`]), away from the threads that serve
+//! connections; short work at once.
 //!
-//! A room's state is handed to the pool together with the work, and comes back with the result.
+//! The state is handed to the pool together with the work, and comes back with the result.
 //! Meanwhile this room waits, as it does while the store works; other rooms do not.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,6 @@ use crate::work_size::{
 };
 use crate::{EventSink, RoomError};
 
-/// Returns `true` if an event takes long to encode.
 fn is_long_event(event: &RoomEvent) -> bool {
     match event {
         RoomEvent::Updates { updates, drop, put, .. } => {
@@ -42,18 +41,15 @@ fn is_long_event(event: &RoomEvent) -> bool {
 }
 
 impl RoomState {
-    /// Returns the number of hunks of open requests and of streaming previews.
     pub(crate) fn hunk_count(&self) -> usize {
         let open: usize = self.open.values().map(|request| request.hunks.len()).sum();
         open + self.streaming_previews.hunk_count()
     }
 
-    /// Returns the number of positions that have to be moved over each update.
     fn position_count(&self) -> usize {
         self.hunk_count() + self.presence.caret_count() + self.own.frozen.len()
     }
 
-    /// Returns `true` if a push takes long even if it is not behind.
     fn is_long_push(&self, push: &PushRequest) -> bool {
         let bytes: usize = push.updates.iter().map(|(_, changes)| changes.len()).sum();
         if bytes > SHORT_BYTES || push.updates.len() * self.position_count() > SHORT_MOVES {
@@ -66,7 +62,6 @@ impl RoomState {
         sections > SHORT_SECTIONS
     }
 
-    /// Returns `true` if a command takes long.
     fn is_long(&self, command: &RoomCommand) -> bool {
         use RequestCommand::{Decide, RefreshPreview, Reopen, Split, Undo, Withdraw};
         let about = match command {
@@ -106,7 +101,6 @@ impl RoomState {
 }
 
 impl RoomActor {
-    /// Commits updates of a client, on the pool if that takes long.
     pub(crate) async fn push(
         &mut self,
         push: PushRequest,
@@ -191,7 +185,7 @@ impl RoomActor {
         self.run_on_pool(&room, effects, RoomState::snapshot).await.ok();
     }
 
-    /// Tells one member; a long event is encoded on the pool.
+    /// Sends an event to one member; a long event is encoded on the pool.
     pub(crate) async fn notify_one(&mut self, one: MemberId, event: RoomEvent) {
         if !is_long_event(&event) {
             return self.notify(&[one], &event);
@@ -207,7 +201,7 @@ impl RoomActor {
         }
     }
 
-    /// Lets the event sink encode the events that will be told; long ones on the pool.
+    /// Lets the event sink encode the events to send; long ones on the pool.
     pub(crate) fn make_ready(
         &self,
         outputs: Vec<RoomEffect>,
@@ -217,7 +211,6 @@ impl RoomActor {
     }
 }
 
-/// Lets the event sink encode every event for everybody.
 async fn encode(
     sink: Arc<dyn EventSink>,
     document: DocumentId,

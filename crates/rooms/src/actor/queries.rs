@@ -53,7 +53,6 @@ impl RoomActor {
         self.run_on_pool(&person, effects, work).await?
     }
 
-    /// Shows a streaming preview.
     pub(crate) async fn streaming_preview(
         &mut self,
         streaming_preview: StreamingPreview,
@@ -106,7 +105,6 @@ impl RoomActor {
         Ok(())
     }
 
-    /// Answers when the request has ended; at once if it already has.
     pub(crate) async fn register(
         &mut self,
         request: RequestId,
@@ -127,7 +125,6 @@ impl RoomActor {
         effects.answer(reply, settled);
     }
 
-    /// Makes sure that the state knows the owners of these editor instances.
     pub(crate) async fn recognise(&mut self, clients: Vec<ClientId>) -> Result<(), RoomError> {
         if clients.is_empty() {
             return Ok(());
@@ -154,9 +151,8 @@ impl RoomActor {
         }
     }
 
-    /// Takes back the votes of people who may no longer decide, and of rules that have ended. They
-    /// could when they voted; this is checked again when the votes are needed, and when a token
-    /// ends.
+    /// Takes back the votes of people who may no longer decide, and of rules that have ended. This
+    /// is checked again when the votes are needed, and when a token ends.
     pub(crate) async fn recount(&mut self, effects: &mut RoomEffects) -> Result<(), RoomError> {
         self.end_rules_of_old_sessions(effects).await?;
         let now = self.now();
@@ -181,13 +177,12 @@ impl RoomActor {
         }
         let settings = self.state.configure(configure, by, &self.now(), effects)?;
         if self.has_votes() {
-            // If the votes cannot be checked now, they are when somebody decides.
+            // If the votes cannot be checked now, they are with the next decision.
             self.recount(effects).await.ok();
         }
         Ok(settings)
     }
 
-    /// Returns the updates between a version and the log at hand.
     pub(crate) async fn older(
         &mut self,
         since: Version,
@@ -240,7 +235,7 @@ impl RoomActor {
         Ok(SnapshotWithUpdates { now: self.state.reading(&self.now()), missed, causes })
     }
 
-    /// Ends the rules whose session nobody can continue.
+    /// Ends the rules whose session can no longer be continued.
     pub(crate) async fn end_rules_of_old_sessions(
         &mut self,
         effects: &mut RoomEffects,
@@ -255,7 +250,6 @@ impl RoomActor {
         Ok(())
     }
 
-    /// Refuses to revoke a rule that is not in force: it has ended, or never was in this document.
     pub(crate) async fn check_in_force(
         &mut self,
         id: &RuleId,

@@ -1,5 +1,5 @@
 //! Recovery from a batch that could not be stored: the room goes back to what is durable, and
-//! people are told what they missed.
+//! members get what they missed.
 
 use std::sync::Arc;
 
@@ -43,7 +43,6 @@ impl RoomActor {
         RoomError::not_kept(error)
     }
 
-    /// Loads the state again from what is durable.
     pub(crate) async fn reload(&mut self) {
         match self.load_again().await {
             Ok(fresh) => {
@@ -60,7 +59,7 @@ impl RoomActor {
                 self.answer_the_forgotten().await;
             }
             Err(RoomError::NoDocument) => {
-                // Somebody else deleted the document.
+                // Another server deleted the document.
                 self.state.record.deleted = true;
                 self.state.open.clear();
                 self.broken = None;
@@ -75,21 +74,21 @@ impl RoomActor {
         }
     }
 
-    /// Loads what is durable, once nothing can be stored any more of which nobody knows.
+    /// Loads what is durable, once no write of unknown outcome is under way.
     async fn load_again(&mut self) -> RoomResult<RoomState> {
         self.shared.store.settle().await?;
         // Clients have sent updates that were made on recent versions.
         loading::load_recent(&self.shared.store, self.state.id(), self.announced_version).await
     }
 
-    /// Tells people the updates that somebody else wrote to the store, if there are any, and who is
-    /// in the document.
+    /// Sends the updates that another server wrote to the store, if there are any, and who is in
+    /// the document.
     async fn notify_missed(&mut self) {
         let (from, newest) = (self.announced_version, self.state.version());
         if from != newest {
             let missed = loading::older(&self.shared.store, &self.state, from).await;
             let missed = missed.and_then(|older| requests::missed(&self.state, from, older));
-            // If the updates cannot be told, the next one shows people a gap, and they load the
+            // If the updates cannot be sent, the next one shows people a gap, and they load the
             // document again.
             let updates = missed.unwrap_or_default();
             let (room, drop, put) = (self.state.number, Vec::new(), Vec::new());
@@ -105,12 +104,11 @@ impl RoomActor {
         }
     }
 
-    /// Tells everyone an event of a run.
     pub(crate) fn publish(&self, said: RunEvent) {
         self.notify(&self.audience, &RoomEvent::Said(Arc::new(said)));
     }
 
-    /// Tells an event to those of `members` whom it concerns.
+    /// Sends an event to those of `members` whom it concerns.
     pub(crate) fn notify(&self, members: &[MemberId], event: &RoomEvent) {
         self.notify_encoded(members, event, None);
     }

@@ -19,7 +19,7 @@ pub(crate) struct RoomEffects {
     /// Updates of the batch, which follow each other, so that they are stored by one statement.
     appended: Option<AppendedUpdate>,
     outputs: Vec<RoomEffect>,
-    /// Connections that are told of an update and get an answer.
+    /// Connections that get an update and an answer.
     told_and_answered: Vec<MemberId>,
 }
 
@@ -40,9 +40,9 @@ pub(crate) enum RoomEffect {
     TellOthers(MemberId, RoomEvent),
     /// Event for one connection.
     TellOne(MemberId, RoomEvent),
-    /// Connection that is told all events from here on.
+    /// Connection that gets all events from here on.
     Join(MemberId),
-    /// Connection that is told nothing from here on.
+    /// Connection that gets no more events.
     Leave(MemberId),
     /// Resolution for those who wait for a request that has ended.
     Resolved(Box<ResolvedRequest>),
@@ -53,22 +53,19 @@ pub(crate) enum RoomEffect {
 }
 
 impl RoomEffect {
-    /// Returns `true` if the pool may have to encode it.
     pub(crate) fn is_long(&self) -> bool {
         matches!(self, Self::LongAnswer(_) | Self::TellOne(..))
     }
 }
 
-/// Answer to a command; given the store's error if the batch was not stored.
+/// Answer to a command; gets the store's error if the batch was not stored.
 pub(crate) type PendingReply = Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>;
 
 impl RoomEffects {
-    /// Adds an operation to store.
     pub(crate) fn keep(&mut self, op: StoreOp) {
         self.batch.push(op);
     }
 
-    /// Adds updates to store, which follow version `from`.
     pub(crate) fn append(
         &mut self,
         document: &DocumentId,
@@ -83,7 +80,6 @@ impl RoomEffects {
         appended.updates.extend(updates);
     }
 
-    /// Adds an effect.
     pub(crate) fn then(&mut self, output: RoomEffect) {
         self.outputs.push(output);
     }
@@ -119,7 +115,7 @@ impl RoomEffects {
     }
 
     /// Answers a command. If the batch cannot be stored, every command gets that error: a refusal
-    /// may rest on what another command of the batch did, which then never happened.
+    /// may rest on another command of the batch, which then never happened.
     pub(crate) fn answer<T: Send + 'static>(
         &mut self,
         reply: ReplySender<T>,
@@ -128,7 +124,7 @@ impl RoomEffects {
         self.outputs.push(RoomEffect::Answer(answer(reply, result)));
     }
 
-    /// Answers a push of a connection, which is told of its own update too.
+    /// Answers a push of a connection, which gets its own update too.
     pub(crate) fn answer_push(
         &mut self,
         member: MemberId,
@@ -141,12 +137,11 @@ impl RoomEffects {
         self.answer(reply, result);
     }
 
-    /// Takes the connections that are told of an update and get an answer, each once.
+    /// Takes the connections that get an update and an answer, each once.
     pub(crate) fn take_told_and_answered(&mut self) -> Vec<MemberId> {
         std::mem::take(&mut self.told_and_answered)
     }
 
-    /// Answers a command, where encoding the answer takes long.
     pub(crate) fn answer_long<T: Send + 'static>(
         &mut self,
         reply: ReplySender<T>,
@@ -155,12 +150,10 @@ impl RoomEffects {
         self.outputs.push(RoomEffect::LongAnswer(answer(reply, result)));
     }
 
-    /// Returns `true` if there is nothing to store or do.
     pub(crate) fn is_empty(&self) -> bool {
         self.batch.is_empty() && self.appended.is_none() && self.outputs.is_empty()
     }
 
-    /// Returns the operations to store, and the effects to carry out then.
     pub(crate) fn into_parts(self) -> (WriteBatch, Vec<RoomEffect>) {
         let Self { mut batch, appended, outputs, told_and_answered: _ } = self;
         if let Some(AppendedUpdate { document, from, updates }) = appended {

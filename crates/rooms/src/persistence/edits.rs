@@ -13,14 +13,11 @@ use crate::state::text::check_length;
 use crate::{RoomError, RoomHandle, RoomResult};
 
 impl RoomHandle {
-    /// Changes the text of `base` to `text`, by one update of the person's, and leaves alone what
-    /// others wrote since. Returns the version after that update.
+    /// Changes the text of `base` to `text`, by one update of the person's, which leaves alone what
+    /// others wrote since, and returns the version after it. The update has an editor instance of
+    /// its own, so that two edits made on one version are two edits.
     ///
-    /// The update has an editor instance of its own, so that two edits made on one version are two
-    /// edits.
-    ///
-    /// # Errors
-    /// [`RoomError::Resync`] if `base` is too old.
+    /// # Errors [`RoomError::Resync`] if `base` is too old.
     #[boxed]
     pub async fn edit(
         &self,

@@ -58,9 +58,6 @@ impl ExportSnapshot {
 
 impl RoomHandle {
     /// Returns the document and its open requests.
-    ///
-    /// # Errors
-    /// [`RoomError::Invalid`] if the document changes too fast.
     pub async fn draft(&self) -> Result<ExportSnapshot, RoomError> {
         for _ in 0..ATTEMPTS {
             // Sent one after the other, both commands are nearly always answered in one batch of

@@ -19,16 +19,13 @@ use crate::{RoomError, RoomHandle, RoomResult};
 
 /// Distance of two snapshots of a room at most.
 const BETWEEN: LogPiece = LogPiece { updates: 4_000, bytes: 64 * 1024 * 1024 };
-/// Time for which a comparison looks for small differences.
-const PATIENCE: Duration = Duration::from_millis(250);
-/// Number of attempts when somebody wrote while the texts were compared.
+/// Time after which a comparison of two texts stops looking for small differences.
+const DIFF_TIME: Duration = Duration::from_millis(250);
+/// Number of attempts when the document changed while the texts were compared.
 const ATTEMPTS: usize = 5;
 
 /// Returns the text of a document at a version, which must be durable; of a version newer than the
 /// document's, the newest. `person` asks for it: see [`cpu_pool::run`].
-///
-/// # Errors
-/// [`RoomError::NoDocument`] also for a deleted document.
 #[boxed]
 pub async fn text_at(
     store: &Store,
@@ -57,7 +54,6 @@ pub async fn text_at(
     Ok(text)
 }
 
-/// Updates replayed since a text that is stored.
 #[derive(Clone, Copy, Default)]
 struct ReplayedText {
     updates: usize,
@@ -69,15 +65,14 @@ impl ReplayedText {
         Self { updates: self.updates + updates, bytes: self.bytes + bytes }
     }
 
-    /// Returns `true` if these are more than may lie between two permanent snapshots. That is the
-    /// case for logs that an earlier version of the program wrote, without such snapshots.
+    /// Returns `true` if these are more than may lie between two permanent snapshots: earlier
+    /// versions of the program wrote logs without such snapshots.
     fn is_far(self, text: &Text) -> bool {
         let bytes = PERMANENT_BYTES.max(2 * text.len() as u64) + BETWEEN.bytes;
         self.updates as u64 >= PERMANENT_UPDATES + BETWEEN.updates || self.bytes as u64 >= bytes
     }
 }
 
-/// Stores a text permanently, so that it need not be replayed again.
 async fn keep(
     store: &Store,
     document: &DocumentId,
@@ -99,9 +94,6 @@ async fn keep(
 
 /// Returns the changes that turn the text of one version into that of another, word by word,
 /// ordered and disjoint; positions are of `from`.
-///
-/// # Errors
-/// As [`text_at`].
 pub async fn compare(
     store: &Store,
     document: &DocumentId,
@@ -117,8 +109,8 @@ pub async fn compare(
     difference(&old, &new, person, for_readers).await
 }
 
-/// Returns the differences of two texts. Runs on the pool: comparing long texts takes longer than
-/// other people should have to wait.
+/// Compares two texts on the pool: comparing long texts takes longer than other people should have
+/// to wait.
 async fn difference(
     old: &Text,
     new: &Text,
@@ -127,7 +119,7 @@ async fn difference(
 ) -> RoomResult<Vec<DraftPart>> {
     let (old, new) = (old.clone(), new.clone());
     let compared = cpu_pool::run(person, move || {
-        let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
+        let limits = DiffLimits { deadline: Some(Instant::now() + DIFF_TIME) };
         compare(&old.to_string(), &new.to_string(), &limits)
     });
     Ok(compared.await?)
@@ -188,10 +180,9 @@ impl RoomHandle {
     /// it. With `only_at`, only if that is still the newest version.
     ///
     /// Compares the old text with the newest and lets the room apply the differences; tries again
-    /// if somebody wrote meanwhile.
+    /// if the document changed meanwhile.
     ///
-    /// # Errors
-    /// [`RoomError::Resync`] if other people's updates kept coming between.
+    /// # Errors [`RoomError::Resync`] if other people's updates kept coming between.
     pub async fn restore(
         &self,
         store: &Store,

@@ -31,12 +31,11 @@ pub(crate) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 
 /// Updates that are at hand after a room was loaded again, because a batch could not be stored.
 const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
 
-/// Loads a document, its open requests, its rules and its frozen ranges.
 pub(crate) async fn load(store: &Store, id: &DocumentId) -> RoomResult<RoomState> {
     load_from(store, id, Version(u64::MAX)).await
 }
 
-/// Loads a room with some of the newest updates at hand, of those that lead to `told`.
+/// Loads a room with some of the newest updates at hand, of those up to the version `told`.
 pub(crate) async fn load_recent(
     store: &Store,
     id: &DocumentId,
@@ -75,7 +74,6 @@ async fn load_from(store: &Store, id: &DocumentId, at_hand: Version) -> RoomResu
     Ok(state)
 }
 
-/// Follows the log piece by piece, so that no more of it is in memory than a room holds.
 async fn replay(
     store: &Store,
     id: &DocumentId,
@@ -97,9 +95,9 @@ async fn replay(
     Ok(restoring.finish())
 }
 
-/// Returns the updates between a version and the log at hand. Returns `None` if they reach back too
-/// far, by number or by bytes, or if the version is ahead of the document. Everything that has left
-/// the log at hand must be durable.
+/// Returns the updates between a version and the log at hand; `None` if they reach back too far, by
+/// number or by bytes, or if the version is ahead of the document. Everything that has left the log
+/// at hand must be durable.
 pub(crate) async fn older(
     store: &Store,
     state: &RoomState,
@@ -146,13 +144,11 @@ async fn older_within(
         let piece = store.piece(state.id(), at, start, PIECE).await?;
         at = at.plus(piece.len());
         older.extend(piece.into_iter().map(|update| Arc::new(restore::update(update))));
-        // Other tasks get their turn.
         tokio::task::yield_now().await;
     }
     Ok(Some(older))
 }
 
-/// Reads a request of this document that the room no longer has at hand.
 pub(crate) async fn request(
     store: &Store,
     state: &RoomState,
@@ -230,7 +226,7 @@ fn too_few(consent: ApprovalRequirement) -> String {
     format!("{policies} {need} {count} {people} who could decide; issue another token first")
 }
 
-/// Returns those of the sessions that nobody can continue.
+/// Returns those of the sessions that have ended for good.
 pub(crate) async fn sessions_over(
     store: &Store,
     sessions: Vec<SessionId>,

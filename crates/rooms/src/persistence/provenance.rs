@@ -1,6 +1,5 @@
-//! Provenance of a document: computed from the log when somebody asks, never while somebody types.
-//!
-//! The result is stored, so that the next time only later updates have to be followed.
+//! Provenance of a document: computed from the log on demand, never while people type. The result
+//! is stored, so that the next time only later updates have to be followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,14 +19,10 @@ use super::restore;
 use crate::RoomError;
 use crate::work_size::is_long_log;
 
-/// Number of followed updates from which on the result is stored.
+/// Number of followed updates from which on the result is worth storing.
 const WORTH_KEEPING: u64 = 500;
 
 /// Returns the authors of the text in `range` of a document at `version`, which must be durable.
-///
-/// # Errors
-/// [`RoomError::NoDocument`] if there is no such document, [`RoomError::Store`] if the log is
-/// damaged.
 pub async fn author_spans(
     store: &Store,
     document: &DocumentId,
@@ -77,7 +72,6 @@ pub async fn author_spans(
     Ok(spans.into_iter().map(credit).collect())
 }
 
-/// Returns everybody who is named in these spans.
 fn people(spans: &[SourceSpan], creator: &UserId) -> Vec<UserId> {
     let mut people = BTreeSet::from([creator]);
     for span in spans {
@@ -94,7 +88,6 @@ fn people(spans: &[SourceSpan], creator: &UserId) -> Vec<UserId> {
     people.into_iter().cloned().collect()
 }
 
-/// Returns the rules that approved the text in `range`, ended ones too.
 async fn rules(
     store: &Store,
     provenance: &Provenance,
@@ -113,7 +106,6 @@ async fn rules(
     Ok(rules)
 }
 
-/// Returns the source of every UTF-16 unit of a document at `version`.
 async fn provenance(
     store: &Store,
     document: &DocumentId,
@@ -144,7 +136,6 @@ async fn provenance(
     Ok(provenance.clone())
 }
 
-/// Follows the next updates.
 fn follow(
     replay: &mut ProvenanceReplay,
     updates: &[UpdateRecord],
@@ -196,9 +187,6 @@ async fn beginning(store: &Store, document: &DocumentId) -> Result<Provenance, R
 
 /// Returns the placements of the updates after `from`, up to `to`, by the version that each update
 /// made.
-///
-/// # Errors
-/// [`RoomError::Store`] if they cannot be read.
 pub async fn placements(
     store: &Store,
     document: &DocumentId,

@@ -31,9 +31,6 @@ impl ResolvedPage {
     /// Reads a page of the requests of a document, of the workspace inbox, or of every listed
     /// document and the workspace inbox. A request that has ended and was announced is durable, so
     /// it is included.
-    ///
-    /// # Errors
-    /// [`RoomError::Store`] if the page cannot be read, or if a request of it is damaged.
     pub async fn read(
         store: &Store,
         scope: QueryScope<'_>,

@@ -1,5 +1,5 @@
 //! Restoring a room from what was stored, everything mapped to the newest version one update at a
-//! time. Pure.
+//! time. No input or output.
 
 use std::sync::Arc;
 
@@ -41,7 +41,6 @@ pub(crate) fn floor(
 pub(crate) struct RestoringState {
     record: DocumentRecord,
     own: OwnSettings,
-    /// Version that the frozen ranges are of.
     settings_of: Version,
     document: Document,
     open: Vec<StoredRequest>,
@@ -49,7 +48,6 @@ pub(crate) struct RestoringState {
 }
 
 impl RestoringState {
-    /// Begins with a stored text and the open requests.
     pub(crate) fn new(start: StartingText, open: Vec<StoredRequest>) -> Result<Self, RoomError> {
         let StartingText { record, snapshot, text } = start;
         let StoredSettings { own, version: settings_of } = kept_settings(&record.settings)?;
@@ -58,12 +56,10 @@ impl RestoringState {
         Ok(Self { record, own, settings_of, document, open, unsnapshotted })
     }
 
-    /// Returns the version reached so far.
     pub(crate) fn version(&self) -> Version {
         self.document.version()
     }
 
-    /// Follows the next updates.
     pub(crate) fn follow(&mut self, updates: Vec<UpdateRecord>) -> Result<(), RoomError> {
         for update in updates {
             let update = self::update(update);
@@ -84,7 +80,6 @@ impl RestoringState {
         Ok(())
     }
 
-    /// Returns the room, once all updates are followed.
     pub(crate) fn finish(self) -> RoomState {
         let Self { record, own, settings_of: _, document, open, unsnapshotted } = self;
         let open = open.into_iter().map(StoredRequest::finish);
@@ -120,7 +115,6 @@ pub(crate) fn catch_up<'a>(
     Ok(())
 }
 
-/// Applies the updates since to the text of a document.
 pub(crate) fn follow(
     document: &DocumentId,
     text: &mut Text,
@@ -133,7 +127,6 @@ pub(crate) fn follow(
     Ok(())
 }
 
-/// Parses a stored request that is not mapped along the log, such as one that has ended.
 pub(crate) fn request(record: &RequestRecord) -> Result<ApprovalRequest, RoomError> {
     stored_request(record).map(StoredRequest::finish)
 }
@@ -144,12 +137,10 @@ pub(crate) fn stored_request(record: &RequestRecord) -> Result<StoredRequest, Ro
     read.map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
-/// Parses a stored rule.
 pub(crate) fn rule(record: RuleRecord) -> Result<ApprovalRule, RoomError> {
     serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
-/// Converts a stored update to one that clients are sent.
 pub(crate) fn update(record: UpdateRecord) -> Update {
     let UpdateRecord { client, changes, author: _, at_ms: _, origin } = record;
     Update { client, changes, origin }

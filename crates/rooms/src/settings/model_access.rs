@@ -51,7 +51,6 @@ impl ModelAccess {
         }
     }
 
-    /// Returns the reason why the setting cannot be made, if there is one.
     pub(crate) fn fault(&self) -> Option<String> {
         let Self::Named(names) = self else { return None };
         let is_name = |name: &String| (1..=LONGEST_NAME).contains(&name.trim().len());

@@ -1,5 +1,5 @@
 //! Administration of a document: title, settings, deletion and recovery, and the text of private
-//! documents. Pure.
+//! documents.
 
 use std::sync::Arc;
 
@@ -28,7 +28,6 @@ const MOST_FROZEN: usize = 1_000;
 const MOST_POLICIES: usize = 50;
 
 impl RoomState {
-    /// Applies a command about the document as such.
     pub(crate) fn administer(
         &mut self,
         command: RoomCommand,
@@ -160,7 +159,6 @@ impl RoomState {
         json!({ "own": self.own, "version": self.document.version() })
     }
 
-    /// Maps ranges from positions of `version` to the newest version, and sorts them.
     fn freeze(
         &self,
         version: Version,
@@ -204,7 +202,6 @@ impl RoomState {
         Ok(())
     }
 
-    /// Makes a deleted document one of the others again.
     fn recover(&mut self, by: &Principal, now: &ApplyContext, effects: &mut RoomEffects) {
         if !self.is_deleted() {
             return;

@@ -1,6 +1,6 @@
-//! Notices of a request to people outside of its document: those in the document where it was asked
-//! for, who may also read the document that it is about. Held as long as the server runs; after a
-//! restart they find the request in their list of open requests.
+//! Notices of a request to people outside of its document: those in the document where the call was
+//! made who may also read this one. Held as long as the server runs; after a restart they find the
+//! request in their list of open requests.
 
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, MemberId, RequestId};
@@ -12,7 +12,7 @@ use crate::event::{PeerInfo, RoomEvent};
 use crate::{EncodedEvent, RoomHandle, RoomRegistry};
 
 impl RoomHandle {
-    /// Tells of a request of this room also those people of `asking` who may read this document.
+    /// Notifies of a request of this room also those people of `asking` who may read this document.
     pub async fn notify_also(&self, asking: &RoomHandle, request: &RequestId) {
         let members = asking.readers_of(self.document()).await;
         if !members.is_empty() {
@@ -20,7 +20,7 @@ impl RoomHandle {
         }
     }
 
-    /// Tells a member of another room of a request of this one, from here on; the caller has
+    /// Notifies a member of another room of a request of this one, from here on; the caller has
     /// checked that the person may read this document.
     pub async fn notify_member(&self, member: MemberId, request: RequestId) {
         self.send(RoomCommand::Witness(request, vec![member])).await;
@@ -28,7 +28,7 @@ impl RoomHandle {
 
     /// Returns the connections of people here who may read another document.
     async fn readers_of(&self, document: &DocumentId) -> Vec<MemberId> {
-        // If this room does not answer, nobody here is told.
+        // If this room does not answer, none of its members is notified.
         let people = self.ask(RoomCommand::People).await.unwrap_or_default();
         let may_read = |peer: &PeerInfo| peer.principal.may(Action::Read, Some(document));
         people.into_iter().filter(may_read).map(|peer| peer.member).collect()
@@ -36,8 +36,8 @@ impl RoomHandle {
 }
 
 impl RoomRegistry {
-    /// Tells of a request of a document that another server of several has those people of `asking`
-    /// who may read that document. That server tells them.
+    /// Has another server of several notify those people of `asking` who may read its document of a
+    /// request of that document.
     pub async fn notify_of_elsewhere(
         &self,
         asking: &RoomHandle,
@@ -52,7 +52,7 @@ impl RoomRegistry {
 }
 
 impl RoomActor {
-    /// Tells these members of the request from here on, if it is still open.
+    /// Notifies these members of the request from here on, if it is still open.
     pub(crate) fn witness(
         &mut self,
         request: RequestId,
@@ -66,14 +66,14 @@ impl RoomActor {
                 continue;
             }
             known.push(member.clone());
-            // The audience of this room has been told already.
+            // The audience of this room has had the event already.
             if !self.audience.contains(&member) {
                 effects.then(RoomEffect::TellOne(member, RoomEvent::Requested(open.clone())));
             }
         }
     }
 
-    /// Tells the witnesses of a request of each event about it.
+    /// Sends each event about a request to its witnesses.
     pub(crate) fn notify_witnesses(&mut self, event: &RoomEvent, encoded: Option<&EncodedEvent>) {
         let (request, is_over) = match event {
             RoomEvent::Requested(request) | RoomEvent::RequestedAgain(request) => {

@@ -1,5 +1,5 @@
-//! Countdown of requests: it is paused while somebody views the request, can be extended, and runs
-//! out. An outside caller's own deadline bounds it. Pure.
+//! Countdown of requests: it is paused while a person views the request, can be extended, and runs
+//! out. An outside caller's own deadline bounds it. No input or output.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use crate::{RequestResult, RoomError};
 /// Extension in ms where requests have no timeout of their own.
 const EXTENSION_MS: u64 = 300_000;
 
-/// Ends the requests that nobody decided in time, and the views that were not repeated; announces
-/// who came and left.
+/// Ends the requests whose time is over, and the views that were not repeated; announces who came
+/// and left.
 pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut RoomEffects) {
     state.announce_peers(now.ms, effects);
     let lapsed = state.focuses.lapse(now.ms);
@@ -39,9 +39,9 @@ pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut Ro
     }
 }
 
-/// Returns the requests that somebody was viewing when the server died. Their countdown goes on
-/// from where it stood, from now on: nobody can have decided meanwhile, and people who were reading
-/// shall not come back to find it expired.
+/// Returns the requests that people were viewing when the server died. Their countdown goes on from
+/// where it stood: no one can have decided meanwhile, and people who were reading shall not come
+/// back to find it expired.
 fn left_paused(state: &RoomState) -> impl Iterator<Item = &RequestId> {
     let paused = state.open.iter().filter(|(_, request)| request.clock.paused_ms.is_some());
     paused.map(|(id, _)| id).filter(|id| !state.focuses.any(id))
@@ -86,7 +86,6 @@ fn is_shown(request: &ApprovalRequest, who: Option<&Principal>) -> bool {
     request.proposal.document.is_some() || who.is_some_and(|who| request.concerns(who))
 }
 
-/// Ends all views of a connection that is gone.
 pub(crate) fn stop_viewing_all(
     state: &mut RoomState,
     member: &MemberId,
@@ -99,8 +98,7 @@ pub(crate) fn stop_viewing_all(
     }
 }
 
-/// Pauses or resumes the countdown after the viewers of a request changed: it is paused as long as
-/// there is one.
+/// Pauses the countdown while the request has viewers, otherwise resumes it.
 fn looked(state: &mut RoomState, id: &RequestId, now: &ApplyContext, effects: &mut RoomEffects) {
     let anybody = state.focuses.any(id);
     let Some(request) = state.open.get_mut(id) else { return };
@@ -167,8 +165,8 @@ pub(crate) fn extend(
     Ok(request)
 }
 
-/// Moves the time when the outside caller gives up to a later one: it sent its call again, and
-/// waits longer now. An earlier one changes nothing.
+/// Moves the time when the outside caller gives up: it sent its call again, and waits longer now.
+/// An earlier time changes nothing.
 pub(crate) fn move_deadline(
     state: &mut RoomState,
     id: &RequestId,

@@ -1,4 +1,4 @@
-//! Decisions of people about requests, and requests that end without one. Pure.
+//! Decisions of people about requests, and requests that end without one. No input or output.
 
 use std::sync::Arc;
 
@@ -75,8 +75,8 @@ fn judge<'d>(
     Ok((judged, held))
 }
 
-/// Returns what the model would be told if a decision were taken now, and how much of it is known.
-/// It is judged and carried out as [`decide`] does, on a copy.
+/// Returns what would be reported to the model if a decision were taken now, and how much of it is
+/// known. It is judged and carried out as [`decide`] does, on a copy.
 pub(crate) fn report(
     state: &RoomState,
     untaken: &UntakenDecision,
@@ -112,7 +112,6 @@ pub(crate) fn check(state: &RoomState, changes: Option<&ChangeSet>) -> Result<()
     Ok(())
 }
 
-/// Refuses a change that cannot be committed.
 pub(super) fn check_fits(state: &RoomState, changes: &ChangeSet) -> Result<(), RoomError> {
     if changes.new_len() > changes.len() {
         check_length(changes.new_len())?;
@@ -188,7 +187,7 @@ fn keep_decision(
     effects.keep(state.audit("request.decide", by.user.as_str(), Some(request.id()), detail, now));
 }
 
-/// Splits a hunk into one for each of its parts. People are told like of a new preview.
+/// Splits a hunk into one for each of its parts; announced like a new preview.
 pub(crate) fn split(
     state: &mut RoomState,
     id: &RequestId,
@@ -206,7 +205,6 @@ pub(crate) fn split(
     Ok(replace_hunks(state, request, vec![hunk.clone()], &parts, by, now, effects))
 }
 
-/// Stores a request some of whose hunks were replaced by others, and announces the new preview.
 pub(super) fn replace_hunks(
     state: &mut RoomState,
     request: Arc<ApprovalRequest>,
@@ -244,7 +242,6 @@ pub(crate) fn withdraw(
     Ok(end(state, request, dropped, "request.withdraw", by, now, effects))
 }
 
-/// Ends every open request, because the document is deleted.
 pub(crate) fn end_all(
     state: &mut RoomState,
     by: &Principal,
@@ -261,7 +258,6 @@ pub(crate) fn end_all(
     }
 }
 
-/// Ends a request without a decision.
 pub(crate) fn end(
     state: &mut RoomState,
     request: ApprovalRequest,

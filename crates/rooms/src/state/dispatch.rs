@@ -1,4 +1,4 @@
-//! Dispatch of commands to the functions that apply them. Pure.
+//! Dispatch of commands to the functions that apply them.
 
 use copydesk_ids::{MemberId, RequestId};
 
@@ -15,7 +15,6 @@ use crate::state::{ApplyContext, RoomState};
 use crate::{RequestResult, file};
 
 impl RoomState {
-    /// Applies a command that needs nothing more from the store.
     pub(crate) fn apply(
         &mut self,
         command: RoomCommand,
@@ -103,7 +102,6 @@ impl RoomState {
         }
     }
 
-    /// Lets a connection out.
     pub(crate) fn leave(
         &mut self,
         member: &MemberId,
@@ -116,7 +114,7 @@ impl RoomState {
         deadlines::stop_viewing_all(self, member, now, effects);
     }
 
-    /// Tells who came, changed and left, as far as that is due.
+    /// Announces who came, changed and left, as far as that is due.
     pub(crate) fn announce_peers(&mut self, now_ms: u64, effects: &mut RoomEffects) {
         for PeerAnnouncement { event, except } in self.presence.announcements(now_ms) {
             match except {
@@ -126,7 +124,6 @@ impl RoomState {
         }
     }
 
-    /// Moves a connection's caret.
     fn place(&mut self, member: &MemberId, caret: CaretPosition, effects: &mut RoomEffects) {
         let version = self.version();
         if self.presence.place(member, caret, version, self.document.text()) {
@@ -138,7 +135,6 @@ impl RoomState {
     }
 }
 
-/// Applies a command about an existing request.
 fn apply_to_request(
     state: &mut RoomState,
     id: &RequestId,

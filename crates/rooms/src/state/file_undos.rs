@@ -1,8 +1,6 @@
 //! Undo of calls that changed files, and calls that are proposed again: what the room stores and
-//! announces of them. Pure.
-//!
-//! The room does not touch the file itself. The caller that writes the file first begins the undo
-//! here, durably, and then reports its outcome here.
+//! announces of them. The room does not touch the file: the caller that writes it first begins the
+//! undo here, durably, and then reports its outcome here.
 
 use std::sync::Arc;
 
@@ -21,8 +19,8 @@ use crate::event::RequestNews;
 use crate::state::{ApplyContext, RoomState};
 use crate::{RequestResult, RoomError};
 
-/// Begins to undo what a call did to a file, under the policy in force. Everybody is told, and
-/// nobody else can begin it then.
+/// Begins to undo what a call did to a file, under the policy in force. Can be begun once, and is
+/// announced.
 pub(crate) fn begin(
     state: &mut RoomState,
     undoing: UndoFileChange,
@@ -45,7 +43,6 @@ pub(crate) fn begin(
     Ok(request)
 }
 
-/// Records the outcome of an undo, and tells everybody.
 pub(crate) fn end(
     state: &mut RoomState,
     id: &RequestId,

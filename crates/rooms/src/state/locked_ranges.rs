@@ -1,5 +1,4 @@
 //! Changes that were proposed before their words were frozen: they stay open, and give the reason.
-//! Pure.
 
 use std::sync::Arc;
 
@@ -22,8 +21,8 @@ fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
 /// Holds back hunks on frozen words that a decision would accept without naming them. They count as
 /// in conflict, which such a decision leaves alone.
 ///
-/// Returns the held hunks for [`release_locked`]. Returns none if nothing else would be left to
-/// accept; the decision is then refused as a whole.
+/// Returns the held hunks for [`release_locked`]; none if nothing else would be left to accept: the
+/// decision is then refused as a whole.
 pub(crate) fn exclude_locked(
     state: &RoomState,
     request: &mut ApprovalRequest,

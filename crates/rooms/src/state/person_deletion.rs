@@ -1,4 +1,4 @@
-//! Names of people whose data is deleted: how a room forgets them. Pure.
+//! Names of people whose data is deleted: how a room forgets them. No input or output but the log.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::actor::room_effects::RoomEffects;
 use crate::state::{ApplyContext, RoomState};
 
 /// Replaces the name of a person in everything that the room has. What is open is stored anew and
-/// told; what has ended is only remembered here, and its stored form is the caller's affair.
+/// announced; the caller replaces the name in what is stored of ended requests.
 pub(crate) fn forget(
     state: &mut RoomState,
     person: &DeletedPerson,
@@ -42,7 +42,6 @@ pub(crate) fn forget(
     rules::queue_rules_event(state, effects);
 }
 
-/// Returns a copy without the name of a person; `None` if it has none.
 fn renamed<T: Serialize + DeserializeOwned>(
     person: &DeletedPerson,
     stored: &Arc<T>,

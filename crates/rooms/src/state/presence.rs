@@ -1,4 +1,4 @@
-//! Presence: the connections in a document and their carets. Pure.
+//! Presence: the connections in a document and their carets.
 //!
 //! Who comes and goes is announced by difference and not more often than [`CHANGES_MS`]; clients
 //! that do not take differences get the whole list, not more often than [`LIST_MS`]. In a crowd,
@@ -13,8 +13,8 @@ use crate::event::{CaretPosition, PeerInfo, PeersChange, RoomEvent};
 
 /// Number of caret colours that the editor has.
 const COLORS: u8 = 4;
-/// Largest number of editor instances of one connection that others are told of: the newest.
-/// Forgotten ones can still write.
+/// Largest number of editor instances of one connection that are announced: the newest. Forgotten
+/// ones can still write.
 const MOST_CLIENTS: usize = 8;
 /// Number of connections that are listed although they have not written yet.
 const LISTED: usize = 100;
@@ -35,7 +35,6 @@ pub struct RoomPresence {
     list: Announcement,
 }
 
-/// State of one kind of announcement.
 #[derive(Clone, Debug, Default)]
 struct Announcement {
     news: PeerNews,
@@ -43,12 +42,10 @@ struct Announcement {
     from_ms: u64,
 }
 
-/// News that was not announced yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum PeerNews {
     #[default]
     Nothing,
-    /// This connection came in, which it knows itself.
     Entry(MemberId),
     Several,
 }
@@ -61,7 +58,6 @@ impl Announcement {
         };
     }
 
-    /// Takes the news if it may be announced now, and delays the next announcement.
     fn take(&mut self, now_ms: u64, interval_ms: u64) -> Option<PeerNews> {
         // A clock that was set back must not silence the room.
         let waits = (1..=interval_ms).contains(&self.from_ms.saturating_sub(now_ms));
@@ -77,9 +73,9 @@ impl Announcement {
     }
 }
 
-/// Event about the connections, and the one connection that needs no telling.
+/// Event about the connections, and the one connection that needs no notice.
 pub struct PeerAnnouncement {
-    /// Event to tell.
+    /// Event to send.
     pub event: RoomEvent,
     /// Connection that knows it already.
     pub except: Option<MemberId>,
@@ -115,7 +111,7 @@ impl RoomPresence {
         self.note(self.peers.len() - 1, Some(&id));
     }
 
-    /// Returns `true` if everybody takes changed hunks, without the whole request.
+    /// Returns `true` if all take changed hunks, without the whole request.
     pub fn all_take_hunk_changes(&self) -> bool {
         self.peers.iter().all(|peer| peer.takes_hunk_changes)
     }
@@ -139,7 +135,7 @@ impl RoomPresence {
     /// ([`Self::due_ms`]).
     pub fn announcements(&mut self, now_ms: u64) -> Vec<PeerAnnouncement> {
         let mut made = Vec::new();
-        // Nothing waits for clients that are not there: who comes is told everything at first.
+        // Nothing waits for clients that are not there: a newcomer gets everything at first.
         if !self.takes(true) {
             self.changes.news = PeerNews::Nothing;
             self.changed.clear();
@@ -174,7 +170,7 @@ impl RoomPresence {
         due.filter(|_| !self.peers.is_empty())
     }
 
-    /// Returns the events that tell everybody everything, after differences may have been lost.
+    /// Returns the events that state everything, after differences may have been lost.
     pub fn whole(&self) -> Vec<RoomEvent> {
         let change = PeersChange {
             put: self.listed(),
@@ -188,7 +184,6 @@ impl RoomPresence {
             .collect()
     }
 
-    /// Returns `true` if some connection takes differences, or whole lists.
     fn takes(&self, changes: bool) -> bool {
         self.peers.iter().any(|peer| peer.takes_changes == changes)
     }
@@ -207,7 +202,6 @@ impl RoomPresence {
         self.list.add(entry);
     }
 
-    /// Lists a connection that was only counted.
     fn list_peer(&mut self, at: usize) {
         self.peers[at].is_listed = true;
         self.changed.push(self.peers[at].member.clone());
@@ -307,7 +301,7 @@ impl RoomPresence {
     }
 }
 
-/// Returns the colour that a person has wherever nobody else has it: FNV-1a of the identifier.
+/// Returns the preferred colour of a person: FNV-1a of the identifier.
 fn own_color(user: &str) -> u8 {
     let hash = user
         .bytes()

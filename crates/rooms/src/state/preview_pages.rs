@@ -1,4 +1,4 @@
-//! Streaming previews that are shown in a document now, with their hunks. Pure.
+//! Streaming previews that are shown in a document now, with their hunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,11 +8,9 @@ use copydesk_approvals::{CommittedUpdate, Hunk};
 use copydesk_document::{ChangeSet, Text};
 use copydesk_ids::RequestId;
 
-/// Streaming previews of a document, by the identifier their requests will have.
 #[derive(Default)]
 pub(crate) struct StreamingPreviews(pub(super) BTreeMap<RequestId, PreviewPage>);
 
-/// One streaming preview with its hunks.
 pub(super) struct PreviewPage {
     pub(super) streaming_preview: Arc<StreamingPreview>,
     /// Hunks, in positions of the newest version.
@@ -24,7 +22,6 @@ impl StreamingPreviews {
         self.0.is_empty()
     }
 
-    /// Returns the number of hunks in all previews.
     pub(crate) fn hunk_count(&self) -> usize {
         self.0.values().map(|page| page.hunks.len()).sum()
     }
@@ -40,7 +37,6 @@ impl StreamingPreviews {
         }
     }
 
-    /// Returns the previews that a connection is shown when it joins.
     pub(crate) fn shown(&self) -> Vec<(Arc<StreamingPreview>, Vec<Hunk>)> {
         self.0
             .values()

@@ -1,4 +1,5 @@
-//! Proposals: a tool's change is held for people to decide, or goes back to the model. Pure.
+//! Proposals: a tool's change is held for people to decide, or goes back to the model. No input or
+//! output but the log.
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ pub(crate) fn propose(
     // A command that an owner must approve is applied at once only for an owner.
     let waits = new.action.preview.kind == PreviewKind::Command
         && !new.requester.may(Action::Command, state.about().as_ref());
-    // A request that somebody proposes again is decided by people, whatever else would decide it.
+    // A request that a person proposes again is decided by people, whatever else would decide it.
     let is_again = new.again_of.is_some();
     let approval_mode = if is_again { ApprovalMode::People } else { new.approval_mode };
     let settings = state.in_force(now);
@@ -88,7 +89,6 @@ pub(crate) fn propose(
     Ok(proposed(state, request, now))
 }
 
-/// Refuses if the document, or this person, has as many open requests as allowed.
 fn check_capacity(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
     let of = |request: &&Arc<ApprovalRequest>| request.proposal.requester.user == requester.user;
     if state.open.values().filter(of).count() >= requests::MOST_OPEN_EACH {
@@ -100,7 +100,6 @@ fn check_capacity(state: &RoomState, requester: &Principal) -> Result<(), RoomEr
     Ok(())
 }
 
-/// Returns the immediate outcome of a request.
 fn proposed(
     state: &RoomState,
     request: Arc<ApprovalRequest>,
@@ -112,7 +111,6 @@ fn proposed(
     }
 }
 
-/// Stores a new request, and announces it to everyone, once and complete.
 fn announce(
     state: &mut RoomState,
     request: &Arc<ApprovalRequest>,
@@ -180,7 +178,6 @@ fn arrive(
     Ok(ArrivalOutcome::Request(Box::new(request)))
 }
 
-/// Returns the message for the model if its change would touch frozen words.
 fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
     let parts = hunks.iter().flat_map(|hunk| &hunk.parts);
     let touched = parts.filter_map(|part| frozen_by(&state.own.frozen, (part.from, part.to)));

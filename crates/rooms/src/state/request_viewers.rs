@@ -1,4 +1,4 @@
-//! Viewers of requests: the countdown of a request is paused while somebody views it. Pure.
+//! Viewers of requests: the countdown of a request is paused while it has one.
 
 use std::collections::HashMap;
 
@@ -28,18 +28,15 @@ impl RequestViewers {
         was_there
     }
 
-    /// Returns `true` if anybody views a request.
     pub(crate) fn any(&self, request: &RequestId) -> bool {
         self.0.contains_key(request)
     }
 
-    /// Returns the requests that a connection views.
     pub(crate) fn of(&self, member: &MemberId) -> Vec<RequestId> {
         let looked_at = self.0.iter().filter(|(_, lookers)| lookers.contains_key(member));
         looked_at.map(|(request, _)| request.clone()).collect()
     }
 
-    /// Returns the connections that view a request.
     pub(crate) fn on(&self, request: &RequestId) -> Vec<MemberId> {
         self.0.get(request).into_iter().flat_map(HashMap::keys).cloned().collect()
     }
@@ -58,13 +55,11 @@ impl RequestViewers {
         lapsed
     }
 
-    /// Returns the time at which the next view lapses, in milliseconds since 1970.
     pub(crate) fn next_lapse_ms(&self) -> Option<u64> {
         let looks = self.0.values().flat_map(HashMap::values);
         looks.map(|at_ms| at_ms.saturating_add(LAPSE_MS)).min()
     }
 
-    /// Forgets the viewers of a request that has ended.
     pub(crate) fn forget(&mut self, request: &RequestId) {
         self.0.remove(request);
     }

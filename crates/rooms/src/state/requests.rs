@@ -1,4 +1,4 @@
-//! Requests in a room: where they are held, how they move, and what is announced of them. Pure.
+//! Requests in a room: where they are held, how they move, and what is announced of them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,16 +16,14 @@ use crate::event::{RequestNews, RequestUpdate, RoomEvent};
 use crate::state::{ApplyContext, HunkChanges, RoomState};
 use crate::{RoomError, RoomResult};
 
-/// Largest number of open requests of a document.
 pub(crate) const MOST_OPEN: usize = 128;
-/// Largest number of open requests of one person in a document, so that nobody blocks a document,
+/// Largest number of open requests of one person in a document, so that no one blocks a document,
 /// or the workspace inbox, for the others.
 pub(crate) const MOST_OPEN_EACH: usize = 64;
 
-/// Largest number of hunks that are stored without the others of their request.
+/// Largest number of hunks that are stored alone, without the others of their request.
 const MOST_PARTS: usize = 256;
 
-/// Returns the operation that stores a request.
 pub(crate) fn record(request: &ApprovalRequest) -> StoreOp {
     let proposal = &request.proposal;
     StoreOp::PutRequest(RequestRecord {
@@ -75,7 +73,6 @@ pub(crate) fn changed_record<'h>(
     StoreOp::PutRequestParts { request: request.id().clone(), expires_ms, parts }
 }
 
-/// Stores a request, and puts it among the open ones, or among the ended ones.
 pub(crate) fn place(
     state: &mut RoomState,
     request: Arc<ApprovalRequest>,
@@ -156,14 +153,11 @@ pub(crate) fn placements(
     UpdatePlacements { act, requester, claimed_author, unasked, rule, placed }
 }
 
-/// Returns hunks with their request, as they are announced.
 pub(crate) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
     let hunks = request.hunks_named(ids).into_iter();
     hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
 }
 
-/// Adds an event about changes of hunks that leave the text unchanged, sent once the batch is
-/// stored.
 pub(crate) fn queue_hunk_changes(state: &RoomState, hunks: HunkChanges, effects: &mut RoomEffects) {
     let HunkChanges { drop, put } = hunks;
     if drop.is_empty() && put.is_empty() {
@@ -173,8 +167,6 @@ pub(crate) fn queue_hunk_changes(state: &RoomState, hunks: HunkChanges, effects:
     effects.queue_event(RoomEvent::Updates { room, from, updates: Vec::new(), drop, put });
 }
 
-/// Adds an event with the new state of a request, which ended or changed; sent once the batch is
-/// stored.
 pub(crate) fn queue_request_event(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
@@ -199,7 +191,6 @@ pub(crate) fn queue_request_event(
     }));
 }
 
-/// Adds an event with news about a request besides its state, sent once the batch is stored.
 pub(crate) fn queue_request_news(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
@@ -230,12 +221,10 @@ pub(crate) fn settled(
     Some(ResolvedRequest { resolution, reading: state.reading(now), scope, request })
 }
 
-/// Returns a copy of a request that is open.
 pub(crate) fn open_request(state: &RoomState, id: &RequestId) -> RoomResult<ApprovalRequest> {
     is_open(state, id).map(|request| ApprovalRequest::clone(request))
 }
 
-/// Returns a request that is open.
 pub(crate) fn is_open<'s>(
     state: &'s RoomState,
     id: &RequestId,
@@ -255,7 +244,6 @@ fn why_not_open(state: &RoomState, id: &RequestId) -> RoomError {
     .into()
 }
 
-/// Returns the updates since the version that the tool read.
 pub(crate) fn missed(
     state: &RoomState,
     base: Version,

@@ -1,5 +1,5 @@
 //! Rules in a room: stored with the decision that makes them or when an owner adds them, applied
-//! when a proposal arrives, ended by people or with their session. Pure.
+//! when a proposal arrives, ended by people or with their session. No input or output but the log.
 
 use std::sync::Arc;
 
@@ -22,10 +22,8 @@ use crate::event::RoomEvent;
 use crate::settings::LONGEST_TOOL;
 use crate::state::{ApplyContext, RoomState};
 
-/// Largest number of rules in force in a document.
 pub(crate) const MOST_RULES: usize = 100;
 
-/// Returns the stored form of a rule.
 pub(crate) fn record(rule: &ApprovalRule) -> RuleRecord {
     RuleRecord {
         id: rule.id().clone(),
@@ -38,12 +36,10 @@ pub(crate) fn record(rule: &ApprovalRule) -> RuleRecord {
     }
 }
 
-/// Refuses a decision that would make one rule too many.
 pub(crate) fn check(state: &RoomState, decision: &Decision) -> Result<(), RoomError> {
     if decision.remember.is_some() { check_capacity(state) } else { Ok(()) }
 }
 
-/// Refuses a rule if the document has as many as it may have.
 fn check_capacity(state: &RoomState) -> Result<(), RoomError> {
     if state.rules.len() < MOST_RULES {
         return Ok(());
@@ -52,17 +48,14 @@ fn check_capacity(state: &RoomState) -> Result<(), RoomError> {
     Err(RoomError::Invalid(reason))
 }
 
-/// Ruling of owners' rules about a request that arrives.
 pub(crate) enum OwnerRuling {
-    /// No ruling.
     Open,
-    /// Order to ask people.
     Ask,
-    /// Denial; the text is for the model.
+    /// Denial, with its text for the model.
     Deny(String),
 }
 
-/// Returns the ruling of owners' rules about a request. A denial is logged.
+/// Asks the owners' rules about a request. A denial is logged.
 pub(crate) fn judge(
     state: &RoomState,
     request: &ApprovalRequest,
@@ -87,7 +80,6 @@ pub(crate) fn judge(
     }
 }
 
-/// Adds a rule of an owner.
 pub(crate) fn add(
     state: &mut RoomState,
     new: NewRule,
@@ -155,7 +147,7 @@ pub(crate) fn add(
 }
 
 /// Stores the rule that a decision made, in the decision's transaction. A rule that repeats one in
-/// force is not stored, nor is one too many: others may have been made since it was wished for.
+/// force is not stored, nor is one too many.
 pub(crate) fn remember(
     state: &mut RoomState,
     rule: &ApprovalRule,
@@ -240,7 +232,6 @@ pub(crate) fn end_with_sessions(
     }
 }
 
-/// Returns `true` if a rule ends with its session.
 pub(crate) fn is_for_session(rule: &ApprovalRule) -> bool {
     match rule.remember.scope {
         RuleScope::Session => true,
@@ -265,7 +256,6 @@ fn end(
     effects.keep(StoreOp::PutRule(record(&rule)));
 }
 
-/// Adds an event with the rules in force, sent once the batch is stored.
 pub(crate) fn queue_rules_event(state: &RoomState, effects: &mut RoomEffects) {
     effects.queue_event(RoomEvent::Rules(state.rules.values().cloned().collect()));
 }

@@ -1,9 +1,9 @@
-//! Streaming previews: changes the model is still writing. Everybody sees them, nobody can decide
-//! them, and they are not stored. Pure.
+//! Streaming previews: changes the model is still writing. People see them but cannot decide them,
+//! and they are not stored.
 //!
 //! Their hunks have the status `streaming`, stand beside those of requests and follow the text by
-//! the same rules. When the model is done, the request takes their place; if there will be none,
-//! people are told that the previews ended.
+//! the same rules. When the model is done, the request takes their place, or their end is
+//! announced.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -90,7 +90,6 @@ fn hunks(streaming_preview: &StreamingPreview, missed: &[Arc<Update>]) -> RoomRe
         .collect())
 }
 
-/// Ends previews that lead to no request.
 pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, effects: &mut RoomEffects) {
     let meant = |streaming_preview: &StreamingPreview| match which {
         StreamingPreviewScope::One(id) => streaming_preview.id == *id,
@@ -108,7 +107,6 @@ pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, effects:
     }
 }
 
-/// Removes all previews; returns the events that announce it.
 pub(crate) fn forget(state: &mut RoomState) -> Vec<RoomEvent> {
     let pages = std::mem::take(&mut state.streaming_previews).0.into_values();
     pages.flat_map(|page| gone_events(state, page)).collect()

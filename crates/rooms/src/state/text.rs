@@ -1,5 +1,5 @@
 //! Changes of the text: updates of clients, changes made by the server, and all positions that move
-//! with the text. Pure.
+//! with the text. No input or output.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -39,10 +39,9 @@ const SNAPSHOT_UPDATES: usize = 2_000;
 /// Bytes of updates after which a snapshot is stored, so that loading replays few.
 const SNAPSHOT_BYTES: usize = 8 * 1024 * 1024;
 
-/// Hunks of each request whose status changed because of updates.
 type TouchedHunks = BTreeMap<RequestId, Vec<HunkId>>;
 
-/// Refuses a text that is too long for a document; `len` is in UTF-16 code units.
+/// Refuses a text that is too long; `len` is in UTF-16 code units.
 pub(crate) fn check_length(len: usize) -> Result<(), RoomError> {
     if len > LONGEST_TEXT {
         let reason = format!("the text has {len} UTF-16 units; a document may have {LONGEST_TEXT}");
@@ -85,7 +84,7 @@ impl RoomState {
         let updates: Vec<_> = committed.map(Arc::new).collect();
         self.claim_clients(push, now.ms, effects);
         if updates.is_empty() {
-            // All updates had been committed before; only their author was not told.
+            // All updates had been committed before; only the answer to their author was lost.
             return Ok(self.version());
         }
         self.keep(from, &updates, &push.principal.user, now, effects);
@@ -116,7 +115,7 @@ impl RoomState {
         self.clients.contains_key(client)
     }
 
-    /// Remembers the owner of an editor instance, as the store has it; `None`: nobody's yet.
+    /// Remembers the owner of an editor instance, as the store has it; `None`: not claimed yet.
     pub(crate) fn remember_client(&mut self, client: ClientId, owner: Option<UserId>) {
         self.clients.insert(client, owner);
     }
@@ -143,7 +142,7 @@ impl RoomState {
         if taken { Err(RoomError::ForeignClient) } else { Ok(()) }
     }
 
-    /// Claims the editor instances of a push for its person, if nobody has claimed them before.
+    /// Claims the editor instances of a push for its person, unless they are claimed.
     fn claim_clients(&mut self, push: &PushRequest, now_ms: u64, effects: &mut RoomEffects) {
         for (client, _) in &push.updates {
             if !matches!(self.clients.get(client), Some(Some(_))) {
@@ -160,7 +159,7 @@ impl RoomState {
         self.announce_peers(now_ms, effects);
     }
 
-    /// Commits a change made by the server to the newest version, and tells everyone, together with
+    /// Commits a change made by the server to the newest version, and announces it, together with
     /// the hunk changes that belong to it. Changes nothing if it is refused.
     pub(crate) fn apply_server_change(
         &mut self,
@@ -197,7 +196,6 @@ impl RoomState {
         Ok(())
     }
 
-    /// Adds updates to what the batch stores.
     fn keep(
         &mut self,
         from: Version,
@@ -220,7 +218,6 @@ impl RoomState {
         }
     }
 
-    /// Returns `true` if anything has to move when the text changes.
     fn has_positions(&self) -> bool {
         !self.open.is_empty()
             || !self.streaming_previews.is_empty()
@@ -255,7 +252,6 @@ impl RoomState {
         touched
     }
 
-    /// Moves all positions but those of one request over one update that led to the text `after`.
     fn follow(
         &mut self,
         change: &ChangeSet,
@@ -305,7 +301,6 @@ impl RoomState {
         }
     }
 
-    /// Returns `true` if it is time to store a snapshot.
     pub(crate) fn snapshot_is_due(&self) -> bool {
         let since = self.unsnapshotted;
         !self.is_deleted() && (since.updates >= SNAPSHOT_UPDATES || since.bytes >= SNAPSHOT_BYTES)

@@ -1,4 +1,4 @@
-//! Restoration of an older text: one update, whose words are credited to their authors again. Pure.
+//! Restoration of an older text: one update, whose words are credited to their authors again.
 
 use serde_json::json;
 
@@ -14,7 +14,6 @@ use crate::command::TextRestore;
 use crate::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::{RoomError, RoomResult};
 
-/// Restores an older text by one update; its words are attributed to their authors again.
 pub(crate) fn restore(
     state: &mut RoomState,
     wanted: &TextRestore,

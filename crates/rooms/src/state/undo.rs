@@ -1,7 +1,5 @@
-//! Undo of accepted hunks, and reopening of refused ones. Pure.
-//!
-//! The actor has brought the request up to the newest version before
-//! ([`crate::persistence::loading::caught_up`]).
+//! Undo of accepted hunks, and reopening of refused ones. The actor has brought the request up to
+//! the newest version before ([`crate::persistence::loading::caught_up`]).
 
 use std::sync::Arc;
 
@@ -80,11 +78,9 @@ pub(crate) fn undo(
     Ok(request)
 }
 
-/// Result of [`take_back`].
 enum TakenBack {
-    /// Votes or a split were undone.
     Open(OpenUndo),
-    /// Accepted hunks were undone; the change is to be committed.
+    /// Accepted hunks were undone; the change is still to be committed.
     Text(Box<DecisionOutcome>),
 }
 
@@ -122,7 +118,6 @@ fn take_back(
     Ok(TakenBack::Text(Box::new(outcome)))
 }
 
-/// Stores and announces a request whose split or votes were undone.
 fn still_open(
     state: &mut RoomState,
     request: Arc<ApprovalRequest>,
@@ -174,7 +169,6 @@ pub(crate) fn reopen(
     Ok(open_again(state, Arc::new(request), &again, by, now, effects))
 }
 
-/// Stores a request that has open hunks again, and announces it like a new one.
 fn open_again(
     state: &mut RoomState,
     mut request: Arc<ApprovalRequest>,
@@ -184,7 +178,7 @@ fn open_again(
     effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     if !state.focuses.any(request.id()) {
-        // Somebody viewed the request when it ended.
+        // People viewed the request when it ended.
         Arc::make_mut(&mut request).clock.paused_ms = None;
     }
     place(state, Arc::clone(&request), effects);
@@ -196,7 +190,6 @@ fn open_again(
     request
 }
 
-/// Returns the request, which must be at the newest version.
 fn current<'s>(state: &'s RoomState, id: &RequestId) -> RoomResult<&'s Arc<ApprovalRequest>> {
     state.exists()?;
     let request = state.request(id).ok_or(RoomError::NoRequest)?;

@@ -1,5 +1,5 @@
 //! Votes of people who may no longer decide and of rules that have ended, and how they are taken
-//! back. Pure.
+//! back.
 
 use std::sync::Arc;
 
@@ -13,12 +13,11 @@ use super::requests::{place, queue_request_event};
 use crate::actor::room_effects::RoomEffects;
 use crate::state::{ApplyContext, RoomState};
 
-/// Returns `true` if a request is open and has votes that were not enough yet.
 pub(crate) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
     state.open.get(id).is_some_and(|request| request.voters().next().is_some())
 }
 
-/// Takes back the votes of everybody who may no longer decide, and of rules that have ended.
+/// Takes back the votes of everyone who may no longer decide, and of rules that have ended.
 /// `people` are all who hold a valid token now.
 pub(crate) fn recount(
     state: &mut RoomState,
@@ -51,7 +50,6 @@ pub(super) fn recount_rules(state: &mut RoomState, now: &ApplyContext, effects: 
     }
 }
 
-/// Stores and announces a request that has other votes than `before`.
 fn put_recounted(
     state: &mut RoomState,
     before: &ApprovalRequest,

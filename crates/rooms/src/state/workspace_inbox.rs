@@ -1,5 +1,5 @@
 //! Workspace inbox: the room of requests without a document. Its text is always empty; otherwise it
-//! is like any room. Pure.
+//! is like any room.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,15 +18,13 @@ use crate::state::{ApplyContext, RoomState};
 use crate::{RequestResult, RoomError};
 
 /// Identifier under which the store has the workspace inbox and its settings. No generated
-/// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
+/// identifier reads like this, and no session owns it, so it is in no list and cannot be opened.
 pub const WORKSPACE_INBOX: &str = "desk";
 
-/// Returns the identifier of the workspace inbox, as rooms are named.
 pub(crate) fn id() -> DocumentId {
     DocumentId::from(WORKSPACE_INBOX)
 }
 
-/// Returns the record of a new workspace inbox.
 pub(crate) fn fresh(now_ms: u64) -> DocumentRecord {
     let unlisted_owner = Some(SessionId::from(WORKSPACE_INBOX));
     DocumentRecord { unlisted_owner, ..DocumentRecord::new(id(), "Desk".to_owned(), now_ms) }
@@ -48,14 +46,13 @@ impl RoomState {
         self.id().as_str() == WORKSPACE_INBOX
     }
 
-    /// Returns the document that requests of this room are about.
     pub(crate) fn about(&self) -> Option<DocumentId> {
         (!self.is_workspace_inbox()).then(|| self.id().clone())
     }
 
-    /// Returns those of `members` who are told an event. In a document all are; in the workspace
-    /// inbox only events of requests and runs are told, and those of a request only to the people
-    /// it concerns.
+    /// Returns those of `members` that get an event. In a document all do; in the workspace inbox
+    /// only events of requests and runs are sent, and those of a request only to the people it
+    /// concerns.
     pub(crate) fn listeners<'m>(
         &self,
         members: &'m [MemberId],
@@ -87,7 +84,7 @@ impl RoomState {
     }
 }
 
-/// Updates the preview of an open request. If it differs, everyone is told, with the new
+/// Updates the preview of an open request. One that differs is announced, with the new
 /// requirements.
 pub(crate) fn refresh_preview(
     state: &mut RoomState,
@@ -118,7 +115,6 @@ pub(crate) fn begin(
     Ok(request)
 }
 
-/// Records the result of an approved call.
 pub(crate) fn done(
     state: &mut RoomState,
     id: &RequestId,
@@ -145,7 +141,6 @@ fn changed(
     retell(state, request, news, effects)
 }
 
-/// Stores and announces a request that has ended and about which there is news.
 pub(crate) fn retell(
     state: &mut RoomState,
     request: ApprovalRequest,
