@@ -14,8 +14,7 @@ pub struct AuthorSpan {
     pub to: usize,
     /// Author of the range.
     pub author: SpanAuthor,
-    /// Time when the range came into the text, in milliseconds since 1970; typing is dated to the
-    /// minute.
+    /// Time when the range came into the text, in milliseconds since 1970, typing to the minute.
     pub at_ms: u64,
 }
 

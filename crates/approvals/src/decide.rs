@@ -1,4 +1,4 @@
-//! Judgement of a decision: what it changes, or the reason why nothing is. The room applies it.
+//! Judgement of a decision: what it changes, or why it is refused. The room applies it.
 
 pub(super) mod carry_out;
 
@@ -18,7 +18,6 @@ use crate::hunks::apply::{AcceptKind, DecidedBy, HunkEdit, change_of, hunk_edits
 use copydesk_document::Text;
 use copydesk_ids::permissions::{Action, Principal};
 
-/// Planned outcome for one [`Hunk`].
 struct HunkPlan {
     index: usize,
     choice: HunkChoice,
@@ -27,28 +26,18 @@ struct HunkPlan {
     seen: Option<String>,
 }
 
-/// A hunk, by its index, and the verdict on it.
 type NamedHunk<'d> = (usize, &'d HunkVerdict);
 
-/// Planned outcome of a [`Decision`].
 enum DecisionPlan {
     /// A call without hunks is approved, with this input and its preview if a person edited it.
     ApproveCall(Option<Value>, Option<UpdatedPreview>),
-    /// A call without hunks is refused.
     RefuseCall,
-    /// Each hunk has its own plan.
     Hunks(Vec<HunkPlan>),
 }
 
 impl ApprovalRequest {
-    /// Judges a decision by `who` ([`Self::judge_decision`]) and carries it out
-    /// ([`Self::carry_out`]).
-    ///
-    /// On success the request is as decided, and [`DecisionOutcome::changes`] must be committed to
-    /// `text`. A refusal leaves the request as it was.
-    ///
-    /// # Errors
-    /// [`DecisionError`] with the reason for the refusal.
+    /// Judges a decision by `who` and carries it out. [`DecisionOutcome::changes`] must then be
+    /// committed to `text`. A refusal leaves the request as it was.
     pub fn judge_and_carry_out(
         &mut self,
         decision: &Decision,
@@ -62,13 +51,8 @@ impl ApprovalRequest {
     }
 
     /// Judges a decision by `who`, and changes nothing. `text` is the current text of the document
-    /// (any text, for a request without hunks).
-    ///
-    /// The decision is judged as it will be applied: `requirements` says what that takes, beyond
-    /// what the request takes as it was proposed.
-    ///
-    /// # Errors
-    /// [`DecisionError`] with the reason for the refusal.
+    /// (any text, for a request without hunks). `requirements` says what the decision takes, as it
+    /// will be applied, beyond what the request takes as it was proposed.
     pub fn judge_decision<'d>(
         &self,
         decision: &'d Decision,
@@ -97,7 +81,7 @@ impl ApprovalRequest {
             }
             None => self.proposal.policy,
         };
-        // After the rules: that a denied file exists is not told.
+        // After the rules: that a denied file exists is not revealed.
         self.check_shown(decision)?;
         let decided_by = DecidedBy {
             by: Person::from(who),
@@ -115,8 +99,6 @@ impl ApprovalRequest {
         Ok(JudgedDecision { decision, decided_by, requirement, effect })
     }
 
-    /// Returns the hunks that a decision names, by their index; those that were split or
-    /// joined are left out.
     fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<NamedHunk<'d>>, DecisionError> {
         let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
         let indices = self.indices_of(verdicts.iter().map(|verdict| &verdict.id));
@@ -131,10 +113,7 @@ impl ApprovalRequest {
         Ok(named)
     }
 
-    /// Checks that `who` may decide the request, whatever the decision.
-    ///
-    /// # Errors
-    /// [`DecisionError::NotAllowed`] otherwise.
+    /// Checks that `who` may decide the request at all.
     pub fn check_allowed(&self, who: &Principal) -> Result<(), DecisionError> {
         let proposal = &self.proposal;
         let document = proposal.document.as_ref();
@@ -172,7 +151,6 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// Returns the extent of what the plan applies; `None`: it accepts nothing.
     fn extent_of(&self, plan: &DecisionPlan, edits: &[HunkEdit]) -> Option<ChangeExtent> {
         match plan {
             DecisionPlan::ApproveCall(None, _) => {
@@ -215,7 +193,6 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns the refusal of a decision on a hunk that is not open any more.
     pub(super) fn decided_already(&self, hunk: &Hunk) -> DecisionError {
         let decided = hunk.decided.as_ref();
         DecisionError::AlreadyResolved {
@@ -226,8 +203,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns `true` if what is to be decided expired, though other hunks of the request may have
-    /// been accepted before.
+    /// Returns `true` if what is to be decided expired, even if other hunks were accepted before.
     fn ran_out_of_time(&self, named: &[NamedHunk]) -> bool {
         let expired = |hunk: &Hunk| hunk.status == HunkStatus::Expired;
         self.status == RequestStatus::Expired
@@ -284,7 +260,6 @@ impl ApprovalRequest {
         self.hunk_plans(named, rest).map(DecisionPlan::Hunks)
     }
 
-    /// Plans each hunk: as named, or as the rest.
     fn hunk_plans(
         &self,
         named: &[NamedHunk],
@@ -315,14 +290,13 @@ impl ApprovalRequest {
             if force && seen.is_none() {
                 return invalid(InvalidDecisionReason::ForceWithoutSeen);
             }
-            // The model's own words are no edit, whoever sends them back.
+            // The model's own words are no edit.
             let text = text.filter(|text| !hunk.would_read(text, force));
             plans.push(HunkPlan { index, choice, text, force, seen });
         }
         match rest {
             _ if !plans.is_empty() => Ok(plans),
             Some(FinishRest::Accept) => {
-                // Every open hunk is in conflict.
                 let open = self.hunks.iter().filter(|h| h.status.is_open());
                 Err(DecisionError::Conflicted { hunks: open.map(|h| h.id.clone()).collect() })
             }
@@ -343,8 +317,7 @@ impl ApprovalRequest {
         if *seen == current { Ok(()) } else { Err(DecisionError::StalePreview { current }) }
     }
 
-    /// Refuses an edited input that would overwrite another file than people were shown. One that
-    /// makes a file may.
+    /// Refuses an edited input that would overwrite another file than people were shown.
     fn check_shown(&self, decision: &Decision) -> Result<(), DecisionError> {
         let Some(UpdatedPreview { preview, touched: Some(_) }) = &decision.revised else {
             return Ok(());
@@ -357,7 +330,7 @@ impl ApprovalRequest {
         Err(DecisionError::InvalidDecision { reason })
     }
 
-    /// Returns the edits that accepting makes, in order; or the hunks that cannot be accepted like
+    /// Returns the edits that accepting makes, in order, or the hunks that cannot be accepted like
     /// this.
     fn edits(&self, plans: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
         let mut edits = Vec::new();
@@ -383,8 +356,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Counts the votes of a plan, and makes the change of what they decide. Votes that are not
-    /// enough yet leave their hunks open.
+    /// Counts the votes of a plan, and makes the change of what they decide.
     fn judge_hunks(
         &self,
         plans: Vec<HunkPlan>,
@@ -415,7 +387,6 @@ impl ApprovalRequest {
     }
 }
 
-/// Normalizes line ends to `\n`, as in every document.
 fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

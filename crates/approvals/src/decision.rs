@@ -22,10 +22,10 @@ pub struct Decision {
     /// Choice for the hunks that are not named; `None`: they stay open.
     #[serde(default)]
     pub finish: Option<FinishRest>,
-    /// Reason for a rejection; told to the model.
+    /// Reason for a rejection; sent to the model.
     #[serde(default)]
     pub feedback: Option<String>,
-    /// Comment; told to the model.
+    /// Comment; sent to the model.
     #[serde(default)]
     pub note: Option<String>,
     /// Rule to remember; only with an approval.
@@ -40,8 +40,7 @@ pub struct Decision {
     /// Preview of the edited call, computed by the server; only with [`RequestVerdict::Edit`].
     #[serde(skip)]
     pub revised: Option<UpdatedPreview>,
-    /// Largest change, in UTF-16 units, that rules for files let the tool make in the document,
-    /// computed by the server; `None`: no limit.
+    /// Largest change, in UTF-16 units, that rules for files allow; `None`: no limit.
     #[serde(skip)]
     pub most_units: Option<usize>,
     /// The input that came with an approval that edits nothing: it must be the proposed one.
@@ -78,7 +77,6 @@ impl Decision {
         self.finish.map_or(accepts_all, |finish| finish == FinishRest::Accept)
     }
 
-    /// Returns `true` if the decision rejects anything.
     pub(super) fn rejects(&self) -> bool {
         let rejects = |hunk: &HunkVerdict| hunk.choice == HunkChoice::Reject;
         matches!(self.verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. })
@@ -95,8 +93,7 @@ pub enum RequestVerdict {
     Approve,
     /// Every open hunk is rejected; a tool without hunks does not run.
     Reject,
-    /// The tool runs with this input instead. Not for requests with hunks; the input must be valid
-    /// for the tool.
+    /// The tool runs with this input, valid for it, instead; not for requests with hunks.
     Edit {
         /// The input.
         input: Value,
@@ -115,8 +112,7 @@ pub struct HunkVerdict {
     pub id: HunkId,
     /// Choice for the hunk.
     pub choice: HunkChoice,
-    /// Text to put from the first part to the last, instead of the proposed words; only with an
-    /// accept.
+    /// Text to put in the whole range instead of the proposed words; only with an accept.
     #[serde(default)]
     pub text: Option<String>,
     /// `true` to accept although the words were changed; needs `seen`.
@@ -188,12 +184,11 @@ pub enum PeopleAsked {
     /// People who may decide.
     #[default]
     People,
-    /// Nobody: approvals are off.
+    /// No one: approvals are off.
     Nobody,
 }
 
-/// Reason why a [`Decision`] was refused; nothing has changed. The order of the variants is the
-/// order of the checks.
+/// Reason why a [`Decision`] was refused; the variants are in the order of the checks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionError {
     /// The request has no such hunk.
@@ -208,7 +203,7 @@ pub enum DecisionError {
         /// Reason of the refusal.
         reason: NotAllowedReason,
     },
-    /// The request expired before anybody decided.
+    /// The request expired before a decision.
     #[error("the request expired; nothing was changed")]
     Expired {
         /// Time of the expiry, in milliseconds since 1970.

@@ -1,5 +1,4 @@
-//! Execution of an approved call without hunks: it begins once, and its result is stored with the
-//! request.
+//! Execution of an approved call without hunks; it begins once.
 
 use super::{
     AnnouncedPreview, ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements,
@@ -9,7 +8,7 @@ use copydesk_ids::permissions::Principal;
 
 impl ApprovalRequest {
     /// Replaces the preview by the current one and updates the requirement. Returns `true` if the
-    /// preview differs from the one before; the votes for that one are cleared.
+    /// preview differs from the one before; its votes are cleared.
     pub fn refresh_preview(
         &mut self,
         fresh: UpdatedPreview,
@@ -24,7 +23,6 @@ impl ApprovalRequest {
         true
     }
 
-    /// Takes over the preview in `fresh`; the details of the announced one stay stored.
     pub(super) fn take_over(&mut self, fresh: UpdatedPreview) {
         self.forget_hash();
         let UpdatedPreview { preview, touched } = fresh;
@@ -50,8 +48,8 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// Ends the approved call; if the call failed, the request becomes failed. Returns `false` if
-    /// it was not approved or had ended before.
+    /// Ends the approved call, and fails the request if the call failed. Returns `false` if it was
+    /// not approved or had ended before.
     pub fn done(&mut self, report: ToolReport, now_ms: u64) -> bool {
         let is_over = matches!(self.aftermath.execution, Some(ExecutionState::Done { .. }));
         if self.status != RequestStatus::Approved || is_over {

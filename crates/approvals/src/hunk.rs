@@ -14,20 +14,19 @@ pub struct HunkPart {
     pub from: usize,
     /// End of the range to replace, exclusive; equal to `from` where words are only added.
     pub to: usize,
-    /// Words in the range when the change was proposed. While the part is not in conflict, they are
-    /// still there.
+    /// Words in the range when the change was proposed, and now unless the part is in conflict.
     pub base: String,
     /// Words to put in the range.
     pub insert: String,
-    /// `true` if somebody changed the words to replace, or removed the place for the insertion.
+    /// `true` if the words to replace were changed, or the place for the insertion was removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conflict: bool,
-    /// Former place of the words, for a part that would undo an accepted one, so that the words are
+    /// For a part that would undo an accepted one: the former place of the words, so that they are
     /// credited to their earlier author again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood: Option<FormerPlace>,
-    /// Number of the place among all places that the request changes, from 1 in the order of the
-    /// text; 0 where the hunks are in that order. Words put in at one place are in this order.
+    /// Number of the place among all that the request changes, from 1 in the order of the text; 0
+    /// where the hunks are in that order. Words put in at one place are in this order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rank: u32,
 }
@@ -38,7 +37,6 @@ impl HunkPart {
         self.base.is_empty()
     }
 
-    /// Returns `true` if all the words to replace were deleted.
     pub(super) fn is_gone(&self) -> bool {
         !self.base.is_empty() && self.from == self.to
     }
@@ -121,8 +119,7 @@ pub struct HunkDecision {
 pub struct Hunk {
     /// Unique within its document.
     pub id: HunkId,
-    /// Replacements from left to right, in positions of the request's version. Once the hunk is
-    /// accepted, the parts no longer move.
+    /// Replacements from left to right, in positions of the request's version or of the acceptance.
     pub parts: Vec<HunkPart>,
     /// Current status.
     pub status: HunkStatus,
@@ -138,12 +135,12 @@ pub struct Hunk {
     /// Votes for the hunk, where one is not enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// Texts between the parts when the hunk was proposed; one fewer than there are parts. Empty
-    /// texts if the hunk is moved: what is between its places is not its own.
+    /// Texts between the parts when the hunk was proposed; empty if the hunk is moved, because what
+    /// is between its places is not its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
-    /// Texts just before and just after the hunk when it was proposed; if it is moved, around the
-    /// words that are removed.
+    /// Texts just before and after the hunk when it was proposed, or around a moved one's removed
+    /// words.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub around: (String, String),
     /// Parts that would undo the hunk once it is accepted; rebased like the parts of an open hunk.
@@ -152,24 +149,19 @@ pub struct Hunk {
     /// Kind of the change, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<HunkKind>,
-    /// Number of the paragraph among those that the request changes, from 1; hunks of one paragraph
-    /// have the same one.
+    /// Number of the changed paragraph that the hunk is in, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
-    /// Hunk of several parts that this one was a part of, until somebody split it.
+    /// Hunk of several parts that this one was a part of, before the split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_of: Option<HunkId>,
-    /// Text between this part and the next one of the hunk that was split, when it was proposed;
-    /// none after the last part.
+    /// Text between this part and the next one of the hunk that was split, when it was proposed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_gap: Option<String>,
 }
 
 impl Hunk {
     /// Creates a hunk as proposed on `base`; `number` counts from 1 within the request.
-    ///
-    /// # Errors
-    /// [`PositionError`] if a gap between the parts is no range of `base`.
     pub fn new(
         request: &RequestId,
         number: usize,
@@ -205,17 +197,12 @@ impl Hunk {
         })
     }
 
-    /// Returns `true` if the hunk takes words from one place to another: its parts are two places,
-    /// and other hunks may lie between them.
+    /// Returns `true` if the hunk takes words from one place to another, perhaps past other hunks.
     pub fn is_moved(&self) -> bool {
         self.kind == Some(HunkKind::Moved)
     }
 
-    /// Returns the words of `text` that the hunk is about: those in its range, or in its parts if
-    /// it is moved.
-    ///
-    /// # Errors
-    /// [`PositionError`] if a part is no range of `text`.
+    /// Returns the words of `text` in the range of the hunk, or in its parts if it is moved.
     pub fn standing(&self, text: &Text) -> Result<String, PositionError> {
         if self.is_moved() {
             self.parts.iter().map(|part| text.slice(part.from..part.to)).collect()
@@ -224,21 +211,18 @@ impl Hunk {
         }
     }
 
-    /// Returns the range from the first part's `from` to the last part's `to`. In a moved hunk it
-    /// holds words that are not the hunk's.
+    /// Returns the range from the first part to the last; of a moved hunk with words not its own.
     pub fn range(&self) -> std::ops::Range<usize> {
         let from = self.parts.first().map_or(0, |p| p.from);
         from..self.parts.last().map_or(from, |p| p.to).max(from)
     }
 
-    /// Returns the text of the range when the hunk was proposed; if it is moved, the words that are
-    /// removed.
+    /// Returns the text of the range when the hunk was proposed; if it is moved, the removed words.
     pub fn base(&self) -> String {
         self.with_gaps(|part| &part.base)
     }
 
-    /// Returns the text that the range would have if the hunk were accepted; if it is moved, the
-    /// words that are put in.
+    /// Returns the text of the range after an acceptance, or the words that a moved hunk puts in.
     pub fn proposed(&self) -> String {
         self.with_gaps(|part| &part.insert)
     }

@@ -6,7 +6,6 @@ use super::{ApprovalRequest, ExecutionState, Hunk, HunkPart, HunkStatus, Request
 use copydesk_document::Text;
 
 impl ApprovalRequest {
-    /// Computes the hash of the preview as it was announced.
     fn announced_hash(&self) -> String {
         let Some(announced) = &self.announced_for else { return self.unsplit_hash() };
         let mut then = self.clone();
@@ -14,8 +13,7 @@ impl ApprovalRequest {
         then.unsplit_hash()
     }
 
-    /// Returns the contradictions within this request, whatever the text is; empty if there are
-    /// none.
+    /// Returns the contradictions within this request, whatever the text is.
     pub fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         if self.announced_hash() != self.announced && self.status != RequestStatus::Streaming {
@@ -107,8 +105,8 @@ impl Hunk {
                 self.status == HunkStatus::Conflict && !conflicts,
                 "is in conflict without a word that is",
             ),
-            // Words in conflict are mapped outward and the places beside them inward, so those may
-            // pass each other.
+            // Words in conflict are mapped outward, places beside them inward, so those may pass
+            // each other.
             (
                 self.status == HunkStatus::Pending
                     && !self.parts.is_sorted_by_key(|part| part.from),
@@ -120,7 +118,6 @@ impl Hunk {
     }
 }
 
-/// Describes the error in the place of a part, if there is one.
 fn misfit(part: &HunkPart, status: HunkStatus, text: &Text) -> Option<String> {
     let HunkPart { from, to, base, insert: _, conflict, stood: _, rank: _ } = part;
     let Ok(standing) = text.slice(*from..*to) else {

@@ -1,11 +1,10 @@
-//! Requests that people must decide, their hunks and the decisions on them. Pure: no input or
-//! output.
+//! Requests that people must decide, their hunks and the decisions on them. No input or output.
 //!
 //! An [`ApprovalRequest`] is one gated tool call that waits for people. A request that changes text
 //! has [`Hunk`]s, and a hunk is a list of word-level [`HunkPart`]s. `hunks::rebase` keeps hunks
 //! valid while people type. `decide` judges a decision by what `requirements` computes, and
 //! `decide::carry_out` carries it out. `rule` holds the approvals people give in advance, and
-//! `report` writes what the model is told.
+//! `report` writes the reports to the model.
 
 mod authorship;
 mod decide;

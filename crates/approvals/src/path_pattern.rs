@@ -17,14 +17,10 @@ use super::{ApprovalRule, EVERY_TOOL, RequesterIds, RuleEffect};
 #[serde(try_from = "String", into = "String")]
 pub struct PathPattern(Glob);
 
-/// Longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 300;
 
 impl PathPattern {
-    /// Parses a pattern of 1 to 300 bytes.
-    ///
-    /// # Errors
-    /// Message for people, if the pattern has a wrong length or syntax.
+    /// Parses a pattern of 1 to 300 bytes, or returns a message for people.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() || text.len() > LONGEST_PATTERN {
             return Err(format!("a path pattern has 1 to {LONGEST_PATTERN} bytes"));
@@ -71,8 +67,7 @@ impl PathPattern {
         self.0.glob()
     }
 
-    /// Returns `true` if the pattern covers a path below the workspace. An absolute path or one
-    /// that contains `..` is never covered.
+    /// Returns `true` if the pattern covers a path; never an absolute one or one with `..`.
     pub(super) fn covers(&self, path: &str) -> bool {
         let hides = |path: &str| path.split('/').any(|name| name.starts_with('.'));
         let is_covered = |path: String| {
@@ -101,8 +96,7 @@ impl From<PathPattern> for String {
     }
 }
 
-/// Normalizes a path to its names as the workspace walks it; `None` if it is absolute or contains
-/// `..`.
+/// Normalizes a path as the workspace walks it; `None` if it is absolute or contains `..`.
 fn plain(path: &str) -> Option<String> {
     let mut names = Vec::new();
     for component in Path::new(path).components() {
@@ -115,14 +109,11 @@ fn plain(path: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// Normalizes a pattern as [`plain`] normalizes paths: without surrounding spaces, `.`, or `/` at
-/// either end.
 fn spelt(pattern: &str) -> String {
     let names = pattern.trim().split('/').filter(|name| !matches!(*name, "" | "."));
     names.collect::<Vec<_>>().join("/")
 }
 
-/// Compiled matcher for the paths that a pattern may be about.
 #[derive(Clone, Debug)]
 struct PatternPrefix(Option<GlobMatcher>);
 
@@ -148,15 +139,13 @@ impl PatternPrefix {
     }
 }
 
-/// Paths that a search leaves out because of owners' rules: a search reads many files, and nobody
-/// is asked about each.
+/// Paths that searches leave out because of rules, as people are not asked about each file.
 #[derive(Clone, Debug, Default)]
 pub struct ExcludedPaths(Vec<PatternPrefix>);
 
 impl ExcludedPaths {
-    /// Collects the patterns of all rules for work without a document that have a path, are at
-    /// least as strict as `mildest`, and are about what `requester` asks and about one of `tools`
-    /// or every tool.
+    /// Collects the patterns of rules for work without a document that are at least as strict as
+    /// `mildest`, and are about what `requester` asks and about one of `tools` or every tool.
     pub fn by<'r>(
         rules: impl IntoIterator<Item = &'r ApprovalRule>,
         tools: &[&str],

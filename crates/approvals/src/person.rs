@@ -1,5 +1,4 @@
-//! Person who did something, as stored with the action; and people whose data is deleted, whose
-//! names are replaced there.
+//! Person who did something, as stored with the action; and the renaming of deleted people.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +18,7 @@ pub struct Person {
     pub name: String,
 }
 
-/// Ids of the person who asks: the present one, and those from before their tokens were tied to a
-/// login ([`Principal::former`]).
+/// Ids of the person who asks: the present one, and those before a login ([`Principal::former`]).
 #[derive(Clone, Copy, Debug)]
 pub struct RequesterIds<'a> {
     /// Present id.
@@ -103,16 +101,12 @@ impl DeletedPerson {
         is_any
     }
 
-    /// Returns `true` if an object is the person.
     fn is_in(&self, object: &Map<String, Value>) -> bool {
         let user = ["user", "id"].into_iter().find_map(|key| object.get(key)?.as_str());
         user.is_some_and(|user| self.is(user))
     }
 
     /// Returns a copy of `stored` without the names of the person; `None` if it has none.
-    ///
-    /// # Errors
-    /// [`serde_json::Error`] if the value cannot be written as JSON and read again.
     pub fn renamed<T: Serialize + DeserializeOwned>(
         &self,
         stored: &T,
@@ -125,7 +119,6 @@ impl DeletedPerson {
         if !self.rename_in(&mut value, &mut BTreeSet::new()) {
             return Ok(None);
         }
-        // By its text, as it is read from the store.
         serde_json::from_str(&value.to_string()).map(Some)
     }
 }

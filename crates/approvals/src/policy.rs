@@ -50,7 +50,6 @@ impl DecisionPolicy {
 }
 
 /// Requirement for deciding one request: every [`DecisionPolicy`] that applies to it, together.
-/// Each of them holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "StoredRequirement", into = "StoredRequirement")]
 pub struct ApprovalRequirement {
@@ -59,8 +58,7 @@ pub struct ApprovalRequirement {
     owners_only: bool,
 }
 
-/// Stored form of [`ApprovalRequirement`]: a single policy by its name, as in earlier versions;
-/// several as a list.
+/// Stored form: a single policy by its name, as in earlier versions; several as a list.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredRequirement {
@@ -158,8 +156,7 @@ impl ApprovalRequirement {
         self.need
     }
 
-    /// Returns the number of permitted people that must exist so that there are enough whoever the
-    /// requester is.
+    /// Returns the number of permitted people that must existfor any requester.
     pub fn people(self) -> usize {
         self.need as usize + usize::from(self.others_only)
     }
@@ -188,8 +185,7 @@ pub struct ToolPolicy {
     /// Tool whose requests the policy is for; `None`: every tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Size in [units](super::ApprovalRequest::units) above which the policy applies; `None`: every
-    /// size.
+    /// Size in [units](super::ApprovalRequest::units) above which it applies; `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
     /// Policy for those requests.
@@ -205,15 +201,13 @@ impl ToolPolicy {
 }
 
 impl DecisionPolicy {
-    /// Returns the requirement of one change where `self` is the document's policy and `others` may
-    /// tighten it.
+    /// Returns the requirement of one change where `others` may tighten the document's policy.
     pub fn of(self, matter: &RuleSubject, others: &[ToolPolicy]) -> ApprovalRequirement {
         let matching = others.iter().filter(|other| other.is_for(matter));
         matching.map(|other| other.policy).chain([self]).collect()
     }
 
-    /// Returns every requirement that requests can have under these settings, at any size: one for
-    /// each named tool, and one for all other tools.
+    /// Returns every requirement that requests can have under these settings, at any size.
     pub fn at_most(self, others: &[ToolPolicy], tools: &ToolCatalog) -> Vec<ApprovalRequirement> {
         let names = others.iter().map(|other| other.tool.as_ref()).chain([None]);
         let for_tool = |tool: Option<&String>| {
@@ -228,8 +222,7 @@ impl DecisionPolicy {
     }
 }
 
-/// Vote to accept, where one person is not enough. Votes count together only if they are for equal
-/// text.
+/// Vote to accept, where one is not enough. Only votes for equal text count together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
     /// Person who voted.
@@ -260,8 +253,7 @@ impl Vote {
 }
 
 /// Adds a vote in place of an earlier one of the same person, and returns the number of votes that
-/// agree with it. Votes for the same text that were given under a milder requirement are dropped.
-/// `policy` is what the request takes as it was proposed.
+/// agree with it. Votes for the same text under a milder requirement are dropped.
 pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: ApprovalRequirement) -> u32 {
     let takes = policy.with(vote.under);
     let is_milder = |v: &Vote| v.agrees(vote) && !policy.with(v.under).includes(takes);
@@ -270,7 +262,6 @@ pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: ApprovalRequireme
     votes.iter().filter(|v| v.agrees(vote)).count() as u32
 }
 
-/// Returns the largest number of agreeing votes, and the requirement one of them was given under.
 pub(super) fn agreeing(votes: &[&Vote]) -> (u32, ApprovalRequirement) {
     let agreeing = |vote: &Vote| votes.iter().filter(|other| other.agrees(vote)).count() as u32;
     let most = votes.iter().map(|vote| (agreeing(vote), vote.under));

@@ -1,5 +1,4 @@
-//! Previews shown to people besides the hunks: a unified diff, several of them, a command, or the
-//! plain input.
+//! Previews beside the hunks: a unified diff, several of them, a command, or the plain input.
 
 pub(crate) mod change_extent;
 pub(crate) mod difflib;
@@ -45,8 +44,7 @@ pub struct PreviewWarning {
     pub text: String,
 }
 
-/// Preview of a request besides its hunks (tool approval protocol's `preview_*`, `file_path`,
-/// `original_content`, `new_content`, `diff_lines`).
+/// Preview of a request besides its hunks; the fields are those of the tool approval protocol.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredPreview", into = "StoredPreview")]
 pub struct Preview {
@@ -132,8 +130,7 @@ impl Preview {
             .of_kind(PreviewKind::Command)
     }
 
-    /// Returns a preview that shows only the input (tool approval protocol: "JSON del input de la
-    /// herramienta").
+    /// Returns a preview that shows only the input.
     pub fn of_input(input: &Value) -> Self {
         Self { data: input.clone(), ..Self::generic() }
     }
@@ -152,8 +149,8 @@ impl Preview {
     }
 
     /// Returns the size of the change in UTF-16 units: what is deleted and inserted between the
-    /// first and the last difference, so never less than the smallest edit with this result.
-    /// `None`: the preview shows no text.
+    /// first and the last difference, so never less than the smallest edit. `None`: the preview
+    /// shows no text.
     pub(super) fn units(&self) -> Option<usize> {
         let new = self.new_content.as_deref()?;
         let old = self.original_content.as_deref().unwrap_or_default();
@@ -165,20 +162,17 @@ impl Preview {
     }
 }
 
-/// Returns the UTF-16 units deleted plus inserted where `old` becomes `new`, without the common
-/// start and end.
+/// Returns the UTF-16 units deleted plus inserted, without the common start and end.
 pub fn changed_units(old: &str, new: &str) -> usize {
     let (head, tail) = common_ends(old, new);
     let units = |text: &str| utf16_len(&text[head..text.len() - tail]);
     units(old) + units(new)
 }
 
-/// Lines of context around a change.
 const CONTEXT: usize = 3;
 
 /// Returns a unified diff as Python's `difflib.unified_diff` writes it for `splitlines()` and
-/// `lineterm=""`; empty if no line differs. Where that would take too long, the diff is as correct
-/// but may be another one.
+/// `lineterm=""`. Where that would take too long, the diff is as correct but may be another one.
 pub fn diff_lines(path: &str, old: &str, new: &str, limits: &DiffLimits) -> Vec<String> {
     unified(path, &lines(old), &lines(new), limits)
 }
@@ -205,7 +199,6 @@ fn unified(path: &str, old: &[&str], new: &[&str], limits: &DiffLimits) -> Vec<S
     out
 }
 
-/// Returns the runs of equal lines and the differences between them.
 fn between(blocks: &[EqualLines], old_len: usize, new_len: usize) -> Vec<DiffOp> {
     let mut ops = Vec::new();
     let (mut old_index, mut new_index) = (0, 0);
@@ -236,8 +229,7 @@ fn push_lines(op: &DiffOp, old: &[&str], new: &[&str], out: &mut Vec<String>) {
     }
 }
 
-/// Formats a range of lines counted from 1; an empty range is given by the line before it
-/// (difflib's `_format_range_unified`).
+/// Formats a range as difflib's `_format_range_unified`: an empty one by the line before it.
 fn place(range: &Range<usize>) -> String {
     match range.len() {
         0 => format!("{},0", range.start),
@@ -246,7 +238,7 @@ fn place(range: &Range<usize>) -> String {
     }
 }
 
-/// Splits a text into lines as Python's `str.splitlines` does, which splits at more than `\n`.
+/// Splits as Python's `str.splitlines`, which splits at more than `\n`.
 fn lines(text: &str) -> Vec<&str> {
     // No early exit, so that the compiler vectorizes the loop; most texts have only `\n`.
     let is_plain =

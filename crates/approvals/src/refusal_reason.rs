@@ -1,4 +1,4 @@
-//! Reasons why a decision is refused: decided as values, told as sentences and as codes.
+//! Reasons why a decision is refused: decided as values, shown as sentences and sent as codes.
 
 use serde::Serialize;
 
@@ -24,8 +24,8 @@ macro_rules! refusal_reasons {
 }
 
 refusal_reasons! {
-    /// Reason why a decision does not fit its request. It is shown to people as a sentence
-    /// (`Display`) and told to programs by its name in snake case ([`Serialize`]).
+    /// Reason why a decision does not fit its request: a sentence for people (`Display`), and for
+    /// programs its name in snake case ([`Serialize`]).
     InvalidDecisionReason {
         StillWriting = "the model is still writing this",
         NoChangesToDecide = "this request cannot be decided change by change",
@@ -77,8 +77,7 @@ refusal_reasons! {
         FrozenSince = "these words were frozen after this was proposed; no change by a tool may touch them",
     }
 
-    /// Reason why a person may not take a decision. It is shown to people as a sentence
-    /// (`Display`) and told to programs by its name in snake case ([`Serialize`]).
+    /// Reason why a person may not take a decision, in the forms of [`InvalidDecisionReason`].
     NotAllowedReason {
         CommandNeedsOwner = "only an owner may approve commands",
         NotEligible = "your role or the policy of this request does not let you accept or reject it",

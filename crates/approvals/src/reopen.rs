@@ -18,11 +18,12 @@ const ENOUGH_AROUND: usize = 12;
 const ENOUGH_ALONE: usize = 24;
 
 impl ApprovalRequest {
-    /// Makes rejected, expired or obsolete hunks pending again and returns them. `only` names the
-    /// hunks; `None`: all of them. The request must have been mapped to `text`. A hunk that has no
-    /// place in `text` stays as it is.
+    /// Makes rejected, expired or obsolete hunks pending again and returns them; with `only`,
+    /// those. The request must have been mapped to `text`. A hunk that has no place in `text` stays
+    /// as it is.
     ///
     /// # Errors
+    ///
     /// [`DecisionError`] if a named hunk is unknown, open or accepted, if `who` may not decide, or
     /// if nothing can be reopened.
     pub fn reopen(
@@ -57,10 +58,6 @@ impl ApprovalRequest {
         Ok(again)
     }
 
-    /// Returns the indices of the hunks that are meant, in order.
-    ///
-    /// # Errors
-    /// [`DecisionError::NotFound`] for an unknown hunk.
     pub(super) fn wanted(&self, only: Option<&[HunkId]>) -> Result<Vec<usize>, DecisionError> {
         let Some(only) = only else { return Ok((0..self.hunks.len()).collect()) };
         if let Some(unknown) = only.iter().find(|id| self.hunk(id).is_none()) {
@@ -70,7 +67,6 @@ impl ApprovalRequest {
         Ok((0..self.hunks.len()).filter(named).collect())
     }
 
-    /// Returns a refused hunk as pending on the current `text`; `None` if it has no place there.
     fn placed_again(&self, index: usize, text: &str) -> Option<Hunk> {
         let mut hunk = self.hunks.get(index).filter(|hunk| is_refused(hunk))?.clone();
         if hunk.parts.iter().any(|part| part.conflict) {
@@ -88,8 +84,7 @@ impl ApprovalRequest {
         Some(hunk)
     }
 
-    /// Returns the hunks that [`Self::reopen`] was asked for and could not place: those that are
-    /// still neither open nor accepted.
+    /// Returns the hunks that [`Self::reopen`] was asked for and could not place.
     pub fn unplaced(&self, only: Option<&[HunkId]>) -> Vec<HunkId> {
         let meant = |hunk: &&Hunk| only.is_none_or(|only| only.contains(&hunk.id));
         let refused = self.hunks.iter().filter(|hunk| is_refused(hunk)).filter(meant);
@@ -120,7 +115,6 @@ fn overlap(a: &Hunk, b: &Hunk) -> bool {
 }
 
 impl Hunk {
-    /// Returns the text before and after a range, for [`Self::find_again`].
     pub(super) fn around(text: &Text, range: &std::ops::Range<usize>) -> (String, String) {
         let on_boundary = |at: usize| if text.is_boundary(at) { at } else { at + 1 };
         let from = on_boundary(range.start.saturating_sub(AROUND));
@@ -129,14 +123,12 @@ impl Hunk {
         (words(from..range.start), words(range.end..to))
     }
 
-    /// Returns `true` if the positions of the parts no longer say where the words were, because the
-    /// words were deleted once.
+    /// Returns `true` if the words were once deleted, so that the parts do not say where they are.
     fn is_lost(&self) -> bool {
         self.status == HunkStatus::Obsolete || self.state_of_parts().0 == HunkStatus::Obsolete
     }
 
-    /// Moves the parts to the place in `text` where the words to replace are again; `false` if
-    /// there is none, or several equally good ones.
+    /// Moves the parts to where the words to replace are again; `false` if no place is the best.
     fn find_again(&mut self, text: &str) -> bool {
         let base = self.base();
         if base.is_empty() {
@@ -166,8 +158,6 @@ impl Hunk {
         true
     }
 
-    /// Returns the one place, in bytes, where the words are and most of the text around them
-    /// matches.
     fn place_of(&self, base: &str, text: &str) -> Option<usize> {
         let (before, after) = &self.around;
         let around = |at: usize| {
@@ -186,7 +176,6 @@ impl Hunk {
     }
 }
 
-/// Counts the characters that two texts have in common at their start.
 fn alike(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize {
     a.zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -12,8 +12,7 @@ use super::{
 use crate::report::tool_report::quoted;
 
 impl ApprovalRequest {
-    /// Returns the report on the request in its current state. For a tool that runs after approval,
-    /// see [`Self::report_result`].
+    /// Returns the report on the request in its current state.
     pub fn report(&self) -> ToolReport {
         let refused = |text: String| ToolReport { text, is_error: true };
         if let Some(answer) = &self.decisions.answer {
@@ -45,7 +44,6 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns a line saying that people have undone what the call did, if they have.
     fn undone_line(&self) -> String {
         let (Some(undone), Some(path)) = (self.undone(), &self.proposal.action.preview.file_path)
         else {
@@ -54,8 +52,7 @@ impl ApprovalRequest {
         format!("\n{} has undone this since: {path} is as it was before.", undone.by.name)
     }
 
-    /// Returns the report on a tool that ran after approval: its result, and a note if people
-    /// edited the call.
+    /// Returns the report on a tool that ran after approval: its result, and a note on edits.
     pub fn report_result(&self, result: &ToolReport) -> ToolReport {
         let mut text = String::new();
         if let Some(input) = &self.decisions.edited_input {
@@ -87,7 +84,6 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns the answer that a person gave instead, with the state of the changes decided before.
     fn answered(&self, answer: &str) -> String {
         if self.status != RequestStatus::Partly {
             return self.with_reasons(answer.to_owned());
@@ -97,7 +93,6 @@ impl ApprovalRequest {
         text
     }
 
-    /// Appends the earlier decisions and comments of people to the sentence on the end.
     fn with_reasons(&self, mut end: String) -> String {
         end.push_str(&self.mixed_lines());
         self.push_remarks(&mut end);
@@ -142,7 +137,6 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns the report on a request of which all or a part was applied.
     fn applied(&self) -> ToolReport {
         let accepted = self.count(HunkStatus::Accepted);
         let partly = self.status == RequestStatus::Partly || !self.returned.is_empty();
@@ -180,14 +174,12 @@ impl ApprovalRequest {
         self.hunks.iter().filter(|h| h.status == status).count()
     }
 
-    /// Returns one line for each hunk.
     fn lines(&self) -> String {
         let hunks = self.hunks.iter().map(|hunk| format!("\n{}", line(hunk)));
         hunks.chain(std::iter::once(self.returned_lines())).collect()
     }
 
-    /// Returns one line for each hunk if their outcomes differ; otherwise only the changes that
-    /// were never shown.
+    /// Returns one line for each hunk if their outcomes differ; otherwise only those never shown.
     fn mixed_lines(&self) -> String {
         let are_alike =
             self.hunks.windows(2).all(|two| hunk_outcome(&two[0]) == hunk_outcome(&two[1]));
@@ -211,8 +203,7 @@ impl ApprovalRequest {
     }
 }
 
-/// Returns the outcome of a hunk in a few words. A conflict that nobody resolved counts as such,
-/// however the request ended.
+/// Returns the outcome of a hunk. An unresolved conflict counts as such, however the request ended.
 fn hunk_outcome(hunk: &Hunk) -> &'static str {
     let in_conflict = hunk.parts.iter().any(|p| p.conflict);
     match hunk.status {

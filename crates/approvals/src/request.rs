@@ -1,5 +1,4 @@
-//! One gated tool call that waits for people, and its states from the first streamed word to the
-//! end.
+//! One gated tool call that waits for people, from the first streamed word to the end.
 
 pub(super) mod aftermath;
 mod reasons;
@@ -53,7 +52,6 @@ pub enum RequestStatus {
 }
 
 impl RequestStatus {
-    /// All statuses.
     const ALL: [Self; 8] = [
         Self::Streaming,
         Self::Pending,
@@ -123,8 +121,7 @@ pub struct ProposedAction {
     pub prompt: String,
     /// Version of the document that the tool read.
     pub base_version: Version,
-    /// Range that the tool was asked to change, in UTF-16 positions of `base_version`; `partial`
-    /// answers give the text that stands there afterwards.
+    /// Range to change, in UTF-16 units of `base_version`; `partial` answers give its new text.
     #[serde(default)]
     pub scope: Option<(usize, usize)>,
     /// Explanation that the model gives for the call.
@@ -141,8 +138,7 @@ pub struct ProposedAction {
 }
 
 impl ProposedAction {
-    /// Returns `true` if an outside program made the call and waits for its result: an MCP client,
-    /// or a client of the Messages API.
+    /// Returns `true` if an outside program made the call and waits for its result.
     pub fn is_from_outside(&self) -> bool {
         self.source.is_waiting_program()
     }
@@ -158,8 +154,7 @@ pub struct ProposedCall {
     pub document: Option<DocumentId>,
     /// Person who asked.
     pub requester: Person,
-    /// Former ids of that person, about which rules apply too
-    /// ([`former`](copydesk_ids::permissions::Principal::former)).
+    /// Former ids of that person ([`former`](copydesk_ids::permissions::Principal::former)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requester_former: Vec<UserId>,
     /// Action that the call proposes.
@@ -171,8 +166,7 @@ pub struct ProposedCall {
     /// Author of the changes of an imported file, as the file claims it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_author: Option<ClaimedAuthor>,
-    /// Earlier request that a person proposes again with this one; people alone decide it then, no
-    /// rule.
+    /// Earlier request that a person proposes again with this one; decided by people, not by rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
 }
@@ -183,8 +177,7 @@ impl ProposedCall {
         RequesterIds { user: &self.requester.user, former: &self.requester_former }
     }
 
-    /// Returns `true` if people suggested the change. Only people decide it then, no rule and no
-    /// mode.
+    /// Returns `true` if people suggested the change; then no rule and no mode decides it.
     pub fn is_suggestion(&self) -> bool {
         self.origin.tool == SUGGESTION_TOOL
     }
@@ -197,7 +190,7 @@ pub struct RequestTimes {
     pub created_ms: u64,
     /// Time when the request expires; `None`: never.
     pub expires_ms: Option<u64>,
-    /// Time since which the countdown is paused because somebody is looking at the request.
+    /// Time since which the countdown is paused because the request has viewers.
     #[serde(default)]
     pub paused_ms: Option<u64>,
     /// Time when the outside caller gives up; neither a pause nor an extension goes past it.
@@ -212,8 +205,7 @@ impl RequestTimes {
         Self { created_ms: now_ms, expires_ms, paused_ms: None, deadline_ms: None }
     }
 
-    /// Returns the time when the request runs out if nobody starts or stops looking; `None`: not by
-    /// itself.
+    /// Returns the time when the request runs out if no viewer comes or goes; `None`: never.
     pub fn due_ms(&self) -> Option<u64> {
         match (self.expires_ms, self.paused_ms) {
             (None, _) | (_, Some(_)) => self.deadline_ms,
@@ -221,8 +213,7 @@ impl RequestTimes {
         }
     }
 
-    /// Returns the time when the request ends, pauses left aside: the timeout, or the outside
-    /// caller's deadline if that is sooner.
+    /// Returns the time when the request ends without pauses: the earlier of timeout and deadline.
     pub fn ends_ms(&self) -> Option<u64> {
         self.expires_ms.into_iter().chain(self.deadline_ms).min()
     }
@@ -232,20 +223,20 @@ impl RequestTimes {
         self.due_ms().is_some_and(|due| now_ms >= due)
     }
 
-    /// Pauses the countdown because somebody is looking at the request.
+    /// Pauses the countdown while the request has viewers.
     pub fn pause(&mut self, now_ms: u64) {
         self.paused_ms.get_or_insert(now_ms);
     }
 
-    /// Resumes the countdown once nobody looks any more; the paused time is added to the expiry.
+    /// Resumes the countdown; the paused time is added to the expiry.
     pub fn resume(&mut self, now_ms: u64) {
         if let (Some(paused), Some(expires)) = (self.paused_ms.take(), self.expires_ms.as_mut()) {
             *expires = expires.saturating_add(now_ms.saturating_sub(paused));
         }
     }
 
-    /// Moves the time when the outside caller gives up to a later one, in milliseconds since 1970;
-    /// `None`: it does not give up. Returns `false` and changes nothing if that is not later.
+    /// Moves the time when the outside caller gives up; `None`: it does not give up. Returns
+    /// `false` and changes nothing if that is not later.
     pub fn move_deadline(&mut self, deadline_ms: Option<u64>) -> bool {
         let is_later = match (self.deadline_ms, deadline_ms) {
             (None, _) => false,
@@ -291,7 +282,7 @@ pub struct ClosedBy {
     /// Remembered rule that decided in place of `by`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
-    /// Reason why nobody was asked, if nobody was; `by` is then the person who asked for the call.
+    /// Reason why people were not asked, if so; `by` is then the person who asked for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unasked: Option<UnaskedReason>,
 }
@@ -309,8 +300,7 @@ pub enum UnaskedReason {
 }
 
 impl ClosedBy {
-    /// Returns the end by a person who decided or took the request back themselves; `None`: no
-    /// person.
+    /// Returns the end by a person who decided or withdrew it; `None`: no person.
     pub(super) fn by(by: Option<Person>, at_ms: u64) -> Self {
         Self { by, at_ms, rule: None, unasked: None }
     }
@@ -325,11 +315,9 @@ pub struct RequestResolution {
     pub status: RequestStatus,
     /// Input to run with, if the tool is to run: the model's, or the one a person put in its place.
     pub input: Value,
-    /// Newest version when the result was made; for requests with hunks, the version with all that
-    /// was accepted.
+    /// Newest version when the result was made, with all that was accepted.
     pub version: Version,
-    /// Report to the model. A tool that runs now adds its result:
-    /// [`ApprovalRequest::report_result`].
+    /// Report to the model, without the result of a tool that runs now.
     pub report: ToolReport,
 }
 
@@ -348,12 +336,10 @@ pub struct RequestDecisions {
     /// Votes for the request, where one is not enough and there are no hunks.
     #[serde(default)]
     pub votes: Vec<Vote>,
-    /// Requirement for accepting everything that is open, as of now; read it with
-    /// [`ApprovalRequest::requires`].
+    /// Requirement as of now for accepting what is open; see [`ApprovalRequest::requires`].
     #[serde(default)]
     pub required: ApprovalRequirement,
-    /// Rules that people wished for with votes that were not enough; a rule is made once something
-    /// is accepted by the vote that it came with.
+    /// Rules wished for with votes that were not enough; made if the vote leads to an acceptance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wishes: Vec<ApprovalRule>,
     /// End of the request, once it has ended.
@@ -374,8 +360,7 @@ pub struct ApprovalRequest {
     /// Changes, in the order of the text; empty for tools that change no document.
     #[serde(default)]
     pub hunks: Vec<Hunk>,
-    /// Changes that were never shown because people had changed the words before the changes
-    /// arrived.
+    /// Changes that were never shown because people had changed the words before.
     #[serde(default)]
     pub returned: Vec<ReturnedHunk>,
     /// Times when the request was made and when it ends.
@@ -391,14 +376,12 @@ pub struct ApprovalRequest {
     /// Events after the decision.
     #[serde(flatten)]
     pub aftermath: RequestAftermath,
-    /// Hash of the preview as it is.
     #[serde(skip)]
     pub(super) shown: CachedHash,
 }
 
 impl ApprovalRequest {
-    /// Creates a request that waits for people. `arrival` holds its changes, mapped to `version`;
-    /// it is empty for a tool without hunks.
+    /// Creates a request that waits for people, with its changes (if any) mapped to `version`.
     pub fn open(
         proposal: ProposedCall,
         arrival: ArrivedHunks,
@@ -438,12 +421,10 @@ impl ApprovalRequest {
         ids.iter().filter_map(|id| indices.get(id)).map(|&index| &self.hunks[index]).collect()
     }
 
-    /// Returns the index of each hunk with one of these ids; unknown ids are left out.
     pub(super) fn indices_of<'i>(
         &self,
         ids: impl ExactSizeIterator<Item = &'i HunkId>,
     ) -> HashMap<&'i HunkId, usize> {
-        // Looking for a few is faster than a table of all.
         if ids.len() <= FEW {
             let find = |id: &'i HunkId| Some((id, self.hunks.iter().position(|it| it.id == *id)?));
             return ids.filter_map(find).collect();
@@ -463,9 +444,8 @@ impl ApprovalRequest {
         Some(parts.map(|part| utf16_len(&part.base) + utf16_len(&part.insert)).sum())
     }
 
-    /// Rebases the request over one committed update made by anybody but this request; `after` is
-    /// the text after the update. Returns the hunks whose status changed. If no hunk is open any
-    /// more, the request has ended ([`Self::status`]).
+    /// Rebases the request over one committed update, not its own, that led to the text `after`.
+    /// Returns the hunks whose status changed. If no hunk is open any more, the request has ended.
     pub fn rebase(&mut self, change: &ChangeSet, after: &Text, now_ms: u64) -> Vec<HunkId> {
         let changed = self.rebase_hunks(&CommittedUpdate::new(change, after));
         self.version = self.version.next();
@@ -485,8 +465,7 @@ impl ApprovalRequest {
         changed
     }
 
-    /// Ends the request if its time is over. Returns the hunks that expired. Accepted hunks stay
-    /// accepted.
+    /// Ends the request if its time is over; returns the hunks that expired.
     pub fn expire(&mut self, now_ms: u64) -> Option<Vec<HunkId>> {
         if !self.status.is_open() || !self.clock.is_due(now_ms) {
             return None;
@@ -494,8 +473,7 @@ impl ApprovalRequest {
         Some(self.end(HunkStatus::Expired, RequestStatus::Expired, None, now_ms))
     }
 
-    /// Takes the request back. Returns the hunks that were open, or `None` if the request had ended
-    /// already. Accepted hunks stay accepted.
+    /// Takes the request back; returns the hunks that were open, or `None` if it had ended already.
     pub fn cancel(&mut self, by: Option<Person>, now_ms: u64) -> Option<Vec<HunkId>> {
         if !self.status.is_open() {
             return None;
@@ -503,7 +481,6 @@ impl ApprovalRequest {
         Some(self.end(HunkStatus::Obsolete, RequestStatus::Cancelled, by, now_ms))
     }
 
-    /// Marks the request as failed: the tool was approved but failed.
     pub fn fail(&mut self) {
         self.status = RequestStatus::Failed;
     }

@@ -1,8 +1,8 @@
 //! Requirements of a decision, computed for what it would apply: by size, tool and path.
 //!
-//! A request is judged as a whole when it arrives. Before a decision counts, the request is judged
-//! once more as it will be applied: with people's own words, with an edited input, on a fresh
-//! preview, and with everything that was accepted of it before. The stricter of both results holds.
+//! A request is judged when it arrives, and before a decision once more as it will be applied: with
+//! people's own words, with an edited input, on a fresh preview, and with everything that was
+//! accepted of it before. The stricter of both results holds.
 
 use std::sync::Arc;
 
@@ -16,10 +16,7 @@ use crate::hunks::apply::HunkEdit;
 use copydesk_document::utf16_len;
 use copydesk_ids::permissions::{Action, Principal};
 
-/// Requirements of a document or of the workspace inbox before a change is applied: its policies,
-/// and the rules of its owners.
-///
-/// The default requires nothing beyond what a request takes already.
+/// Requirements of a document or of the workspace inbox: its policies, and the rules of its owners.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionRequirements<'a> {
     /// Tools of the server.
@@ -61,7 +58,6 @@ impl DecisionRequirements<'_> {
 }
 
 impl FileRequirements<'_> {
-    /// Returns the matter as calls that change the file.
     fn matters<'m>(&'m self, matter: &RuleSubject<'m>) -> impl Iterator<Item = RuleSubject<'m>> {
         let &RuleSubject { tools, tool, units, requester, .. } = matter;
         let is_for_files = tools.file_tools().any(|name| name == tool);
@@ -81,7 +77,6 @@ impl FileRequirements<'_> {
     }
 }
 
-/// Returns `true` if one of the rules denies a matter.
 fn denies<'r>(mut rules: impl Iterator<Item = &'r ApprovalRule>, matter: &RuleSubject) -> bool {
     rules.any(|rule| rule.effect == RuleEffect::Deny && rule.stops(matter))
 }
@@ -105,8 +100,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns the extent of the whole request as it was proposed, regardless of decisions and
-    /// newer previews.
+    /// Returns the extent of the whole request as it was proposed.
     pub fn proposed_extent(&self) -> ChangeExtent {
         let first = self.announced_for.as_ref().and_then(|announced| announced.extent.clone());
         match first.filter(|_| self.hunks.is_empty()) {
@@ -118,8 +112,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns the extent of the whole request as it stands: accepted hunks as they were applied,
-    /// and open hunks as they are proposed.
+    /// Returns the extent of the accepted hunks as applied, and of the open ones as proposed.
     fn standing_extent(&self) -> ChangeExtent {
         if self.hunks.is_empty() {
             return ChangeExtent::from(&self.proposal.action.preview);
@@ -130,8 +123,8 @@ impl ApprovalRequest {
         self.of_units(self.accepted_units() + open)
     }
 
-    /// Returns the extent of what was accepted already plus `edits`. `with_text` returns `true` for
-    /// a hunk that is accepted with a person's own words.
+    /// Returns the extent of what was accepted already plus `edits`; `with_text` is `true` for a
+    /// hunk that is accepted with a person's own words.
     pub(super) fn extent_with(
         &self,
         edits: &[HunkEdit],
@@ -143,7 +136,6 @@ impl ApprovalRequest {
         self.of_units(self.accepted_units() + units.sum::<usize>())
     }
 
-    /// Returns the extent of edits that undo accepted hunks.
     pub(super) fn reversed_extent(&self, edits: &[HunkEdit]) -> ChangeExtent {
         let units = edits.iter().map(|HunkEdit { index, edit, base, .. }| {
             units_of(base, &edit.insert, self.has_own_words(*index))
@@ -162,7 +154,6 @@ impl ApprovalRequest {
         ChangeExtent { units: Some(units), file: self.proposal.action.preview.file_path.clone() }
     }
 
-    /// Returns the size of the accepted hunks when they were applied, in UTF-16 units.
     fn accepted_units(&self) -> usize {
         let accepted = self.hunks.iter().enumerate();
         let accepted = accepted.filter(|(_, hunk)| hunk.status == HunkStatus::Accepted);
@@ -196,7 +187,6 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// Refuses to overwrite so much by force where a rule denies it.
     pub(super) fn check_not_denied(
         &self,
         extent: &ChangeExtent,
@@ -243,8 +233,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Computes by the current settings what the request takes: as it was proposed, and as it
-    /// stands.
+    /// Computes by the current settings what the request takes, as proposed and as it stands.
     pub fn judge(
         &self,
         requirements: &DecisionRequirements,
@@ -257,8 +246,7 @@ impl ApprovalRequest {
         )
     }
 
-    /// Updates the requirement for accepting everything that is open, after a part of the request
-    /// was decided or changed.
+    /// Updates [`Self::requires`] after a part of the request was decided or changed.
     pub fn update_required(&mut self, requirements: &DecisionRequirements) {
         (_, self.decisions.required) = self.judge(requirements);
     }
@@ -269,8 +257,7 @@ impl ApprovalRequest {
     }
 }
 
-/// Returns the size of replacing `old` by `new`, in UTF-16 units; for a person's own words, without
-/// the common start and end.
+/// Returns the size of replacing `old` by `new`; of `own_words`, without the common start and end.
 fn units_of(old: &str, new: &str, own_words: bool) -> usize {
     if own_words { changed_units(old, new) } else { utf16_len(old) + utf16_len(new) }
 }

@@ -1,13 +1,10 @@
 //! Rules: approvals given in advance together with an approval, and rules that owners make.
 //!
 //! Of all rules that match a request the strictest counts: one that denies, then one that asks,
-//! then those that allow. Only owners may deny and ask, and these rules hold whatever anybody has
-//! allowed, also with approvals switched off.
+//! then those that allow. Only owners may deny and ask, also with approvals switched off.
 //!
-//! A rule has the rights of the person who made it and no more. Where two must agree, it is one
-//! vote. Where the requester may not decide, the requester's rule does not either. A rule has no
-//! effect once its maker may no longer decide. It never covers a command, a request with a warning,
-//! or words in conflict; people are always asked about those.
+//! A rule has the rights of its maker, as of now, and no more. Where two must agree, it is one
+//! vote. It never covers a command, a request with a warning, or words in conflict.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +25,7 @@ pub enum RuleEffect {
     Allow,
     /// People are asked, whatever else was allowed.
     Ask,
-    /// The call is refused, and nobody is asked.
+    /// The call is refused without asking.
     Deny,
 }
 
@@ -71,7 +68,7 @@ impl RuleScope {
     }
 }
 
-/// Wish to have requests of this kind approved in future without being asked.
+/// Wish to have requests of this kind approved without being asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RememberWish {
     /// Id of the rule to be; made before the wish is sent, so that the decision's record has it.
@@ -84,14 +81,12 @@ pub struct RememberWish {
     /// Largest change in [units](super::ApprovalRequest::units); `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_units: Option<usize>,
-    /// Person who must have asked; `None`: whoever asks. The name is that of the time when the rule
-    /// was made.
+    /// Person who must have asked, with the name at that time; `None`: any person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Person>,
 }
 
 impl RememberWish {
-    /// Returns `true` if the rule is about what `requester` asks for.
     pub(super) fn is_about(&self, requester: RequesterIds<'_>) -> bool {
         self.author.as_ref().is_none_or(|author| requester.contains(&author.user))
     }
@@ -212,8 +207,7 @@ pub struct RuleSubject<'a> {
     pub requester: RequesterIds<'a>,
 }
 
-/// Returns the strictest rule that denies `matter` or requires that people are asked, if there is
-/// one.
+/// Returns the strictest rule that denies `matter` or asks about it, if there is one.
 pub fn ruling<'r>(
     rules: impl IntoIterator<Item = &'r ApprovalRule>,
     matter: &RuleSubject,

@@ -1,5 +1,4 @@
-//! Facts about tools, as far as rules and policies need them. Tools declare them; nothing here
-//! knows the name of a tool.
+//! Facts that tools declare about themselves, as rules and policies need them.
 
 use std::sync::Arc;
 
@@ -8,14 +7,11 @@ use std::sync::Arc;
 pub struct CatalogTool {
     /// Name of the tool.
     pub name: &'static str,
-    /// `true` if it proposes a plan. No rule approves one: a person who wants a plan wants to see
-    /// it.
+    /// `true` if it proposes a plan. No rule approves one: who wants a plan wants to see it.
     pub is_plan: bool,
-    /// `true` if it changes files. A tool that changes the document of a file counts as all of
-    /// these too.
+    /// `true` if it changes files, perhaps as documents: those count as all of these tools too.
     pub changes_files: bool,
-    /// Tool whose work it does several times in one call: a rule or a policy for that one is for
-    /// this one too.
+    /// Tool whose work it does several times in one call; its rules and policies hold here too.
     pub repeats: Option<&'static str>,
 }
 
@@ -44,7 +40,6 @@ impl ToolCatalog {
         self.0.iter().filter(|known| known.changes_files).map(|known| known.name)
     }
 
-    /// Returns `true` if a rule or a policy that names one tool means a call of another.
     pub(super) fn is_meant(&self, named: &str, called: &str) -> bool {
         named == called || self.find(called).is_some_and(|known| known.repeats == Some(named))
     }

@@ -1,7 +1,7 @@
 //! Undo of an approved call's change to a file, and repetition of a call that did nothing.
 //!
 //! A request holds the file's content before and after, so nothing else has to be stored for the
-//! undo. The caller, who has the file, checks that it still reads as the call left it.
+//! undo. The caller checks that the file still reads as the call left it.
 
 use super::{
     ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, ExecutionState, FileUndo,
@@ -44,10 +44,7 @@ pub struct WrittenFile<'r> {
 }
 
 impl ApprovalRequest {
-    /// Returns the file that the call changed, if nobody has undone that.
-    ///
-    /// # Errors
-    /// Reason why there is nothing to undo.
+    /// Returns the file that the call changed, unless that is undone.
     pub fn written(&self) -> Result<WrittenFile<'_>, InvalidDecisionReason> {
         let preview = &self.proposal.action.preview;
         match (&self.aftermath.execution, &self.aftermath.reversal) {
@@ -79,20 +76,12 @@ impl ApprovalRequest {
     }
 
     /// Returns the file that `who` may restore by undoing the call.
-    ///
-    /// # Errors
-    /// [`DecisionError`] if `who` may not decide the request, or there is nothing to undo.
     pub fn reversible(&self, who: &Principal) -> Result<WrittenFile<'_>, DecisionError> {
         self.check_allowed(who)?;
         self.written().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
 
-    /// Records that the undo of the call begins, once, on the file as it was found. The undo is
-    /// judged as it will be applied.
-    ///
-    /// # Errors
-    /// Those of [`ApprovalRequest::reversible`], and [`DecisionError::NotAllowed`] if a change of
-    /// this size requires other people.
+    /// Records that the undo of the call begins, once. It is judged as it will be applied.
     pub fn begin_reversal(
         &mut self,
         who: &Principal,
@@ -113,8 +102,8 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// Records the end of the undo; an undo that did nothing can be tried again. Returns `false` if
-    /// no undo was under way.
+    /// Records the end of the undo; one that did nothing can be tried again. Returns `false` if no
+    /// undo was under way.
     pub fn end_reversal(&mut self, reversed: &FileUndoOutcome, now_ms: u64) -> bool {
         let Some(reversal) = self.aftermath.reversal.as_mut().filter(|it| it.done_ms.is_none())
         else {
@@ -137,7 +126,7 @@ impl ApprovalRequest {
         self.aftermath.reversal.as_ref().is_some_and(|reversal| reversal.done_ms.is_none())
     }
 
-    /// Returns `true` if anything could be undone now, as far as the request itself can tell.
+    /// Returns `true` if anything could be undone now, as far as the request can tell.
     pub fn can_be_undone(&self) -> bool {
         if self.hunks.is_empty() {
             return self.written().is_ok();
@@ -145,8 +134,7 @@ impl ApprovalRequest {
         self.hunks.iter().any(|hunk| hunk.status == HunkStatus::Accepted)
     }
 
-    /// Returns `true` if anything could be proposed again now, as far as the request itself can
-    /// tell.
+    /// Returns `true` if anything could be proposed again now, as far as the request can tell.
     pub fn can_be_proposed_again(&self) -> bool {
         if self.hunks.is_empty() {
             return self.repeatable().is_ok();
@@ -158,9 +146,6 @@ impl ApprovalRequest {
     }
 
     /// Checks that `who` may have the call made again, as a request of their own.
-    ///
-    /// # Errors
-    /// [`DecisionError`] if `who` may not, or the call cannot be made again.
     pub fn check_repeatable(&self, who: &Principal) -> Result<(), DecisionError> {
         let document = self.proposal.document.as_ref();
         if !who.may(Action::Ask, document) || !self.concerns(who) {

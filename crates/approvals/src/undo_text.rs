@@ -34,11 +34,9 @@ pub enum TouchedPolicy<'a> {
 
 /// Undo that may be carried out: [`ApprovalRequest::carry_out_undo`] cannot fail.
 pub struct JudgedUndo {
-    /// Hunks to undo.
     indices: Vec<usize>,
     edits: Vec<HunkEdit>,
     changes: Option<ChangeSet>,
-    /// Text after the change.
     after: Text,
 }
 
@@ -52,12 +50,12 @@ impl JudgedUndo {
 impl ApprovalRequest {
     /// Undoes accepted hunks; only those are pending again. No call waits for them any more.
     ///
-    /// The request must have been mapped to `text` ([`ApprovalRequest::rebase`], over every update
-    /// since its version), and [`DecisionOutcome::changes`] must be committed to it.
-    /// [`DecisionOutcome::put`] lists the hunks that are open again. The undo is judged as it will
-    /// be applied: everything it deletes and inserts counts, whoever wrote it.
+    /// The request must have been mapped to `text`, and [`DecisionOutcome::changes`] must be
+    /// committed to it. [`DecisionOutcome::put`] lists the hunks that are open again. Everything
+    /// that the undo deletes and inserts counts, no matter who wrote it.
     ///
     /// # Errors
+    ///
     /// [`DecisionError`] if a named hunk is unknown, `who` may not decide, nothing was accepted, or
     /// words changed since and may not be overwritten; the first of these.
     pub fn undo(
@@ -73,9 +71,6 @@ impl ApprovalRequest {
     }
 
     /// Judges an undo as [`ApprovalRequest::undo`] does, and changes nothing.
-    ///
-    /// # Errors
-    /// Those of [`ApprovalRequest::undo`].
     pub fn judge_undo(
         &self,
         scope: UndoScope,
@@ -141,7 +136,6 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns the edits that undo hunks, in order; or the hunks whose words changed since.
     fn inverse(
         &self,
         indices: &[usize],
@@ -185,7 +179,6 @@ impl ApprovalRequest {
         self.clock.deadline_ms = None;
     }
 
-    /// Returns the indices of the hunks to undo.
     fn accepted(&self, ids: Option<&[HunkId]>) -> Result<Vec<usize>, DecisionError> {
         let is_accepted = |hunk: &Hunk| hunk.status == HunkStatus::Accepted;
         let Some(ids) = ids else {
@@ -215,7 +208,6 @@ impl ApprovalRequest {
 }
 
 impl TouchedPolicy<'_> {
-    /// Returns `true` if the words of this hunk may be overwritten.
     fn allows(self, since: &TouchedSince) -> bool {
         match self {
             Self::Refuse => false,
@@ -229,7 +221,6 @@ fn no_place() -> DecisionError {
     DecisionError::InvalidDecision { reason: InvalidDecisionReason::DoesNotFit }
 }
 
-/// Returns the edits that undo a hunk; `None`: it has no place in the text.
 fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>> {
     let mut edits = Vec::with_capacity(hunk.inverse.len());
     let mut done = 0;
@@ -244,14 +235,13 @@ fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>
     Some(edits)
 }
 
-/// Returns `true` if the text differs from the words that the hunk put there.
 fn is_touched(hunk: &Hunk, edits: &[HunkEdit]) -> bool {
     let differs = |(part, edit): (&HunkPart, &HunkEdit)| part.conflict || edit.base != part.base;
     hunk.inverse.iter().zip(edits).any(differs)
 }
 
-/// Returns the text from the first of a hunk's edits to the last, and the text that they would
-/// restore; if the hunk is moved, without the words between its places.
+/// Returns the text that the edits of a hunk replace, and the text that they would restore; of a
+/// moved hunk without the words between its places.
 fn touched_since(hunk: &Hunk, edits: &[HunkEdit], text: &Text) -> Option<TouchedSince> {
     if hunk.is_moved() {
         let stands = edits.iter().map(|it| it.base.as_str()).collect();
@@ -271,8 +261,7 @@ fn touched_since(hunk: &Hunk, edits: &[HunkEdit], text: &Text) -> Option<Touched
 }
 
 impl Hunk {
-    /// Makes the hunk pending again after its inverse was applied; `apply` has left in `inverse`
-    /// the places of the old words.
+    /// Makes the hunk pending again; `apply` has left in `inverse` the places of the old words.
     fn reopen(&mut self, after: &Text) {
         let restored = std::mem::take(&mut self.inverse);
         match (restored.as_slice(), self.parts.len()) {

@@ -12,7 +12,6 @@ use crate::{
 };
 use copydesk_document::{ChangeSet, Text};
 
-/// Planned acceptance or rejection of a hunk, with the votes that it has afterwards.
 pub(super) struct JudgedHunk {
     pub plan: HunkPlan,
     pub votes: Option<Vec<Vote>>,
@@ -20,11 +19,9 @@ pub(super) struct JudgedHunk {
     pub is_decided: bool,
 }
 
-/// Effect of a [`Decision`] that was judged.
 pub(super) enum JudgedEffect {
     /// A call without hunks is approved, with the edited input and its preview if there are any.
     ApproveCall(Option<Value>, Option<UpdatedPreview>),
-    /// A call without hunks is refused.
     RefuseCall,
     /// Hunks are decided; the edits, in order, make the change.
     Hunks(Vec<JudgedHunk>, Vec<HunkEdit>, Option<ChangeSet>),
@@ -49,8 +46,7 @@ impl JudgedDecision<'_> {
 }
 
 impl ApprovalRequest {
-    /// Carries out a decision that was judged on this request and `text`, with nothing changed
-    /// since.
+    /// Carries out a decision, with nothing changed since it was judged on this request and `text`.
     pub fn carry_out(
         &mut self,
         judged: JudgedDecision<'_>,
@@ -104,7 +100,6 @@ impl ApprovalRequest {
         DecisionOutcome { resolved: Some(status), ..self.outcome() }
     }
 
-    /// Decides hunks, and maps the others over the change.
     fn take(
         &mut self,
         hunks: Vec<JudgedHunk>,

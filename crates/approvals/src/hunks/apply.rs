@@ -12,13 +12,10 @@ use copydesk_document::provenance::{FormerPlace, PlacementOrigin, WordPlacement}
 use copydesk_document::{ChangeError, ChangeSet, Text, TextEdit, utf16_len};
 use copydesk_ids::{HunkId, RuleId, Version};
 
-/// Person or rule that decides, and the time.
 pub(crate) struct DecidedBy {
     pub by: Person,
     pub at_ms: u64,
-    /// Remembered rule that decides in place of `by`.
     pub rule: Option<RuleId>,
-    /// Rule that `by` wishes for with the decision.
     pub wish: Option<RuleId>,
 }
 
@@ -28,8 +25,7 @@ impl DecidedBy {
         ClosedBy { by, at_ms: self.at_ms, rule, unasked: None }
     }
 
-    /// Returns a vote for `text` over the words `seen`; `under` is what it takes beyond what the
-    /// request takes.
+    /// Returns a vote; `under` is what it takes beyond what the request takes.
     pub fn vote(
         &self,
         text: Option<String>,
@@ -41,37 +37,27 @@ impl DecidedBy {
     }
 }
 
-/// Options for accepting a hunk.
 #[derive(Clone, Copy)]
 pub(crate) struct AcceptKind<'a> {
-    /// Text to put instead of the proposed words.
     pub text: Option<&'a str>,
-    /// `true` to accept although the words were changed.
     pub force: bool,
-    /// Text the person saw in the range.
     pub seen: Option<&'a str>,
 }
 
-/// An edit and the hunk it comes from, by its index.
 pub(crate) struct HunkEdit {
     pub index: usize,
-    /// Rank of the part it comes from.
     pub rank: u32,
     pub edit: TextEdit,
-    /// Text in the range now.
     pub base: String,
-    /// Origin of the inserted words; `None`: unknown.
     pub origin: Option<PlacementOrigin>,
 }
 
-/// Result of applying hunks.
 #[derive(Default)]
 pub(crate) struct AppliedHunks {
     /// Open hunks whose place is not the one the general rule gives.
     pub put: Vec<HunkId>,
     /// The same of hunks that are not open.
     pub displaced: Vec<HunkId>,
-    /// Words that the change puts into the text.
     pub placed: Vec<WordPlacement>,
 }
 
@@ -132,9 +118,8 @@ pub(crate) fn hunk_edits(
     Some(edits)
 }
 
-/// Returns the nearest place to insert words that is not inside words another part would replace.
-///
-/// A place can get inside: words that are deleted and typed again come in before the words to be
+/// Returns the nearest place to insert words that is not inside words another part would replace. A
+/// place can get inside: words that are deleted and typed again come in before the words to be
 /// added in front of them.
 fn beside_words(hunks: &[Hunk], this: (u32, usize, usize), at: usize) -> usize {
     let pending = hunks.iter().enumerate().filter(|(_, h)| h.status == HunkStatus::Pending);
@@ -150,9 +135,7 @@ fn beside_words(hunks: &[Hunk], this: (u32, usize, usize), at: usize) -> usize {
 }
 
 /// Sorts edits by position and returns the hunks whose edits overlap, which cannot be applied
-/// together.
-///
-/// Overlaps happen only with force: a hunk in conflict reaches outward, perhaps over its neighbour.
+/// together: with force, a hunk in conflict reaches outward, perhaps over its neighbour.
 pub(crate) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
     edits.sort_by_key(|e| (e.edit.from, e.edit.to, e.rank, e.index));
     let overlaps = edits.windows(2).filter(|pair| pair[1].edit.from < pair[0].edit.to);
@@ -163,7 +146,6 @@ pub(crate) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
     indices
 }
 
-/// Returns the change that sorted edits make; `None` if they leave the text as it is.
 pub(crate) fn change_of(
     edits: &[HunkEdit],
     text: &Text,
@@ -220,10 +202,8 @@ impl ApprovalRequest {
         applied
     }
 
-    /// Maps the hunks that were not accepted now over a change made of accepted ones.
-    ///
-    /// Follows the general rule, except for insertions: they keep their order in the proposal,
-    /// whichever hunk is accepted first.
+    /// Maps the other hunks over a change made of accepted ones. Insertions keep their order in the
+    /// proposal, whichever hunk is accepted first.
     pub(crate) fn rebase_siblings(
         &mut self,
         edits: &[HunkEdit],
@@ -258,8 +238,8 @@ impl ApprovalRequest {
     }
 }
 
-/// Returns the words of `edit` that a moved hunk takes from another place without a change, as
-/// units of what is inserted, and where they stood: moving words does not make them the AI's.
+/// Returns the words that a moved hunk takes from another place unchanged, as units of what is
+/// inserted, and where they stood: moving words does not make them the AI's.
 fn former_place(
     edits: &[HunkEdit],
     index: usize,

@@ -1,8 +1,5 @@
-//! Changes whose words are in the text already because an equal change was accepted from another
-//! request.
-//!
-//! The result is sent to every editor when it occurs: only the server knows what was accepted and
-//! which request it came from.
+//! Changes that are in the text already because another request with an equal change was accepted.
+//! Every editor is sent the result: only the server knows which request it came from.
 
 use crate::{ApprovalRequest, ClosedBy, Hunk, HunkReason, HunkStatus};
 use copydesk_document::{ChangeSet, Text};
@@ -14,8 +11,7 @@ impl Hunk {
         self.status == HunkStatus::Obsolete && self.reason == Some(HunkReason::AlreadyInText)
     }
 
-    /// Returns `true` if `change` has put into the text what this hunk would put there. `after` is
-    /// the text after `change`, and the hunk has been mapped over it.
+    /// Returns `true` if `change` has put into the text what this hunk, mapped over it, would put.
     fn was_done_by(&self, change: &ChangeSet, after: &Text) -> bool {
         if let [part] = self.parts.as_slice()
             && part.is_insertion()
@@ -34,8 +30,7 @@ impl Hunk {
 
 impl ApprovalRequest {
     /// Closes the hunks whose change was just made by the accepted `change` of another request, and
-    /// returns them. If no hunk is open any more, the request has ended. The request must have been
-    /// mapped over `change`; `after` is the text after it.
+    /// returns them. The request must have been mapped over `change`; `after` is the text after it.
     pub fn close_duplicates(
         &mut self,
         change: &ChangeSet,

@@ -1,9 +1,8 @@
-//! Reasons why a hunk is not simply waiting: decided as values, stored and sent as sentences.
+//! Reasons for the status of a hunk: decided as values, stored and sent as sentences.
 
 use serde::{Deserialize, Serialize};
 
-/// Reason for the status of a [`Hunk`](crate::Hunk). It is stored, and shown to people,
-/// as the sentence of [`HunkReason::as_str`].
+/// Reason for the status of a [`Hunk`](crate::Hunk).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum HunkReason {
@@ -22,7 +21,6 @@ pub enum HunkReason {
 }
 
 impl HunkReason {
-    /// Reasons with a fixed sentence.
     const KNOWN: [Self; 5] = [
         Self::WordsChanged,
         Self::PlaceRemoved,

@@ -18,10 +18,7 @@ pub enum OpenUndo {
 impl ApprovalRequest {
     /// Undoes what leaves hunks open: a split, named by the hunk that was split, or votes of `who`.
     /// Without `hunks` it is votes if nothing was accepted. Returns `None` if the undo is about
-    /// neither; then nothing has changed.
-    ///
-    /// # Errors
-    /// [`DecisionError`] if `who` may not decide, or if it is too late.
+    /// neither.
     pub fn undo_open(
         &mut self,
         hunks: Option<&[HunkId]>,
@@ -80,7 +77,6 @@ impl ApprovalRequest {
         Ok(ids)
     }
 
-    /// Returns `true` if a hunk of this name was a part of one that is whole again.
     pub(crate) fn was_joined(&self, id: &HunkId) -> bool {
         let Some((whole, number)) = id.as_str().rsplit_once('.') else { return false };
         let number = number.parse().unwrap_or(0);

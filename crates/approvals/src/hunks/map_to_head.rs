@@ -1,5 +1,4 @@
-//! Mapping of a change made on an older version to the newest one; what conflicts goes back to the
-//! agent.
+//! Mapping of a change made on an older version to the newest one.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +7,7 @@ use crate::{Hunk, HunkDraft, HunkStatus, ToolReport};
 use copydesk_document::{ChangeError, ChangeSet, PositionError, Text};
 use copydesk_ids::RequestId;
 
-/// A change that was not shown to people because they had changed its words before it arrived.
+/// A change that was not shown because people had changed its words before it arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnedHunk {
     /// Text that the agent had read.
@@ -30,9 +29,6 @@ pub struct ArrivedHunks {
 
 impl ArrivedHunks {
     /// Maps `drafts`, made on `base`, over `updates`, the changes committed since, oldest first.
-    ///
-    /// # Errors
-    /// [`ChangeError`] if the drafts do not fit `base` or the updates do not follow from it.
     pub fn map<'a>(
         request: &RequestId,
         drafts: Vec<HunkDraft>,
@@ -80,7 +76,6 @@ impl ArrivedHunks {
     }
 }
 
-/// Numbers the parts in the order of the text, if the hunks are not in that order.
 fn rank(hunks: &mut [Hunk]) {
     if !hunks.iter().any(Hunk::is_moved) {
         return;
@@ -93,7 +88,6 @@ fn rank(hunks: &mut [Hunk]) {
     }
 }
 
-/// Returns drafts, each with the paragraph it is in.
 fn grouped(mut drafts: Vec<HunkDraft>, base: &Text) -> Result<Vec<HunkDraft>, PositionError> {
     if drafts.iter().any(|draft| draft.group.is_some()) {
         return Ok(drafts);
@@ -119,7 +113,6 @@ impl ReturnedHunk {
         Self { base: hunk.base(), proposed: hunk.proposed(), now }
     }
 
-    /// Formats the change as one line for the model.
     pub(crate) fn line(&self) -> String {
         let Self { base, proposed, now } = self;
         format!(

@@ -1,5 +1,4 @@
-//! Hunks of a request: mapped over updates, recognised as already in the text, applied, split,
-//! joined.
+//! Hunks of a request: mapped over updates, applied, split, joined.
 
 pub(crate) mod apply;
 pub(crate) mod duplicate;

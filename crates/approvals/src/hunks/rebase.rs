@@ -1,8 +1,8 @@
-//! Rebase of hunks over one committed update.
+//! Rebase of hunks over one committed update at a time, in order.
 //!
-//! Updates are taken one at a time, in order. A part moves with its words. A part is in conflict
-//! only while the words to replace are not what they were. `web/src/review/state` follows the
-//! same rules, so server and client need not send each other the result.
+//! A part moves with its words, and is in conflict only while the words to replace are not what
+//! they were. `web/src/review/state` follows the same rules, so server and client need not send
+//! each other the result.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -16,16 +16,12 @@ use copydesk_document::{ChangeSet, InsertSide, PositionIndex, Text};
 pub struct CommittedUpdate<'a> {
     change: PositionIndex<'a>,
     after: TextAfter<'a>,
-    /// Start of the first changed range, in the text before the update; greater than `last` if
-    /// nothing changed.
+    /// First changed unit of the text before; greater than `last` if nothing changed.
     first: usize,
-    /// End of the last changed range, in the text before the update.
     last: usize,
-    /// Difference in length that the update makes, in UTF-16 units.
     growth: isize,
 }
 
-/// Text after an update.
 #[derive(Clone, Debug)]
 enum TextAfter<'a> {
     Known(&'a Text),
@@ -63,7 +59,6 @@ impl<'a> CommittedUpdate<'a> {
         Self { change: change.index(), after, first, last, growth }
     }
 
-    /// Returns `true` if the range now reads `words`; `None` if it is no range of the text.
     fn reads(&self, range: Range<usize>, words: &str) -> Option<bool> {
         let after = match &self.after {
             TextAfter::Known(after) => after,
@@ -85,7 +80,6 @@ impl<'a> CommittedUpdate<'a> {
             .any(|s| if s.is_empty() { from < s.start } else { s.start.max(from) < s.end.min(to) })
     }
 
-    /// Returns `true` if a deletion covers the place `at`.
     fn removes_place(&self, at: usize) -> bool {
         self.change.changed_sections_at(at).take_while(|s| s.start < at).any(|s| at < s.end)
     }
@@ -118,7 +112,6 @@ impl Hunk {
         }
     }
 
-    /// Updates the status of an undecided hunk from its parts.
     pub(crate) fn update_conflict_status(&mut self) -> RebaseOutcome {
         let (status, reason) = match self.status {
             HunkStatus::Streaming
@@ -152,8 +145,7 @@ impl Hunk {
 }
 
 impl HunkPart {
-    /// Moves the part. Returns `true` if the update came near enough that the conflict may have
-    /// changed.
+    /// Moves the part. Returns `true` if the conflict may have changed.
     fn rebase(&mut self, update: &CommittedUpdate) -> bool {
         if self.to < update.first {
             return false;

@@ -1,5 +1,5 @@
-//! Split of a hunk into one hunk for each of its parts, where somebody wants to decide them singly.
-//! Parts that are one structure, such as the two marks of a bold passage, stay together.
+//! Split of a hunk into one hunk for each of its parts, to be decided singly. Parts that are one
+//! structure, such as the two marks of a bold passage, stay together.
 
 use std::ops::Range;
 
@@ -15,12 +15,7 @@ use copydesk_ids::permissions::Principal;
 
 impl ApprovalRequest {
     /// Replaces an open hunk of several parts by one hunk for each part, and returns the new ones.
-    /// Parts that are one structure are one of them, with the parts between. Votes for the proposed
-    /// words count for each.
-    ///
-    /// # Errors
-    /// [`DecisionError`] if the hunk is unknown, if `who` may not decide, if it is too late, or if
-    /// the hunk cannot be split.
+    /// Parts that are one structure stay one. Votes for the proposed words count for each.
     pub fn split(
         &mut self,
         id: &HunkId,
@@ -58,12 +53,10 @@ impl ApprovalRequest {
         Ok(ids)
     }
 
-    /// Returns `true` if a hunk of this name was split, or was a part of one that was joined.
     pub(crate) fn was_replaced(&self, id: &HunkId) -> bool {
         self.was_split(id) || self.hunk(id).is_none() && self.was_joined(id)
     }
 
-    /// Returns `true` if a hunk of this name was split.
     pub(crate) fn was_split(&self, id: &HunkId) -> bool {
         self.hunks.iter().any(|hunk| hunk.split_of.as_ref() == Some(id))
     }
@@ -85,7 +78,6 @@ impl Hunk {
         part_groups(&words, &parts)
     }
 
-    /// Returns one hunk for each run of parts.
     fn split(&self, groups: &[Range<usize>]) -> Vec<Self> {
         let words = [self.around.0.as_str(), &self.base(), &self.around.1].concat();
         let gap = |number: usize| self.gaps.get(number).map_or("", String::as_str);
@@ -116,14 +108,12 @@ impl Hunk {
     }
 }
 
-/// Returns the end of a text, as long as what is stored around a hunk.
 fn last_units(text: &str) -> String {
     let starts = text.char_indices().map(|(at, _)| at);
     let start = starts.rev().take_while(|at| utf16_len(&text[*at..]) <= AROUND).last();
     start.map_or("", |start| &text[start..]).to_owned()
 }
 
-/// Returns the start of a text, as long as what is stored around a hunk.
 fn first_units(text: &str) -> String {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let end = ends.take_while(|at| utf16_len(&text[..*at]) <= AROUND).last();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::preview::Preview;
 
-/// Size of a change and the file it names, as policies and rules by size and path need them.
+/// Size of a change and the file it names, for policies and rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeExtent {
     /// UTF-16 units deleted plus inserted; `None`: unknown, which counts as large.

@@ -3,9 +3,8 @@
 //!
 //! A port of `SequenceMatcher` with `isjunk=None`: the longest run of equal lines first, then the
 //! ranges on either side of it. A line that makes up more than a hundredth of a text of 200 lines
-//! or more begins no run (`autojunk`). On very similar texts this can take the square of their
-//! length and more, so it stops after a fixed number of steps, which gives the same result every
-//! time.
+//! or more begins no run (`autojunk`). It stops after a fixed number of steps, because it can take
+//! the square of the length and more.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,19 +16,14 @@ const AUTOJUNK_LINES: usize = 200;
 /// Largest number of replaced lines, on either side, for which [`both_ends`] is tried.
 const MOST_REPLACED: usize = 16;
 
-/// A run of equal lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EqualLines {
-    /// First line in the old text.
     pub(crate) old: usize,
-    /// First line in the new text.
     pub(crate) new: usize,
-    /// Number of lines.
     pub(crate) len: usize,
 }
 
-/// Returns the runs of equal lines, in order, no two of them adjacent in both texts; `None`: it
-/// takes more than `steps`.
+/// Returns the runs of equal lines, in order; `None`: it takes more than `steps`.
 pub(crate) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<EqualLines>> {
     both_ends(old, new).or_else(|| by_longest(old, new, steps))
 }
@@ -37,9 +31,8 @@ pub(crate) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Optio
 /// Returns the runs at the start and at the end, where there are no others: as in most proposals,
 /// some lines in the middle are replaced by others that occur nowhere else.
 ///
-/// Then each run lies at one end of the old text and at one end of the new one. No run is longer
-/// than the longer of these two, and no run of that length comes before it, so it is found first,
-/// and the other one in what is left.
+/// Then no run is longer than the longer of these two, and no run of that length comes before it,
+/// so it is found first, and the other one in what is left.
 fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<EqualLines>> {
     let (head, tail) = same_ends(old, new);
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
@@ -59,7 +52,6 @@ fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<EqualLines>> {
     holds.then(|| ends.into_iter().filter(|block| block.len > 0).collect())
 }
 
-/// Counts the equal lines at the start, and of the others those at the end.
 fn same_ends(old: &[&str], new: &[&str]) -> (usize, usize) {
     let same = |(a, b): &(&&str, &&str)| a == b;
     let head = old.iter().zip(new).take_while(same).count();
@@ -176,7 +168,6 @@ impl LineMatcher {
         Some(self.extended(best, &old, &new))
     }
 
-    /// Extends a run by the popular lines on either side.
     fn extended(
         &self,
         mut block: EqualLines,

@@ -8,8 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::{ApprovalRequest, Hunk};
 use copydesk_ids::{HunkId, hex};
 
-/// Preview hash of a request, computed when it is first needed. It is no part of what a request
-/// is, so it does not count when requests are compared.
+/// Preview hash, computed when it is first needed; does not count when requests are compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CachedHash(OnceLock<Box<str>>);
 
@@ -30,7 +29,6 @@ impl ApprovalRequest {
         cached.to_string()
     }
 
-    /// Computes what [`Self::preview_hash`] returns.
     pub(crate) fn compute_hash(&self) -> String {
         self.hash_of(|hunk| &hunk.id)
     }
@@ -68,8 +66,7 @@ impl ApprovalRequest {
     }
 }
 
-/// Writes JSON with sorted keys and no white space, so that the hash is stable across storing and
-/// loading.
+/// Writes JSON with sorted keys and no white space, so that the hash is the same after loading.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -97,7 +94,6 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a JSON string.
 fn quote(text: &str, out: &mut Vec<u8>) {
     // Writing to a vector cannot fail, and every string can be written as JSON.
     let _ = serde_json::to_writer(out, text);

@@ -1,5 +1,4 @@
-//! Stored form of a preview: of the new text only the difference to the old one, because most
-//! changes are small and texts are long.
+//! Stored form of a preview: of the new text only the difference, because most changes are small.
 
 use std::sync::Arc;
 
@@ -10,7 +9,6 @@ use copydesk_document::diff::common_ends;
 
 use crate::preview::{Preview, PreviewKind, PreviewWarning};
 
-/// Stored fields of a [`Preview`].
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredPreview {
     kind: PreviewKind,
@@ -28,14 +26,16 @@ pub(crate) struct StoredPreview {
     warnings: Vec<PreviewWarning>,
 }
 
-/// New text, stored relative to the old one.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredAfter {
-    /// Whole text.
     Whole(Arc<str>),
     /// Text between the `head` bytes and the `tail` bytes that are equal in both texts.
-    Between { head: usize, text: String, tail: usize },
+    Between {
+        head: usize,
+        text: String,
+        tail: usize,
+    },
 }
 
 impl StoredAfter {
@@ -45,7 +45,6 @@ impl StoredAfter {
         Self::Between { head, text: text[head..text.len() - tail].to_owned(), tail }
     }
 
-    /// Returns the whole text; `None` if it does not fit `before`.
     fn whole(self, before: Option<&str>) -> Option<Arc<str>> {
         match self {
             Self::Whole(text) => Some(text),

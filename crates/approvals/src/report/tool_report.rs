@@ -1,4 +1,4 @@
-//! Result of a tool call as the model is told it.
+//! Result of a tool call as it is reported to the model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub struct ToolReport {
 /// Known part of a report before the decision is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportState {
-    /// Changes are still open: the model is told nothing yet.
+    /// Changes are still open; the model gets nothing yet.
     Waiting {
         /// Lines about the changes and remarks of people so far, each after a line break.
         so_far: String,
@@ -34,7 +34,6 @@ pub enum ReportState {
     Complete,
 }
 
-/// Quotes words on one line, cut if long.
 pub(crate) fn quoted(words: &str) -> String {
     let mut short: String = words.chars().take(QUOTE_CHARS).collect();
     if short.len() < words.len() {

@@ -1,5 +1,4 @@
-//! Events after the decision about a request: the execution of its call, the undo of what the call
-//! did, and the request that repeats it.
+//! Events after the decision about a request.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +23,7 @@ pub struct RequestAftermath {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionState {
-    /// The call was begun. If nothing is running it any more, its progress is unknown.
+    /// The call was begun; its progress is unknown unless something runs it.
     Begun {
         /// Time of the start, in milliseconds since 1970.
         at_ms: u64,

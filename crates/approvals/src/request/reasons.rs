@@ -7,7 +7,6 @@ use crate::{Decision, Hunk, HunkStatus};
 use copydesk_ids::HunkId;
 
 impl ApprovalRequest {
-    /// Notes the reason of a decision at the hunks that it rejected.
     pub(crate) fn note_reason(&mut self, decision: &Decision, decided: &[HunkId]) {
         let Some(feedback) = &decision.feedback else { return };
         let decided: HashSet<_> = decided.iter().collect();

@@ -10,7 +10,6 @@ use copydesk_ids::RuleId;
 use copydesk_ids::permissions::Principal;
 
 impl ApprovalRequest {
-    /// Returns `true` if people must be asked whatever they have approved before.
     fn is_always_asked_about(&self) -> bool {
         let Preview { kind, warnings, .. } = &self.proposal.action.preview;
         self.status != RequestStatus::Pending
@@ -19,8 +18,7 @@ impl ApprovalRequest {
             || !warnings.is_empty()
     }
 
-    /// Returns `true` if `rule` allows the request. Does not check that the rule's maker may decide
-    /// it.
+    /// Returns `true` if `rule` allows the request, if its maker may decide it.
     pub fn is_covered_by(&self, rule: &ApprovalRule) -> bool {
         let RememberWish { id: _, scope, path, max_units, author: _ } = &rule.remember;
         let proposal = &self.proposal;
@@ -63,7 +61,6 @@ impl ApprovalRequest {
         deciding
     }
 
-    /// Refuses a wish that no rule can be made of.
     pub(crate) fn check_wish(
         &self,
         wish: &RememberWish,
@@ -105,9 +102,8 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// Returns the rules to be made now, after a decision: for something that was accepted, those
-    /// that people wished for with their votes for it. A wish whose vote was not enough stays with
-    /// the request as long as the vote does.
+    /// Returns the rules to be made now: of what was accepted, those wished for with votes for it.
+    /// The wish of a vote that was not enough stays with the request as long as the vote does.
     pub fn granted(&mut self, outcome: &DecisionOutcome) -> Vec<ApprovalRule> {
         self.decisions.wishes.extend(outcome.rule.clone());
         let decided = self.hunks_named(&outcome.decided).into_iter();
@@ -131,7 +127,6 @@ impl ApprovalRequest {
         made
     }
 
-    /// Forgets the wishes whose votes are gone.
     pub(super) fn forget_lost_wishes(&mut self) {
         if self.decisions.wishes.is_empty() {
             return;
@@ -143,7 +138,6 @@ impl ApprovalRequest {
         self.decisions.wishes = wishes.into_iter().filter(stands).collect();
     }
 
-    /// Makes the rule of a wish.
     pub(crate) fn rule(&self, wish: RememberWish, moment: &DecidedBy) -> ApprovalRule {
         let author = wish.author.map(|_| self.proposal.requester.clone());
         ApprovalRule {

@@ -39,15 +39,13 @@ pub enum RequestSource {
 }
 
 impl RequestSource {
-    /// Returns `true` if an outside program made the call and waits for its result: an MCP client,
-    /// or a client of the Messages API.
+    /// Returns `true` if an outside program made the call and waits for its result.
     pub fn is_waiting_program(self) -> bool {
         matches!(self, Self::Mcp | Self::MessagesApi)
     }
 }
 
-/// Author of the tracked changes of an imported file. The name is what the file claims, not an
-/// account of this server.
+/// Author of tracked changes. The name is what the file claims, not an account of this server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimedAuthor {
     /// Name in the file.

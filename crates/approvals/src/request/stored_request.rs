@@ -1,8 +1,8 @@
 //! Stored form of a request that waits: its body, and the parts that changed since it was written.
 //! A decision about one of many hunks need not write the others.
 //!
-//! Each part has the version of its positions, so a request is read by mapping it along the log:
-//! a part that was stored later takes its place once its version is reached.
+//! Each part has the version of its positions, so a part that was stored later takes its place once
+//! mapping along the log has reached its version.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -50,8 +50,6 @@ impl StoredPart {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRequest {
     request: ApprovalRequest,
-    /// Parts whose version is not reached yet, in the order of their versions; hunks with their
-    /// index.
     later: VecDeque<(usize, StoredPart)>,
 }
 
@@ -75,11 +73,8 @@ impl StoredRequest {
         stored
     }
 
-    /// Parses a request as it is stored. Each of `parts` has the id of its hunk, which is empty for
-    /// everything but the hunks, its version and its JSON.
-    ///
-    /// # Errors
-    /// [`serde_json::Error`] if the body or a part is no JSON of its kind.
+    /// Parses a request as it is stored, with its parts: the id of the hunk (empty for the head),
+    /// the version and the JSON of each.
     pub fn read<'p>(
         body: &str,
         parts: impl Iterator<Item = (&'p str, Version, &'p str)>,
@@ -112,8 +107,7 @@ impl StoredRequest {
         advanced
     }
 
-    /// Returns the request with all its parts. Positions are right only if all versions were
-    /// reached ([`Self::newest`]).
+    /// Returns the request with all its parts; positions are right only at [`Self::newest`].
     pub fn finish(mut self) -> ApprovalRequest {
         for (index, part) in std::mem::take(&mut self.later) {
             self.request.take_part(index, part);
@@ -132,8 +126,7 @@ impl StoredRequest {
 }
 
 impl ApprovalRequest {
-    /// Returns everything that can change while the request waits, apart from its hunks and its
-    /// preview.
+    /// Returns everything that can change while the request waitsbut hunks and preview.
     pub fn head(&self) -> RequestHead {
         RequestHead {
             status: self.status,

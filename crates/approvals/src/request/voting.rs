@@ -13,9 +13,9 @@ use copydesk_ids::{HunkId, RuleId, UserId};
 
 impl Hunk {
     /// Returns the votes that count now: those for what could be accepted at present, and, where
-    /// more than one person was needed, those with which the hunk was accepted. A vote for words
-    /// that somebody changed since does not count while they are changed, and a vote that permits
-    /// to overwrite changed words counts only then.
+    /// more than one person was needed, those with which the hunk was accepted. Votes for words
+    /// that were changed since count only once the words are back; votes that permit to overwrite
+    /// changed words, only while they are changed.
     pub fn counted_votes(&self) -> Vec<&Vote> {
         let counted = |vote: &&Vote| match (self.status, &self.decided) {
             (HunkStatus::Accepted, Some(decided)) => {
@@ -42,8 +42,7 @@ impl ApprovalRequest {
             .collect()
     }
 
-    /// Counts the votes on what is open. A request has as many votes as the open hunk with the
-    /// fewest, and needs as many as the hunk that needs most.
+    /// Counts the votes on what is open: the fewest of an open hunk, and the most needed.
     pub fn votes(&self) -> VoteCount {
         let need = self.requires().need();
         if !self.status.is_open() {
@@ -63,21 +62,18 @@ impl ApprovalRequest {
         VoteCount { have: have.min(need), need }
     }
 
-    /// Returns the votes on what is open, where one is not enough.
     pub(super) fn open_votes(&self) -> impl Iterator<Item = &Vote> {
         let on_hunks =
             self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
         self.decisions.votes.iter().chain(on_hunks)
     }
 
-    /// Returns the people who voted, where one vote is not enough; a person may be listed more than
-    /// once.
+    /// Returns the people who voted, where one vote is not enough; perhaps more than once.
     pub fn voters(&self) -> impl Iterator<Item = &UserId> {
         self.open_votes().map(|vote| &vote.by.user)
     }
 
-    /// Returns the people who voted and may no longer decide what they voted for. `people` are all
-    /// holders of a valid token.
+    /// Returns the voters who may no longer decide. `people` are all holders of a valid token.
     pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
         let ProposedCall { policy, requester, document, .. } = &self.proposal;
         let may = |vote: &&Vote| {
@@ -114,12 +110,8 @@ impl ApprovalRequest {
         hunk.is_some_and(|hunk| hunk.votes.iter().any(|vote| vote.by.user == *who))
     }
 
-    /// Withdraws the votes of `who` on open hunks, or on the request if it has none: those of
-    /// `only`, or all of them. Returns the hunks that are voted otherwise now. The rule that `who`
-    /// wished for with a vote is forgotten with it.
-    ///
-    /// # Errors
-    /// [`DecisionError`] if `who` may not decide, or if it is too late.
+    /// Withdraws the votes of `who`, and the rule wished for with them, on the open hunks of `only`
+    /// or all, or on the request if it has none. Returns the hunks that are voted otherwise now.
     pub(crate) fn withdraw_votes(
         &mut self,
         only: Option<&[HunkId]>,
@@ -178,8 +170,7 @@ impl ApprovalRequest {
     }
 
     /// Changes the requirement to that of other policies. Votes that are enough under the new
-    /// policies are cleared, because no voter meant their vote to be the last one needed: who still
-    /// wants it votes again.
+    /// policies are cleared, because no voter meant their vote to be the last one needed.
     pub fn follow_policy(&mut self, requirements: &DecisionRequirements) {
         self.set_policy(requirements);
         let policy = self.proposal.policy;
@@ -192,8 +183,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Removes the votes of people who may no longer decide, and returns these people. A decision
-    /// that was already made stays.
+    /// Removes the votes of people who may no longer decide, and returns these people.
     pub fn remove_votes_except(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
         let lost = self.lost_voters(people);
         self.decisions.votes.retain(|vote| !lost.contains(&vote.by.user));
@@ -209,7 +199,7 @@ impl ApprovalRequest {
         rules.filter(|rule| !in_force(rule)).cloned().collect()
     }
 
-    /// Removes the votes of these rules. A decision that was already made stays.
+    /// Removes the votes of these rules.
     pub fn remove_votes_of_rules(&mut self, rules: &BTreeSet<RuleId>) {
         let stays = |vote: &Vote| vote.rule.as_ref().is_none_or(|rule| !rules.contains(rule));
         self.decisions.votes.retain(stays);
