@@ -25,7 +25,7 @@ pub enum RuleEffect {
     Allow,
     /// People are asked, whatever else was allowed.
     Ask,
-    /// The call is refused without asking.
+    /// The call is refused, and nobody is asked.
     Deny,
 }
 

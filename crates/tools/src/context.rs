@@ -43,8 +43,8 @@ pub struct ToolContext {
 /// Identifiers of a call, and its origin.
 #[derive(Clone, Debug)]
 pub struct CallIdentity {
-    /// Id of the request, if there will be one. It is chosen before anything happens, so that a
-    /// restart finds the request again.
+    /// Id of the request, if there will be one; chosen first, so that a restart finds the request
+    /// again.
     pub request: RequestId,
     /// Session that asked.
     pub session: SessionId,
@@ -84,13 +84,12 @@ pub struct DocumentView {
     pub base: Option<DocumentSnapshot>,
     /// Ranges of `base` that the model has not read.
     pub base_unread: UnreadRanges,
-    /// Document as the model was last told of it; differs from `base` after an earlier call of this
-    /// turn.
+    /// Document as the model last knows it; differs from `base` after an earlier call of this turn.
     pub latest: Option<DocumentSnapshot>,
     /// Ranges of `latest` that the model has not read.
     pub latest_unread: UnreadRanges,
-    /// Other documents as the model has read them. `None` for an external call, whose caller keeps
-    /// track of that itself.
+    /// Other documents as the model has read them; `None` for external calls, whose callers keep
+    /// track.
     pub others: Option<Arc<ReadDocuments>>,
     /// Selection or caret of the person, in UTF-16 units of `base`.
     pub selection: Option<(usize, usize)>,
@@ -152,8 +151,7 @@ pub enum ReadToolPolicy {
     Ask,
 }
 
-/// Part of the document that a call may change. A hook enforces it for every tool
-/// ([`freeze`](super::pipeline::freeze)).
+/// Part of the document that a call may change; see [`freeze`](super::pipeline::freeze).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EditableRange {
     /// Everything: nothing was selected.
@@ -176,10 +174,6 @@ pub enum ApprovalWait {
 
 impl ToolContext {
     /// Returns the document as the model was shown it.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Unread`] or [`ToolError::NoDocument`] if it was shown none.
     pub fn document(&self) -> Result<&DocumentSnapshot, ToolError> {
         self.view.base.as_ref().ok_or(match self.room.unlisted_owner() {
             None => ToolError::Unread,
@@ -187,7 +181,6 @@ impl ToolContext {
         })
     }
 
-    /// Returns this context with another approval mode.
     pub(super) fn with_approval_mode(&self, mode: ApprovalMode) -> Self {
         let approval = ApprovalTerms { mode, ..self.approval.clone() };
         Self { approval, ..self.clone() }
@@ -196,22 +189,16 @@ impl ToolContext {
     /// Reports the progress of the request.
     pub fn report_progress(&self, how: fn(RequestId) -> ApprovalWait) {
         if let Some(progress) = &self.approval.progress {
-            // There may be no receiver.
             progress.send_replace(Some(how(self.call.request.clone())));
         }
     }
 
-    /// Returns the room in which the call was asked for, if it works in another room.
     pub(super) fn asking_room(&self) -> Option<&RoomHandle> {
         let inbox = || self.open_file.is_some().then_some(&self.environment.workspace_inbox);
         self.conversation_room.as_ref().or_else(inbox)
     }
 
     /// Returns the folder of work without a document.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::NoWorkspace`] if there is none.
     pub fn workspace(&self) -> Result<&Workspace, ToolError> {
         self.environment.workspace.as_ref().ok_or(ToolError::NoWorkspace)
     }
@@ -227,10 +214,6 @@ impl ToolContext {
     }
 
     /// Reads the document as it is at this moment.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::NoDocument`] in a conversation without a document, and errors of the room.
     pub async fn read_now(&self) -> Result<DocumentSnapshot, ToolError> {
         // Models must not read the private document of a conversation without a document.
         if self.room.unlisted_owner().is_some() {

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::{ToolEffect, ToolFacts, ToolRegistry, ToolScope, WordsRead};
 
-/// First lines of the table.
 const HEAD: &str = "\
 // Written from crates/tools/src: `COPYDESK_BLESS=1 cargo test -p copydesk-tools --lib editor_table`.
 
@@ -23,7 +22,6 @@ export interface ToolFacts {
 export const TOOLS: readonly ToolFacts[] = [
 ";
 
-/// Row of the table.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct EditorTool {
@@ -46,7 +44,6 @@ impl From<&ToolFacts> for EditorTool {
 }
 
 impl ToolRegistry {
-    /// Returns the table of these tools for the editor.
     pub fn editor_table(&self) -> String {
         let row = |tool: &EditorTool| {
             // A row holds strings and flags: nothing that cannot be serialised.

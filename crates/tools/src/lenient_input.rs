@@ -1,10 +1,9 @@
 //! Reads inputs that a model wrote in another shape than the schema asks for, where only one
 //! meaning is possible: an object as JSON in a text, a number as text, `2.0`, a range as a pair.
-//! Pure.
 
 use serde_json::{Map, Value};
 
-/// Returns the input in the shape of the schema. What cannot be read otherwise stays as it is, and
+/// Returns the input in the shape of the schema. What cannot be read otherwise stays as it is.
 /// `null` members are left out, because models send `null` for fields that they do not want to set.
 pub(super) fn shaped(schema: &Value, input: &Value) -> Value {
     let plain = without_null(input);
@@ -62,7 +61,6 @@ fn shape(schema: &Value, value: Value) -> Value {
     }
 }
 
-/// Returns the schema of a value that is not `null`.
 fn resolved(schema: &Value) -> &Value {
     let ways = ["anyOf", "oneOf"].into_iter().find_map(|way| schema[way].as_array());
     let mut ways = ways.into_iter().flatten().filter(|one| one["type"] != "null");
@@ -72,7 +70,6 @@ fn resolved(schema: &Value) -> &Value {
     }
 }
 
-/// Returns the type of a schema, apart from `null`.
 fn kind(schema: &Value) -> Option<&str> {
     match &resolved(schema)["type"] {
         Value::String(name) => Some(name),
@@ -81,7 +78,6 @@ fn kind(schema: &Value) -> Option<&str> {
     }
 }
 
-/// Returns `true` for the schema of a range: an object of `start` and `end`.
 fn is_range(schema: &Value) -> bool {
     let properties = resolved(schema)["properties"].as_object();
     properties
@@ -95,7 +91,6 @@ fn integer_in(text: &str) -> Option<Value> {
     integer.or_else(|| whole(text.parse().ok().filter(|_| is_number)?))
 }
 
-/// Returns a number without a fraction as an integer, if it is exact.
 fn whole(number: f64) -> Option<Value> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let is_whole = number.fract() == 0.0 && number.abs() <= EXACT;

@@ -1,5 +1,5 @@
-//! Texts that tell the model how a document reads now, so that its next positions fit. Pure, and
-//! bounded for every text.
+//! Texts, bounded in length, that say how a document reads now, so that the model's next positions
+//! fit.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -21,9 +21,8 @@ use super::{
 
 /// Maximum length of changed text in one note, in UTF-16 units.
 const NOTE_LIMIT: usize = 8_000;
-/// Time limit of a comparison of passages. The part that is not compared by then is told as one
-/// passage.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// Time after which a comparison of passages stops; the rest is reported as one passage.
+const DIFF_TIME: Duration = Duration::from_millis(20);
 
 impl ToolContext {
     /// Returns the settings for notes about changes.
@@ -48,8 +47,7 @@ pub fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
     format!("<{kind}-{tag}>\n{text}\n</{kind}-{tag}>")
 }
 
-/// Returns the finished call for a decided proposal. The room has applied what was accepted; this
-/// only tells the model.
+/// Returns the finished call for a decided proposal. The room has applied what was accepted.
 pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
     let ProposalResult { resolution, applied, now, range, explanation, .. } = verdict;
     let proposed = verdict.proposed.as_ref().map(ToString::to_string);
@@ -100,8 +98,8 @@ pub async fn refresh(context: &ToolContext, finished: &mut FinishedCall) {
     }
 }
 
-/// Returns what else a model is told that reads units `from` to `to` of the document as it is now,
-/// and the ranges that it has still not read.
+/// Returns the note for a model that reads units `from` to `to` of the document as it is now, and
+/// the ranges that it has still not read.
 pub fn read(
     context: &ToolContext,
     now: &DocumentSnapshot,
@@ -121,7 +119,7 @@ pub fn read(
 }
 
 /// Returns the ranges that a model has still not read after it reads units `from` to `to` of the
-/// document as it is now and is told nothing else. Passages that changed elsewhere count as unread.
+/// document as it is now, without a note. Passages that changed elsewhere count as unread.
 pub fn read_alone(
     context: &ToolContext,
     now: &DocumentSnapshot,
@@ -145,7 +143,7 @@ pub fn read_alone(
 
 /// Returns the passages in which a document has changed between two snapshots.
 pub fn since(before: &DocumentSnapshot, now: &DocumentSnapshot) -> Vec<ChangedPassage> {
-    let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
+    let limits = DiffLimits { deadline: Some(Instant::now() + DIFF_TIME) };
     passages(&before.text.to_string(), &now.text.to_string(), &limits)
 }
 
@@ -167,12 +165,12 @@ pub struct DocumentNews {
     pub unread: UnreadRanges,
 }
 
-/// Tells how the document reads now, for a model that was last shown `shown` and had not read
-/// `unread` of it. `proposed` is the text that would result if the model's proposal had been
-/// accepted unchanged and nobody else had written.
+/// Returns how the document reads now, for a model that was last shown `shown` and had not read
+/// `unread` of it. `proposed` is the text if the model's proposal had been accepted unchanged and
+/// no one else had written.
 ///
-/// Each passage that reads differently is told. Passages for which there is no room stay unread,
-/// and the note says so.
+/// The note has each passage that reads differently. Passages for which there is no room stay
+/// unread, and the note says so.
 pub fn news(
     shown: &DocumentSnapshot,
     unread: &UnreadRanges,
@@ -183,7 +181,7 @@ pub fn news(
     let version = now.version;
     let (before, after) = (shown.text.to_string(), now.text.to_string());
     let reads_as_proposed = proposed == Some(after.as_str());
-    let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
+    let limits = DiffLimits { deadline: Some(Instant::now() + DIFF_TIME) };
     // Most proposals are accepted unchanged, and then there is nothing to compare.
     let since = if reads_as_proposed && unread.is_empty() {
         Vec::new()
@@ -219,7 +217,6 @@ pub fn news(
         format!("The document is now at version {version}, {} UTF-16 units long.", now.text.len());
     tell(&changed, of, now, tag, &mut unread, &mut text);
     if !unread.is_empty() {
-        // Writing to a string cannot fail.
         let _ = write!(
             text,
             "\nUnits {unread} were changed too, and you have not read them: read them with {reads_with} before you \
@@ -229,12 +226,10 @@ pub fn news(
     DocumentNews { text, unread }
 }
 
-/// Returns the total length of passages as they read now, in UTF-16 units.
 fn size(passages: &[ChangedPassage]) -> usize {
     passages.iter().map(|passage| passage.new.len()).sum()
 }
 
-/// Appends how passages read now, as far as there is room.
 fn tell(
     passages: &[ChangedPassage],
     of: &str,
@@ -263,7 +258,6 @@ fn tell(
             " and".to_owned()
         };
         text.push(if index == 0 { ' ' } else { '\n' });
-        // Writing to a string cannot fail.
         let _ = write!(
             text,
             "Units {} to {} of {of} are now units {} to {}{read} read (data):\n{block}",
@@ -308,7 +302,6 @@ impl TextDifference {
     }
 }
 
-/// Returns a document at version 0, for tests.
 #[cfg(any(test, feature = "rehearsal"))]
 pub fn reading(text: &str) -> DocumentSnapshot {
     use copydesk_approvals::ApprovalSwitch;
@@ -329,7 +322,6 @@ pub fn reading(text: &str) -> DocumentSnapshot {
     }
 }
 
-/// Returns the finished call for an error; nothing was done.
 pub(super) async fn refused(context: &ToolContext, error: &ToolError) -> FinishedCall {
     let mut outcome = ToolOutcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());

@@ -1,15 +1,13 @@
 //! Incremental parser for the input of a call that the model is still writing: the text so far, and
-//! the other fields that are complete. Pure.
+//! the other fields that are complete.
 //!
 //! Pieces may be cut anywhere, also within an escape or between the halves of a surrogate pair. The
 //! text so far is always a prefix of the text that `serde_json` reads in the end. Input that is no
-//! JSON object stops growing: the complete answer is checked before anything acts on it. Nothing is
-//! ever executed from here.
+//! JSON object stops growing. Nothing is executed from here: the complete answer is checked first.
 
 use serde_json::{Map, Value};
 
-/// Maximum size in bytes of another field that is kept while it grows. Longer fields are not known
-/// before the end.
+/// Maximum size in bytes of another field before the end; longer ones are known only then.
 const OTHER_LIMIT: usize = 4_096;
 
 /// JSON object that is being written.
@@ -21,36 +19,27 @@ pub struct PartialInput {
     place: JsonPlace,
 }
 
-/// Place of the next character in the JSON.
 #[derive(Debug)]
 enum JsonPlace {
-    /// Place before the object.
     Outside,
-    /// Place before a name, or before the end of the object.
     BeforeName,
-    /// Place within a name, with its JSON so far.
     Name(String, EscapePending),
-    /// Place after a name.
     AfterName(String),
-    /// Place before a value.
     BeforeValue(String),
-    /// Place within the text.
     Text(StringState),
-    /// Place within another value, with its name and its JSON so far.
     Other(String, RawValueState),
     /// Place after the object, or in input that cannot be read.
     Over,
 }
 
-/// State of a name: `Yes` if its last character was a backslash that escapes the next one.
+/// `Yes` if the last character was a backslash that escapes the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapePending {
     No,
     Yes,
 }
 
-/// State within a string. `high` is the first half of a surrogate pair whose second half has not
-/// come yet.
+/// State within a string; `high` is the first half of a surrogate pair that lacks the second.
 #[derive(Clone, Copy, Debug)]
 struct StringState {
     escape: EscapeState,
@@ -65,7 +54,6 @@ enum EscapeState {
     Hex(u8, u16),
 }
 
-/// JSON of a value that is only collected.
 #[derive(Debug, Default)]
 struct RawValueState {
     json: String,
@@ -134,7 +122,6 @@ impl PartialInput {
         }
     }
 
-    /// Reads one character of the text's JSON.
     fn letter(&mut self, StringState { escape, high }: StringState, c: char) -> JsonPlace {
         let goes_on = |escape, high| JsonPlace::Text(StringState { escape, high });
         match (escape, c) {
@@ -184,7 +171,6 @@ impl PartialInput {
         None
     }
 
-    /// Reads one character of a value that is only collected.
     fn collect(&mut self, name: String, mut raw: RawValueState, c: char) -> JsonPlace {
         let ends = !raw.in_string && raw.depth == 0 && matches!(c, ',' | '}');
         if ends {

@@ -18,7 +18,7 @@ pub struct ToolAnswer {
     pub note: Option<String>,
     /// Other documents whose words or titles are in the note.
     pub of: Vec<DocumentId>,
-    /// Document, if the model was told how it reads now.
+    /// Document, if the model knows how it reads now.
     pub now: Option<DocumentSnapshot>,
     /// Ranges of `now` that the model has not read.
     pub unread: UnreadRanges,
@@ -44,8 +44,7 @@ pub struct DocumentProposal {
     pub text: Text,
     /// Preview that people are shown besides the hunks.
     pub preview: Preview,
-    /// Text for the model if people accept everything unchanged; `None` selects the report of the
-    /// review.
+    /// Text for the model if people accept everything unchanged; `None`: the report of the review.
     pub success_text: Option<String>,
     /// Sentence for the model about how its input was understood.
     pub note: Option<String>,
@@ -62,8 +61,7 @@ pub struct ProposalResult {
     pub as_proposed: bool,
     /// Document after the decision.
     pub now: DocumentSnapshot,
-    /// For a change of a range: its original position, and its present text if anything was
-    /// applied.
+    /// For a change of a range: its original position, and its present text if any was applied.
     pub range: Option<RewrittenRange>,
     /// The model's own explanation of the change.
     pub explanation: Option<String>,
@@ -78,9 +76,9 @@ pub struct ProposalResult {
 pub struct FinishedCall {
     /// Outcome of the call.
     pub outcome: ToolOutcome,
-    /// Document, if the model was told how it reads now.
+    /// Document, if the model knows how it reads now.
     pub now: Option<DocumentSnapshot>,
-    /// Another document, if the model was told how it reads now.
+    /// Another document, if the model knows how it reads now.
     pub read: Option<(DocumentId, DocumentSnapshot)>,
     /// Ranges of `now` or of the document in `read` that the model has not read.
     pub unread: UnreadRanges,

@@ -17,11 +17,9 @@ use super::{
     ToolContext, ToolEffect, ToolFacts, ToolResult, ToolScope,
 };
 
-/// Step of a call: it takes a context and the input.
 pub(crate) type ToolStep<C, R> =
     Box<dyn Fn(C, &Value) -> BoxFuture<'static, ToolResult<R>> + Send + Sync>;
 
-/// Step that computes what people are shown of a call.
 pub(crate) type PreviewStep = ToolStep<ToolContext, ActionPreview>;
 
 /// Steps of a tool, by its effect. A call can only take the steps that fit it.
@@ -42,21 +40,16 @@ pub(crate) enum ToolAction {
     Conclude { preview: PreviewStep, conclude: ToolStep<ApprovedCall, CompletedExecution> },
 }
 
-/// Step of a call that people have approved in the workspace inbox.
 #[derive(Clone, Copy)]
 pub(crate) enum ApprovedStep<'t> {
-    /// The call works in the workspace.
     InWorkspace(WorkspaceStep<'t>),
-    /// The call needs no folder.
     Conclude(&'t ToolStep<ApprovedCall, CompletedExecution>),
 }
 
-/// Approved step in the workspace.
 #[derive(Clone, Copy)]
 pub(crate) enum WorkspaceStep<'t> {
-    /// Reads, which a person or an owner's rule wanted to be asked about.
+    /// Reads, after a person or an owner's rule wanted to be asked.
     Read(&'t ToolStep<ToolContext, ToolAnswer>),
-    /// Acts.
     Execute(&'t ToolStep<ExecutionContext, String>),
 }
 
@@ -72,7 +65,6 @@ impl fmt::Debug for RegisteredTool {
     }
 }
 
-/// Returns a step that reads the input and goes on with `run`.
 fn step<T: Tool, C, R, F>(
     facts: &Arc<ToolFacts>,
     run: impl Fn(C, T::Input) -> F + Send + Sync + 'static,
@@ -88,7 +80,6 @@ where
     })
 }
 
-/// Returns the step that a method of a tool takes.
 macro_rules! method {
     ($facts:ident, $tool:ident as $T:ident, $method:ident) => {{
         let tool = Arc::clone(&$tool);
@@ -174,8 +165,8 @@ impl RegisteredTool {
         Self { facts, action: ToolAction::Conclude { preview, conclude } }
     }
 
-    /// Returns the step after an approval in the workspace inbox; `None` if people are asked in the
-    /// room of a document, or not at all.
+    /// Returns the step after an approval in the workspace inbox; `None` if people are asked
+    /// elsewhere or not at all.
     pub(crate) fn approved_step(&self) -> Option<ApprovedStep<'_>> {
         match &self.action {
             ToolAction::Read(read) => {

@@ -1,4 +1,4 @@
-//! List of the tools of a server, and what is offered to whom.
+//! List of the tools of a server, and the offers to each kind of caller.
 
 use std::sync::Arc;
 
@@ -35,9 +35,8 @@ use super::{
     ToolScope,
 };
 
-/// Returns the tools of every server. The one for commands is added by
-/// [`ToolRegistry::with_commands`]. The order is that of the prompt, and never changes: the prompt
-/// cache depends on it.
+/// Returns the tools of every server. The order is that of the prompt, and never changes: the
+/// prompt cache depends on it.
 fn all() -> Vec<RegisteredTool> {
     vec![
         RegisteredTool::proposes(UpdateFullDocument),
@@ -61,7 +60,6 @@ fn all() -> Vec<RegisteredTool> {
     ]
 }
 
-/// Returns the facts about the tool for commands, which a server may enable.
 pub(super) fn commands() -> impl Iterator<Item = Arc<ToolFacts>> {
     #[cfg(unix)]
     let tools = [RegisteredTool::acts(BashTool)];
@@ -107,8 +105,7 @@ impl ToolRegistry {
         self
     }
 
-    /// Adds the tool that runs shell commands in the workspace, each after the approval of an
-    /// owner.
+    /// Adds the tool that runs shell commands, each after the approval of an owner.
     #[cfg(unix)]
     #[must_use]
     pub fn with_commands(self) -> Self {
@@ -143,23 +140,20 @@ impl ToolRegistry {
         self.facts().map(known).collect()
     }
 
-    /// Returns the tool with this name, if there is one.
     pub(crate) fn find(&self, name: &str) -> Option<&RegisteredTool> {
         self.tools.iter().find(|tool| tool.facts().name == name)
     }
 
-    /// Returns the tool with this name.
     pub(crate) fn tool(&self, name: &str) -> ToolResult<&RegisteredTool> {
         self.find(name).ok_or_else(|| unknown(name, self.offered_in(self.workspace.is_some())))
     }
 
-    /// Returns the tool of a call. The error for an unknown name lists the tools of this
-    /// conversation.
+    /// Returns the tool of a call; the error for an unknown name lists the tools that are
+    /// available.
     pub(crate) fn called(&self, context: &ToolContext, name: &str) -> ToolResult<&RegisteredTool> {
         self.find(name).ok_or_else(|| self.unknown_here(context, name))
     }
 
-    /// Returns the error for a tool name that is not available in this conversation.
     pub(crate) fn unknown_here(&self, context: &ToolContext, name: &str) -> ToolError {
         let scope = match (&context.environment.workspace, &context.view.base) {
             (Some(_), _) => ToolScope::Workspace,
@@ -187,7 +181,6 @@ impl ToolRegistry {
         })
     }
 
-    /// Returns the tools for a kind of conversation outside of plan mode.
     fn offered(&self, scope: ToolScope) -> impl Iterator<Item = &Arc<ToolFacts>> {
         self.facts().filter(move |tool| {
             let fits = match scope {

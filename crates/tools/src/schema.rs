@@ -1,5 +1,4 @@
-//! Converts the input of a tool to a plain JSON schema, and to one line for a model that made a
-//! wrong call. Pure.
+//! Converts the input of a tool to a plain JSON schema, and to one line for a model.
 
 use std::fmt::Write as _;
 
@@ -50,8 +49,7 @@ pub(super) fn expected(schema: &Value) -> String {
     fields(schema, SchemaDepth::Outside)
 }
 
-/// Nesting level of a description. Only one inner level is described, which is as deep as the
-/// inputs of the tools go.
+/// Nesting level of a description. Inputs of tools have one inner level at most.
 #[derive(Clone, Copy)]
 enum SchemaDepth {
     Outside,
@@ -66,13 +64,11 @@ fn fields(schema: &Value, depth: SchemaDepth) -> String {
         let kind = kind(property, depth);
         let need = if must { "required" } else { "optional" };
         let comma = if line.is_empty() { "" } else { ", " };
-        // Writing to a string cannot fail.
         let _ = write!(line, "{comma}{name} ({kind}, {need})");
     }
     line
 }
 
-/// Returns the kind of a value. The line says elsewhere if it is optional, so `null` is left out.
 fn kind(schema: &Value, depth: SchemaDepth) -> String {
     let is_listed = |name: &&str| *name != "null";
     let name = match &schema["type"] {
@@ -100,7 +96,6 @@ fn kind(schema: &Value, depth: SchemaDepth) -> String {
     }
 }
 
-/// Returns the words that a value can be; `None` if it can be any.
 fn words(schema: &Value) -> Option<String> {
     let listed = schema["enum"].as_array().map(|words| words.iter().collect::<Vec<_>>());
     let described =

@@ -20,10 +20,6 @@ pub struct TextRange {
 
 impl TextRange {
     /// Returns the range if it lies in the text, in order, and cuts no character in two.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Denied`] if it does not.
     pub fn within(self, text: &Text) -> Result<Range<usize>, ToolError> {
         let Self { start, end } = self;
         if start <= end && text.is_boundary(start) && text.is_boundary(end) {

@@ -41,9 +41,8 @@ pub trait Tool: Send + Sync + 'static {
         CallTarget::Conversation
     }
 
-    /// Returns the message for the model if the person may not open the document that an input
-    /// names, or if there is no such document. `None` selects the usual message, which tells its
-    /// id.
+    /// Returns the message for the model if the document that an input names does not exist or may
+    /// not be opened. `None` selects the usual message, which names its id.
     fn not_found_message(_context: &ToolContext, _input: &Value) -> Option<String> {
         None
     }
@@ -55,10 +54,6 @@ pub trait ReadTool: Tool {
     const READS: WordsRead;
 
     /// Answers a call. Changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not possible; the model gets the reason.
     fn read(
         &self,
         context: ToolContext,
@@ -68,20 +63,16 @@ pub trait ReadTool: Tool {
 
 /// Tool that proposes a change of a document, which the room holds until people decide.
 pub trait ProposeTool: Tool {
-    /// Way in which a call names the words that it removes. Words that the input quotes need not be
-    /// read first.
+    /// Way in which a call names the words that it removes; words that it quotes need not be read
+    /// first.
     const REPLACES: ReplacedText = ReplacedText::Range;
     /// Field that people can watch while the model writes it; `None` if there is none.
     const STREAMS: Option<StreamedField> = None;
-    /// `true` if a call puts words that it names in the place of others that it names, wherever
-    /// they are: a word that becomes a similar one is then no correction.
+    /// `true` if a call replaces words wherever they are: a word that becomes a similar one is then
+    /// no correction.
     const SUBSTITUTES: bool = false;
 
     /// Computes the change that a call proposes. Changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not possible; the model gets the reason.
     fn propose(
         &self,
         context: ToolContext,
@@ -93,27 +84,21 @@ pub trait ProposeTool: Tool {
         false
     }
 
-    /// Returns the range of the document that an input is about, in UTF-16 units; `None` for all of
-    /// it.
+    /// Returns the range that an input is about, in UTF-16 units; `None` for all of the document.
     fn edited_range(_context: &ToolContext, _input: &Value) -> Option<(usize, usize)> {
         None
     }
 }
 
-/// Tool that changes one file of the workspace: the one that [`Tool::target`] names. All methods
-/// run on a thread for long work, except [`FileTool::edit`].
+/// Tool that changes the file that [`Tool::target`] names. All methods but [`FileTool::edit`] run
+/// on a thread for long work.
 pub trait FileTool: Tool {
     /// Way in which a call names the words that it removes.
     const REPLACES: ReplacedText = ReplacedText::Range;
-    /// Tool whose work a call does several times: a rule or a policy for that one is for this one
-    /// too.
+    /// Tool whose work a call does several times; its rules and policies are for this one too.
     const REPEATS: Option<&'static str> = None;
 
     /// Computes what a call would write. Changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not possible; the model gets the reason.
     fn preview(
         workspace: &Workspace,
         input: Self::Input,
@@ -121,28 +106,15 @@ pub trait FileTool: Tool {
     ) -> ToolResult<ActionPreview>;
 
     /// Writes the file, if it is still the one that people were shown. Returns the result text.
-    ///
-    /// # Errors
-    ///
-    /// If the file has changed, or cannot be written.
     fn write(execution: &ExecutionContext, input: Self::Input) -> ToolResult<String>;
 
-    /// Computes the new text of a file that people have open as the document `base`. It is proposed
-    /// to them instead of being written.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not possible; the model gets the reason.
+    /// Computes the new text of a file that is open as the document `base`; proposed, not written.
     fn edit(base: &DocumentSnapshot, input: Self::Input) -> ToolResult<FileEdit>;
 }
 
 /// Tool that acts in the workspace in any other way, once the call is approved.
 pub trait ActTool: Tool {
     /// Computes what a call would do. Changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not possible; the model gets the reason.
     fn preview(
         &self,
         context: ToolContext,
@@ -150,10 +122,6 @@ pub trait ActTool: Tool {
     ) -> impl Future<Output = ToolResult<ActionPreview>> + Send;
 
     /// Executes an approved call. Returns the result text.
-    ///
-    /// # Errors
-    ///
-    /// If it failed; the model gets the reason.
     fn execute(
         &self,
         execution: ExecutionContext,
@@ -164,22 +132,13 @@ pub trait ActTool: Tool {
 /// Tool that creates a document once that is approved. It needs no folder.
 pub trait CreateTool: Tool {
     /// Computes what a call would create. Changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the call is not possible; the model gets the reason.
     fn preview(
         &self,
         context: ToolContext,
         input: Self::Input,
     ) -> impl Future<Output = ToolResult<ActionPreview>> + Send;
 
-    /// Creates the document of an approved call. It may run again after a crash, so it must be
-    /// idempotent.
-    ///
-    /// # Errors
-    ///
-    /// If it failed; the model gets the reason.
+    /// Creates the document of an approved call. Must be idempotent: after a crash it runs again.
     fn create(
         &self,
         approved: ApprovedCall,
@@ -190,10 +149,6 @@ pub trait CreateTool: Tool {
 /// Tool that asks people to approve a plan; nothing else happens.
 pub trait PlanTool: Tool {
     /// Returns the plan of a call, which people are shown.
-    ///
-    /// # Errors
-    ///
-    /// If it is no plan; the model gets the reason.
     fn plan(input: Self::Input) -> ToolResult<String>;
 
     /// Returns the result text for the model once a plan is approved.
@@ -232,13 +187,11 @@ pub enum CallTarget {
 }
 
 impl CallTarget {
-    /// Returns the document that an input names as `document_id`.
     pub(super) fn document_id(input: &Value) -> Self {
         let id = input.get("document_id").and_then(Value::as_str);
         id.map_or(Self::Conversation, |id| Self::Document(id.into()))
     }
 
-    /// Returns the file that an input names as `file_path`.
     pub(super) fn file_path(input: &Value) -> Self {
         let path = input.get("file_path").and_then(Value::as_str);
         path.map_or(Self::Conversation, |path| Self::File(path.to_owned()))
@@ -267,7 +220,7 @@ impl CallTarget {
 pub enum ToolEffect {
     /// No effect: the call runs at once.
     Safe,
-    /// Reads in the workspace: the call runs at once, unless the person wants to be asked
+    /// Reads in the workspace: the call runs at once or after approval
     /// ([`ReadToolPolicy`](super::ReadToolPolicy)).
     Reads,
     /// Proposes a change of the document, which the room holds until people decide.
@@ -283,7 +236,7 @@ pub enum ToolEffect {
 }
 
 impl ToolEffect {
-    /// Returns `true` if a call changes nothing, and nobody needs to be asked.
+    /// Returns `true` if a call changes nothing and needs no approval.
     pub fn only_reads(self) -> bool {
         match self {
             Self::Safe | Self::Reads => true,
@@ -291,8 +244,8 @@ impl ToolEffect {
         }
     }
 
-    /// Returns `true` if a call changes something that people can see. In plan mode it then needs
-    /// an approved plan.
+    /// Returns `true` if a call changes something that people can see, for which plan mode wants a
+    /// plan.
     pub fn changes(self) -> bool {
         match self {
             Self::Safe | Self::Reads | Self::Plans => false,
@@ -310,8 +263,7 @@ pub struct ProgramOffer {
     pub title: &'static str,
     /// Noun in refusals.
     pub noun: &'static str,
-    /// Description in place of [`Tool::DESCRIPTION`], where a program works in another way than a
-    /// model here.
+    /// Description in place of [`Tool::DESCRIPTION`], where a program works in another way.
     pub description: Option<&'static str>,
     /// Fields that a program must give, though a model here need not: name and description.
     pub required: &'static [(&'static str, &'static str)],
@@ -333,21 +285,19 @@ impl ProgramOffer {
 pub enum WordsRead {
     /// No words of a document or file.
     Nothing,
-    /// Words of the document that the call is about. People are asked before some other documents
-    /// are read.
+    /// Words of the document that the call is about; people may be asked before these are read.
     OfDocument,
     /// Words of the file that the call names.
     OfFile,
-    /// Words of many files. Those that the model may not see are left out
-    /// ([`CallEnvironment::unseen_files`](super::CallEnvironment::unseen_files)).
+    /// Words of many files, without [unseen ones](super::CallEnvironment::unseen_files).
     OfManyFiles,
 }
 
 /// Way in which a call names the words that it removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplacedText {
-    /// The call gives the new text of the whole document. The model must have read all of it,
-    /// because it would otherwise remove words that it never saw.
+    /// The new text of the whole document, which the model must have read: it would otherwise
+    /// remove words that it never saw.
     Document,
     /// The call names a range. The model must have read that range.
     Range,
@@ -398,7 +348,7 @@ pub struct ApprovedCall {
     pub context: ToolContext,
     /// Request that was approved.
     pub request: Arc<ApprovalRequest>,
-    /// `true` if nobody was asked.
+    /// `true` if no one was asked.
     pub auto_approved: bool,
 }
 

@@ -11,8 +11,7 @@ use super::{
     ToolError, ToolResult, ToolScope, WordsRead, lenient_input,
 };
 
-/// Facts about a tool: the constants of [`Tool`] and of the trait for its effect, and the schema of
-/// its input.
+/// Facts about a tool: the constants of [`Tool`] and of the trait for its effect, and the schema.
 #[derive(Debug)]
 pub struct ToolFacts {
     /// See [`Tool::NAME`].
@@ -40,14 +39,10 @@ pub struct ToolFacts {
     pub(super) input: InputFacts,
 }
 
-/// Facts about the input of a tool, and functions that look at one before the call is prepared.
 #[derive(Debug)]
 pub(super) struct InputFacts {
-    /// See [`ProposeTool::REPLACES`](super::ProposeTool::REPLACES).
     pub(super) replaces: ReplacedText,
-    /// See [`ProposeTool::STREAMS`](super::ProposeTool::STREAMS).
     pub(super) streams: Option<StreamedField>,
-    /// See [`ProposeTool::SUBSTITUTES`](super::ProposeTool::SUBSTITUTES).
     pub(super) substitutes: bool,
     pub(super) check: fn(&ToolFacts, &Value) -> ToolResult<()>,
     pub(super) target: fn(&Value) -> CallTarget,
@@ -94,28 +89,23 @@ impl ToolFacts {
         }
     }
 
-    /// Returns an input in the shape of the tool's schema, where only one meaning is possible.
     pub(crate) fn shaped(&self, input: &Value) -> Value {
         lenient_input::shaped(&self.schema, input)
     }
 
-    /// Checks if an input fits the tool's schema.
     pub(crate) fn check(&self, input: &Value) -> ToolResult<()> {
         (self.input.check)(self, input)
     }
 
-    /// See [`Tool::target`].
     pub(crate) fn target(&self, input: &Value) -> CallTarget {
         (self.input.target)(input)
     }
 
-    /// Returns `true` if a call with this input needs no approval because it only reads
-    /// documents.
+    /// Returns `true` if a call with this input needs no approval because it only reads documents.
     pub(crate) fn only_reads(&self, input: &Value) -> bool {
         self.effect == ToolEffect::Safe || (self.input.only_reads)(input)
     }
 
-    /// See [`ProposeTool::edited_range`](super::ProposeTool::edited_range).
     pub(crate) fn edited_range(
         &self,
         context: &ToolContext,
@@ -124,13 +114,11 @@ impl ToolFacts {
         (self.input.edited_range)(context, &self.shaped(input))
     }
 
-    /// See [`Tool::not_found_message`].
     pub(crate) fn not_found_message(&self, context: &ToolContext, input: &Value) -> Option<String> {
         (self.input.not_found_message)(context, input)
     }
 }
 
-/// Reads the input of a call.
 pub(super) fn parse<T: Tool>(facts: &ToolFacts, input: &Value) -> ToolResult<T::Input> {
     T::Input::deserialize(facts.shaped(input)).map_err(|error| ToolError::Input {
         tool: facts.name,

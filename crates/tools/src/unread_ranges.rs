@@ -1,6 +1,5 @@
 //! Ranges of a document that the model has not read. The model may work on the document, but not
-//! remove words that it has never seen: somebody has written them, and its rewrite would not take
-//! them into account. Pure.
+//! remove words that it has never seen, because its rewrite would not take them into account.
 
 use std::fmt;
 
@@ -28,12 +27,11 @@ impl UnreadRanges {
         self.0.is_empty()
     }
 
-    /// Adds a range that others wrote and whose text the model was not told.
+    /// Adds a range that others wrote and whose text the model has not seen.
     pub fn add(&mut self, from: usize, to: usize) {
         if from >= to {
             return;
         }
-        // Ranges that touch become one range.
         let (near, apart) = self
             .0
             .iter()
@@ -46,7 +44,7 @@ impl UnreadRanges {
         self.0.sort_unstable();
     }
 
-    /// Removes a range whose text the model was told.
+    /// Removes a range whose text the model has seen.
     pub fn read(&mut self, from: usize, to: usize) {
         let left = |&(start, end): &(usize, usize)| [(start, end.min(from)), (start.max(to), end)];
         self.0 = self.0.iter().flat_map(left).filter(|(start, end)| start < end).collect();
@@ -70,7 +68,6 @@ impl UnreadRanges {
     }
 }
 
-/// Maps a position; a position within a passage moves to the edge of the passage.
 fn place(passages: &[ChangedPassage], at: usize, edge: fn(&ChangedPassage) -> usize) -> usize {
     match passages.iter().rev().find(|passage| passage.old.start < at) {
         Some(passage) if at < passage.old.end => edge(passage),

@@ -1,6 +1,4 @@
-//! Tool that proposes a plan. In plan mode nothing may be changed before people have approved one.
-//!
-//! Its name is that of the Claude CLI's own tool, which models know how to use.
+//! Tool that proposes a plan, under the name of the Claude CLI's own tool, which models know.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -89,8 +89,8 @@ impl CreateTool for CreateNewDocument {
     }
 }
 
-/// Returns the id of the new document. It is derived from the request, so that a call that is
-/// concluded twice creates one document.
+/// Returns an id derived from the request, so that a call that is concluded twice creates one
+/// document.
 fn named_after(request: &ApprovalRequest) -> DocumentId {
     let name = request.id().as_str();
     DocumentId::from(format!("doc_{}", name.strip_prefix("req_").unwrap_or(name)))
@@ -100,7 +100,6 @@ fn approver(request: &ApprovalRequest) -> Option<Person> {
     request.decisions.closed.as_ref()?.by.clone()
 }
 
-/// Returns the title and the text as they will be stored.
 fn checked(input: &Input) -> ToolResult<(String, String)> {
     let title = input.title.trim();
     if title.is_empty() {

@@ -20,7 +20,7 @@ use crate::{
     ToolContext, ToolError, ToolResult,
 };
 
-/// Maximum number of matches of one call. Nobody reviews more than that.
+/// Maximum number of matches of one call, beyond what people would review.
 const MOST_MATCHES: usize = 500;
 /// Maximum size of a compiled pattern, in bytes. Matching takes linear time for every pattern.
 const PATTERN_SIZE: usize = 1 << 20;
@@ -125,16 +125,12 @@ impl ProposeTool for FindAndReplace {
     }
 }
 
-/// Changes of a call.
 #[derive(Debug, Default)]
 struct FoundMatches {
-    /// One hunk for each match whose replacement differs from it.
     hunks: Vec<HunkDraft>,
-    /// Sentence for the model, if the only match reads otherwise than the text to find.
     note: Option<String>,
 }
 
-/// Finds all matches.
 fn matches(text: &Text, range: TextRange, input: &Input) -> Result<FoundMatches, ToolError> {
     let pattern = compile(input)?;
     let TextRange { start, end } = range;
@@ -190,8 +186,7 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<FoundMatches,
     expect_matches(input, found, inside, hint).map(|()| matches)
 }
 
-/// Checks the number of matches. `inside` is how many lie inside of joined characters, and `hint`
-/// says what is there instead.
+/// Checks the number of matches. `inside` is how many lie inside of joined characters.
 fn expect_matches(
     input: &Input,
     found: usize,
@@ -249,7 +244,6 @@ fn folding(input: &Input) -> Folding {
     }
 }
 
-/// Returns the change of a passage that looks like the text to find.
 fn look_alike(hay: &str, range: &Range<usize>, input: &Input) -> FoundMatches {
     let (old, new) = (Text::new(&input.find).to_string(), Text::new(&input.replace).to_string());
     let folding = folding(input);
@@ -270,7 +264,6 @@ fn hint(hay: &str, within: &Range<usize>, input: &Input) -> String {
     if hint.is_empty() { hint } else { format!(". {hint}") }
 }
 
-/// Returns the replacement for each match, with normalised line ends.
 fn template(input: &Input, pattern: &SearchPattern) -> Result<ReplacementTemplate, ToolError> {
     let replace = Text::new(&input.replace).to_string();
     let (SearchMode::Regex, SearchPattern::Expression(pattern)) = (input.mode, pattern) else {
@@ -281,16 +274,13 @@ fn template(input: &Input, pattern: &SearchPattern) -> Result<ReplacementTemplat
     ReplacementTemplate::read(&replace, &groups).map_err(refused)
 }
 
-/// Places where a match may begin and end. In literal mode these are the boundaries of grapheme
-/// clusters.
+/// Places where a match may begin and end; for literal text the boundaries of grapheme clusters.
 enum MatchBoundaries {
     Everywhere,
-    /// Byte offsets of the boundaries, including the end of the text.
     At(Vec<usize>),
 }
 
 impl MatchBoundaries {
-    /// Returns the boundaries that matches of a mode must respect in a text.
     fn for_mode(mode: SearchMode, text: &str) -> Self {
         if mode == SearchMode::Literal { Self::of(text) } else { Self::Everywhere }
     }
@@ -314,23 +304,18 @@ impl MatchBoundaries {
     }
 }
 
-/// Compiled search text.
 enum SearchPattern {
-    /// Exact words. They are searched for directly, which avoids compiling an expression.
+    /// Exact words, searched for without compiling an expression.
     Words(String),
     Expression(Regex),
 }
 
-/// One match of a [`SearchPattern`].
 struct FoundMatch<'h> {
-    /// Position in the text, in bytes.
     range: Range<usize>,
-    /// Groups of the match, for a regular expression.
     groups: Option<Captures<'h>>,
 }
 
 impl SearchPattern {
-    /// Returns the first match that begins at byte `from` or after it.
     fn find<'h>(&self, hay: &'h str, from: usize) -> Option<FoundMatch<'h>> {
         match self {
             Self::Words(words) => {
@@ -345,8 +330,7 @@ impl SearchPattern {
     }
 }
 
-/// Iterator over the matches that lie in a range. Each begins at or after the end of the previous
-/// one.
+/// Iterator over the matches in a range. Each begins at or after the end of the previous one.
 struct RangeMatches<'h> {
     pattern: &'h SearchPattern,
     hay: &'h str,

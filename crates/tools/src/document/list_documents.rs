@@ -45,7 +45,6 @@ impl ReadTool for ListDocuments {
         let found = listed.len();
         let mut note = format!("{found} documents (data):");
         for (id, title) in listed.iter().take(MAX_LISTED) {
-            // Writing to a string cannot fail.
             let _ = write!(note, "\n- {id}: {title:?}");
         }
         if found > MAX_LISTED {

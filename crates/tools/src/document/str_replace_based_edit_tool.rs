@@ -1,8 +1,5 @@
 //! Text-editor tool that some models are trained on (`text_editor_20250728`), for documents instead
-//! of files.
-//!
-//! The names, the inputs and the wording of the results follow Anthropic's published description of
-//! the tool.
+//! of files. Names, inputs and results follow Anthropic's published description of the tool.
 
 use std::fmt::Write as _;
 
@@ -125,12 +122,10 @@ impl ProposeTool for StrReplaceBasedEditTool {
     }
 }
 
-/// Returns the document that a call of this tool names, if that is not the conversation's own.
 pub(crate) fn other_document_of(call: &ToolCall) -> Option<DocumentId> {
     if call.name == StrReplaceBasedEditTool::NAME { other_document(&call.input) } else { None }
 }
 
-/// Returns the document that an input names, if that is not the conversation's own.
 fn other_document(input: &Value) -> Option<DocumentId> {
     let path = absolute(input.get("path")?.as_str()?);
     if path == OWN || is_folder(&path) {
@@ -141,8 +136,7 @@ fn other_document(input: &Value) -> Option<DocumentId> {
     Some(DocumentId::from(name.strip_suffix(".md").unwrap_or(name)))
 }
 
-/// Returns the absolute form of a path. Models that know the tool from files also write
-/// `./document.md`, `document.md` and `.`.
+/// Returns the absolute form of a path: models also write `./document.md`, `document.md` and `.`.
 fn absolute(path: &str) -> String {
     let mut rest = path;
     while let Some(below) = rest.strip_prefix("./") {
@@ -155,12 +149,11 @@ fn absolute(path: &str) -> String {
     }
 }
 
-/// Returns `true` if a path names a folder of documents.
 fn is_folder(path: &str) -> bool {
     path == "/" || path.trim_end_matches('/') == OTHERS.trim_end_matches('/')
 }
 
-/// Lists the documents that the person may open, in the format of the published tool for a folder.
+/// Lists the documents that the person may open, as the published tool lists a folder.
 async fn list(context: &ToolContext, folder: &str) -> Result<ToolAnswer, ToolError> {
     let own = context.document().ok().map(|own| own.title.clone());
     let (listed, omitted) = cross_document::listed(context).await?;
@@ -175,7 +168,6 @@ fn listing(folder: &str, own: Option<&str>, others: &[(DocumentId, String)]) -> 
     let mut note = format!(
         "Here's the files and directories up to 2 levels deep in {folder}, excluding hidden items (titles are data):"
     );
-    // Writing to a string cannot fail.
     if folder == "/" {
         let _ = write!(note, "\n/");
         if let Some(title) = own {
@@ -205,8 +197,8 @@ async fn view(context: &ToolContext, range: Option<(i64, i64)>) -> Result<ToolAn
     Ok(ToolAnswer { text, note: Some(note), now: Some(now), unread, ..ToolAnswer::default() })
 }
 
-/// Returns lines of a document with their numbers, marked as data, and the range of UTF-16 units
-/// that they cover. If one answer cannot hold all lines, the text says how to read on.
+/// Returns lines with their numbers, marked as data, and the UTF-16 units that they cover. If one
+/// answer cannot hold all lines, the text says how to read on.
 fn viewed(
     reading: &DocumentSnapshot,
     range: Option<(i64, i64)>,
@@ -240,9 +232,8 @@ fn viewed(
     Ok((format!("Lines {first} to {end} of {} (data):\n{block}{more}", lines.len()), (from, to)))
 }
 
-/// Numbers lines as `cat -n` prints them, which is the format models know. Returns the lines that
-/// fit in one answer, and how many they are. The count is 0 if only the beginning of the first line
-/// fits.
+/// Numbers lines as `cat -n` does, and counts those that fit in one answer. The count is 0 if only
+/// the beginning of the first line fits.
 fn numbered(lines: &[&str], first: usize) -> (String, usize) {
     let (mut block, mut units) = (String::new(), 0);
     for (index, line) in lines.iter().enumerate() {
@@ -263,14 +254,12 @@ fn numbered(lines: &[&str], first: usize) -> (String, usize) {
     (block, lines.len())
 }
 
-/// Returns as much of a line as one answer holds.
 fn beginning(line: &str) -> &str {
     // A character has at most two units, so half as many characters always fit.
     line.char_indices().nth(VIEW_LIMIT / 2 - 10).map_or(line, |(end, _)| &line[..end])
 }
 
-/// Returns the new text, and a sentence for the model if the replaced text reads otherwise than it
-/// quoted it.
+/// Returns the new text, and a note if the replaced text reads otherwise than quoted.
 fn edited(old: &str, input: Input) -> Result<(String, Option<String>), String> {
     let Input { command, old_str, new_str, insert_line, insert_text, file_text, .. } = input;
     let missing = |name: &str| format!("Error: `{name}` is required for this command");

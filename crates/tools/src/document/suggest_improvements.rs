@@ -1,5 +1,4 @@
-//! Tool that makes several independent suggestions in one request; each has its own reason and is
-//! decided on its own.
+//! Tool that makes several suggestions in one request, each with its own reason and decision.
 
 use std::ops::Range;
 
@@ -16,7 +15,7 @@ use crate::{
     ToolError, ToolResult,
 };
 
-/// Maximum number of suggestions of one call. Nobody reviews more than that.
+/// Maximum number of suggestions of one call, beyond what people would review.
 const MOST_SUGGESTIONS: usize = 200;
 /// Maximum length of a passage that an error quotes, in characters.
 const QUOTE_CHARS: usize = 80;
@@ -77,19 +76,15 @@ impl ProposeTool for SuggestImprovements {
     }
 }
 
-/// Place of a suggestion in the text.
 #[derive(Debug)]
 struct SuggestionPlace {
-    /// Range in bytes.
     range: Range<usize>,
-    /// Words that the passage is to have.
     new: String,
     /// `true` if the passage only looks like the quoted one.
     is_alike: bool,
 }
 
-/// Returns the changes, and a sentence for the model if passages read otherwise than it quoted
-/// them.
+/// Returns the changes, and a note if passages read otherwise than quoted.
 fn hunks(
     text: &Text,
     suggestions: &[SuggestedChange],
@@ -139,7 +134,6 @@ fn hunks(
 }
 
 impl SuggestedChange {
-    /// Finds the passage.
     fn place(&self, text: &str) -> Result<SuggestionPlace, String> {
         let original = Text::new(&self.original).to_string();
         if original.is_empty() {
@@ -168,7 +162,6 @@ impl SuggestedChange {
         Ok(SuggestionPlace { range: place..place + original.len(), new, is_alike: false })
     }
 
-    /// Finds the only passage that looks like the quoted one.
     fn look_alike(
         &self,
         text: &str,

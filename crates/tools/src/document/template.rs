@@ -1,8 +1,7 @@
-//! Replacement text of a match: words, and groups of the match among them. Pure.
+//! Replacement text of a match: words, and groups of the match among them.
 //!
 //! The `regex` crate treats a group that a pattern does not have as an empty one. Then `$1ur` and
-//! `$50` would silently remove words, which nobody has asked for. So every group that a replacement
-//! names is looked up first.
+//! `$50` would silently remove words. So every group that a replacement names is looked up first.
 
 /// Parsed replacement text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,10 +23,6 @@ impl ReplacementTemplate {
     /// Parses a replacement. `$1`, `${1}`, `$name`, `${name}` and `\1` to `\9` are groups, `$$` is
     /// a dollar sign. `groups` are the names of the pattern's groups in order, `None` for a group
     /// without a name; the first is the whole match.
-    ///
-    /// # Errors
-    ///
-    /// A message for the model if the replacement names a group that the pattern does not have.
     pub fn read(template: &str, groups: &[Option<&str>]) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = template;
@@ -46,8 +41,8 @@ impl ReplacementTemplate {
         Ok(Self(pieces))
     }
 
-    /// Returns the replacement for one match. `group` returns the words of a group, and `None` if
-    /// the group took no part in the match.
+    /// Returns the replacement for one match. `group` returns the words of a group, if it took part
+    /// in the match.
     pub fn fill<'m>(&self, group: impl Fn(usize) -> Option<&'m str>) -> String {
         let mut filled = String::new();
         for piece in &self.0 {
@@ -64,8 +59,7 @@ impl ReplacementTemplate {
 /// `$` for a dollar sign, `None` if the characters stand for themselves.
 ///
 /// Syntax that names a group only in other tools (`$&`, `$<name>`, `\g<name>`, `\0`) counts as a
-/// reference to a group that does not exist, because its author does not mean these characters
-/// literally.
+/// reference to a group that does not exist: it is not meant literally.
 fn reference(text: &str) -> (usize, Option<&str>) {
     let after = &text[1..];
     if text.starts_with('\\') {
@@ -96,7 +90,6 @@ fn reference(text: &str) -> (usize, Option<&str>) {
     if end == 0 { (1, None) } else { (1 + end, Some(&after[..end])) }
 }
 
-/// Returns the length in bytes of `<name>` at the beginning of `text`, if it is there.
 fn bracketed(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;

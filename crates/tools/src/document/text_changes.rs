@@ -1,5 +1,4 @@
-//! Computes the difference of two texts as reviewable changes, outside of the threads that serve
-//! sockets.
+//! Computes the difference of two texts as reviewable changes, on blocking threads.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use copydesk_rooms::command::DocumentSnapshot;
 use crate::pipeline::{elisions, invisible_chars};
 use crate::{DocumentProposal, EditableRange, ToolError};
 
-/// Time limit of a comparison. For a very long text, the result then has fewer and larger changes.
+/// Time limit of a comparison, after which the changes get fewer and larger.
 const DEADLINE: Duration = Duration::from_secs(2);
 
 /// Length in UTF-16 units below which the work takes less time than waking another thread.
@@ -29,22 +28,14 @@ pub struct ReplacedRange {
 }
 
 impl DocumentProposal {
-    /// Returns the proposal that makes the document `base` read like `text`. People review each
-    /// difference.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Internal`] if the comparison fails.
+    /// Returns the proposal that makes the document `base` read like `text`, with reviewable
+    /// differences.
     pub async fn rewriting(base: &DocumentSnapshot, text: Text) -> Result<Self, ToolError> {
         propose(base, text, None).await
     }
 }
 
-/// Returns the changes that turn the document `base` into `text`. Runs on a blocking thread,
-/// because a comparison of long texts takes milliseconds.
-///
-/// # Errors
-/// [`ToolError::Internal`] if the comparison panicked.
+/// Returns the changes that turn the document `base` into `text`.
 pub async fn propose(
     base: &DocumentSnapshot,
     text: Text,
@@ -69,12 +60,7 @@ pub async fn propose(
     .await
 }
 
-/// Returns the proposal that applies `hunks` to the document `base`. The hunks must be in order and
-/// disjoint.
-///
-/// # Errors
-///
-/// [`ToolError::Internal`] if the hunks do not fit the document.
+/// Returns the proposal that applies ordered and disjoint `hunks` to the document `base`.
 pub async fn compose(
     base: &DocumentSnapshot,
     hunks: Vec<HunkDraft>,
@@ -96,7 +82,6 @@ pub async fn compose(
     linear(units, composed).await?
 }
 
-/// Returns what people are to look out for in a change from `old`, the text of `base`, to `new`.
 fn warnings(base: &Text, hunks: &[HunkDraft], old: &str, new: &str) -> Vec<PreviewWarning> {
     let unseen = invisible_chars::of_hunks(base, hunks);
     unseen.into_iter().chain(elisions::warnings(old, new)).collect()
@@ -114,8 +99,8 @@ pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>
 /// Most words of a change that may stand for itself, on either side.
 const MOST_WORDS: usize = 3;
 
-/// Returns the difference as [`one_hunk`] does, but with one hunk for each change of a few words if
-/// it has only those.
+/// Returns the difference as [`one_hunk`] does, or as one hunk for each if it has only changes of a
+/// few words.
 pub fn corrections_apart(
     old: &str,
     new: &str,
@@ -132,7 +117,7 @@ pub fn corrections_apart(
     shifted(hunks, offset).into_iter().map(with_reason).collect()
 }
 
-/// Returns a rewrite of the whole document as a rewrite of the allowed range, if it changes nothing
+/// Returns a rewrite of the whole document as one of the allowed range, if it changes nothing
 /// outside of that range. Where words repeat, a comparison of whole texts could place the change
 /// elsewhere.
 pub fn confined(base: &Text, text: &Text, allowed: EditableRange) -> Option<ReplacedRange> {
@@ -152,11 +137,8 @@ fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
     hunks
 }
 
-/// Runs `work`, which takes linear time in a text of `units` UTF-16 units: here if the text is
-/// short, otherwise on a blocking thread.
-///
-/// # Errors
-/// [`ToolError::Internal`] if the work was moved to another thread and panicked there.
+/// Runs `work` of linear time in `units` UTF-16 units: here, or on a blocking thread if that is
+/// long.
 pub async fn linear<T: Send + 'static>(
     units: usize,
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
@@ -164,10 +146,6 @@ pub async fn linear<T: Send + 'static>(
     if units <= SHORT { Ok(work(&limits())) } else { blocking(work).await }
 }
 
-/// Runs `work` on a blocking thread.
-///
-/// # Errors
-/// [`ToolError::Internal`] if the work panicked.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
 ) -> Result<T, ToolError> {

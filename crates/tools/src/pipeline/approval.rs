@@ -1,5 +1,4 @@
-//! Approval of a change of a document: the request goes to the room of the document, and the call
-//! waits for the decision.
+//! Approval of a change of a document: the call waits for the decision in the room of the document.
 
 use tokio_util::sync::CancellationToken;
 
@@ -90,8 +89,7 @@ pub fn new_request(
     }
 }
 
-/// Waits again for a request that was made before a restart. Returns `None` if the request was
-/// never made.
+/// Waits again for a request made before a restart; `None` if it was never made.
 pub async fn resume(
     context: &ToolContext,
     call: &ToolCall,
@@ -106,9 +104,6 @@ pub async fn resume(
 }
 
 /// Waits until a request has ended; withdraws it if the run is stopped.
-///
-/// # Errors
-/// Those of [`RoomHandle::resolution`]; a withdrawal that is refused is no error.
 pub async fn wait(
     room: &RoomHandle,
     request: &RequestId,
@@ -119,7 +114,7 @@ pub async fn wait(
         biased;
         settled = room.resolution(request()) => settled,
         () = cancel.cancelled() => {
-            // Somebody may have decided at the same moment; that decision then counts.
+            // A decision may come at the same moment; it then counts.
             drop(room.withdraw(request(), None).await);
             room.resolution(request()).await
         }
@@ -154,8 +149,7 @@ fn verdict(
     }
 }
 
-/// Returns the present text of the original range. The room knows its position, unless it was
-/// restarted since.
+/// Returns the present text of the original range; not known after a restart.
 fn text_in_range(
     context: &ToolContext,
     (start, end): (usize, usize),
@@ -173,7 +167,6 @@ fn text_in_range(
 
 /// Returns the model's own explanation of a call.
 pub fn explanation(call: &ToolCall) -> Option<&str> {
-    // Commands have a `description` instead.
     let given = call.input.get("explanation").or_else(|| call.input.get("description"))?;
     given.as_str().filter(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Checks of a call before it is prepared and before people are asked, and what follows its end.
+//! Checks of a call before people are asked, and the hooks after its end.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use copydesk_rooms::command::{OriginRequests, SnapshotWithUpdates};
 
 impl ToolRegistry {
     /// Checks a call before anything of it is prepared: that its input fits, and that its result
-    /// tells nothing that rules keep from the model.
+    /// reveals nothing that rules keep from the model.
     pub(crate) async fn validate(
         &self,
         tool: &ToolFacts,
@@ -32,7 +32,6 @@ impl ToolRegistry {
         self.check(tool, context, &call.input)
     }
 
-    /// Checks an input with the hooks and the tool.
     pub(crate) fn check(
         &self,
         tool: &ToolFacts,
@@ -48,7 +47,6 @@ impl ToolRegistry {
         tool.check(input)
     }
 
-    /// Runs the hooks that check a proposal.
     pub(crate) async fn check_proposal(
         &self,
         tool: &ToolFacts,
@@ -81,7 +79,6 @@ impl ToolRegistry {
         self.hooks.proposed.iter().try_for_each(|hook| run_hook(|| hook(&outlook)))
     }
 
-    /// Runs the hooks on the outcome of a call.
     pub(crate) fn run_post_hooks(
         &self,
         context: &ToolContext,

@@ -1,7 +1,7 @@
 //! Asks people before words of one document reach people of another document who may not read it.
 //!
-//! The text of a document can make a model read other documents, and everybody in the document sees
-//! the model's answers. So if somebody may read the asking document but not the other one, the
+//! The text of a document can make a model read other documents, and everyone in the document sees
+//! the model's answers. So if a person may read the asking document but not the other one, the
 //! reading waits in the workspace inbox for people who may open both.
 
 use tokio_util::sync::CancellationToken;
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl ToolRegistry {
-    /// Asks people if another document may be read for this conversation. Returns `Some` with the
-    /// outcome if it may not be read.
+    /// Asks people if another document may be read for this conversation; returns the outcome if
+    /// not.
     pub(crate) async fn ask_to_disclose(
         &self,
         tool: &ToolFacts,

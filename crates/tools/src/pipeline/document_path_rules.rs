@@ -1,5 +1,4 @@
-//! Owners' rules for documents that are files: a rule about a path in the workspace inbox also
-//! applies to calls that name the document.
+//! Owners' rules for documents that are files: a rule about a path also applies to their documents.
 
 use std::sync::Arc;
 
@@ -22,10 +21,6 @@ use crate::{
 
 impl ToolRegistry {
     /// Checks owners' rules before another document that is a file is read.
-    ///
-    /// # Errors
-    ///
-    /// If a rule denies reading it, or requires that people are asked.
     pub(crate) async fn may_read(
         &self,
         tool: &ToolFacts,
@@ -50,12 +45,7 @@ impl ToolRegistry {
         }
     }
 
-    /// Checks owners' rules before a program reads a document, which may be a file, without calling
-    /// a tool.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Denied`] if a rule denies reading it, or requires that people are asked.
+    /// Checks owners' rules before a program reads a document, maybe a file, without a tool.
     pub async fn check_document_read(
         &self,
         rooms: &RoomRegistry,
@@ -72,10 +62,7 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// Returns the denial of a rule that keeps a model from reading a document that may be a file.
-    ///
-    /// # Errors
-    /// Those of the store, and of the workspace inbox.
+    /// Returns the denial of a rule that keeps a model from reading a document, if it is a file.
     pub async fn reading_denial(
         &self,
         rooms: &RoomRegistry,
@@ -87,13 +74,9 @@ impl ToolRegistry {
         inbox_approval::reading_denial(rooms.tools(), &inbox, &path, reader).await
     }
 
-    /// Refuses a call whose result would tell what is in a file that a rule keeps from being read:
-    /// before the file is looked at. A replacement of guessed words tells if they are there, and a
-    /// change of a document tells how it reads now.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Denied`] with the words of the rule.
+    /// Refuses a call whose result would reveal what is in a file that a rule keeps from being
+    /// read, before the file is looked at. A replacement of guessed words reveals if they are
+    /// there, and a change of a document how it reads now.
     pub(crate) async fn check_reveals_nothing(
         &self,
         tool: &ToolFacts,
@@ -148,10 +131,6 @@ impl ToolRegistry {
     }
 
     /// Returns who must approve a change of a document that may be a file.
-    ///
-    /// # Errors
-    ///
-    /// If a rule denies the change.
     pub(crate) async fn approval_mode_for(
         &self,
         tool: &ToolFacts,
@@ -165,12 +144,8 @@ impl ToolRegistry {
         inbox_approval::approval_mode_for_path(context, &path, &names, Some(hunks)).await
     }
 
-    /// Returns the maximum number of UTF-16 units that the workspace inbox's rules let the tool of
-    /// a request change in the file of its document. `None` if no rule limits it, or if the
-    /// document is no file.
-    ///
-    /// # Errors
-    /// Those of [`RoomHandle::rules`], for the inbox.
+    /// Returns the most UTF-16 units that the inbox's rules let the tool of a request change in the
+    /// file of its document. `None` if no rule limits it, or if the document is no file.
     pub async fn most_units(
         &self,
         request: &ApprovalRequest,
@@ -203,8 +178,7 @@ impl ToolRegistry {
         Ok(rules.iter().filter(denies).map(|rule| rule.over.unwrap_or(0)).min())
     }
 
-    /// Returns the path of the file that the document of a call is, also if another server of
-    /// several has the workspace.
+    /// Returns the path of the file that the document of a call is.
     async fn readable_path(
         &self,
         tool: &ToolFacts,
@@ -216,8 +190,7 @@ impl ToolRegistry {
         Ok(self.path_of(&context.environment.rooms, context.room.document()).await?)
     }
 
-    /// Returns the path of the file that a document is, also if another server of several has the
-    /// workspace.
+    /// Returns the path of the file that a document is, also if another server has the workspace.
     async fn path_of(
         &self,
         rooms: &RoomRegistry,
@@ -238,7 +211,6 @@ impl ToolRegistry {
     }
 }
 
-/// Returns the refusal of a read that people would have to be asked about.
 fn only_read_asks(path: &str) -> ToolError {
     ToolError::Denied(format!(
         "An owner wants to be asked before {path} is read, which only Read in the workspace does; it was not read"

@@ -1,5 +1,5 @@
 //! Marks texts in which the model left out a part: a line such as `[rest unchanged]` in place of
-//! words, or a code fence around the whole text. People would lose what is not repeated. Pure.
+//! words, or a code fence around the whole text. People would lose what is not repeated.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -77,11 +77,9 @@ struct ElisionPatterns {
     named: Regex,
     alone: Regex,
     only_dots: Regex,
-    /// Comments and brackets within a line.
     marked: Regex,
 }
 
-/// Returns the warnings for a change from `old` to `new`; `old` is empty for a new text.
 pub fn warnings(old: &str, new: &str) -> Vec<PreviewWarning> {
     let left_out = left_out(old, new).map(|line| {
         let short: String = line.chars().take(QUOTE_CHARS).collect();
@@ -100,7 +98,6 @@ pub fn warnings(old: &str, new: &str) -> Vec<PreviewWarning> {
     left_out.into_iter().chain(fenced).collect()
 }
 
-/// Returns the first new line that stands for a part that is left out.
 fn left_out<'t>(old: &str, new: &'t str) -> Option<&'t str> {
     let patterns = PATTERNS.as_ref()?;
     let mut known: Option<HashSet<&str>> = None;
@@ -118,7 +115,6 @@ fn left_out<'t>(old: &str, new: &'t str) -> Option<&'t str> {
     })
 }
 
-/// Returns `true` if many lines of the old text are in the new one no more.
 fn takes_much_away(old: &str, new: &str) -> bool {
     let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
     lines(old) >= lines(new) + MANY_LINES
@@ -136,7 +132,6 @@ impl ElisionPatterns {
         inside.chain(self.whole(line)).any(|words| self.says_left_out(words))
     }
 
-    /// Returns the words of a line that is marked as a whole.
     fn whole<'l>(&self, line: &'l str) -> Option<&'l str> {
         let between = |open: &str, close: &str| line.strip_prefix(open)?.strip_suffix(close);
         let dots = ["...", "…"];
@@ -186,14 +181,12 @@ impl ElisionPatterns {
     }
 }
 
-/// Returns words in lower case, with single blanks, without the signs around them.
 fn plain(words: &str) -> String {
     let words = words.to_lowercase();
     let words: Vec<_> = words.split_whitespace().collect();
     words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }
 
-/// Returns `true` if a code fence encloses the whole of a new text, but not of the old one.
 fn is_fenced(old: &str, new: &str) -> bool {
     let Some((info, fence)) = opening(new) else { return false };
     if opening(old).is_some() {
@@ -213,7 +206,6 @@ fn is_fenced(old: &str, new: &str) -> bool {
     last && (is_markdown || (inner == 0 && (info.is_empty() || !old.is_empty())))
 }
 
-/// Returns the language and the sign of the code fence in the first line of a text.
 fn opening(text: &str) -> Option<(String, char)> {
     let first = text.trim_start().lines().next()?;
     let fence = first.chars().next().filter(|c| matches!(c, '`' | '~'))?;

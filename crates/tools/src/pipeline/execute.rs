@@ -1,5 +1,4 @@
-//! Executes calls that people approved in the workspace inbox: each is begun once, done once, and
-//! its result is reported.
+//! Executes calls that people approved in the workspace inbox: each is begun once and done once.
 
 use std::sync::Arc;
 
@@ -23,7 +22,6 @@ use crate::{
 };
 
 impl ToolRegistry {
-    /// Executes an approved call once and reports the result to the workspace inbox.
     pub(crate) async fn execute_approved(
         &self,
         tool: &ToolFacts,
@@ -41,7 +39,6 @@ impl ToolRegistry {
         }
     }
 
-    /// Executes an approved call in the workspace.
     async fn act(
         &self,
         tool: &ToolFacts,
@@ -101,12 +98,7 @@ impl ToolRegistry {
         inbox_approval::done(&context.environment.workspace_inbox, &request, report).await
     }
 
-    /// Computes the preview of a request's call as it would be now, with `input` in place of its
-    /// own.
-    ///
-    /// # Errors
-    ///
-    /// If the call is no longer possible, or if the input of a call that reads was edited.
+    /// Computes the preview of a request's call as it is now, with `input` in place of its own.
     pub async fn refresh_preview(
         &self,
         context: &ToolContext,
@@ -145,8 +137,8 @@ impl ToolRegistry {
     }
 }
 
-/// Executes an approved call that needs no folder. It may have been begun before a crash;
-/// concluding is idempotent.
+/// Executes an approved call that needs no folder. It may have begun before a crash; it is
+/// idempotent.
 async fn conclude(
     tool: &ToolFacts,
     step: &ToolStep<ApprovedCall, CompletedExecution>,
@@ -195,8 +187,7 @@ async fn conclude(
     finished
 }
 
-/// Returns `true` if the request was approved in the name of the person who asked, because nobody
-/// is asked there.
+/// Returns `true` if the request was approved in the name of the person who asked.
 fn was_auto_approved(context: &ToolContext, settled: &ResolvedRequest) -> bool {
     let off = settled.reading.settings.approvals == ApprovalSwitch::Off;
     let Some(closed) = &settled.request.decisions.closed else { return false };
@@ -204,7 +195,6 @@ fn was_auto_approved(context: &ToolContext, settled: &ResolvedRequest) -> bool {
     by_requester && closed.rule.is_none() && (off || context.approval.mode == ApprovalMode::Bypass)
 }
 
-/// Returns the plan of a request, as it was approved.
 fn plan(request: &ApprovalRequest) -> Option<String> {
     let input = request.decisions.edited_input.as_ref().unwrap_or(&request.proposal.origin.input);
     Some(input.get("plan")?.as_str()?.to_owned())

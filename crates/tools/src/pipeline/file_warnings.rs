@@ -1,4 +1,4 @@
-//! Warnings about a file that is to be written. They never claim that a file is harmless. Pure.
+//! Warnings about a file that is to be written. They never claim that a file is harmless.
 
 use copydesk_approvals::{Preview, PreviewWarning};
 use copydesk_document::diff::DiffLimits;
@@ -14,8 +14,7 @@ const SECRETS: [&str; 7] =
 const RUN_BY_OTHERS: &str = "makefile justfile package.json build.rs setup.py conftest.py dockerfile \
     jenkinsfile config.toml";
 
-/// Returns all warnings, one for each kind. Passages that are already in the `old` text cause none,
-/// because nobody adds them.
+/// Returns all warnings, one for each kind. Passages of the `old` text cause none.
 pub fn of_file(
     path: &str,
     old: Option<&str>,
@@ -60,14 +59,12 @@ pub fn of_file(
     found.chain(elisions::warnings(old, content)).collect()
 }
 
-/// Returns `true` if a change puts in deceiving characters.
 fn adds_unseen(old: &str, new: &str, limits: &DiffLimits) -> bool {
     // A mark at the beginning is a byte order mark.
     let [old, new] = [old, new].map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
     !invisible_chars::added_between(old, new, limits).is_empty()
 }
 
-/// Returns the passages of a text that look like secrets, each in its full length.
 fn secrets(text: &str) -> Vec<&str> {
     let is_apart = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
     let found = SECRETS.iter().flat_map(|secret| text.match_indices(secret));
@@ -79,7 +76,6 @@ fn secrets(text: &str) -> Vec<&str> {
     whole.collect()
 }
 
-/// Returns `true` if `new` has an item more often than `old`.
 fn adds<T: Ord>(mut old: Vec<T>, mut new: Vec<T>) -> bool {
     old.sort_unstable();
     new.sort_unstable();
@@ -90,8 +86,8 @@ fn adds<T: Ord>(mut old: Vec<T>, mut new: Vec<T>) -> bool {
     })
 }
 
-/// Returns all warnings for a change of an existing file, including one if the diff does not show
-/// what changes.
+/// Returns all warnings for a change of an existing file, with one if the diff does not show what
+/// changes.
 pub fn of_change(
     path: &str,
     old: &str,

@@ -1,5 +1,4 @@
-//! Hook that adds the time and the session to every outcome (document agent protocol's
-//! `PostToolUse`).
+//! Hook that adds time and session to every outcome (document agent protocol's `PostToolUse`).
 
 use serde_json::json;
 
@@ -13,8 +12,8 @@ pub fn stamp(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {
     stamp_outcome(&mut finished.outcome, activity.session, activity.at_ms);
 }
 
-/// Adds these fields to the outcome of a call that was not run and so passed no hook. Fields that
-/// are already set stay.
+/// Adds these fields, where missing, to the outcome of a call that was not run and so passed no
+/// hook.
 pub fn stamp_outcome(outcome: &mut ToolOutcome, session: &SessionId, at_ms: u64) {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let about = &mut outcome.about;

@@ -19,12 +19,7 @@ const MOST_NAMED: usize = 3;
 /// Maximum length of a quotation, in characters.
 const QUOTE_CHARS: usize = 60;
 
-/// Denies changes of frozen passages. The passages that are frozen now are compared both in the
-/// text that the model read and in the present text.
-///
-/// # Errors
-/// [`HookDenial`] that quotes the frozen passages, or that says that the change could not be
-/// compared with them.
+/// Denies changes of passages frozen now, in the text that the model read and in the present one.
 pub fn frozen(call: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let now = &call.caught_up.now;
     if now.settings.frozen.is_empty() {
@@ -64,7 +59,6 @@ fn unreadable(_: ChangeError) -> HookDenial {
     HookDenial("The change could not be compared with what is frozen; nothing was proposed".into())
 }
 
-/// Returns the passages that are frozen now, in positions of the text that the model read.
 fn as_read(call: &CallOutlook<'_>, missed: &[ChangeSet]) -> ChangeResult<Vec<(usize, usize)>> {
     let mut text = call.base.text.clone();
     let mut back = Vec::with_capacity(missed.len());
@@ -83,9 +77,6 @@ fn as_read(call: &CallOutlook<'_>, missed: &[ChangeSet]) -> ChangeResult<Vec<(us
 }
 
 /// Denies changes outside of the selection if the person selected words, for every tool.
-///
-/// # Errors
-/// [`HookDenial`] that names the changes outside, or that says that the selected words are gone.
 pub fn selection(call: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (from, to) = match call.allowed {
         EditableRange::Everything => return Ok(()),
@@ -109,7 +100,6 @@ pub fn selection(call: &CallOutlook<'_>) -> Result<(), HookDenial> {
     );
     for part in outside.iter().take(MOST_NAMED) {
         let (base, insert) = (quoted(&part.base), quoted(&part.insert));
-        // Writing to a string cannot fail.
         let _ = write!(reason, "\n- units {} to {}: {base} to {insert}", part.from, part.to);
     }
     if outside.len() > MOST_NAMED {

@@ -1,5 +1,5 @@
-//! Hooks of the approval step. A hook before the approval that fails denies the call; the hooks
-//! after it cannot fail.
+//! Hooks of the approval step. Those before the approval deny the call by failing; those after it
+//! cannot fail.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,7 +15,7 @@ use crate::{
 
 /// Hook on a [`CallInput`], before the call is prepared.
 pub type BeforeHook = fn(&CallInput<'_>) -> Result<(), HookDenial>;
-/// Hook on a [`CallOutlook`], before anybody is asked to approve the call.
+/// Hook on a [`CallOutlook`], before people are asked to approve the call.
 pub type ProposedHook = fn(&CallOutlook<'_>) -> Result<(), HookDenial>;
 /// Hook on a [`CompletedCall`], whatever its outcome.
 pub type AfterHook = fn(&CompletedCall<'_>, &mut FinishedCall);
@@ -71,9 +71,6 @@ pub struct CallOutlook<'a> {
 }
 
 /// Runs one hook; a hook that panics denies the call.
-///
-/// # Errors
-/// [`ToolError::Denied`] with the reason of the hook, or with a general one if it panicked.
 pub fn run_hook(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolError> {
     // A hook only reads, so a panic leaves nothing half done.
     let answer = catch_unwind(AssertUnwindSafe(hook));

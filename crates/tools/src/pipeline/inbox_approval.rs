@@ -1,5 +1,4 @@
-//! Asks people in the workspace inbox about calls that act. Approved calls are executed once, on
-//! the state that people were shown.
+//! Asks people in the workspace inbox about calls that act, which run once, as people saw them.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -44,10 +43,6 @@ pub enum AskerState {
 }
 
 /// Asks people and waits for their decision.
-///
-/// # Errors
-///
-/// [`ToolError::Denied`] if a rule denies the call; errors of the room.
 pub async fn ask(
     context: &ToolContext,
     effect: ToolEffect,
@@ -80,11 +75,8 @@ pub async fn ask(
     }
 }
 
-/// Returns `true` if people are asked before a call reads: in the workspace, if the person wants
-/// that, or if an owner's rule applies.
-///
-/// # Errors
-/// [`ToolError::Room`] if the rules of the inbox cannot be read.
+/// Returns `true` if people are asked before a call reads: as the person wants or an owner's rule
+/// says.
 pub async fn asks_before_reading(
     tool: &ToolFacts,
     context: &ToolContext,
@@ -101,11 +93,7 @@ pub async fn asks_before_reading(
     Ok(has_rule(rooms.tools(), workspace_inbox, call, requester).await?)
 }
 
-/// Returns `true` if a rule of the inbox applies to a call, before anything else is known of the
-/// call.
-///
-/// # Errors
-/// Those of [`RoomHandle::rules`], for the inbox.
+/// Returns `true` if a rule of the inbox applies to a call, as far as its path is known.
 pub async fn has_rule(
     tools: &ToolCatalog,
     workspace_inbox: &RoomHandle,
@@ -120,12 +108,8 @@ pub async fn has_rule(
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
 }
 
-/// Returns who must approve a change of a file that is open as a document. The people of the
-/// document decide, but denials and ask rules of the workspace inbox apply there too.
-///
-/// # Errors
-///
-/// If a rule denies the change.
+/// Returns who must approve a change of a file that is open as a document: its people, unless the
+/// inbox has rules that deny or ask.
 pub async fn approval_mode_for_file(
     context: &ToolContext,
     call: &ToolCall,
@@ -137,10 +121,6 @@ pub async fn approval_mode_for_file(
 
 /// Returns who must approve a call about a document that is a file, as if each of the tools `names`
 /// was called with its path. `hunks` are the changes; `None` if the call reads.
-///
-/// # Errors
-///
-/// If a rule denies the call.
 pub async fn approval_mode_for_path(
     context: &ToolContext,
     path: &str,
@@ -157,12 +137,8 @@ pub async fn approval_mode_for_path(
     Ok(if is_asked { ApprovalMode::People } else { context.approval.mode })
 }
 
-/// Returns `true` if a rule of the inbox requires that people are asked, as if each of the tools
-/// `names` was called with `path`.
-///
-/// # Errors
-///
-/// [`ToolError::Denied`] if a rule denies it.
+/// Returns `true` if a rule of the inbox asks people, as if each of the tools `names` was called
+/// with `path`.
 pub(super) async fn is_asked_about(
     tools: &ToolCatalog,
     workspace_inbox: &RoomHandle,
@@ -186,10 +162,6 @@ pub(super) async fn is_asked_about(
     Ok(is_asked)
 }
 
-/// Returns the denial of a rule of the inbox that keeps a file from being read.
-///
-/// # Errors
-/// Those of [`RoomHandle::rules`], for the inbox.
 pub(super) async fn reading_denial(
     tools: &ToolCatalog,
     workspace_inbox: &RoomHandle,
@@ -207,9 +179,6 @@ pub(super) async fn reading_denial(
 
 /// Returns the files that a search by this tool leaves out: those with a rule at least as strict as
 /// `mildest` for this tool or for `Read`.
-///
-/// # Errors
-/// [`ToolError::Room`] if the rules of the inbox cannot be read.
 pub async fn hidden(
     context: &ToolContext,
     tool: &str,
@@ -236,7 +205,7 @@ pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
         (RequestStatus::Approved, None) => {
             let is_command = request.proposal.action.preview.kind == PreviewKind::Command;
             if is_command && asked == AskerState::BeforeRestart {
-                // People approved the command for that moment; nobody has seen what it would do
+                // People approved the command for that moment; no one has seen what it would do
                 // now.
                 return AfterRequest::Report(failed(
                     "Approved, but the server stopped before the command was run. It was not run.",
@@ -251,8 +220,8 @@ pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
     }
 }
 
-/// Reports a call that was being executed when the server stopped. The result is inferred from the
-/// file; the call is never repeated.
+/// Reports a call that was being executed when the server stopped, as inferred from the file; the
+/// call is never repeated.
 pub fn recover_outcome(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport {
     let preview = &request.proposal.action.preview;
     #[cfg(unix)]
@@ -279,8 +248,7 @@ pub fn recover_outcome(request: &ApprovalRequest, workspace: &Workspace) -> Tool
     }
 }
 
-/// Reports the result of an approved call to the room that asked, and returns the outcome for the
-/// model.
+/// Reports the result of an approved call to the room, and returns the outcome for the model.
 pub async fn done(
     workspace_inbox: &RoomHandle,
     request: &ApprovalRequest,
@@ -289,7 +257,7 @@ pub async fn done(
     match workspace_inbox.done(request.id().clone(), report.clone()).await {
         Ok(request) => outcome(&request, request.report()),
         Err(error) => {
-            // The model is told nevertheless; after a restart the result is found out again.
+            // The model gets the result nevertheless; after a restart it is found out again.
             tracing::error!(%error, request.id = %request.id(), "cannot store the result of a call");
             outcome(request, report)
         }
@@ -306,8 +274,7 @@ pub fn outcome(request: &ApprovalRequest, report: ToolReport) -> FinishedCall {
     FinishedCall { outcome, ..FinishedCall::default() }
 }
 
-/// Waits again for a request that was made before a restart. Returns `None` if the request was
-/// never made.
+/// Waits again for a request made before a restart; `None` if it was never made.
 pub async fn resume(
     context: &ToolContext,
     effect: ToolEffect,

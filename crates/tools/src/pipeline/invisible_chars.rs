@@ -1,4 +1,4 @@
-//! Marks changes that add invisible characters, because people decide by what they see. Pure.
+//! Marks changes that add invisible characters, because people decide by what they see.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,8 +20,8 @@ const OWN_WORDS: [(&str, &str); 4] = [
     ("title", "title"),
 ];
 
-/// Returns a warning if hunks put in invisible characters. Each hunk counts alone, and each
-/// character: what one removes does not make up for another.
+/// Returns a warning if hunks put in invisible characters. Each hunk and character counts alone:
+/// what one removes does not make up for another.
 pub fn of_hunks(base: &Text, hunks: &[HunkDraft]) -> Option<PreviewWarning> {
     let found = hunks.iter().flat_map(|hunk| {
         let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -35,21 +35,19 @@ pub fn of_hunks(base: &Text, hunks: &[HunkDraft]) -> Option<PreviewWarning> {
     warning(&found.collect::<Vec<_>>())
 }
 
-/// Returns the text before a position, as far as it decides about the characters after it.
+/// Returns the text before a position, as far as it matters to the characters after it.
 fn before(text: &Text, unit: usize) -> String {
     let start = unit.saturating_sub(CONTEXT_CHARS);
     let start = if text.is_boundary(start) { start } else { start.saturating_sub(1) };
     text.slice(start..unit).unwrap_or_default()
 }
 
-/// Returns the text after a position, as far as it decides about the characters before it.
 fn after(text: &Text, unit: usize) -> String {
     let end = (unit + CONTEXT_CHARS).min(text.len());
     let end = if text.is_boundary(end) { end } else { end - 1 };
     text.slice(unit..end.max(unit)).unwrap_or_default()
 }
 
-/// Returns the invisible characters that a change of a whole text puts in.
 pub fn added_between(old: &str, new: &str, limits: &DiffLimits) -> Vec<char> {
     let (was, is) = (unseen(old), unseen(new));
     if is.is_empty() || was.is_empty() {
@@ -78,8 +76,7 @@ fn warning(found: &[char]) -> Option<PreviewWarning> {
         .then(|| warns(format!("Adds {count} {characters} that cannot be seen: {}.", names(found))))
 }
 
-/// Returns warnings for invisible characters in what the model says itself about a call: its
-/// explanation, and the reasons of its hunks.
+/// Returns warnings for invisible characters in the model's explanation, and in its hunks' reasons.
 pub fn of_own_words(input: &Value, hunks: &[HunkDraft]) -> Vec<PreviewWarning> {
     let fields =
         OWN_WORDS.iter().filter_map(|(field, name)| Some((*name, input.get(field)?.as_str()?)));
@@ -111,7 +108,6 @@ fn names(found: &[char]) -> String {
     let mut line = String::new();
     for (index, (&c, &count)) in kinds.iter().take(MOST_NAMED).enumerate() {
         let comma = if index == 0 { "" } else { ", " };
-        // Writing to a string cannot fail.
         let _ = write!(line, "{comma}U+{:04X}", u32::from(c));
         if count > 1 {
             let _ = write!(line, " ({count} times)");

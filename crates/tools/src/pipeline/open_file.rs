@@ -1,6 +1,5 @@
-//! Calls about files that people have open as documents. Such a call works in the room of the
-//! document, so that its people see and decide it, and no change of theirs is overwritten on the
-//! disk.
+//! Calls about files that are open as documents: they work in the room of the document, so that its
+//! people see and decide them, and no change of theirs is overwritten on the disk.
 
 use std::sync::Arc;
 
@@ -22,7 +21,6 @@ use crate::{
     model_notes,
 };
 
-/// Returns the context of the call in the room of the file it names.
 pub(crate) async fn enter(
     context: &ToolContext,
     files: &FileSync,
@@ -54,7 +52,6 @@ pub(crate) async fn enter(
     Ok(ToolContext { room, open_file: Some(path), view, ..context.clone() })
 }
 
-/// Proposes a change of the file's text to the people of its document.
 pub(crate) async fn propose(
     context: &ToolContext,
     edit: FileEdit,
@@ -78,8 +75,7 @@ pub(crate) async fn propose(
     Ok(proposal)
 }
 
-/// Returns a warning if the run has never read any of an open file. For calls that do not quote the
-/// words they remove.
+/// Returns a warning if the run has never read any of an open file, for calls that do not quote.
 fn unread(context: &ToolContext) -> Option<PreviewWarning> {
     let is_read = |read: &Arc<ReadDocuments>| read.contains_key(context.room.document());
     context.view.others.as_ref().filter(|read| !is_read(read)).map(|_| PreviewWarning {
@@ -88,11 +84,6 @@ fn unread(context: &ToolContext) -> Option<PreviewWarning> {
     })
 }
 
-/// Asks the people of the file's document about a change, and waits for their decision.
-///
-/// # Errors
-///
-/// If a rule denies the change, or as [`approval::ask`].
 pub(crate) async fn ask(
     context: &ToolContext,
     call: &ToolCall,
@@ -108,7 +99,7 @@ pub(crate) async fn ask(
     Ok(complete_outcome(context, finished, Some((&decided, success_text))))
 }
 
-/// Tells the workspace inbox that the call waits in the room of the document instead.
+/// Notifies the workspace inbox that the call waits in the room of the document instead.
 async fn notify_inbox(context: &ToolContext, call: &ToolCall) {
     let Some(path) = &context.open_file else { return };
     let details = json!({
@@ -131,7 +122,7 @@ async fn notify_inbox(context: &ToolContext, call: &ToolCall) {
 }
 
 /// Completes the outcome of a call that worked in the room of a file. If people accepted it
-/// unchanged, the model is told the usual words for a file.
+/// unchanged, the model gets the usual words for a file.
 pub(crate) fn complete_outcome(
     context: &ToolContext,
     mut finished: FinishedCall,

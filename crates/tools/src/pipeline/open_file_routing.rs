@@ -11,8 +11,6 @@ use crate::model_notes::{self, refused};
 use crate::{FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolFacts, ToolRegistry};
 
 impl ToolRegistry {
-    /// Returns the path of the file that a call names, with the registry of files that may be
-    /// documents.
     pub(crate) fn named_file(
         &self,
         tool: &ToolFacts,
@@ -23,9 +21,8 @@ impl ToolRegistry {
         Some((files, tool.target(input).file()?))
     }
 
-    /// Fails if an action approved in the workspace inbox would change a file that is open as a
-    /// document by now. The people of the document would not be asked, and its frozen passages
-    /// would not be checked.
+    /// Fails if an action approved in the workspace inbox would change a file that is open by now:
+    /// the document's people would not be asked, nor its frozen passages checked.
     pub(crate) async fn check_not_open(
         &self,
         tool: &ToolFacts,
@@ -41,7 +38,6 @@ impl ToolRegistry {
         )))
     }
 
-    /// Resumes a call that may have become a request in the room of its file.
     pub(crate) async fn resume_in_file_room(
         &self,
         tool: &ToolFacts,

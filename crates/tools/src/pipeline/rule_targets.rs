@@ -9,10 +9,7 @@ use crate::registry::commands;
 use crate::{ToolEffect, ToolFacts, ToolRegistry, WordsRead};
 
 impl ToolRegistry {
-    /// Refuses a name under which no request can be made; the error is for people.
-    ///
-    /// # Errors
-    /// Message that names the tools there are, if people are never asked about this one.
+    /// Refuses a name under which no request can be made, with a message for people.
     pub fn check_asked_about(&self, tool: &str) -> Result<(), String> {
         let names = self.asked_about();
         if names.contains(&tool) {
@@ -21,11 +18,8 @@ impl ToolRegistry {
         Err(format!("people are never asked about a tool {tool:?}; tools are {}", names.join(", ")))
     }
 
-    /// Refuses a rule about an unknown tool, or a rule with a path for a tool whose calls name no
-    /// file. The error is for people.
-    ///
-    /// # Errors
-    /// Message that names the tools there are, or that says that the tool names no file.
+    /// Refuses a rule about an unknown tool, or one with a path for a tool whose calls name no
+    /// file, with a message for people.
     pub fn check_ruled(&self, tool: &str, has_path: bool) -> Result<(), String> {
         if tool == EVERY_TOOL {
             return Ok(());
@@ -42,13 +36,11 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// Returns the names under which requests can be made.
     fn asked_about(&self) -> Vec<&'static str> {
         self.ruled().map(|tool| tool.name).chain([SUGGESTION_TOOL]).collect()
     }
 
-    /// Returns the tools that people can be asked about. Rules about commands are possible before
-    /// they are enabled.
+    /// Returns the tools that people can be asked about; also commands that are not enabled yet.
     fn ruled(&self) -> impl Iterator<Item = Arc<ToolFacts>> {
         // Of the tools that change nothing and read no file, people can be asked only about reading
         // another document.

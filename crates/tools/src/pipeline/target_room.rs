@@ -1,5 +1,4 @@
-//! Room in which a call works: that of the document or open file that it names, otherwise that of
-//! the conversation.
+//! Room in which a call works: of the document or open file that it names, or of the conversation.
 
 use super::{cross_document, open_file};
 use crate::{
@@ -10,8 +9,6 @@ use copydesk_ids::permissions::Action;
 use copydesk_rooms::RoomHandle;
 
 impl ToolRegistry {
-    /// Returns the tool of a call, and the context of the call in the room of the document or open
-    /// file that it names.
     pub(crate) async fn enter(
         &self,
         context: &ToolContext,

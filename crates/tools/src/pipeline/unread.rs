@@ -7,9 +7,6 @@ use copydesk_document::{ChangeError, ChangeSet, InsertSide};
 use super::hooks::{CallOutlook, HookDenial};
 
 /// Denies removing unread words, unless the call quotes them.
-///
-/// # Errors
-/// [`HookDenial`] with the unread range and the tool that reads it.
 pub fn deny_removing_unread(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if rewrites(outlook) && parts.any(|part| outlook.unread.touches(part.from, part.to)) {
@@ -22,11 +19,7 @@ pub fn deny_removing_unread(outlook: &CallOutlook<'_>) -> Result<(), HookDenial>
     Ok(())
 }
 
-/// Denies a text for an empty document if another text was added meanwhile, for example by the
-/// previous call.
-///
-/// # Errors
-/// [`HookDenial`] if the document is no longer empty.
+/// Denies a text for an empty document if another text was added meanwhile.
 pub fn deny_overwriting_filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
     if rewrites(outlook) && base.is_empty() && !now.is_empty() {
@@ -37,7 +30,6 @@ pub fn deny_overwriting_filled(outlook: &CallOutlook<'_>) -> Result<(), HookDeni
     Ok(())
 }
 
-/// Returns `true` if the call gives new words for a place, without quoting the old ones.
 fn rewrites(outlook: &CallOutlook<'_>) -> bool {
     matches!(outlook.replaces, ReplacedText::Document | ReplacedText::Range)
 }
@@ -45,13 +37,9 @@ fn rewrites(outlook: &CallOutlook<'_>) -> bool {
 /// Denies the second of two texts that one session proposes for the whole document in the same
 /// state.
 ///
-/// Each text says how the whole document is to read. If the first one has inserted words at a place
-/// where the second one also inserts, both together would be a text that nobody has proposed. Words
-/// of people, and of other sessions, at that place are no reason: touching an edge is no conflict,
-/// and what they wrote is to stay.
-///
-/// # Errors
-/// [`HookDenial`] with the range of the earlier text, or if an update since cannot be read.
+/// If the first one has inserted words at a place where the second one also inserts, both together
+/// would be a text that no one proposed. Words of people, and of other sessions, at that place are
+/// no reason: touching an edge is no conflict, and what they wrote is to stay.
 pub fn deny_second_rewrite(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     if outlook.replaces != ReplacedText::Document {
         return Ok(());
@@ -86,7 +74,6 @@ pub fn deny_second_rewrite(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> 
     )))
 }
 
-/// Maps a range through a change; `None` if its words were deleted.
 fn moved((from, to): (usize, usize), change: &ChangeSet) -> Option<(usize, usize)> {
     let (from, to) =
         (change.map_pos(from, InsertSide::After), change.map_pos(to, InsertSide::Before));

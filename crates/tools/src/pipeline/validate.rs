@@ -5,17 +5,12 @@ use serde_json::Value;
 use super::hooks::{CallInput, CallOutlook, HookDenial};
 use crate::ToolError;
 
-/// Maximum number of Unicode scalars that one call of a tool may write. The document into which it
-/// writes may be longer.
+/// Maximum number of Unicode scalars that one call of a tool may write.
 pub const CONTENT_LIMIT: usize = 100_000;
 
 /// Denies a `selection_range` that is not in the document, not in order, or cuts a character in
-/// two.
-///
-/// The check reads the raw input, so that a missing or negative range is denied in these words too.
-///
-/// # Errors
-/// [`HookDenial`] in the words of the tool approval protocol: `Invalid selection range`.
+/// two. The check reads the raw input, so that a missing or negative range is denied in these words
+/// too.
 pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     if !subject.takes("selection_range") {
         return Ok(());
@@ -32,7 +27,6 @@ pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     }
 }
 
-/// Returns what is wrong with a range that is not an object of `start` and `end`; empty otherwise.
 fn shape_problem(range: Option<&Value>) -> String {
     let is = match range {
         None | Some(Value::Null) => return String::new(),
@@ -54,28 +48,18 @@ fn shape_problem(range: Option<&Value>) -> String {
 }
 
 /// Denies a `new_content` or `new_text` that is too long.
-///
-/// # Errors
-/// [`HookDenial`] if one of them is too long.
 pub fn content_size(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     let written = ["new_content", "new_text"].map(|field| subject.input.get(field));
     fits(written.into_iter().flatten().filter_map(Value::as_str))
 }
 
 /// Denies a proposal whose changes together put in too much text.
-///
-/// # Errors
-/// [`HookDenial`] if the inserted texts together are too long.
 pub fn written_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     fits(parts.map(|part| part.insert.as_str()))
 }
 
-/// Denies words with NUL, which no text file has: the document could not be exported, and its file
-/// could not be written.
-///
-/// # Errors
-/// [`HookDenial`] if an inserted text contains NUL.
+/// Denies words with NUL, which no text file has.
 pub fn no_nul(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if parts.any(|part| part.insert.contains('\0')) {
@@ -84,7 +68,6 @@ pub fn no_nul(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     Ok(())
 }
 
-/// Denies texts that are too long together.
 fn fits<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), HookDenial> {
     let scalars: usize = texts.map(|text| text.chars().count()).sum();
     if scalars > CONTENT_LIMIT { Err(too_large()) } else { Ok(()) }
@@ -95,9 +78,6 @@ fn too_large() -> HookDenial {
 }
 
 /// Refuses a text of an input that has more than `limit` Unicode scalars or contains NUL.
-///
-/// # Errors
-/// [`ToolError::Denied`] if the text is too long, or if it contains NUL.
 pub fn check_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
     if text.chars().count() > limit {
         return Err(ToolError::Denied("Content too large".into()));

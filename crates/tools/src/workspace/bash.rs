@@ -1,5 +1,5 @@
-//! Tool that runs a shell command in the workspace. It exists only if the server allows it, and
-//! runs a command only once an owner has approved it.
+//! Tool that runs a shell command in the workspace, if the server allows it and an owner approves
+//! it.
 
 use std::time::Duration;
 

@@ -63,11 +63,10 @@ impl ReadTool for GlobTool {
     }
 }
 
-/// Line that is added if the answer is not complete.
 pub(crate) const LESS: &str = "[there is more; look for less]";
 
-/// Formats an answer with one line for each item. `more` is added if the answer is not complete.
-/// `hides` adds that rules keep files from being found; it is added even if there was no such file.
+/// Formats an answer, one line for each item. `more` is added if the answer is not complete.
+/// `hides` adds that rules hide files; it is added even if there was no such file.
 pub(crate) fn listed(lines: Vec<String>, more: Option<&str>, nothing: &str, hides: bool) -> String {
     let mut lines = if lines.is_empty() { vec![nothing.to_owned()] } else { lines };
     lines.extend(more.map(ToOwned::to_owned));
@@ -79,8 +78,7 @@ pub(crate) fn listed(lines: Vec<String>, more: Option<&str>, nothing: &str, hide
     lines.join("\n")
 }
 
-/// Returns `true` if an error reveals what is at the start of a search. Such an error is not told
-/// if rules hide that place.
+/// Returns `true` if an error reveals what is at the start of a search; rules may hide that place.
 pub(crate) fn tells_of_a_file(error: &WorkspaceError) -> bool {
     !matches!(error, WorkspaceError::Pattern { .. } | WorkspaceError::Outside { .. })
 }

@@ -123,7 +123,7 @@ impl ReadTool for GrepTool {
         let workspace = context.workspace()?.clone();
         let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
         let query = input.into_query();
-        // The answer contains words of files, and nobody is asked about each of them.
+        // The answer contains words of files, and people are not asked about each of them.
         let hidden =
             inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Ask).await?;
         let unseen = Arc::clone(&context.environment.unseen_files);
@@ -151,8 +151,8 @@ impl ReadTool for GrepTool {
     }
 }
 
-/// Returns the line that says how to get the rest of an answer. Callers that ask page by page are
-/// told the next offset.
+/// Returns the line that says how to get the rest of an answer, with the next offset for callers
+/// that ask page by page.
 fn more(next: Option<usize>) -> String {
     match next {
         Some(next) => format!("[there is more; go on with offset {next}]"),
@@ -160,8 +160,7 @@ fn more(next: Option<usize>) -> String {
     }
 }
 
-/// Returns the note about files that are too long to be searched completely; empty if there are
-/// none.
+/// Returns the note about files that are too long to be searched completely; empty if none are.
 fn unsearched(partly: &[String]) -> String {
     if partly.is_empty() {
         return String::new();

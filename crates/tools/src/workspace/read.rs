@@ -81,7 +81,6 @@ impl ReadTool for ReadFile {
     }
 }
 
-/// Beginning of a file.
 const BEGINNING: ReadStart = ReadStart { line: 1, column: 1 };
 
 /// Start of reading; line and column are counted from 1.
@@ -91,9 +90,7 @@ struct ReadStart {
     column: usize,
 }
 
-/// Part of a file in one answer.
 struct FilePart {
-    /// Words of the part, and the note about the rest.
     text: String,
     /// Range of the words in the file, in bytes.
     shown: Range<usize>,
@@ -131,7 +128,6 @@ fn part(text: &str, from: ReadStart, limit: usize) -> FilePart {
     FilePart { text, shown: at..at + part.len() }
 }
 
-/// Returns the words of a part, and where to read on in the rest (`left`).
 fn going_on(part: &str, left: &str, from: ReadStart) -> String {
     let next = from.line + part.matches('\n').count();
     let lines = left.split_inclusive('\n').count();

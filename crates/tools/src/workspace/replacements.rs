@@ -45,10 +45,6 @@ pub struct EditedFile {
 }
 
 /// Applies edits to the present text of a file, without writing it.
-///
-/// # Errors
-///
-/// If the file does not exist, or if an edit does not apply exactly.
 pub fn apply_to_file(
     workspace: &Workspace,
     path: &str,
@@ -77,11 +73,7 @@ impl EditedFile {
 }
 
 /// Writes the result of the edits, if the file is still the one that people were shown. Returns the
-/// number of replaced occurrences, and what else the model is told.
-///
-/// # Errors
-///
-/// If the file has changed since, or cannot be written.
+/// number of replaced occurrences, and a note for the model.
 pub fn write(
     execution: &ExecutionContext,
     path: &str,
@@ -99,12 +91,7 @@ pub fn write(
     Ok((count, note + &written.note()))
 }
 
-/// Returns the text of a document after all edits, the number of replaced occurrences, and what
-/// else the model is told.
-///
-/// # Errors
-/// [`ToolError::Failed`] if there is no edit, if one does not match as often as it says, or if
-/// together they change nothing.
+/// Returns the text of a document after all edits, the number of replaced occurrences, and a note.
 pub fn of_document(
     base: &DocumentSnapshot,
     edits: &[Replacement],
@@ -114,17 +101,14 @@ pub fn of_document(
     Ok((text, counts.iter().sum(), note))
 }
 
-/// Text after all edits.
 #[derive(Debug, Default, PartialEq)]
 struct AppliedEdits {
     text: String,
-    /// Number of occurrences that each edit replaced.
     counts: Vec<usize>,
     /// Sentences for the model, each after a full stop.
     note: String,
 }
 
-/// Applies all edits in order.
 fn apply(content: &str, edits: &[Replacement]) -> Result<AppliedEdits, String> {
     if edits.is_empty() {
         return Err("there is nothing to replace".to_owned());
@@ -144,8 +128,8 @@ fn apply(content: &str, edits: &[Replacement]) -> Result<AppliedEdits, String> {
     Ok(done)
 }
 
-/// Applies one edit. Returns the text, the number of occurrences, and a sentence for the model if
-/// the passage reads otherwise than it was quoted.
+/// Applies one edit. Returns the text, the number of occurrences, and a note if the passage reads
+/// otherwise than it was quoted.
 fn replace(content: &str, edit: &Replacement) -> Result<(String, usize, Option<String>), String> {
     let plain = |text: &str| text_encoding::read(text).to_string();
     let (old, new) = (plain(&edit.old_string), plain(&edit.new_string));
@@ -201,7 +185,6 @@ fn look_alike(
     Ok((text_encoding::replaced(content, &after, [part]), 1, Some(note)))
 }
 
-/// Returns every occurrence as a change, in UTF-16 units.
 fn parts(text: &str, old: &str, new: &str) -> impl Iterator<Item = DraftPart> {
     let len = utf16_len(old);
     let (mut byte, mut unit) = (0, 0);

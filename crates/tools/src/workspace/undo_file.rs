@@ -1,5 +1,5 @@
-//! Undoes the change of a file by a call: compares the file with the result of the call, and
-//! restores its earlier text.
+//! Undo of a call's change of a file: compares the file with the call's result, and restores the
+//! text before it.
 
 use copydesk_approvals::{FileNow, WrittenFile, changed_units, diff_lines};
 use copydesk_file_sync::text_encoding;
@@ -26,8 +26,8 @@ pub struct FileChange {
 }
 
 impl FileChange {
-    /// Returns the change of a file by a call; `None` if the stored text before it is not the text
-    /// that the call replaced.
+    /// Returns the change of a file; `None` if the stored text is not the one that the call
+    /// replaced.
     pub fn of(written: &WrittenFile<'_>) -> Option<Self> {
         let WrittenFile { path, before, after, touched } = *written;
         let stood = before.map_or_else(|| ABSENT.to_owned(), stamp);
@@ -38,8 +38,7 @@ impl FileChange {
         })
     }
 
-    /// Returns the number of UTF-16 units that change if the call is undone now, deleted and
-    /// inserted together.
+    /// Returns the UTF-16 units that an undo deletes and inserts now.
     pub fn units(&self, now: &CurrentFile) -> usize {
         let stands = now.text.as_deref().unwrap_or_default();
         changed_units(stands, self.before.as_deref().unwrap_or_default())
@@ -96,13 +95,8 @@ impl CurrentFile {
 }
 
 impl ToolRegistry {
-    /// Returns the present content at a path: of the document, if people have the file open,
-    /// otherwise of the file on the disk.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::NoWorkspace`] without a workspace, and errors of reading the file or its
-    /// document.
+    /// Returns the present content at a path: of the open document, otherwise of the file on the
+    /// disk.
     pub async fn current_file(&self, path: &str) -> Result<CurrentFile, ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         if let Some(files) = &self.files
@@ -121,12 +115,7 @@ impl ToolRegistry {
         })
     }
 
-    /// Restores the text before the call completely, if the file still has the stamp `found`;
-    /// otherwise changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the file has changed since `found`, or cannot be written.
+    /// Restores the text before the call, if the file still has the stamp `found`.
     pub async fn put_back(&self, change: FileChange, found: String) -> Result<(), ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         text_changes::blocking(move |_| put_back(&workspace, &change, &found)).await?
@@ -149,11 +138,7 @@ fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> Result<(
     }
 }
 
-/// Returns the present text of a file as a diff, for people who must know it before they overwrite
-/// it.
-///
-/// # Errors
-/// [`ToolError::Internal`] if the comparison panicked.
+/// Returns the present text of a file as a diff, for people who may overwrite it.
 pub async fn changed_since(change: FileChange, now: &CurrentFile) -> Result<FileNow, ToolError> {
     let (text, document) = (now.text.clone(), now.document().cloned());
     text_changes::blocking(move |limits| {

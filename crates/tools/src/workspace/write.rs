@@ -98,7 +98,6 @@ impl FileTool for WriteTool {
     }
 }
 
-/// Returns the text to write in place of a file.
 fn succeeding(old: Option<&TextFile>, content: &str) -> String {
     old.map_or_else(|| content.to_owned(), |old| text_encoding::succeeding(&old.text, content))
 }
