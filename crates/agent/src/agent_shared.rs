@@ -17,7 +17,6 @@ use super::models::ModelCatalog;
 use super::run::state_machine::RunLimits;
 use super::run_queues::RunQueues;
 
-/// Shared state of all runs.
 pub(crate) struct AgentShared {
     pub store: Store,
     pub clock: WallClock,

@@ -7,7 +7,6 @@ use copydesk_rooms::command::ApprovalMode;
 use super::agent_shared::AgentShared;
 use super::{AgentService, AskError, BypassPolicy, PermissionMode};
 
-/// Returns the approval mode of the calls of a run.
 pub(crate) fn approval_mode(mode: PermissionMode) -> ApprovalMode {
     match mode {
         PermissionMode::Bypass => ApprovalMode::Bypass,
@@ -17,7 +16,6 @@ pub(crate) fn approval_mode(mode: PermissionMode) -> ApprovalMode {
     }
 }
 
-/// Returns the action that the person who asked for a run must be allowed.
 pub(crate) fn needed_action(mode: PermissionMode) -> Action {
     match mode {
         PermissionMode::Bypass => Action::Bypass,
@@ -27,9 +25,6 @@ pub(crate) fn needed_action(mode: PermissionMode) -> Action {
 
 impl AgentService {
     /// Checks if a person's runs may have this permission mode.
-    ///
-    /// # Errors
-    /// The error with which [`AgentService::ask`] would refuse it.
     pub fn check_mode(
         &self,
         mode: PermissionMode,

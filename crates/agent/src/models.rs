@@ -15,11 +15,10 @@ use copydesk_rooms::settings::model_access::AskedModel;
 use super::{AgentQuestion, AskError, PermissionMode};
 
 /// Time limit for a provider to list its models.
-const LIST_PATIENCE: Duration = Duration::from_secs(20);
+const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum number of listed models of one provider; any other can still be named.
 const LIST_LIMIT: usize = 40;
 
-/// Name of the Claude CLI as a model.
 const CLI: &str = "claude-cli";
 
 /// Models of the server, the default first. Clones share the lists of the providers.
@@ -39,7 +38,6 @@ pub struct ChosenModel {
     pub name: String,
 }
 
-/// Returns `true` if the name is one of the Claude CLI.
 pub(super) fn is_cli(name: &str) -> bool {
     provider(name) == CLI
 }
@@ -80,7 +78,7 @@ impl ModelCatalog {
     /// given.
     pub async fn list_provider_models(&self) {
         let lists = self.asked.iter().enumerate().map(|(index, (own, model))| async move {
-            match timeout(LIST_PATIENCE, model.list()).await {
+            match timeout(LIST_TIMEOUT, model.list()).await {
                 Ok(Ok(mut names)) => {
                     names.truncate(LIST_LIMIT);
                     let mut listed = self.listed.write();
@@ -98,8 +96,8 @@ impl ModelCatalog {
         self.asked.iter().any(|(known, _)| is_cli(known))
     }
 
-    /// Matches model and permission mode: `mcpProxy` selects the CLI, whatever model was named, and
-    /// the CLI as a model selects `mcpProxy`.
+    /// Matches model and permission mode: `mcpProxy` selects the CLI, and the CLI selects
+    /// `mcpProxy`.
     pub(super) fn of_mode(&self, mut ask: AgentQuestion) -> AgentQuestion {
         if ask.outside().is_some() {
             // No model takes part.
@@ -119,7 +117,7 @@ impl ModelCatalog {
         ask
     }
 
-    /// Tells all models that a run is over, so that none works for it any more.
+    /// Notifies all models that a run is over, so that none works for it any more.
     pub(super) fn over(&self, run: &str) {
         for (_, model) in self.asked.iter() {
             model.over(run);
@@ -140,8 +138,8 @@ impl ModelCatalog {
             let (_, model) = self.asked.iter().find(|(known, _)| name == CLI && is_cli(known))?;
             return Some(ChosenModel { model: Arc::clone(model), name: String::new() });
         };
-        // Any name is passed on to a provider over the network; a script or the built-in editor has
-        // no other models.
+        // Providers take any name over the network; a script or the built-in editor has no other
+        // models.
         let remote = ["anthropic", "openai", CLI].contains(&of) && !wanted.is_empty();
         let (_, model) = self.asked.iter().find(|(known, _)| remote && provider(known) == of)?;
         Some(ChosenModel { model: Arc::clone(model), name: wanted.to_owned() })

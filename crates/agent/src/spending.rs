@@ -1,7 +1,7 @@
 //! Spending: what calls of models cost and for whom, and the limits that refuse further calls.
 //!
-//! A call is refused before the provider is asked. Calls that are in progress when a limit is
-//! reached are completed, so a month can cost more than its limit by what they cost.
+//! Calls in progress when a limit is reached are completed, so a month can cost more than its limit
+//! by what they cost.
 
 use std::fmt;
 use std::pin::Pin;
@@ -67,8 +67,7 @@ pub fn dollars(amount: u64) -> String {
 }
 
 impl ChosenModel {
-    /// Returns `true` if calls of the model may cost something: its price is above nothing, or is
-    /// not known and the model is elsewhere.
+    /// Returns `true` if the model has a price, or has no known one and is elsewhere.
     fn may_cost(&self) -> bool {
         let is_free = prices::is_free(&self.provider_name());
         is_free.map_or_else(|| !self.model.is_local(), |is_free| !is_free)
@@ -108,7 +107,6 @@ impl AgentService {
 }
 
 impl AgentShared {
-    /// Returns the spending limit that refuses a call of a model now.
     pub(super) async fn reached_limit(
         &self,
         payer: &CallPayer,
@@ -135,7 +133,6 @@ impl AgentShared {
         Ok(None)
     }
 
-    /// Calls a model, whose cost counts for `payer`.
     pub(super) fn metered(
         &self,
         payer: CallPayer,
@@ -160,7 +157,6 @@ impl AgentShared {
     }
 }
 
-/// Recorder of the cost of one call.
 struct SpendingMeter {
     store: Store,
     clock: WallClock,
@@ -215,9 +211,6 @@ impl Stream for MeteredCall {
 
 impl MeteredCall {
     /// Stores what the call has cost. The next call may rely on it.
-    ///
-    /// # Errors
-    /// [`StoreError`](copydesk_store::StoreError) if it cannot be stored.
     pub async fn settle(&mut self) -> StoreResult<()> {
         let Some(writing) = self.write() else { return Ok(()) };
         writing.await
@@ -252,7 +245,7 @@ impl MeteredCall {
         self.entries.extend(self.meter.entry(model, usage));
     }
 
-    /// Counts a try by its length, if the model wrote something and nobody said what it has used.
+    /// Counts a try by its length, if the model wrote something and its usage is unknown.
     fn estimate(&mut self) {
         if !self.meter.may_cost || self.written_bytes == 0 {
             return;
@@ -265,7 +258,7 @@ impl MeteredCall {
         self.entries.extend(self.meter.entry(&self.model, usage));
     }
 
-    /// Begins to store the cost, which is completed even if nobody waits for it.
+    /// Begins to store the cost; completed even without a caller that waits.
     fn write(&mut self) -> Option<impl Future<Output = StoreResult<()>> + use<>> {
         let op = |entry| StoreOp::Administer(AdministrationOp::AddSpending(entry));
         let batch: WriteBatch = std::mem::take(&mut self.entries).into_iter().map(op).collect();

@@ -1,4 +1,4 @@
-//! Agent event objects: what people are shown of a conversation. Pure.
+//! Agent event objects: what people are shown of a conversation.
 
 use serde_json::{Value, json};
 
@@ -14,29 +14,24 @@ use copydesk_tools::{ToolCall, ToolOutcome};
 use crate::run::end_reason::RunEndReason;
 use crate::run::usage::UsageTotals;
 
-/// Returns the event of a person's prompt.
 pub(crate) fn prompt(name: &str, text: &str) -> AgentObject {
     AgentObject::new(User, Prompt, json!({"text": text, "name": name}))
 }
 
-/// Returns the event of a piece of a text block that is still being written.
 pub(crate) fn text_delta(text: &str) -> AgentObject {
     AgentObject::new(Assistant, TextDelta, json!({"text": text}))
 }
 
-/// Returns the event of a complete text block.
 pub(crate) fn text(text: &str) -> AgentObject {
     AgentObject::new(Assistant, Text, json!({"text": text}))
 }
 
-/// Returns the event of a call of the model.
 pub(crate) fn tool_use(call: &ToolCall) -> AgentObject {
     let ToolCall { id, name, .. } = call;
     let input = call.shown_input();
     AgentObject::new(Assistant, ToolUse, json!({"id": id, "name": name, "input": input}))
 }
 
-/// Returns the event of a call's outcome.
 pub(crate) fn tool_result(answer: &ToolOutcome) -> AgentObject {
     let mut content = answer.about.clone();
     content.insert("tool_use_id".into(), json!(answer.tool_use_id));
@@ -50,8 +45,7 @@ pub(crate) fn cleared(name: &str, from: Option<&RunId>) -> AgentObject {
     AgentObject::new(User, Clear, json!({"name": name, "from": from}))
 }
 
-/// Returns the event of the end of a run and its usage:
-/// `{message, reasonCode?, model?, usage?, cost_usd?}`.
+/// Returns the event of the end of a run: `{message, reasonCode?, model?, usage?, cost_usd?}`.
 pub(crate) fn result(
     kind: RunEndKind,
     message: &str,

@@ -1,5 +1,5 @@
-//! Decisions that people made since the model was last told of a change. The next prompt, or the
-//! results of the calls of the next turn, tell them once, in the words of the report. Pure.
+//! Decisions that people made since the last report on a change to the model. The next prompt, or
+//! the results of the calls of the next turn, report them once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,30 +12,30 @@ use copydesk_tools::model_notes::fenced_lines;
 
 use super::transcript::DecisionNote;
 
-/// Decisions about earlier changes that a prompt or results told the model.
+/// Decisions about earlier changes that a prompt or results reported to the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionUpdates {
     /// Text, a few lines for each change.
     pub lines: Vec<String>,
-    /// Document of each text, in the same order; `None` for the conversation's own. Empty in
-    /// records of older versions.
+    /// Document of each text, in the same order; `None` for the conversation's own. Empty in old
+    /// records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documents: Vec<Option<DocumentId>>,
-    /// Random tag that marks the lines as data; empty in records of older versions.
+    /// Random tag that marks the lines as data; empty in old records.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tag: String,
-    /// State of each request as it was told ([`decision_state`]).
+    /// State of each request as it was reported ([`decision_state`]).
     pub told: BTreeMap<RequestId, String>,
 }
 
 impl DecisionUpdates {
-    /// Returns `true` if there is nothing to tell.
+    /// Returns `true` if there is nothing to report.
     pub fn is_nothing(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// Adds the text about a request and its state ([`describe_news`]). `document` is the
-    /// document of the request, if that is not the conversation's own.
+    /// Adds the text about a request and its state ([`describe_news`]), with its document unless
+    /// that is the conversation's own.
     pub fn push(
         &mut self,
         id: RequestId,
@@ -65,8 +65,7 @@ impl DecisionUpdates {
         is_any
     }
 
-    /// Returns the text for the model. Later turns repeat it with the prompt or the results with
-    /// which it was told.
+    /// Returns the text for the model; later turns repeat it in its place.
     pub fn as_told(&self) -> String {
         let lines = fenced_lines("decisions", &self.tag, &self.lines.join("\n"));
         format!("Decisions people changed since:\n{lines}")
@@ -81,16 +80,16 @@ impl DecisionUpdates {
 /// Request as the model knows it, for [`describe_news`].
 #[derive(Debug)]
 pub struct ReportedDecision<'k> {
-    /// Status that the model was told when its call was answered.
+    /// Status that was reported to the model with the outcome of its call.
     pub first: DecisionNote<'k>,
     /// Time of the latest report to the model, in milliseconds since 1970.
     pub told_ms: u64,
-    /// State of the request in that report, if it was told as a decision update.
+    /// State of the request in that report, if it was reported as a decision update.
     pub stood: Option<&'k str>,
 }
 
-/// Returns the lines to tell about a request and its state, or `None` if nothing is new. `newest`
-/// is the request that a person proposed in its place, if there is one.
+/// Returns the lines about a request and its state, or `None` if nothing is new. `newest` is the
+/// request that a person proposed in its place, if there is one.
 pub fn describe_news(
     known: &ReportedDecision<'_>,
     now: &ApprovalRequest,
@@ -102,14 +101,14 @@ pub fn describe_news(
     } else {
         let status = newest.map_or(now.status, |it| it.status);
         let last_ms = newest.map_or(0, last_ms).max(last_ms(now));
-        // Nobody could undo it before the model was told.
+        // An undo was not possible before the report to the model.
         now.undone().is_some() || status != known.first.status || last_ms > known.told_ms
     };
     is_news.then(|| (worded(known, now, newest), stands))
 }
 
-/// Returns the state of a request, as far as people influenced it. The positions of an open change
-/// are not part of it.
+/// Returns the state of a request, as far as people influenced it; not the positions of an open
+/// change.
 fn decision_state(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> String {
     let hunks: Vec<_> =
         now.hunks.iter().filter_map(|h| Some((&h.id, h.decided.as_ref()?.at_ms))).collect();
@@ -120,7 +119,6 @@ fn decision_state(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> St
         .to_string()
 }
 
-/// Returns the time of the latest decision or remark, in milliseconds since 1970.
 fn last_ms(now: &ApprovalRequest) -> u64 {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref()).map(|it| it.at_ms);
     let ends = now.decisions.closed.iter().map(|closed| closed.at_ms);
@@ -171,7 +169,6 @@ fn with_details(mut line: String, now: &ApprovalRequest, since_ms: u64) -> Strin
     format!("{line}:\n  {report}")
 }
 
-/// Returns the names of the people who decided since, in the order of the text, each once.
 fn deciders(now: &ApprovalRequest, since_ms: u64) -> Vec<&str> {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref());
     let hunks = hunks.map(|HunkDecision { by, at_ms, .. }| (by, *at_ms));

@@ -1,5 +1,5 @@
-//! Clears conversations, and continues them from an earlier run; nothing is lost for others. Also
-//! reports the ends of runs that a session missed.
+//! Clears conversations, and continues them from an earlier run. Also reports the ends of runs that
+//! a session missed.
 
 #[cfg(test)]
 mod stories;
@@ -30,7 +30,7 @@ use crate::{AskError, AskKind, AskResult};
 
 /// Interval between checks for the report of a run's end.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(5);
-/// Maximum number of run ends that a returning session is told at once.
+/// Maximum number of run ends that a returning session gets at once.
 const MOST_UNHEARD: u32 = 100;
 
 /// Session, and the document of its conversation.
@@ -52,10 +52,7 @@ pub struct ConversationFork {
 
 impl AgentService {
     /// Returns at most `limit` entries of the conversation ([`Self::said_before`]) from a cursor
-    /// on, each with its own cursor. The entry is `None` if it cannot be read any more.
-    ///
-    /// # Errors
-    /// [`AskError::Store`] if the entries cannot be read. A damaged entry is `None` instead.
+    /// on, each with its own cursor. An entry that cannot be read any more is `None`.
     #[boxed]
     pub async fn said_from(
         &self,
@@ -77,11 +74,7 @@ impl AgentService {
         Ok(said.into_iter().map(read).collect())
     }
 
-    /// Clears the session's conversation about a document, or about none: the model forgets it, the
-    /// record stays.
-    ///
-    /// # Errors
-    /// [`AskError::Busy`] while a run of the conversation is at work or waits.
+    /// Clears the session's conversation about a document, or about none; the record stays.
     #[boxed]
     pub async fn clear(
         &self,
@@ -93,12 +86,10 @@ impl AgentService {
         self.begin_anew(&of, by, None, WriteBatch::new()).await
     }
 
-    /// Continues the session's conversation from the end of an earlier run, whoever had asked for
-    /// that run.
+    /// Continues the session's conversation from the end of an earlier run, also another person's.
     ///
-    /// # Errors
-    /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it,
-    /// or a run of the conversation that would be replaced, is at work or waits.
+    /// # Errors [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`]
+    /// while it, or a run of the conversation that would be replaced, is at work or waits.
     #[boxed]
     pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> AskResult<()> {
         let ConversationFork { session, document, from, run } = fork;
@@ -137,12 +128,7 @@ impl AgentService {
         begun
     }
 
-    /// Returns the ends of the session's runs that it was not told of, as the events that it
-    /// missed.
-    ///
-    /// # Errors
-    /// [`AskError::Store`] if the runs or their transcripts cannot be read. A damaged run is left
-    /// out.
+    /// Returns the ends of the session's runs that it missed, as events.
     #[boxed]
     pub async fn unheard(&self, session: &SessionId) -> AskResult<Vec<RunEvent>> {
         let mut unheard = Vec::new();
@@ -192,7 +178,6 @@ impl AgentShared {
         Ok(())
     }
 
-    /// Returns the events at the end of a run that is over.
     async fn end_of(&self, run: &Run, state: RunState, at_ms: u64) -> AskResult<Vec<RunEvent>> {
         let ask = &run.ask;
         let (session, document) = (&ask.session, ask.document.as_ref());

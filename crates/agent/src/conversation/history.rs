@@ -66,11 +66,7 @@ pub struct HistoryPage {
 
 impl AgentService {
     /// Returns the newest entries of a conversation, or the newest before a cursor. With a
-    /// document, these are the entries of everybody, which is the conversation that the people of
-    /// the document see; without one, those of the session.
-    ///
-    /// # Errors
-    /// [`AskError::Store`] if the transcript cannot be read. A damaged entry is left out.
+    /// document, these are the entries of all sessions, as the people of the document see them.
     pub async fn said_before(
         &self,
         session: &SessionId,
@@ -133,7 +129,7 @@ impl AgentShared {
         Ok(entries)
     }
 
-    /// Removes words and titles of other documents from earlier runs, if not everybody who reads
+    /// Removes words and titles of other documents from earlier runs, if not everyone who reads
     /// this conversation may read those documents, or if they may not be shown to `chosen`. Rights
     /// and settings change, and the conversation may have been another person's. Returns `true` if
     /// anything was removed.
@@ -150,8 +146,8 @@ impl AgentShared {
         Ok(!hidden.is_empty() && transcript::keep_apart(entries, run, &hidden))
     }
 
-    /// Returns those of the other documents that not everybody who reads this conversation may
-    /// read, or that may not be shown to `chosen`. `asker` is the person who asks.
+    /// Returns those of the other documents that not everyone who reads this conversation may read,
+    /// or that may not be shown to `chosen`. `asker` is the person who asks.
     pub(crate) async fn hidden_documents(
         &self,
         asker: &Principal,
@@ -189,7 +185,6 @@ impl AgentShared {
         }
     }
 
-    /// Returns the entries of a run that is not over yet; none if it has not begun.
     pub(crate) async fn said_by(
         &self,
         run: &Run,
@@ -204,7 +199,6 @@ impl AgentShared {
         }
     }
 
-    /// Returns the entries of a run.
     pub(crate) async fn said_in(
         &self,
         session: &SessionId,
@@ -232,8 +226,8 @@ impl AgentShared {
         Ok(found)
     }
 
-    /// Returns the conversation of a run up to the end of that run: the newest runs, as many as fit
-    /// into `bytes`. `None` if the run does not exist.
+    /// Returns the conversation up to the end of a run: the newest runs, as many as fit into
+    /// `bytes`. `None` if the run does not exist.
     pub(crate) async fn said_until(
         &self,
         session: &SessionId,
@@ -312,8 +306,7 @@ fn places(sizes: &[EntrySize]) -> Vec<u64> {
     sizes.iter().map(|size| size.seq).collect()
 }
 
-/// Returns the places of old entries that may contain decisions. Results with decisions are short;
-/// texts that were read for a call are long.
+/// Returns the places of old entries that may contain decisions: results with decisions are short.
 fn decisions(older: &[EntrySize]) -> Vec<u64> {
     let (most, together) = DECISIONS;
     let mut left = together;

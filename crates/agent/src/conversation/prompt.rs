@@ -1,5 +1,5 @@
 //! Texts for the model: the rules, and the context of each request (in the order of the document
-//! agent protocol). Pure.
+//! agent protocol).
 //!
 //! The rules and the tools never change within a session, and the document stands in a block of its
 //! own before the parts that differ between requests, so that a provider can cache everything that
@@ -27,8 +27,8 @@ pub fn rules(scope: ToolScope) -> &'static str {
 /// Additional rules of a run in plan mode.
 const PLAN_MODE: &str = include_str!("../prompts/plan.md");
 
-/// Maximum number of UTF-16 units of a document that are shown. Of a longer one, the part around
-/// the selection (or its beginning) is shown.
+/// Maximum number of UTF-16 units of a document that are shown, around the selection or from the
+/// start.
 pub const DOCUMENT_LIMIT: usize = 200_000;
 
 /// Maximum size in bytes of the earlier messages that a client may add; the newest are kept.
@@ -43,14 +43,13 @@ pub struct PromptContext<'a> {
     pub document: Option<&'a DocumentSnapshot>,
     /// Maximum number of UTF-16 units of the document that are shown.
     pub most: usize,
-    /// Document with which the conversation begins. If it is set, only the changes since then are
-    /// told.
+    /// Document with which the conversation begins; then only the changes since then are reported.
     pub seen: Option<&'a ShownDocument>,
     /// Selection of the person, in UTF-16 units of `document`; valid there.
     pub selection: Option<(usize, usize)>,
     /// Earlier messages that the server does not have: role and text, oldest first.
     pub history: &'a [(String, String)],
-    /// Decisions of people since the model was last told.
+    /// Decisions of people since the last report to the model.
     pub news: &'a DecisionUpdates,
     /// Text that the person typed.
     pub prompt: &'a str,
@@ -63,8 +62,7 @@ pub struct PromptContext<'a> {
 }
 
 impl PromptContext<'_> {
-    /// Returns the range of the document that is shown, in UTF-16 units; all of it if the
-    /// conversation begins with it.
+    /// Returns the range of the document that is shown, in UTF-16 units.
     pub fn shown(&self) -> Option<(usize, usize)> {
         let reading = self.document?;
         let all = (0, reading.text.len());
@@ -122,7 +120,6 @@ impl PromptContext<'_> {
         text.push_str(&section(format!("User Request: {}", self.prompt)));
         text.push_str("Available Tools:");
         for (name, when) in self.tools {
-            // Writing to a string cannot fail.
             let _ = write!(text, "\n- {name}: {when}");
         }
         text
@@ -144,7 +141,6 @@ impl PromptContext<'_> {
     }
 }
 
-/// Returns the block with which a conversation begins.
 pub fn opening(seen: &ShownDocument) -> ContentBlock {
     whole(&seen.reading, &seen.tag)
 }
@@ -154,8 +150,8 @@ fn whole(reading: &DocumentSnapshot, tag: &str) -> ContentBlock {
     cached(format!("Current Document:\n(data, {} UTF-16 units.)\n{block}", reading.text.len()))
 }
 
-/// Returns a block with a cache mark. A provider may cache the request up to this block, so the
-/// parts that change least come first.
+/// Returns a block up to which a provider may cache the request; the parts that change least come
+/// first.
 fn cached(text: String) -> ContentBlock {
     ContentBlock::Text { text, cache_control: Some(CacheControl::one_hour()) }
 }
@@ -190,7 +186,6 @@ fn section(mut text: String) -> String {
     text
 }
 
-/// Returns the range of a document that is shown: all of it, or `most` units around the selection.
 fn window(
     reading: &DocumentSnapshot,
     selection: Option<(usize, usize)>,

@@ -2,9 +2,8 @@
 //! continues.
 //!
 //! Each run has a thread of its own, which begins where the one of the previous run ends. So
-//! entries that people remove from a conversation are not in the next thread either. The name of
-//! the thread is in the record of the run, where a restart and the next question find it. If
-//! another model answered last, a new thread is begun.
+//! entries that people remove from a conversation are not in the next thread either. If another
+//! model answered last, a new thread is begun.
 
 use copydesk_ids::RunId;
 use copydesk_llm as llm;
@@ -67,8 +66,7 @@ pub async fn choose(
     Ok(())
 }
 
-/// Returns the previous run in which a model took part. The first entries of a long conversation
-/// may be missing.
+/// Returns the previous run with a model. The first entries of a long conversation may be missing.
 fn previous<'a>(before: &'a [TranscriptEntry], run: &RunId) -> Option<&'a RunId> {
     let is_call =
         |entry: &&TranscriptEntry| matches!(entry.kind, EntryKind::Prompt { source: Some(_), .. });

@@ -1,4 +1,4 @@
-//! Answer to `askClaudeCode`, computed from the transcript of its run. Pure.
+//! Answer to `askClaudeCode`, computed from the transcript of its run.
 
 use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_rooms::event::{DecidedUpdate, ResponseUpdate, RunResponse};
@@ -85,8 +85,7 @@ pub fn how_it_ended(
     response
 }
 
-/// Returns text blocks and `respond_conversation_only` responses, in the order in which the model
-/// gave them.
+/// Returns text blocks and `respond_conversation_only` responses, in the model's order.
 fn spoken(entries: &[TranscriptEntry]) -> Vec<String> {
     let mut words = Vec::new();
     for (index, entry) in entries.iter().enumerate() {

@@ -1,9 +1,6 @@
 //! Snapshots of the document as each conversation was completely shown it, so that the next
-//! question need not repeat it. Pure.
-//!
-//! A conversation begins with the document; later questions tell only the changes since then. So a
-//! provider's prompt cache keeps the long part from question to question. The snapshots are not
-//! stored: after a restart the next question shows the document again.
+//! question only reports the changes since then, and a provider's prompt cache keeps the long part.
+//! Not stored: after a restart the next question shows the document again.
 
 use std::sync::Arc;
 
@@ -13,16 +10,15 @@ use copydesk_tools::model_notes::since;
 
 use super::prompt::DOCUMENT_LIMIT;
 
-/// Minimum length of a document that is remembered, in UTF-16 units. Shorter ones are too short for
-/// a provider to cache, and are simply repeated.
+/// Minimum length of a document that is remembered, in UTF-16 units; providers cache no shorter
+/// ones.
 const SHORTEST: usize = 8_000;
-/// Maximum number of conversations that are remembered. If there are more, the least recently used
-/// one is shown its document again.
+/// Maximum number of conversations that are remembered, the most recently used ones.
 const REMEMBERED: usize = 64;
-/// Divisor of the document's length: if telling the changes takes more than this part of it, the
-/// document is shown again.
+/// Divisor of the document's length: if the changes are longer than this part, the document is
+/// shown again.
 const CHANGED_PART: usize = 5;
-/// Estimated length of the text that tells the position of a passage, in UTF-16 units.
+/// Estimated length of the position before a passage, in UTF-16 units.
 const HEAD: usize = 150;
 
 /// Conversation of a session, about a document or about none.

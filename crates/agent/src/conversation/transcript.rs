@@ -1,5 +1,5 @@
 //! Transcript of a conversation: its stored form, the messages for the model, and the events for
-//! people. Pure.
+//! people.
 
 use crate::conversation::agent_objects;
 use std::collections::BTreeSet;
@@ -42,10 +42,10 @@ pub enum EntryKind {
         name: String,
         /// Text that was typed, word for word.
         text: String,
-        /// Origin of an external call: no model took part, and no model is told of it.
+        /// Origin of an external call, in which no model took part.
         #[serde(rename = "door", default, skip_serializing_if = "Option::is_none")]
         source: Option<CallSource>,
-        /// Decisions about earlier changes that were told with the prompt.
+        /// Decisions about earlier changes that were reported with the prompt.
         #[serde(default, skip_serializing_if = "DecisionUpdates::is_nothing")]
         news: DecisionUpdates,
     },
@@ -68,7 +68,7 @@ pub enum EntryKind {
     Results {
         /// One outcome for each call.
         answers: Vec<ToolOutcome>,
-        /// Decisions about earlier changes that are told with the outcomes.
+        /// Decisions about earlier changes that are reported with the outcomes.
         #[serde(default, skip_serializing_if = "DecisionUpdates::is_nothing")]
         news: DecisionUpdates,
     },
@@ -87,12 +87,12 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    /// Returns the outcomes of calls as they are stored if nothing is told with them.
+    /// Returns the outcomes of calls as they are stored without a report of decisions.
     pub fn of_outcomes(answers: Vec<ToolOutcome>) -> Self {
         Self::Results { answers, news: DecisionUpdates::default() }
     }
 
-    /// Returns the decisions about earlier changes that the model is told with the entry.
+    /// Returns the decisions about earlier changes that are reported to the model with the entry.
     pub fn news(&self) -> Option<&DecisionUpdates> {
         match self {
             Self::Prompt { news, .. } | Self::Results { news, .. } => Some(news),
@@ -121,8 +121,8 @@ impl EntryKind {
     }
 }
 
-/// Maximum size of a conversation that the model is sent, in bytes of JSON. Of a longer one, older
-/// runs are left out, and older results of the run that is under way.
+/// Maximum size of a conversation that the model is sent, in bytes of JSON; older runs and results
+/// are left out.
 pub const CONVERSATION_LIMIT: usize = 400_000;
 
 /// Returns the entries of one run.
@@ -130,8 +130,8 @@ pub fn of_run(entries: &[TranscriptEntry], run: &RunId) -> Vec<TranscriptEntry> 
     entries.iter().filter(|entry| entry.run == *run).cloned().collect()
 }
 
-/// Returns every call that people were asked about, newest first: its request, the status that the
-/// model was told, and the model's explanation.
+/// Returns every call that people were asked about, newest first: its request, the status that was
+/// reported to the model, and the model's explanation.
 pub fn decided<'e>(
     entries: impl DoubleEndedIterator<Item = &'e TranscriptEntry>,
 ) -> impl Iterator<Item = DecisionNote<'e>> {
@@ -151,7 +151,7 @@ pub fn decided<'e>(
     })
 }
 
-/// Request as the model was told of it ([`decided`]).
+/// Request as it was reported to the model ([`decided`]).
 #[derive(Debug)]
 pub struct DecisionNote<'e> {
     /// Id of the request.
@@ -231,12 +231,12 @@ pub fn untold_runs<'e>(entries: &'e [TranscriptEntry], run: &RunId) -> Vec<&'e R
     entries.iter().filter(is_untold).map(|entry| &entry.run).collect()
 }
 
-/// Text in place of another document's words that not everybody who reads the conversation may
-/// read, or that the model may not be shown.
+/// Text in place of another document's words that not everyone who reads the conversation may read,
+/// or that the model may not be shown.
 const KEPT_APART: &str = "[Left out: not everybody here may read that document, or it may \
      not be shown to you. Read it again if you need it]";
 
-/// Returns the other documents that earlier runs read, wrote or listed, or were told of, each once.
+/// Returns the other documents that earlier runs read, wrote, listed or heard of, each once.
 pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentId> {
     let earlier = entries.iter().filter(|entry| entry.run != *run);
     let named = earlier.flat_map(|entry| match &entry.kind {
@@ -252,8 +252,7 @@ pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentI
     named.collect()
 }
 
-/// Removes everything of these documents from earlier runs that they read, wrote or listed, or were
-/// told of. Returns `true` if anything was removed.
+/// Removes everything of these documents from earlier runs. Returns `true` if anything was removed.
 pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
     let mut is_any = false;
     for entry in entries.iter_mut().filter(|entry| entry.run != *run) {
@@ -379,8 +378,7 @@ pub fn size(entry: &TranscriptEntry) -> usize {
     serde_json::to_writer(&mut count, &entry.kind).map_or(0, |()| count.0)
 }
 
-/// Returns the newest runs that fit into `budget` bytes of JSON; `run`, the newest, is always
-/// included.
+/// Returns the newest runs that fit into `budget` bytes of JSON, at least the newest one, `run`.
 pub fn recent<'e>(
     entries: &'e [TranscriptEntry],
     run: &RunId,
@@ -400,7 +398,7 @@ pub fn recent<'e>(
     &entries[keep_from..]
 }
 
-/// Removes the texts of results that only the model was told, for readers of a run's outcome.
+/// Removes the texts of results that only the model got, for readers of a run's outcome.
 pub fn leave_out_texts(entry: &mut TranscriptEntry) {
     if let EntryKind::Results { answers, news } = &mut entry.kind {
         for answer in answers {

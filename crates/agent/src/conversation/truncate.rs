@@ -1,5 +1,5 @@
 //! Shortens the conversation that a model is sent: earlier runs are removed first, then results of
-//! calls of this run, oldest first. Pure.
+//! calls of this run, oldest first.
 //!
 //! Each shortening is large, so that many following requests begin equally and a provider's cache
 //! holds them.
@@ -69,7 +69,6 @@ fn text_len(answer: &ToolOutcome) -> usize {
     answer.text.len() + answer.note.as_ref().map_or(0, String::len)
 }
 
-/// Removes long texts; returns the number of removed bytes.
 fn shorten(entry: &mut TranscriptEntry) -> usize {
     match &mut entry.kind {
         EntryKind::Results { answers, .. } => answers.iter_mut().map(shorten_result).sum(),

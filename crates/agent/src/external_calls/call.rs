@@ -1,9 +1,8 @@
 //! External calls: a program outside calls one gated tool, and no model of this server is asked.
 //!
-//! Such a call is a run like any other, whose only answer is the call itself. So it is stored
-//! before anything depends on it, people see and decide its request by the usual rules, and a
-//! restart resumes it: a waiting request continues to wait, and a decision is executed once, even
-//! if the caller is gone.
+//! Such a call is a run whose only answer is the call itself. So it is stored before anything
+//! depends on it, people decide its request by the usual rules, and a restart resumes it: a waiting
+//! request continues to wait, and a decision is executed once, even if the caller is gone.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,17 +23,14 @@ pub struct ExternalCall {
     /// Origin of the call.
     #[serde(rename = "door")]
     pub source: CallSource,
-    /// Version of the document that the caller has read; proposals are changes of it. `None` if the
-    /// caller has read none, and then it can propose nothing.
+    /// Version of the document that the caller has read; without one it can propose nothing.
     pub base: Option<Version>,
-    /// Time at which the caller gives up, in milliseconds since 1970. The request expires then at
-    /// the latest.
+    /// Time at which the caller gives up, in milliseconds since 1970; the request then expires.
     pub deadline_ms: Option<u64>,
     /// Earlier request that a person proposes again with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
-    /// Model of this server that made the call and reads the result. `None` if a program outside
-    /// did.
+    /// Model of this server that made the call and reads the result, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<AskedModel>,
 }
@@ -48,12 +44,12 @@ pub struct CallRequest {
     pub principal: Principal,
     /// Shared document of the call. `None` if the call names one itself or is about the workspace.
     pub document: Option<DocumentId>,
-    /// Reason that people are shown: the text that somebody typed, or the caller.
+    /// Reason that people are shown: the typed text, or the caller.
     pub prompt: String,
     /// Call to make.
     pub outside: ExternalCall,
     /// Key that identifies the call if its caller sends it again: the session or bridge of the
-    /// caller, and the caller's name of the call. `None` if each call is a new one.
+    /// caller, and the caller's name of the call.
     pub key: Option<String>,
 }
 
@@ -62,7 +58,7 @@ pub struct CallRequest {
 pub struct CallResult {
     /// Outcome of the call.
     pub outcome: ToolOutcome,
-    /// Document whose text the caller was told, and its version.
+    /// Document whose text the caller got, and its version.
     pub read: Option<(DocumentId, Version)>,
 }
 
@@ -83,13 +79,12 @@ pub enum CallEvent {
     Asking(ApprovalWait),
     /// The call is over.
     Over(Box<CallResult>),
-    /// The server stops. The request stays and is executed or refused later, but this caller cannot
-    /// be told.
+    /// The server stops. The request stays and is executed or refused later, without this caller.
     Parked,
 }
 
-/// Returns the result of a call that is over. `said` is the transcript of its run; `otherwise` is
-/// the reason if there is no outcome in it.
+/// Returns the result of a call that is over, from the transcript `said` of its run, or with the
+/// reason `otherwise`.
 pub(crate) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> CallResult {
     let ask = &run.ask;
     let answer = said.iter().find_map(|entry| entry.kind.results().first().cloned());

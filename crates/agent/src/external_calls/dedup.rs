@@ -1,10 +1,9 @@
 //! Recognition of calls that are sent again because their caller lost the connection. They join the
 //! earlier call or get its result, and are never made twice.
 //!
-//! The name of the run identifies the call, so the stored runs suffice, also across a restart. It
-//! is made of the key of the call, which the transport composes from the session or bridge of the
-//! caller and the caller's own name of the call. A call that the caller itself withdrew before
-//! people decided was not executed: if it is sent again, it is another call.
+//! The name of the run is made of the key of the call, so the stored runs suffice, also across a
+//! restart. A call that the caller itself withdrew before people decided was not executed: if it is
+//! sent again, it is another call.
 
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -23,8 +22,7 @@ use crate::{AgentQuestion, AgentService, AskError};
 
 /// Time for which a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Maximum number of times that a call may be withdrawn and made again; beyond it, the call is not
-/// recognised any more.
+/// Maximum number of times that a call is withdrawn, made again and still recognised.
 const MOST_ATTEMPTS: u32 = 100;
 
 /// Result of looking up a call by its name.
@@ -45,7 +43,7 @@ impl AgentService {
         key: &str,
         caller_gone: &CancellationToken,
     ) -> Result<CallHandle, AskError> {
-        // A person who may no longer ask is not told the result either.
+        // A person who may no longer ask does not get the result either.
         self.shared.check(&ask)?;
         // The same call may arrive twice at once.
         let _passed = self.shared.recognising.lock().await;
@@ -67,7 +65,6 @@ impl AgentService {
 }
 
 impl AgentShared {
-    /// Looks up the call that has the run name of `ask`.
     async fn earlier_call(
         &self,
         ask: &AgentQuestion,
@@ -89,7 +86,7 @@ impl AgentShared {
         }
         let waits = self.open_request(&run).await?;
         let ongoing = self.call_waiters.open(ask, waits, cancel, caller_gone, &self.stop);
-        // It may have ended since it was looked up, with no caller to be told.
+        // It may have ended since it was looked up, while no caller waited.
         if let Ok(Some((record, run))) = self.stored_run(ask).await
             && record.finished_ms.is_some()
         {
@@ -115,7 +112,6 @@ impl AgentShared {
         Ok(Some((record, run)))
     }
 
-    /// Returns the result of a call that is over.
     async fn ended(&self, record: &RunRecord, run: &Run) -> Result<CallLookup, AskError> {
         if self.clock.now_ms().saturating_sub(record.created_ms) >= LIFE_MS {
             return Ok(CallLookup::Another);
@@ -130,15 +126,12 @@ impl AgentShared {
     }
 }
 
-/// Returns `true` if the request was resolved by people, a rule or its time limit, even if no
-/// caller was waiting any more.
+/// Returns `true` if the request was resolved by people, a rule or its time limit.
 fn is_settled(outcome: &ToolOutcome) -> bool {
     let status = outcome.status();
     status.is_some_and(|status| !status.is_open() && status != RequestStatus::Cancelled)
 }
 
-/// Returns the name of the run of a call that is identified by `key` and made for the `attempt`-th
-/// time.
 fn run_name(key: &str, attempt: u32) -> RunId {
     let digest = Sha256::digest(format!("{attempt}\n{key}"));
     let name = uuid::Uuid::from_slice(&digest[..16]).unwrap_or_default().simple();

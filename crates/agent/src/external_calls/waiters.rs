@@ -1,9 +1,8 @@
 //! Callers that wait for external calls in this process, and the right to withdraw a call's
 //! request.
 //!
-//! A caller that lost its connection calls again, and joins the call that is under way. From then
-//! on the call belongs to the new connection: the end of the old one, noticed late, withdraws
-//! nothing.
+//! A caller that lost its connection calls again, and the call then belongs to the new connection:
+//! the end of the old one, noticed late, withdraws nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,11 +20,9 @@ use crate::AgentQuestion;
 /// Run, by its session and its name.
 type RunName = (SessionId, RunId);
 
-/// Callers that wait for external calls in this process.
 #[derive(Debug, Default)]
 pub(crate) struct CallWaiters(Mutex<HashMap<RunName, CallWaiter>>);
 
-/// Callers that wait for one call.
 #[derive(Debug)]
 struct CallWaiter {
     asking: watch::Sender<Option<ApprovalWait>>,
@@ -33,16 +30,14 @@ struct CallWaiter {
     owner: Arc<CallOwner>,
 }
 
-/// Ownership of a call.
 #[derive(Debug)]
 struct CallOwner {
     /// Number of times that the call was made; the newest caller owns it.
     callers: Mutex<u32>,
-    /// Token that stops the run.
     cancel: CancellationToken,
 }
 
-/// External call under way. Dropping it withdraws the request, unless the same call was made again
+/// External call under way. Dropping it withdraws the request, unless the call was made again
 /// since.
 #[derive(Debug)]
 pub struct CallHandle {
@@ -116,8 +111,8 @@ impl Drop for CancelOnDrop {
 }
 
 impl CallWaiters {
-    /// Registers a call of a name for which no caller waits yet. `cancel` stops it; `waits` is its
-    /// request, if that is already waiting.
+    /// Registers a call that no caller waits for yet. `cancel` stops it; `waits` is its waiting
+    /// request.
     pub fn open(
         &self,
         ask: &AgentQuestion,
@@ -136,7 +131,7 @@ impl CallWaiters {
     }
 
     /// Joins a call that is under way, which then belongs to the newest caller. Returns `None` if
-    /// no caller waits for a call of this name, or it is being withdrawn.
+    /// no caller waits for it, or if it is being withdrawn.
     pub fn join(
         &self,
         ask: &AgentQuestion,
@@ -154,7 +149,7 @@ impl CallWaiters {
         self.0.lock().get(&name(ask)).map(|waiter| waiter.asking.clone())
     }
 
-    /// Tells the waiting caller the result of a call.
+    /// Sends the result of a call to the waiting caller.
     pub fn notify(&self, ask: &AgentQuestion, called: impl FnOnce() -> CallResult) {
         let waiter = self.0.lock().remove(&name(ask));
         if let Some(waiter) = waiter {
@@ -197,7 +192,7 @@ fn name(ask: &AgentQuestion) -> RunName {
     (ask.session.clone(), ask.run.clone())
 }
 
-/// Sending side of a call that nobody has made, for tests of waiting callers.
+/// Sending side of a call that does not exist, for tests of waiting callers.
 #[cfg(any(test, feature = "rehearsal"))]
 pub struct StagedCall {
     /// Progress of the request.

@@ -1,6 +1,6 @@
 //! Preparation of decisions, before the room that owns the request judges them: what the room does
-//! not know is looked up here. These are the rules of the workspace inbox for a file that is open
-//! as a document, and, for a call that is decided as a whole, what it would do now.
+//! not know is looked up. These are the workspace inbox's rules for a file that is open as a
+//! document, and what a call that is decided as a whole would do now.
 
 use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
@@ -26,20 +26,12 @@ use copydesk_workspace::Workspace;
 
 impl AgentService {
     /// Returns the workspace inbox: the room of requests without a document.
-    ///
-    /// # Errors
-    /// Those of [`RoomRegistry::workspace_inbox`](copydesk_rooms::RoomRegistry::workspace_inbox).
     #[boxed]
     pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
         self.shared.workspace_inbox().await
     }
 
-    /// Checks owners' rules before a program reads a document, which may be a file, without calling
-    /// a tool.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Denied`] if a rule denies reading it, or requires that people are asked.
+    /// Checks owners' rules before a program reads a document, maybe a file, without a tool.
     #[boxed]
     pub async fn check_document_read(
         &self,
@@ -63,11 +55,6 @@ impl AgentService {
     /// file that is open as a document. An approval of a call as a whole is refused as stale if the
     /// call would now do something else than people were shown; an edited input must be one that
     /// the tool accepts.
-    ///
-    /// # Errors
-    ///
-    /// If the decision is refused; [`RoomError::Input`] if the tool does not accept an edited
-    /// input.
     #[boxed]
     pub async fn decide_in(
         &self,
@@ -85,12 +72,8 @@ impl AgentService {
         decided
     }
 
-    /// Returns what the model would be told if a decision were taken now. It is prepared as
-    /// [`decide_in`](Self::decide_in) does, judged by the room, and not taken.
-    ///
-    /// # Errors
-    /// [`RoomError::NoRequest`] unless the request is open, otherwise those of
-    /// [`decide_in`](Self::decide_in).
+    /// Returns what would be reported to the model if a decision were taken now: prepared as by
+    /// [`decide_in`](Self::decide_in) and judged by the room, but not taken.
     #[boxed]
     pub async fn report_in(
         &self,
@@ -168,7 +151,6 @@ impl AgentService {
         }
     }
 
-    /// Computes the present preview of a call.
     async fn updated_preview(
         &self,
         context: &ToolContext,
@@ -189,7 +171,6 @@ impl AgentService {
         })
     }
 
-    /// Returns the context of a tool that only computes a preview.
     fn context(
         &self,
         request: &ApprovalRequest,

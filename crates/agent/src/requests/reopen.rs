@@ -1,9 +1,9 @@
 //! Proposes a request without a document again, on the present state.
 //!
 //! The run of the request is over, so the new request is a call without a model
-//! ([`crate::external_calls::call`]) of the person who proposes it: with the usual approval
-//! step, hooks and policies, with the person's own rights, and with people who decide, whatever
-//! rules or modes say. Each request is proposed again once; then the newer one can be.
+//! ([`crate::external_calls::call`]) of the person who proposes it, with that person's rights, and
+//! people decide it, whatever rules or modes say. Each request is proposed again once; then the
+//! newer one can be.
 
 use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl ReopenOutcome {
         }
     }
 
-    /// Returns the changes that were to be proposed again and have no place in the text any more.
+    /// Returns the changes to propose again that have no place in the text any more.
     pub fn unplaced(&self, only: Option<&[HunkId]>) -> Vec<HunkId> {
         match self {
             Self::Same(request) => request.unplaced(only),
@@ -54,9 +54,6 @@ impl AgentService {
     /// Proposes again what was refused, expired or undone: changes of a text in the room that owns
     /// the request, a call as a whole by a new request of the person. `session` is the person's; a
     /// new one is begun if it is `None`.
-    ///
-    /// # Errors
-    /// The errors of the call, and an error if the request cannot be proposed again.
     #[boxed]
     pub async fn reopen_in(
         &self,
@@ -103,8 +100,7 @@ impl AgentShared {
     }
 }
 
-/// Returns the call of a request for the person who proposes it again, with the input that was or
-/// would have been executed.
+/// Returns the call of a request for the person who proposes it again, with the executed input.
 fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallRequest {
     let proposal = &old.proposal;
     let input = old.decisions.edited_input.clone().unwrap_or_else(|| proposal.origin.input.clone());

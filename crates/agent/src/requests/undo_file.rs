@@ -1,5 +1,5 @@
-//! Undoes changes of files by calls. After a crash in the middle of an undo, its result is found
-//! out, and the undo is never repeated.
+//! Undoes changes of files by calls. After a crash, the result of an undo is found out; it is not
+//! repeated.
 
 use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl AgentShared {
         let settings = workspace_inbox.read().await?.settings;
         request.set_policy(&settings.requirements(std::iter::empty(), self.rooms.tools()));
         if hunks.is_some() {
-            // Who may not decide is told that first.
+            // A person who may not decide gets that refusal first.
             request.check_allowed(&by)?;
             return Err(invalid(InvalidDecisionReason::NoChangesToUndo));
         }
@@ -111,8 +111,8 @@ impl AgentShared {
         workspace_inbox.end_undo(id, FileUndoOutcome::Done).await
     }
 
-    /// Restores the text before the call: as the person's own change of the text if people have the
-    /// file open, otherwise on the disk.
+    /// Restores the text before the call: in the document if people have the file open, otherwise
+    /// on the disk.
     async fn put_back(
         &self,
         change: &FileChange,
@@ -128,7 +128,6 @@ impl AgentShared {
         Ok(())
     }
 
-    /// Returns the result of an interrupted undo, inferred from the present text of the file.
     async fn recover_outcome(&self, request: &ApprovalRequest) -> ToolResult<FileUndoOutcome> {
         let mut done = request.clone();
         done.aftermath.reversal = None;
@@ -147,7 +146,6 @@ impl AgentShared {
         })
     }
 
-    /// Returns a stored request without a document.
     #[boxed]
     pub(crate) async fn kept_request(&self, id: &RequestId) -> RoomResult<Option<ApprovalRequest>> {
         let kept = self.store.request(id).await;

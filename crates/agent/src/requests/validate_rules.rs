@@ -1,5 +1,4 @@
-//! Validates owners' rules and policies before a room stores them, because rooms do not know the
-//! tools.
+//! Validates owners' rules and policies for rooms, which do not know the tools.
 
 use async_recursion::async_recursion as boxed;
 use copydesk_rooms::command::{NewRule, SettingsChange};
@@ -9,19 +8,13 @@ use crate::AgentService;
 
 impl AgentService {
     /// Refuses a rule that could never apply.
-    ///
-    /// # Errors
-    /// [`RoomError::Invalid`], with the available tools.
     pub fn check_rule(&self, new: &NewRule) -> Result<(), RoomError> {
         let has_path = new.remember.path.is_some();
         self.shared.tools.check_ruled(&new.tool, has_path).map_err(RoomError::Invalid)
     }
 
-    /// Refuses policies for unknown tools. Those that the document already has may stay, because a
-    /// client sends the whole list again to change one of them.
-    ///
-    /// # Errors
-    /// [`RoomError::Invalid`], with the available tools; errors of reading the room.
+    /// Refuses policies for unknown tools, except those that the document has: clients send the
+    /// whole list again to change one.
     #[boxed]
     pub async fn check_policies(
         &self,

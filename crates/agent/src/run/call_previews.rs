@@ -2,8 +2,7 @@
 //! second and never faster than they can read.
 //!
 //! One preview is computed at a time, on a blocking thread, and the next one begins only when the
-//! room has shown it; it includes everything that was written meanwhile. Nothing of a call is
-//! executed from here.
+//! room has shown it. Nothing of a call is executed from here.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::pending;
@@ -28,13 +27,11 @@ use copydesk_tools::{
 
 /// Minimum interval between two previews of a call.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Maximum bytes of text per millisecond that people are sent of one call, so that a long text is
-/// shown less often.
+/// Maximum bytes of text per millisecond that people are sent of one call.
 const BYTES_PER_MS: u64 = 64;
 /// Time limit of the comparison with the old text.
 const BUDGET: Duration = Duration::from_millis(50);
-/// Ratio of the interval to the duration of a comparison, so that comparing takes at most this part
-/// of the time.
+/// Ratio of the interval to the duration of a comparison, which bounds the time for comparing.
 const SHARE: u32 = 10;
 /// Maximum number of calls of one answer that are shown.
 const MOST_SHOWN: usize = 16;
@@ -50,7 +47,6 @@ pub struct CallPreviews<'a> {
     drawing: Option<BoxFuture<'static, (usize, Duration)>>,
 }
 
-/// Call that is being written.
 struct StreamedCall {
     id: String,
     tool: String,
@@ -126,8 +122,8 @@ impl<'a> CallPreviews<'a> {
         self.calls.values().map(|it| (it.id.clone(), it.request.clone())).collect()
     }
 
-    /// Ends the previews, because the answer is complete or failed. Calls in `answer` keep their
-    /// preview until their turn; all others are removed.
+    /// Ends the previews, because the answer is complete or failed. Calls in `answer` keep theirs
+    /// until their turn.
     pub async fn end(&mut self, answer: Option<&AssistantMessage>) {
         self.drawing = None;
         let calls = || answer.iter().flat_map(|it| &it.content).filter_map(ToolCall::of);
@@ -147,7 +143,6 @@ impl<'a> CallPreviews<'a> {
         }
     }
 
-    /// Shows the present state of a call.
     fn picture(
         &mut self,
         index: usize,
@@ -177,14 +172,12 @@ impl<'a> CallPreviews<'a> {
 }
 
 impl StreamedCall {
-    /// Returns the interval before the next preview, which gives people time to read.
     fn pause(&self, took: Duration) -> Duration {
         let bytes = u64::try_from(self.input.text().len()).unwrap_or(u64::MAX);
         PAUSE.max(took * SHARE).max(Duration::from_millis(bytes / BYTES_PER_MS))
     }
 }
 
-/// Returns the range that the text would replace, as far as it is known.
 fn place(
     tools: &ToolRegistry,
     context: &ToolContext,

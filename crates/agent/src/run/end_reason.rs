@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use copydesk_store::RunEndKind;
 
-/// Reason why a run ended without success. It is stored, and told to programs, as the code of
-/// [`RunEndReason::as_str`].
+/// Reason why a run ended without success, stored and sent to programs as its code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum RunEndReason {
@@ -40,7 +39,6 @@ pub enum RunEndReason {
 }
 
 impl RunEndReason {
-    /// Reasons with a fixed code.
     const KNOWN: [Self; 12] = [
         Self::InvalidSelection,
         Self::UnknownModel,

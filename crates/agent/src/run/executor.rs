@@ -53,14 +53,12 @@ pub async fn execute_run(shared: &Arc<AgentShared>, job: &mut QueuedRun) -> RunE
     end
 }
 
-/// Minimum number of UTF-16 units of a document that are shown, even if the question is too long
-/// with them.
+/// Minimum number of UTF-16 units of a document that are shown, however long the question is.
 const LEAST_SHOWN: usize = 8_000;
 
-/// Document as the model knows it.
 #[derive(Clone, Debug, Default)]
 struct KnownDocument {
-    /// Document as the model was told of it.
+    /// Document as it was reported to the model.
     snapshot: Option<DocumentSnapshot>,
     /// Ranges of `snapshot` that the model has not read.
     unread: UnreadRanges,
@@ -68,7 +66,6 @@ struct KnownDocument {
     selection: Option<(usize, usize)>,
 }
 
-/// Prompt of the run, and the parts of documents in it.
 struct RunPrompt {
     /// Blocks of the prompt; they stay unchanged, so that a provider can cache them.
     blocks: Vec<ContentBlock>,
@@ -115,8 +112,7 @@ struct RunExecutor<'a> {
     other_documents: Arc<ReadDocuments>,
 }
 
-/// Chooses the model that began to answer, if it is still available. Another model must not be sent
-/// its reasoning.
+/// Chooses the model that began to answer, if available: another one must not get its reasoning.
 fn choose(
     shared: &AgentShared,
     run: &mut Run,
@@ -204,7 +200,6 @@ impl<'a> RunExecutor<'a> {
         Ok(RunEnd::error(RunEndReason::Internal, "The run stopped without an end"))
     }
 
-    /// Stores and shows the question, unless an earlier process did.
     async fn record_question(&mut self) -> RunResult<()> {
         let ask = &self.run.ask;
         if !transcript::of_run(&self.entries, &ask.run).is_empty() {
@@ -229,7 +224,6 @@ impl<'a> RunExecutor<'a> {
         self.append(EntryKind::Prompt { name, text, source, news }, batch).await
     }
 
-    /// Reads the document, finds the selection in it, and composes the prompt.
     async fn prepare_prompt(&mut self) -> RunResult<()> {
         self.replace_private_text().await?;
         if self.scope() == ToolScope::Document {
@@ -250,8 +244,7 @@ impl<'a> RunExecutor<'a> {
         Ok(())
     }
 
-    /// Composes the prompt. Of a document that is too long the model knows only the part that it is
-    /// shown.
+    /// Composes the prompt. Of a document that is too long the model knows only the shown part.
     fn compose_prompt(&mut self) {
         let ask = &self.run.ask;
         let news = self.decisions_in_prompt();
@@ -292,7 +285,6 @@ impl<'a> RunExecutor<'a> {
         true
     }
 
-    /// Replaces the text of the private document by the text that came with the request, once.
     async fn replace_private_text(&mut self) -> RunResult<()> {
         let Some(content) = self.run.ask.content.take() else { return Ok(()) };
         self.run_events.room.replace(content, self.run.ask.principal.clone()).await?;
@@ -318,7 +310,7 @@ impl<'a> RunExecutor<'a> {
         }
     }
 
-    /// Appends to the transcript, durably, and only then tells people.
+    /// Appends to the transcript, durably, before people see the entry.
     async fn append(&mut self, mut kind: EntryKind, mut batch: WriteBatch) -> RunResult<()> {
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
@@ -367,7 +359,7 @@ impl<'a> RunExecutor<'a> {
         Ok(())
     }
 
-    /// Tells people the parts of the entry that they have not been told yet.
+    /// Shows people the parts of the entry that they have not seen yet.
     async fn show(&mut self, entry: &TranscriptEntry) {
         for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.turn.shown_outcomes)) {
             self.run_events.show(shown).await;
@@ -385,7 +377,6 @@ impl<'a> RunExecutor<'a> {
         })
     }
 
-    /// Returns `true` if an outside caller has withdrawn its call.
     fn is_given_up(&self) -> bool {
         self.run.ask.outside().is_some() && self.cancel.is_cancelled()
     }

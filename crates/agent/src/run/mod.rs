@@ -1,5 +1,4 @@
-//! Run of the agent: its record, the state machine, the executor that drives it, and the events
-//! that it publishes.
+//! Run of the agent: its record, state machine, executor and events.
 
 pub(crate) mod call_previews;
 pub(crate) mod end_reason;

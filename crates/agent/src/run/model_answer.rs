@@ -22,8 +22,6 @@ const CHUNK_SIZE: usize = 256;
 /// Maximum size of one answer in bytes; a document at its limit fits several times.
 const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
 
-/// State of an answer that is being received: its text so far, the part that was passed on,
-/// and the usage of failed attempts.
 #[derive(Default)]
 struct ModelProgress {
     text: String,
@@ -124,7 +122,6 @@ fn failed(error: &ModelError) -> RunEnd {
 }
 
 impl ModelProgress {
-    /// Records a try in vain, if the provider has said what it used.
     fn record_lost(&mut self, lost: FailedTryUsage) {
         if lost.usage != TokenUsage::default() {
             self.lost.push(lost);

@@ -1,4 +1,4 @@
-//! Stored form of runs and transcripts. Pure.
+//! Stored form of runs and transcripts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,8 +34,8 @@ pub struct Run {
     pub selection: Option<(usize, usize)>,
     /// Ids of the requests of the model's latest calls, in the order of the calls in its answer.
     pub calls: Vec<RequestId>,
-    /// Another document whose text the caller of an external call was told, such as one that the
-    /// call created.
+    /// Another document whose text the caller of an external call got, such as one that the call
+    /// created.
     #[serde(rename = "told", default)]
     pub other_document: Option<(DocumentId, Version)>,
     /// Subject of the run.
@@ -88,17 +88,11 @@ impl Run {
     }
 
     /// Returns the write that stores the run.
-    ///
-    /// # Errors
-    /// [`serde_json::Error`] if the run cannot be written as JSON, which is a bug of this program.
     pub fn put(&self, state: RunState) -> Result<StoreOp, serde_json::Error> {
         self.record(state, None)
     }
 
     /// Returns the write that stores the run as ended at this time, in milliseconds since 1970.
-    ///
-    /// # Errors
-    /// [`serde_json::Error`] if the run cannot be written as JSON, which is a bug of this program.
     pub fn put_ended(&self, kind: RunEndKind, at_ms: u64) -> Result<StoreOp, serde_json::Error> {
         self.record(RunState::Ended(kind), Some(at_ms))
     }
@@ -122,15 +116,11 @@ impl Run {
     }
 
     /// Reads a run back.
-    ///
-    /// # Errors
-    /// [`serde_json::Error`] if the record does not hold a run, for example one of another version.
     pub fn read(record: RunRecord) -> Result<Self, serde_json::Error> {
         serde_json::from_value(record.body)
     }
 }
 
-/// Body of a transcript entry in the store.
 #[derive(Serialize, Deserialize)]
 struct EntryBody {
     run: RunId,
@@ -139,9 +129,6 @@ struct EntryBody {
 }
 
 /// Returns the write that appends `entry` to a transcript.
-///
-/// # Errors
-/// [`serde_json::Error`] if the entry cannot be written as JSON, which is a bug of this program.
 pub fn append(
     document: Option<&DocumentId>,
     entry: &TranscriptEntry,
@@ -158,11 +145,8 @@ pub fn append(
     })
 }
 
-/// Returns the write that makes these entries the beginning of another conversation. Their runs get
-/// names that no run of its session has.
-///
-/// # Errors
-/// [`serde_json::Error`] if one of the entries cannot be written as JSON.
+/// Returns the write that makes these entries the beginning of another conversation, with new run
+/// names.
 pub fn past(
     session: &SessionId,
     document: Option<&DocumentId>,
@@ -178,7 +162,7 @@ pub fn past(
     Ok(StoreOp::AppendMessages { session: session.clone(), document: document.cloned(), messages })
 }
 
-/// Reads a message back. Messages that this program did not write are left out.
+/// Reads a message back; `None` if this program did not write it.
 pub fn entry(session: &SessionId, at_ms: u64, body: Value) -> Option<TranscriptEntry> {
     let EntryBody { run, kind } = serde_json::from_value(body).ok()?;
     Some(TranscriptEntry { session: session.clone(), run, at_ms, kind })

@@ -1,4 +1,4 @@
-//! Finds the words that a person selected, even if people typed in the meantime. Pure.
+//! Finds the words that a person selected, even if people typed in the meantime.
 
 use std::sync::Arc;
 
@@ -9,9 +9,7 @@ use copydesk_tools::EditableRange;
 use crate::SelectedRange;
 
 /// Returns the present range of the selected words, in UTF-16 units; `None` if they are not in the
-/// document any more.
-///
-/// Without remembered words the range itself must be one of the document.
+/// document any more. Without remembered words the range itself must be one of the document.
 pub fn locate(document: &DocumentSnapshot, selected: &SelectedRange) -> Option<(usize, usize)> {
     let SelectedRange { start, end, ref text } = *selected;
     let there = (start <= end).then(|| document.text.slice(start..end).ok()).flatten();
@@ -26,7 +24,7 @@ pub fn locate(document: &DocumentSnapshot, selected: &SelectedRange) -> Option<(
 }
 
 /// Maps a range through `updates`. Accepted changes of the AI at its edges become part of it; text
-/// that people type there stays outside. `None` if the updates cannot be read.
+/// that people type there stays outside.
 pub fn follow<'a>(
     (mut start, mut end): (usize, usize),
     updates: impl IntoIterator<Item = &'a Arc<Update>>,
@@ -43,8 +41,7 @@ pub fn follow<'a>(
     Some((start, end))
 }
 
-/// Returns the part of the document that calls may change; `found` is the present range of the
-/// selected words.
+/// Returns the part of the document that calls may change; `found` is where the selection is now.
 pub fn allowed(selected: Option<&SelectedRange>, found: Option<(usize, usize)>) -> EditableRange {
     match (selected.filter(|selected| !selected.is_caret()), found) {
         (None, _) => EditableRange::Everything,

@@ -1,4 +1,4 @@
-//! Run as a pure state machine: events go in, actions come out.
+//! Run as a state machine without input or output: events go in, actions come out.
 //!
 //! Every call of a turn is answered, in block order and in one message, before the model is called
 //! again. A run that is cancelled answers its remaining calls, because a conversation with an
@@ -22,16 +22,14 @@ use crate::conversation::transcript::{EntryKind, TranscriptEntry};
 pub struct RunLimits {
     /// Maximum number of answers of the model.
     pub rounds: usize,
-    /// Maximum number of calls in one answer; further calls are refused. Calls wait for people one
-    /// after the other, so this also bounds how many requests one answer can make.
+    /// Maximum number of calls in one answer, and so of its requests; further calls are refused.
     pub calls_per_turn: usize,
     /// Maximum number of tokens sent and received, those from a cache included.
     pub tokens: u64,
-    /// Maximum time of waiting for the model, in milliseconds. People may take as long as they
+    /// Maximum time of waiting for the model, in milliseconds; people may take as long as they
     /// like.
     pub model_ms: u64,
-    /// Maximum number of input tokens of one request; of a longer conversation the oldest part is
-    /// left out.
+    /// Maximum number of input tokens of one request; longer conversations lose their oldest part.
     pub input_tokens: u64,
 }
 
@@ -155,25 +153,27 @@ pub struct RunMachine {
     is_external_call: bool,
     /// `true` if people have got anything from this run: words, a change or a request.
     has_output: bool,
-    /// Number of calls in an answer during which the provider paused. They are lost unless the rest
-    /// of the answer makes them again.
+    /// Number of calls of an answer that the provider paused; lost unless the answer makes them
+    /// again.
     left_out: usize,
     state: MachineState,
 }
 
 #[derive(Debug)]
 enum MachineState {
-    /// The model is being asked.
     AskingModel,
     /// The first call of `left` is being run.
-    RunningTool { index: usize, left: VecDeque<ToolCall>, answers: Vec<ToolOutcome> },
-    /// The run is over.
+    RunningTool {
+        index: usize,
+        left: VecDeque<ToolCall>,
+        answers: Vec<ToolOutcome>,
+    },
     Over,
 }
 
 impl RunMachine {
-    /// Resumes a run at the end of its transcript. `said` holds the entries of this run, the prompt
-    /// first. A run that has just begun is no special case.
+    /// Resumes a run, or begins it, at the end of its transcript. `said` holds the entries of this
+    /// run, the prompt first.
     pub fn resume_from(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
         let rounds =
             said.iter().filter(|entry| matches!(entry.kind, EntryKind::Answer { .. })).count();
@@ -225,8 +225,7 @@ impl RunMachine {
         (machine, actions)
     }
 
-    /// Handles an event and returns the next actions. An event that does not fit the state (a late
-    /// answer after a cancel) is ignored.
+    /// Handles an event and returns the next actions; ignores one that does not fit the state.
     pub fn on(&mut self, event: RunInput) -> Vec<RunAction> {
         match (std::mem::replace(&mut self.state, MachineState::Over), event) {
             (MachineState::AskingModel, RunInput::Answered(answer)) => self.answered(answer),
@@ -294,8 +293,8 @@ impl RunMachine {
         actions
     }
 
-    /// Returns the end of a run whose model says that it is done. It is an error if people got no
-    /// word, or if a call was begun but not made.
+    /// Returns the end of a run whose model says that it is done: an error if people got no word,
+    /// or if a call was begun but not made.
     fn end_after_success(&self, left_out: usize) -> RunEnd {
         match (left_out, self.has_output) {
             (0, true) => RunEnd::success(),
@@ -385,8 +384,7 @@ impl RunMachine {
     }
 }
 
-/// Returns a provider's reason why its model declined: ` (cyber): …`. The explanation is meant for
-/// people.
+/// Returns the provider's explanation, meant for people, of why its model declined: ` (cyber): …`.
 fn why(details: &Value) -> String {
     let said = |name: &str| details[name].as_str().map(str::trim).filter(|it| !it.is_empty());
     let category = said("category").map(|it| format!(" ({it})")).unwrap_or_default();
@@ -398,8 +396,8 @@ fn why(details: &Value) -> String {
 /// Maximum length of an explanation for people, in characters.
 const LONGEST_EXPLANATION: usize = 500;
 
-/// Stop reason of an answer that was not completed. The end of its run is stored right after it; if
-/// the server stops in between, this tells that the answer did not end well.
+/// Stop reason of an answer that was not completed, for a server that stops before the end is
+/// stored.
 const UNFINISHED: &str = "unfinished";
 
 /// Stores text that people have read, even if the answer was never completed.
@@ -414,7 +412,6 @@ fn keep_text(partial: String) -> Vec<RunAction> {
     })]
 }
 
-/// Returns `true` if an entry holds words or outcomes of the run for people.
 fn is_something(kind: &EntryKind) -> bool {
     match kind {
         EntryKind::Answer { content, .. } => content.iter().any(is_words),
@@ -427,14 +424,13 @@ fn is_words(block: &ContentBlock) -> bool {
     block.as_text().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Returns `true` if a call said something to people or asked them. Calls that only read do not
-/// count.
+/// Returns `true` if a call said something to people or asked them.
 fn is_outcome(answer: &ToolOutcome) -> bool {
     answer.said.is_some() || answer.change.is_some() || answer.about.contains_key("request_id")
 }
 
-/// Returns `true` if a block is stored. Providers refuse empty texts, and a call counts only if the
-/// model stopped for it.
+/// Returns `true` if a block is stored: not empty texts, which providers refuse, nor calls that the
+/// model did not stop for.
 fn worth_keeping(block: &ContentBlock, stop: &StopReason) -> bool {
     match block {
         ContentBlock::Text { text, .. } => !text.is_empty(),

@@ -26,10 +26,6 @@ pub struct RunStatus {
 
 impl AgentService {
     /// Returns the status of a run; the caller has checked that the session is the person's own.
-    ///
-    /// # Errors
-    /// [`AskError::Store`] if the run or its transcript cannot be read, [`AskError::Unwritable`] if
-    /// the record is damaged, [`AskError::Room`] if its document cannot be opened.
     #[boxed]
     pub async fn look(&self, session: &SessionId, name: &RunId) -> AskResult<Option<RunStatus>> {
         let shared = &self.shared;
@@ -42,8 +38,7 @@ impl AgentService {
             Err(RoomError::NoDocument) => None,
             opened => Some(opened?),
         };
-        // A request may wait in the room of another document, in the workspace inbox, or in the
-        // room of a file.
+        // It may wait in the room of another document or of a file, or in the workspace inbox.
         let waiting = shared.store.open_requests_of(session, name).await?;
         let mut response = None;
         if record.finished_ms.is_some() {
@@ -59,10 +54,6 @@ impl AgentService {
     }
 
     /// Waits until a run has ended; returns at once if there is no such run.
-    ///
-    /// # Errors
-    ///
-    /// [`AskError::Closed`] if the service is dropped, and errors of the store.
     #[boxed]
     pub async fn over(&self, session: &SessionId, name: &RunId) -> AskResult<()> {
         let mut ended = self.shared.ended.subscribe();

@@ -1,4 +1,4 @@
-//! Usage of a run: tokens, money where prices are known, and time of the model. Pure.
+//! Usage of a run: tokens, money where prices are known, and time of the model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,8 +53,8 @@ impl UsageTotals {
         self.usage.sent() + self.usage.output_tokens
     }
 
-    /// Returns the usage for the `result`: `{model, usage, cost_usd?, notice?}`. `None` if no model
-    /// was asked or it does not count tokens.
+    /// Returns the usage for the `result`, `{model, usage, cost_usd?, notice?}`, if there are
+    /// tokens.
     pub fn shown(&self) -> Option<Value> {
         if self.tokens() == 0 {
             return None;

@@ -6,7 +6,6 @@ use super::super::end_reason::RunEndReason;
 use super::super::state_machine::RunEnd;
 use crate::AskError;
 
-/// Reason why a run cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunFailure {
     #[error(transparent)]
@@ -19,7 +18,6 @@ pub(crate) enum RunFailure {
     NotAllowed,
 }
 
-/// Result of a step of a run.
 pub(crate) type RunResult<T> = Result<T, RunFailure>;
 
 impl From<RoomError> for RunFailure {

@@ -25,11 +25,10 @@ use crate::mode_permission::needed_action;
 use crate::models::check_model;
 use crate::{AgentQuestion, AskError, CallPayer, MeteredCall};
 
-/// Minimum size in bytes of a request whose tokens are counted before it is sent. A smaller one
-/// cannot be too long.
+/// Minimum size in bytes of a request whose tokens are counted; smaller ones cannot be too long.
 const COUNTED_FROM: usize = 240_000;
-/// Time limit for all counting; after it the request is sent as it is.
-const COUNT_PATIENCE: Duration = Duration::from_secs(20);
+/// Time limit for all token counting of a run's request, which is then sent uncounted.
+const COUNT_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl RunExecutor<'_> {
     pub(crate) async fn call_model(&mut self) -> RunResult<RunInput> {
@@ -89,14 +88,12 @@ impl RunExecutor<'_> {
         Ok(event)
     }
 
-    /// Returns for whom the model is called.
     fn payer(&self) -> CallPayer {
         let AgentQuestion { principal, document, .. } = &self.run.ask;
         CallPayer { user: principal.user.clone(), document: document.clone() }
     }
 
-    /// Returns the milliseconds for which the run has waited for its model, including the present
-    /// request, which began at `began`.
+    /// Returns the milliseconds for which the run has waited for its model, up to now.
     fn waited_ms(&self, began: Instant) -> u64 {
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.run.spent.model_ms.saturating_add(took)
@@ -104,8 +101,7 @@ impl RunExecutor<'_> {
 
     /// Checks that the person who asked could still ask: a run ends when their token does. Requests
     /// that already wait for people stay, because they belong to the document. The run goes on with
-    /// the rights that the person still has: what a token allowed ends with it, also while another
-    /// one lets them ask.
+    /// the rights that the person still has: what a token allowed ends with it.
     pub(crate) async fn check_asker(&mut self) -> RunResult<()> {
         let AgentQuestion { principal, document, permission_mode, .. } = &self.run.ask;
         let (store, now_ms) = (&self.shared.store, self.now_ms());
@@ -118,8 +114,7 @@ impl RunExecutor<'_> {
         Ok(())
     }
 
-    /// Returns the document as the conversation was shown it before this question; `None` if the
-    /// conversation begins with it.
+    /// Returns the document as the conversation was shown it before this question, if it was.
     pub(crate) fn opening_document(&self) -> Option<ShownDocument> {
         let AgentQuestion { session, document, run, .. } = &self.run.ask;
         let (key, now) = ((session.clone(), document.clone()), self.known.snapshot.as_ref()?);
@@ -161,7 +156,7 @@ impl RunExecutor<'_> {
     async fn fitting_request(&mut self) -> Result<ModelRequest, RunInput> {
         let most = self.shared.limits.input_tokens;
         let left = self.shared.limits.model_ms.saturating_sub(self.run.spent.model_ms);
-        let patience = Instant::now() + COUNT_PATIENCE.min(Duration::from_millis(left));
+        let patience = Instant::now() + COUNT_TIMEOUT.min(Duration::from_millis(left));
         let mut budget = CONVERSATION_LIMIT;
         make_room(&mut self.entries, &self.run.ask.run, budget);
         loop {
@@ -196,7 +191,6 @@ impl RunExecutor<'_> {
         }
     }
 
-    /// Returns the end of a run whose question alone is too long.
     fn too_long(&self, tokens: u64) -> RunEnd {
         let most = self.shared.limits.input_tokens;
         RunEnd::limit(match self.known.snapshot {
@@ -209,7 +203,6 @@ impl RunExecutor<'_> {
         })
     }
 
-    /// Returns `true` if the model has not answered this question yet.
     fn is_first_call(&self) -> bool {
         matches!(self.entries.last(), Some(TranscriptEntry { kind: EntryKind::Prompt { .. }, .. }))
     }

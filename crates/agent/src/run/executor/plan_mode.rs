@@ -1,5 +1,4 @@
-//! State of a run that depends on people's decisions: the approval of its plan, and decisions about
-//! earlier changes.
+//! State of a run that depends on people's decisions: on its plan, and on earlier changes.
 
 use copydesk_approvals::ApprovalRequest;
 use copydesk_ids::{DocumentId, RequestId};
@@ -16,9 +15,9 @@ use crate::{AskError, PermissionMode};
 const NEWS_LIMIT: usize = 20;
 
 impl RunExecutor<'_> {
-    /// Returns the plan mode of this run. It is computed from the stored entries, so a restart does
-    /// not change it. A plan that was approved in the present turn counts from the next turn on,
-    /// because the other calls of this turn were made without knowing of it.
+    /// Returns the plan mode of this run, computed from the stored entries. A plan that was
+    /// approved in the present turn counts from the next turn on, because the other calls of this
+    /// turn were made without knowing of it.
     pub(crate) fn plan_mode(&self) -> PlanMode {
         if self.run.ask.permission_mode != PermissionMode::PlanFirst {
             return PlanMode::Off;
@@ -27,15 +26,14 @@ impl RunExecutor<'_> {
         if transcript::has_plan(said) { PlanMode::Approved } else { PlanMode::Planning }
     }
 
-    /// Returns the tool that proposes a plan, if this run needs one. It stays available for the
-    /// whole run, because of the prompt cache.
+    /// Returns the tool that proposes a plan, if this run needs one; for the prompt cache it stays
+    /// to the end.
     pub(crate) fn planning_tool(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
         let plans = self.run.ask.permission_mode == PermissionMode::PlanFirst;
         self.shared.tools.planning().filter(|_| plans)
     }
 
-    /// Adds to the results of calls what people have decided about earlier changes: the model hears
-    /// of it in the next turn, also if that is not the turn of a new question.
+    /// Adds to the results of calls what people have decided about earlier changes.
     pub(crate) async fn with_news(&self, kind: EntryKind) -> RunResult<EntryKind> {
         let (session, run) = (self.run.ask.session.clone(), self.run.ask.run.clone());
         let mut latest = TranscriptEntry { session, run, at_ms: self.now_ms(), kind };
@@ -48,8 +46,8 @@ impl RunExecutor<'_> {
         Ok(latest.kind)
     }
 
-    /// Returns people's decisions about earlier changes since the model was last told; `latest` is
-    /// an entry that is not stored yet. Empty for an external call, which has no model.
+    /// Returns people's decisions about earlier changes since the last report; `latest` is an entry
+    /// that is not stored yet. Empty for an external call, which has no model.
     pub(crate) async fn news(
         &self,
         latest: Option<&TranscriptEntry>,
@@ -71,7 +69,7 @@ impl RunExecutor<'_> {
             let Some(told) = told else { continue };
             let document = now.proposal.document.filter(|id| id != self.run_events.room.document());
             // Rights may have changed since the model made the call, and the text quotes the
-            // document. What is not told now is told once it may be.
+            // document. What is not reported now is reported once it may be.
             if self.may_tell_of(document.as_ref()).await? {
                 news.push(id, told, document);
             }
@@ -79,8 +77,8 @@ impl RunExecutor<'_> {
         Ok(news)
     }
 
-    /// Returns `true` if the model, and everybody who reads this conversation, may be told what
-    /// another document says; `None` is the conversation's own.
+    /// Returns `true` if everyone who reads this conversation, and the model, may know what another
+    /// document says; `None` is the conversation's own.
     async fn may_tell_of(&self, document: Option<&DocumentId>) -> RunResult<bool> {
         let named = document.into_iter().cloned().collect();
         let room = &self.run_events.room;
@@ -88,7 +86,7 @@ impl RunExecutor<'_> {
         Ok(hidden.is_empty())
     }
 
-    /// Returns the decisions that this run's prompt tells; unchanged after a restart.
+    /// Returns the decisions in this run's prompt; unchanged after a restart.
     pub(crate) fn decisions_in_prompt(&self) -> DecisionUpdates {
         let text_of = |entry: &TranscriptEntry| match &entry.kind {
             EntryKind::Prompt { news, .. } if entry.run == self.run.ask.run => Some(news.clone()),
@@ -97,10 +95,9 @@ impl RunExecutor<'_> {
         self.entries.iter().find_map(text_of).unwrap_or_default()
     }
 
-    /// Returns the state of a request that the model was last told: with the outcome of its call,
-    /// or with later results or a later prompt.
+    /// Returns the state of a request that was last reported to the model.
     fn known_of<'e>(&'e self, first: DecisionNote<'e>) -> ReportedDecision<'e> {
-        // What was told in a turn that the model refused is not sent to it again.
+        // What was in a turn that the model refused is not sent to it again.
         let untold = transcript::untold_runs(&self.entries, &self.run.ask.run);
         let text_of = |entry: &'e TranscriptEntry| {
             let told = &entry.kind.news()?.told;
@@ -112,8 +109,7 @@ impl RunExecutor<'_> {
         ReportedDecision { told_ms, stood: last.map(|(_, stood)| stood), first }
     }
 
-    /// Returns the request that people have proposed in place of `request`, if there is one; the
-    /// newest, if that was proposed again too.
+    /// Returns the newest of the requests that people have proposed in place of `request`.
     async fn newest(&self, request: &ApprovalRequest) -> RunResult<Option<ApprovalRequest>> {
         let mut newest: Option<ApprovalRequest> = None;
         for _ in 0..NEWS_LIMIT {
@@ -126,7 +122,6 @@ impl RunExecutor<'_> {
         Ok(newest)
     }
 
-    /// Reads the present state of a request.
     async fn standing(&self, id: &RequestId) -> RunResult<Option<ApprovalRequest>> {
         let record = self.shared.store.request(id).await.map_err(AskError::from)?;
         // An unreadable request is skipped; `check` finds it.

@@ -1,5 +1,4 @@
-//! Context of a run's calls: rooms, the knowledge of the model or the caller, and the rights of the
-//! person who asked.
+//! Context of a run's calls: rooms, what the model or caller knows, and the asker's rights.
 
 use std::sync::Arc;
 
