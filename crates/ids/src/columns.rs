@@ -1,5 +1,4 @@
-//! Identifiers, versions and roles as columns of any database, because only the crate that has a
-//! type can say so. Nothing else trusts the contents of the database; a bad value is an error.
+//! Identifiers, versions and roles as columns of any database; a bad value there is an error.
 
 use crate::permissions::Role;
 use crate::{
@@ -7,7 +6,7 @@ use crate::{
     Version, WebhookId,
 };
 
-/// Reads types from columns of another type, each by a function. The lifetime is that of a row.
+/// Reads types from columns of another type, each by a function; the lifetime is that of a row.
 #[macro_export]
 macro_rules! columns {
     ($row:lifetime; $($name:ident: $column:ty, $read:expr;)+) => {$(

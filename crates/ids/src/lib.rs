@@ -1,5 +1,4 @@
-//! Identifiers: one newtype for each kind, so that they cannot be mixed up; and
-//! [`permissions`]: roles, and what each role may do.
+//! Identifiers: one newtype for each kind; and [`permissions`]: roles, and what each may do.
 
 #[cfg(feature = "database")]
 mod columns;
@@ -18,10 +17,8 @@ use uuid::{ContextV7, Timestamp, Uuid};
 static ORDER: std::sync::Mutex<AssertUnwindSafe<ContextV7>> =
     std::sync::Mutex::new(AssertUnwindSafe(ContextV7::new()));
 
-/// Returns a UUID that sorts by time of creation (version 7).
-///
-/// The clock may be wrong: a time before 1970 counts as 1970, and after the clock was set back,
-/// identifiers go on after the last one.
+/// Returns a UUID that sorts by time of creation (version 7), also if the clock was set back. A
+/// time before 1970 counts as 1970.
 pub fn sortable_uuid() -> Uuid {
     uuid_at(jiff::Timestamp::now())
 }
@@ -32,10 +29,9 @@ fn uuid_at(now: jiff::Timestamp) -> Uuid {
     Uuid::new_v7(Timestamp::from_unix(&ORDER, seconds, now.subsec_nanosecond().unsigned_abs()))
 }
 
-/// Returns bytes that identify something, such as a hash, as lower-case hexadecimal digits.
+/// Returns bytes, such as those of a hash, as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
         write!(text, "{byte:02x}").ok();
         text
     })
@@ -49,8 +45,7 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Returns a new identifier that sorts by time of creation: a prefix and a
-            /// [`sortable_uuid`] without dashes.
+            /// Returns a new identifier: a prefix and a [`sortable_uuid`] without dashes.
             pub fn generate() -> Self {
                 Self(format!(concat!($prefix, "{}"), sortable_uuid().simple()).into())
             }
@@ -125,8 +120,7 @@ id!(
     "req_"
 );
 id!(
-    /// Identifier of a hunk, the smallest thing a person accepts or rejects; unique within its
-    /// document.
+    /// Identifier of a hunk; unique within its document.
     HunkId,
     "hnk_"
 );
@@ -151,7 +145,7 @@ id!(
     "rul_"
 );
 id!(
-    /// Identifier of a webhook, an address that is told of requests.
+    /// Identifier of a webhook, an address that is notified of requests.
     WebhookId,
     "whk_"
 );
@@ -167,8 +161,7 @@ id!(
 );
 
 impl DeliveryId {
-    /// Returns a bound that sorts before every identifier generated at `at_ms` (milliseconds since
-    /// 1970) or later, and after all earlier ones.
+    /// Returns a bound that sorts between the identifiers of before and of from `at_ms` on.
     pub fn first_of(at_ms: u64) -> Self {
         // A UUID of version 7 begins with 48 bits of the time.
         Self(format!("msg_{:012x}", at_ms & 0xffff_ffff_ffff).into())

@@ -1,4 +1,4 @@
-//! Permissions as one match: principals, roles, actions. Pure.
+//! Permissions as one match: principals, roles, actions.
 
 mod document_roles;
 
@@ -39,7 +39,7 @@ impl Role {
             Action::Write | Action::Ask | Action::Create | Action::Audit => {
                 matches!(self, Self::Owner | Self::Editor)
             }
-            // Only owners issue tokens, and an owner may do everything, so nobody grants more than
+            // Only owners issue tokens, and an owner may do everything, so no one grants more than
             // they have.
             Action::Manage
             | Action::Command
@@ -61,7 +61,6 @@ impl Role {
         )
     }
 
-    /// Returns the one of two roles that has fewer permissions.
     fn weaker(self, other: Self) -> Self {
         if self.stronger(other) == self { other } else { self }
     }
@@ -88,16 +87,14 @@ impl Role {
     }
 }
 
-/// Name in the place of the names of people whose data was deleted. The databases know it too: the
-/// migrations allow a stored decision this other name and no other.
+/// Name in place of a deleted person's; the migrations allow a stored decision this change only.
 pub const DELETED_PERSON: &str = "Deleted person";
 
-/// Length of the longest name a person is shown under, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// Returns a name as others may see it: trimmed and cut to 80 characters. Control characters are
-/// removed, because they could fake a caret's label or a line of the log; invisible ones, because
-/// they could reverse the text beside them. Returns `None` if nothing is left.
+/// Returns a name as others may see it, trimmed and cut to 80 characters; `None` if nothing is
+/// left. Control characters are removed, because they could fake a caret's label or a line of the
+/// log; invisible ones, because they could reverse the text beside them.
 pub fn shown_name(text: &str) -> Option<String> {
     let is_shown = |c: &char| !c.is_control() && !is_invisible(*c);
     let name: String = text.chars().filter(is_shown).collect::<String>().trim().to_owned();
@@ -106,8 +103,7 @@ pub fn shown_name(text: &str) -> Option<String> {
     name.chars().any(|c| !is_joiner(c) && !c.is_whitespace()).then_some(name)
 }
 
-/// Returns `true` for characters that show nothing or move what is beside them: marks of direction
-/// and of width zero, soft hyphens, separators of lines, fillers, and tags. Joiners stay.
+/// Returns `true` for characters that show nothing or move what is beside them, except joiners.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -132,12 +128,10 @@ pub struct Principal {
     pub role: Role,
     /// Only document that the token reaches, if it was issued for one.
     pub document: Option<DocumentId>,
-    /// Users under whom the same person was known before: those of tokens that were tied to their
-    /// login.
+    /// Users under whom the person was known before their tokens were tied to a login.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<UserId>,
-    /// Roles that owners have given to the person of a login in single documents. They count where
-    /// the token reaches.
+    /// Roles that owners have given in single documents; they count where the token reaches.
     #[serde(default, skip_serializing_if = "DocumentRoles::is_empty")]
     pub granted: DocumentRoles,
 }
@@ -147,8 +141,7 @@ pub struct Principal {
 pub enum Action {
     /// Opening a document, its history and its requests.
     Read,
-    /// Typing into a document or renaming it; putting words of one's own in the place of proposed
-    /// ones.
+    /// Typing into a document or renaming it; putting one's own words in place of proposed ones.
     Write,
     /// Asking the agent for something.
     Ask,
@@ -162,8 +155,7 @@ pub enum Action {
     Manage,
     /// Running a shell command proposed by the agent.
     Command,
-    /// Deciding where the policy leaves it to an owner, and taking back what somebody else asked
-    /// for.
+    /// Deciding where the policy leaves it to an owner; taking back what others asked for.
     Overrule,
     /// Starting a run whose changes are applied without asking, where the server allows that.
     Bypass,
@@ -179,8 +171,7 @@ impl Principal {
         Self { user, name, role, document: None, former: Vec::new(), granted }
     }
 
-    /// Adds the name a person gives themselves to that of their token, which comes first, such as
-    /// `Mallory (as Ana)`. The name given is cleaned by [`shown_name`].
+    /// Adds the name that a person gives themselves: `Mallory (as Ana)`; see [`shown_name`].
     #[must_use]
     pub fn calling_themselves(mut self, name: &str) -> Self {
         if let Some(name) = shown_name(name).filter(|name| *name != self.name) {
@@ -189,8 +180,7 @@ impl Principal {
         self
     }
 
-    /// Returns this person with those of their rights that they still have by any of `tokens`, the
-    /// holders of their tokens in force.
+    /// Returns this person with those of their rights that they still have by any of `tokens`.
     #[must_use]
     pub fn limited_to(&self, tokens: &[Self]) -> Self {
         let role_in = |document: Option<&DocumentId>| {
@@ -210,10 +200,9 @@ impl Principal {
         self.user == *user || self.former.contains(user)
     }
 
-    /// Returns the role that this person has in `document` (`None`: for the server as a whole):
-    /// that of their token or one that they were given there, whichever has more permissions.
-    ///
-    /// A token issued for one document reaches nothing else.
+    /// Returns the role of this person in `document` (`None`: the whole server): the token's or a
+    /// given one, whichever has more permissions. A token issued for one document reaches nothing
+    /// else.
     pub fn role_in(&self, document: Option<&DocumentId>) -> Role {
         let reaches = self.document.as_ref().is_none_or(|only| document == Some(only));
         match document {
@@ -223,8 +212,7 @@ impl Principal {
         }
     }
 
-    /// Returns `true` if this person may do `action` to `document` (`None`: to the server as a
-    /// whole).
+    /// Returns `true` if this person may do `action` to `document` (`None`: the whole server).
     pub fn may(&self, action: Action, document: Option<&DocumentId>) -> bool {
         self.role_in(document).may(action)
     }

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Action, Role};
 use crate::DocumentId;
 
-/// Roles that owners have given to a person, or to groups that the person is in, each in one
-/// document. They only add to what a token allows. Clones share one map.
+/// Roles that a person was given in single documents; they only add to what a token allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DocumentRoles(Arc<BTreeMap<DocumentId, Role>>);
@@ -39,8 +38,7 @@ impl DocumentRoles {
 }
 
 impl FromIterator<(DocumentId, Role)> for DocumentRoles {
-    /// Collects roles; of several in one document the one with most permissions counts. Roles that
-    /// cannot be given in one document are left out.
+    /// Collects roles, the strongest of each document; those that cannot be given are left out.
     fn from_iter<I: IntoIterator<Item = (DocumentId, Role)>>(roles: I) -> Self {
         let mut strongest: BTreeMap<DocumentId, Role> = BTreeMap::new();
         for (document, role) in roles {
