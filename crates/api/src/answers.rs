@@ -7,7 +7,6 @@ use copydesk_store::{AnswerRecord, Store, StoreOp, WriteBatch};
 
 use super::ApiResult;
 
-/// Name of the setting that holds the secret of the keys.
 const SECRET: &str = "messages_secret";
 
 /// Kept answers. Clones share one store.
@@ -21,9 +20,6 @@ impl StoredAnswers {
     }
 
     /// Returns the secret of the answers' keys, and generates it if there is none yet.
-    ///
-    /// # Errors
-    /// [`AuthError`] if the store cannot be used or holds no valid secret.
     #[boxed]
     pub async fn secret(&self) -> Result<TokenSecret, AuthError> {
         if let Some(kept) = self.0.setting(SECRET).await? {
@@ -37,9 +33,6 @@ impl StoredAnswers {
 
     /// Returns the answers to a person's programs under these keys that were used at `since_ms` or
     /// later.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the answers.
     #[boxed]
     pub async fn find(
         &self,
@@ -53,10 +46,6 @@ impl StoredAnswers {
     /// Stores the answer that follows those under `earlier`, which are marked as used. Removes
     /// answers that were last used before `before_ms`, and the oldest ones of more than
     /// `most_bytes`.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer; the
-    /// earlier ones are not marked then.
     #[boxed]
     pub async fn put_next(
         &self,

@@ -18,8 +18,8 @@ pub struct AuditLines {
 }
 
 impl Caller {
-    /// Returns the newest lines of the audit log, or the newest before the line `before`: of a
-    /// document, or of the whole server.
+    /// Returns the newest lines of the audit log of a document or the server, or the newest before
+    /// `before`.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.

@@ -17,7 +17,7 @@ pub struct Caller {
     pub principal: Principal,
     /// Token of the caller; under `--no-auth` the owner's.
     pub token: TokenId,
-    /// Session of the caller's connection; `None` for programs without one.
+    /// Session of the caller's connection; `None` for programs.
     pub session: Option<SessionId>,
     /// Address by which the caller reaches the server, for links; empty if it is not known.
     pub reached_at: String,
@@ -35,11 +35,8 @@ fn require(principal: &Principal, action: Action, document: Option<&DocumentId>)
 }
 
 impl Application {
-    /// Identifies the holder of a token's secret for one request; under `--no-auth` everybody is
-    /// the owner. Returns `None` if a secret is needed.
-    ///
-    /// # Errors
-    /// Those of [`Authenticator::verify`]; none without a secret.
+    /// Identifies the holder of a token's secret for one request; under `--no-auth` everyone is the
+    /// owner. Returns `None` if a secret is needed.
     #[boxed]
     pub async fn identify(&self, secret: Option<&str>) -> Result<Option<Caller>, AuthError> {
         let (principal, token) = match (&self.everyone, secret) {
@@ -57,11 +54,8 @@ impl Application {
         Ok(Some(Caller { api: self.clone(), principal, token, session, reached_at }))
     }
 
-    /// Admits the holder of a token's secret for as long as the token is valid. Returns `None` if a
-    /// secret is needed.
-    ///
-    /// # Errors
-    /// Those of [`Authenticator::admit`]; none without a secret.
+    /// Admits the holder of a token's secret for as long as the token is valid; `None` if one is
+    /// needed.
     #[boxed]
     pub async fn admit(&self, secret: Option<&str>) -> Result<Option<AccessGuard>, AuthError> {
         if let Some(everyone) = &self.everyone {
@@ -72,22 +66,13 @@ impl Application {
     }
 
     /// Returns a person who was admitted before, with the rights that they still have.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the tokens of the
-    /// person.
     #[boxed]
     pub async fn with_current_rights(&self, person: &Principal) -> ApiResult<Principal> {
         Ok(with_current_rights(&self.store, person, self.clock.now_ms()).await?)
     }
 
-    /// Returns the room of a document that is in lists, to which a person may do `action`. Every
-    /// private document counts as missing.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown, deleted or private document,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
+    /// Returns the room of a document that is in lists, to which a person may do `action`; see
+    /// [`Caller::room`].
     #[boxed]
     pub async fn listed_room(
         &self,
@@ -108,11 +93,7 @@ impl Application {
         !is_private && person.may(Action::Read, Some(document))
     }
 
-    /// Returns `true` if a document that another server of several has is in the list that a person
-    /// sees.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the document cannot be looked up.
+    /// Returns `true` if a document that another server has is in the list that a person sees.
     pub async fn is_stored_for(
         &self,
         person: &Principal,
@@ -128,26 +109,17 @@ impl Application {
 
 impl Caller {
     /// Checks that the caller may do `action` to the server as a whole.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require(&self, action: Action) -> ApiResult<()> {
         require(&self.principal, action, None)
     }
 
     /// Checks that the caller may do `action` to any document at all.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require_somewhere(&self, action: Action) -> ApiResult<()> {
         if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
     }
 
     /// Checks that the caller may manage a deleted document, or without one, those that their token
     /// reaches.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require_recovery(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         self.require_in(Action::Manage, document.or(self.principal.document.as_ref()))
     }
@@ -161,8 +133,7 @@ impl Caller {
         require(&self.principal, action, document)
     }
 
-    /// Returns the room of a document to which the caller may do `action`. Another person's private
-    /// document counts as missing.
+    /// Returns the room of a document to which the caller may do `action`.
     ///
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
@@ -174,11 +145,7 @@ impl Caller {
         self.visible(self.api.rooms.open(document).await?).await
     }
 
-    /// Returns the room of a document that the caller may read, for a list. If another server of
-    /// several has it, the handle reads what is stored.
-    ///
-    /// # Errors
-    /// Those of [`Self::room`].
+    /// Returns the room of a document for a list; of one that another server has, as it is stored.
     #[boxed]
     pub(super) async fn room_to_read(&self, document: &DocumentId) -> ApiResult<RoomHandle> {
         self.require_in(Action::Read, Some(document))?;
@@ -194,7 +161,6 @@ impl Caller {
         if is_visible { Ok(room) } else { Err(ApiError::not_found("document")) }
     }
 
-    /// Returns `true` if a session is one of the caller's.
     pub(super) async fn is_own_session(&self, session: &SessionId) -> ApiResult<bool> {
         if self.session.as_ref() == Some(session) {
             return Ok(true);
@@ -204,21 +170,14 @@ impl Caller {
     }
 
     /// Returns the workspace inbox, if the caller may do `action` there.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the inbox cannot be opened.
     #[boxed]
     pub async fn inbox(&self, action: Action) -> ApiResult<RoomHandle> {
         self.require(action)?;
         Ok(self.api.rooms.workspace_inbox().await?)
     }
 
-    /// Returns the room of a document, or the workspace inbox if that is named: no connection opens
-    /// the inbox, but its owner sets its rules and policies.
-    ///
-    /// # Errors
-    /// Those of [`Self::room`], or of [`Self::inbox`] if the inbox is named.
+    /// Returns the room of a document, or the workspace inbox if that is named: its owner sets its
+    /// rules.
     #[boxed]
     pub async fn room_or_inbox(
         &self,
@@ -232,9 +191,6 @@ impl Caller {
     }
 
     /// Returns the room that owns a request, if the caller may do `action` there.
-    ///
-    /// # Errors
-    /// Those of [`Self::room`], or of [`Self::inbox`].
     #[boxed]
     pub async fn room_of_request(
         &self,

@@ -21,9 +21,6 @@ pub struct ForkStart {
 impl Caller {
     /// Checks that the caller may read a conversation of their own session about a document, or
     /// about none.
-    ///
-    /// # Errors
-    /// Those of [`Self::room`].
     #[boxed]
     pub async fn require_conversation(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
@@ -36,7 +33,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`Busy`](super::ErrorCode::Busy) while a run of it is at work or waits; those of
-    /// [`Self::room`] for the document.
+    /// [`Self::room`].
     #[boxed]
     pub async fn clear_conversation(
         &self,
@@ -52,15 +49,15 @@ impl Caller {
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
     /// [`Busy`](super::ErrorCode::Busy) while a run is at work or waits; those of
-    /// [`Self::own_session`] for an earlier session, and of [`Self::room`] for the document.
+    /// [`Self::own_session`] and [`Self::room`].
     #[boxed]
     pub async fn fork_conversation(&self, session: SessionId, start: ForkStart) -> ApiResult<()> {
         let ForkStart { document, session: from, run } = start;
         self.require_asking(document.as_ref()).await?;
         let from = match from {
             None => session.clone(),
-            // A conversation about a document belongs to everyone in the document, any other to its
-            // own person.
+            // A conversation about a document belongs to everyone in it, any other to its own
+            // person.
             Some(from) if document.is_some() => from,
             Some(from) => self.own_session(from).await?,
         };
@@ -68,7 +65,6 @@ impl Caller {
         Ok(self.api.agents.fork(fork, &self.principal).await?)
     }
 
-    /// Checks that the caller may ask the agent about a document, or about none.
     #[boxed]
     pub(super) async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {

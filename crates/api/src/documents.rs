@@ -38,8 +38,8 @@ impl Application {
         Ok(self.rooms.documents(person).await?)
     }
 
-    /// Brings a document and its file to the same content, if it has a file: the file is not
-    /// watched while no connection is in the document.
+    /// Brings a document and its file, if it has one, to the same content: the file is not watched
+    /// while no connection is in the document.
     async fn settle_file(&self, document: &DocumentId) {
         if let Some(files) = &self.files {
             files.settle(document).await;
@@ -48,9 +48,8 @@ impl Application {
 }
 
 impl Caller {
-    /// Returns a page of the documents that the caller may open, last changed first, after the
-    /// document with this time of its last change and this identifier. A document that changes
-    /// between two pages may be on both.
+    /// Returns the page after `after` of the documents that the caller may open, last changed
+    /// first.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the page.
@@ -78,11 +77,11 @@ impl Caller {
         DocumentContent::of(&room).await
     }
 
-    /// Returns a document with its text, after it was brought to the same content as its file.
+    /// Returns a document with its text, after it was brought to the same content as its file, if
+    /// possible.
     ///
     /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the room stops. A file that cannot be read
-    /// is no error.
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the room stops.
     #[boxed]
     pub async fn read_document(&self, room: &RoomHandle) -> ApiResult<DocumentContent> {
         self.api.settle_file(room.document()).await;
@@ -98,8 +97,7 @@ impl Caller {
         DocumentContent::of(&self.room(document, Action::Read).await?).await
     }
 
-    /// Deletes a document. It can be recovered for 30 days; see [`Self::recover_document`]. Its
-    /// file stays, with every acknowledged change.
+    /// Deletes a document, which can be recovered for 30 days. Its file stays.
     ///
     /// # Errors
     /// [`Unprocessable`](super::ErrorCode::Unprocessable) for the document of a file that has
@@ -148,8 +146,8 @@ impl Caller {
         Ok(self.api.rooms.recover(document, &self.principal).await?)
     }
 
-    /// Removes a document from the trash, or all that the caller can recover: they cannot be
-    /// recovered any more. The update log stays in the database.
+    /// Removes a document, or all that the caller can recover, from the trash for good. The update
+    /// log stays.
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
@@ -158,7 +156,7 @@ impl Caller {
         Ok(self.api.rooms.purge(only, &self.principal).await?)
     }
 
-    /// Changes the review settings of a document or of the workspace inbox, and returns those in
+    /// Changes the review settings of a document or the workspace inbox, and returns those in
     /// force.
     ///
     /// # Errors
@@ -174,8 +172,7 @@ impl Caller {
         Ok(room.configure(change, self.principal.clone()).await?)
     }
 
-    /// Applies a person's own change, the differences between the text of a version and a new text,
-    /// and returns the version after it.
+    /// Applies a person's own new text of a version, and returns the version after it.
     ///
     /// # Errors
     /// [`Resync`](super::ErrorCode::Resync) if the version is too old or does not exist yet,

@@ -20,8 +20,8 @@ pub struct ExportedFile {
 }
 
 impl Caller {
-    /// Exports a document. The layout of a long document takes longer than other people should have
-    /// to wait, so it is made on the CPU pool; it ends when the caller stops waiting.
+    /// Exports a document, on the CPU pool: the layout of a long one takes longer than other people
+    /// should have to wait. Ends when the caller stops waiting.
     ///
     /// # Errors
     /// [`Internal`](super::ErrorCode::Internal) if the file cannot be made,
@@ -54,9 +54,6 @@ impl Caller {
 }
 
 /// Returns everything that the exported file of a document holds.
-///
-/// # Errors
-/// Those of [`author_spans`], for JSON; none for other formats.
 pub async fn export_input(
     store: &Store,
     document: &DocumentId,

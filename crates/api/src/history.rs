@@ -50,10 +50,6 @@ pub fn is_large_update(line: &HistoryRecord) -> bool {
 
 impl Application {
     /// Returns the text of a version of a document that the person may read.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
     #[boxed]
     pub async fn older_text(
         &self,
@@ -115,8 +111,8 @@ impl Caller {
         Ok(VersionComparison { from, to, parts })
     }
 
-    /// Restores the text of an earlier version, and returns the version after that. `only_at` is
-    /// the newest version if nothing may have changed since.
+    /// Restores the text of an earlier version, if `only_at` is still the newest, and returns the
+    /// version after.
     ///
     /// # Errors
     /// [`ApiError::is_no_version`] if the version does not exist yet,
@@ -132,8 +128,7 @@ impl Caller {
         Ok(room.restore(&self.api.store, version, only_at, &self.principal).await?)
     }
 
-    /// Returns the newest version, and the author of every span of a range of it; without bounds,
-    /// of the whole text.
+    /// Returns the newest version, and the author of every span of a range of it, or of all of it.
     ///
     /// # Errors
     /// [`Invalid`](super::ErrorCode::Invalid) if the range is not within the text,
@@ -159,7 +154,6 @@ impl Caller {
     }
 }
 
-/// Returns the newest version, which must not be older than `version`.
 async fn check_version(room: &RoomHandle, version: Version) -> ApiResult<Version> {
     let newest = room.read().await?.version;
     if version <= newest {

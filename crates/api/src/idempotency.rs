@@ -9,12 +9,8 @@ use super::{ApiResult, Application};
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
 
 impl Application {
-    /// Stores that a write with a key begins. Returns the record of an earlier write with the key
-    /// instead, if there is one that is not too old.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store can neither read nor write the
-    /// record; the write must not begin then.
+    /// Stores that a write with a key begins, or returns the record of an earlier one that is not
+    /// too old. On an error the write must not begin.
     #[boxed]
     pub async fn begin_keyed_write(
         &self,
@@ -30,19 +26,15 @@ impl Application {
             let forget = WriteBatch::from(StoreOp::ForgetOldOnces { before_ms });
             match self.store.commit(forget.with(StoreOp::BeginOnce(begun.clone()))).await {
                 Ok(()) => return Ok(None),
-                // Another server of several began it at the same moment. If it came to nothing by
-                // the time it is read, it is begun again.
+                // Another server began it at the same moment. If it came to nothing meanwhile, it
+                // is begun again.
                 Err(StoreError::Exists { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Stores the answer to a write with a key. Without an answer the write came to nothing, and
-    /// the key can be used again.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
+    /// Stores the answer to a write with a key; without one, the key can be used again.
     #[boxed]
     pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> ApiResult<()> {
         let op = match ended.answer {

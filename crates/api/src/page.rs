@@ -10,8 +10,7 @@ pub struct ListPage<T> {
 }
 
 impl<T> ListPage<T> {
-    /// Returns the first `limit` items of a list that was read with one item more, to see whether
-    /// there are more.
+    /// Returns the first `limit` items of a list that was read with one item more.
     pub fn cut(mut items: Vec<T>, limit: usize) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

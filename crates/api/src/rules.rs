@@ -18,8 +18,8 @@ impl Caller {
     /// caller may read, and those of the workspace inbox that the caller may revoke.
     ///
     /// # Errors
-    /// Those of [`Self::room`] for a named document; [`Unavailable`](ErrorCode::Unavailable) if the
-    /// rules cannot be read.
+    /// Those of [`Self::room`] for a document; [`Unavailable`](ErrorCode::Unavailable) if they
+    /// cannot be read.
     #[boxed]
     pub async fn rules(&self, document: Option<&DocumentId>) -> ApiResult<Vec<Arc<ApprovalRule>>> {
         match document {
@@ -45,16 +45,15 @@ impl Caller {
         Ok(rules)
     }
 
-    /// Returns the rules of the workspace inbox that the caller may revoke: rules about files and
-    /// the like concern their makers, and owners.
+    /// Returns the rules of the workspace inbox that the caller may revoke.
     async fn inbox_rules(&self) -> ApiResult<Vec<Arc<ApprovalRule>>> {
         let mut rules = self.api.rooms.workspace_inbox().await?.rules().await?;
         rules.retain(|rule| rule.may_be_revoked_by(&self.principal));
         Ok(rules)
     }
 
-    /// Adds an owner's rule to a document or to the workspace inbox. Returns the rule, even if it
-    /// existed already. The session that the rule names is stored if it is new.
+    /// Adds an owner's rule to a document or to the workspace inbox, unless it exists, and returns
+    /// it.
     ///
     /// # Errors
     /// [`NotAllowed`](ErrorCode::NotAllowed) without permission to manage,
@@ -77,7 +76,6 @@ impl Caller {
         Ok(room.add_rule(rule, self.principal.clone()).await?)
     }
 
-    /// Returns a person who holds a token, by their user.
     async fn token_holder(&self, user: &UserId) -> ApiResult<Person> {
         let people = auth::holders(&self.api.store, self.api.clock.now_ms()).await?;
         let found = people.iter().find(|person| person.is(user));

@@ -10,8 +10,7 @@ use copydesk_store::{AuditEntry, StoreOp, WriteBatch};
 use super::{ApiResult, Application, Caller};
 
 impl Application {
-    /// Returns the tools that a person has enabled, under the names of the protocol: none until the
-    /// person enables some, and none if the stored value cannot be read.
+    /// Returns the tools that a person has enabled, under the names of the protocol.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the person's choice.
@@ -35,7 +34,6 @@ impl Caller {
     }
 }
 
-/// Returns the name of the setting with the choice of a person.
 pub(super) fn setting(user: &UserId) -> String {
     format!("server_tools:{user}")
 }

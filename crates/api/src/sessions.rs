@@ -16,7 +16,7 @@ impl Application {
     /// Continues a session of a person, or begins one if there is none or it is too old.
     ///
     /// # Errors
-    /// [`NotAllowed`](ErrorCode::NotAllowed) for another person's session: it is not taken over.
+    /// [`NotAllowed`](ErrorCode::NotAllowed) for another person's session.
     #[boxed]
     pub async fn resume_session(
         &self,
@@ -43,7 +43,6 @@ impl Application {
         }
     }
 
-    /// Begins a session of a person.
     #[boxed]
     pub(super) async fn begin_session(&self, user: &UserId) -> ApiResult<SessionRecord> {
         let session = SessionRecord::begin(user.clone(), self.clock.now_ms());
@@ -51,11 +50,7 @@ impl Application {
         Ok(session)
     }
 
-    /// Stores the time at which a session was last used, from which its time to live counts; begins
-    /// the session if there is none of this name.
-    ///
-    /// # Errors
-    /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
+    /// Stores when a session was last used, for its time to live; begins it if there is none.
     #[boxed]
     pub async fn use_session(&self, user: &UserId, id: &SessionId) -> ApiResult<()> {
         let now_ms = self.clock.now_ms();
@@ -67,9 +62,6 @@ impl Application {
     }
 
     /// Returns the session of a person's program: a single one for all its connections.
-    ///
-    /// # Errors
-    /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
     #[boxed]
     pub async fn program_session(&self, user: &UserId, program: &str) -> ApiResult<SessionId> {
         let name = Sha256::digest(format!("mcp\n{user}\n{program}"));
@@ -99,7 +91,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown session, [`ErrorCode::NotAllowed`] for another
-    /// person's, [`ErrorCode::Unavailable`] if it cannot be read.
+    /// person's.
     #[boxed]
     pub async fn own_session(&self, id: SessionId) -> ApiResult<SessionId> {
         if self.session.as_ref() == Some(&id) {

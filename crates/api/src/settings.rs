@@ -18,8 +18,7 @@ pub struct NewSettings {
 }
 
 impl Application {
-    /// Returns the default permission mode of a person. A token for one document asks about that
-    /// document.
+    /// Returns the default permission mode of a person, in their document for a token of one.
     pub fn default_mode(&self, person: &Principal) -> PermissionMode {
         self.agents.default_mode(person, person.document.as_ref())
     }

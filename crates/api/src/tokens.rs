@@ -8,7 +8,7 @@ use copydesk_store::{LoginRecord, TokenRecord};
 use super::{ApiError, ApiResult, Application, Caller, ErrorCode};
 
 impl Application {
-    /// Returns the address at which a browser signs in; `None`: there is no identity provider.
+    /// Returns the address at which a browser signs in, if there is an identity provider.
     pub fn sign_in_url(&self) -> Option<&str> {
         self.sign_in.as_ref().map(|policy| policy.url.as_str())
     }
@@ -18,7 +18,7 @@ impl Application {
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people whom no role is meant for,
     /// [`TooManyTokens`](super::ErrorCode::TooManyTokens) at the limit,
-    /// [`Unsupported`](super::ErrorCode::Unsupported) where nobody can sign in.
+    /// [`Unsupported`](super::ErrorCode::Unsupported) without identity provider.
     #[boxed]
     pub async fn sign_in(&self, identity: &LoginIdentity) -> ApiResult<NewToken> {
         let missing = || ApiError::new(ErrorCode::Unsupported, "nobody can sign in here");
@@ -48,7 +48,7 @@ impl Caller {
         Ok(self.api.auth.tokens().await?)
     }
 
-    /// Returns everybody who has signed in with an identity provider, oldest first.
+    /// Returns the people who have signed in with an identity provider, oldest first.
     ///
     /// # Errors
     /// As [`Caller::tokens`].
@@ -68,7 +68,7 @@ impl Caller {
         Ok(self.api.auth.tie(token, login, by, now_ms).await?)
     }
 
-    /// Signs the caller out: revokes their token, if it came from signing in.
+    /// Revokes the caller's token, if it came from signing in.
     ///
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for a token that an owner has issued,
@@ -94,8 +94,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for the owner's own token,
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown one,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown one.
     #[boxed]
     pub async fn revoke_token(&self, token: &TokenId) -> ApiResult<()> {
         Ok(self.api.auth.revoke(token, &self.principal.user, self.api.clock.now_ms()).await?)

@@ -14,10 +14,9 @@ use super::super::{ApiError, ApiResult, Caller};
 pub struct GivenRole {
     /// The role, and who has it.
     pub record: DocumentRoleRecord,
-    /// Login that is meant, of a person who has signed in; `None` for a group, and for an address
-    /// that nobody has signed in with.
+    /// Login of a person who has signed in; `None` for a group or an unused address.
     pub login: Option<LoginRecord>,
-    /// Name of the owner who gave it; `None` for one who has no token any more.
+    /// Name of the owner who gave it, if they still have a token.
     pub given_by: Option<String>,
 }
 
@@ -32,12 +31,12 @@ impl Caller {
         self.described(records).await
     }
 
-    /// Gives a role in a document to a person or a group, in the place of the one they had there.
-    /// It takes effect before this returns.
+    /// Gives a person or a group a role in a document in place of an earlier one, effective on
+    /// return.
     ///
     /// # Errors
     /// [`Unprocessable`](super::super::ErrorCode::Unprocessable) for a role or a grantee that is
-    /// not accepted, and at the limit of a document; those of [`Self::document_roles`].
+    /// not accepted, and at the limit of a document.
     #[boxed]
     pub async fn give_document_role(
         &self,
@@ -51,11 +50,10 @@ impl Caller {
         given.ok_or_else(ApiError::internal)
     }
 
-    /// Takes the role in a document from a person or a group. It takes effect before this returns.
+    /// Takes the role in a document from a person or a group, effective on return.
     ///
     /// # Errors
-    /// [`NotFound`](super::super::ErrorCode::NotFound) if they have none there; those of
-    /// [`Self::document_roles`].
+    /// [`NotFound`](super::super::ErrorCode::NotFound) if they have none there.
     #[boxed]
     pub async fn take_document_role(
         &self,
@@ -67,11 +65,7 @@ impl Caller {
     }
 
     /// Checks that the caller may say who reaches a document, and that it is in lists. It is not
-    /// opened for that: another server of several may have it.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::super::ErrorCode::NotAllowed) for people other than owners,
-    /// [`NotFound`](super::super::ErrorCode::NotFound) for an unknown, deleted or private document.
+    /// opened for that: another server may have it.
     #[boxed]
     pub async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
         self.require_in(Action::Manage, Some(document))?;
@@ -83,7 +77,6 @@ impl Caller {
         record.map(drop).ok_or_else(|| ApiError::not_found("document"))
     }
 
-    /// Adds the names of people to roles.
     async fn described(&self, records: Vec<DocumentRoleRecord>) -> ApiResult<Vec<GivenRole>> {
         let logins = self.api.auth.logins().await?;
         let givers: Vec<UserId> = records.iter().map(|record| record.given_by.clone()).collect();

@@ -1,5 +1,4 @@
-//! Looking after a server, for owners: people and their data, roles in documents, spending, work in
-//! progress, storage.
+//! Looking after a server, for owners: people, roles, spending, work in progress, storage.
 
 pub(super) mod document_roles;
 pub(super) mod people;

@@ -1,4 +1,4 @@
-//! Names of a person in stored texts, and how they are replaced. Pure.
+//! Names of a person in stored texts, and how they are replaced.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,6 @@ use copydesk_store::{PAST, PersonRow};
 /// Fields of an entry with reports, which say who has done something.
 const REPORTS: [&str; 2] = ["news", "answers"];
 
-/// Adds the names that a person has in a record.
 pub(super) fn add_names(body: &str, person: &DeletedPerson, names: &mut BTreeSet<String>) {
     if let Ok(mut value) = serde_json::from_str(body) {
         person.rename_in(&mut value, names);
@@ -40,7 +39,6 @@ pub(super) fn answer(body: &str, person: &DeletedPerson, names: &[String]) -> Op
     Some(stored.to_string())
 }
 
-/// Returns the session whose question or new beginning an entry of another conversation repeats.
 pub(super) fn own_session(row: &PersonRow) -> Option<SessionId> {
     if row.role != PAST {
         return None;
@@ -52,8 +50,8 @@ pub(super) fn own_session(row: &PersonRow) -> Option<SessionId> {
     Some(session.unwrap_or(sessions).into())
 }
 
-/// Returns an entry of a transcript without the names of a person; `None` if it has none. `is_own`
-/// says that the person spoke; otherwise only reports name them.
+/// Returns an entry of a transcript without the names of a person; `None` if it has none. Unless it
+/// `is_own`, only reports name the person.
 pub(super) fn message(body: &str, is_own: bool, names: &[String]) -> Option<String> {
     let mut entry: Value = serde_json::from_str(body).ok()?;
     let mut is_any = false;
@@ -72,8 +70,7 @@ pub(super) fn message(body: &str, is_own: bool, names: &[String]) -> Option<Stri
     is_any.then(|| entry.to_string())
 }
 
-/// Replaces the names where the texts of a value say who has done something; returns `true` if any
-/// of them does.
+/// Replaces the names in texts that say who has done something; returns `true` if there were any.
 fn remove_credits(value: &mut Value, names: &[String]) -> bool {
     let mut is_any = false;
     match value {

@@ -71,8 +71,7 @@ impl Caller {
         Ok(SpendingReport { month, total, limits, people, documents, unpriced })
     }
 
-    /// Sets or removes a spending limit; it holds from the next call of a model on. Returns the
-    /// spending of this month.
+    /// Sets or removes a spending limit; it holds from the next call of a model on.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorCode::NotFound) for an unknown person or document,
@@ -96,7 +95,6 @@ impl Caller {
         self.spending(None).await
     }
 
-    /// Checks that the person or document of a limit exists.
     async fn check_subject(&self, scope: &SpendingScope) -> ApiResult<()> {
         match scope {
             SpendingScope::Server | SpendingScope::Everyone => Ok(()),
@@ -115,7 +113,6 @@ impl Caller {
         if is_listed { Ok(()) } else { Err(ApiError::not_found("document")) }
     }
 
-    /// Returns the name of a person; `None` for an unknown one.
     async fn name_of(&self, user: &UserId) -> ApiResult<Option<String>> {
         Ok(self.api.auth.names(std::slice::from_ref(user)).await?.remove(user))
     }

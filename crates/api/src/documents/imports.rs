@@ -22,7 +22,7 @@ use copydesk_rooms::{ClaimedSuggestion, ImportedDocument};
 
 /// Time that reading a file may take on the pool.
 const FILE_TIME: Duration = Duration::from_secs(10);
-/// Time that reading HTML, which somebody may have pasted, may take on the pool.
+/// Time that reading HTML, such as pasted words, may take on the pool.
 const HTML_TIME: Duration = Duration::from_secs(2);
 /// Memory of all files that are being read, as estimated, in KiB.
 const MEMORY_KIB: usize = 256 * 1024;
@@ -49,8 +49,7 @@ pub struct DocumentImport {
     pub report: Report,
 }
 
-/// Admission of files to be read: one at a time for each person, and together no more than
-/// [`MEMORY_KIB`].
+/// Admission of files to be read: one of each person at a time, together within [`MEMORY_KIB`].
 #[derive(Clone, Debug)]
 pub(crate) struct ImportAdmission {
     people: Arc<Mutex<HashMap<UserId, Arc<PersonLock<()>>>>>,
@@ -65,7 +64,7 @@ impl Default for ImportAdmission {
 
 impl ImportAdmission {
     /// Runs `read` on the pool, once the earlier reads of `person` have ended and its memory, in
-    /// bytes, is free. What it holds is free again when it ends, also if nobody waits any more.
+    /// bytes, is free. What it holds is free again when it ends, also without a caller that waits.
     async fn run<T: Send + 'static>(
         &self,
         person: &UserId,
@@ -87,7 +86,6 @@ impl ImportAdmission {
         let lost = |_| ApiError::internal();
         tokio::select! {
             done = &mut job => return done.map_err(lost),
-            // Waiting for a thread of the pool does not count.
             _ = started => {}
         }
         let Ok(done) = tokio::time::timeout(time, job).await else {
@@ -99,22 +97,20 @@ impl ImportAdmission {
 
     fn person_lock(&self, person: &UserId) -> Arc<PersonLock<()>> {
         let mut people = self.people.lock();
-        // Locks that nobody holds or waits for any more are removed.
+        // Locks without a holder are removed.
         people.retain(|user, lock| user == person || Arc::strong_count(lock) > 1);
         Arc::clone(people.entry(person.clone()).or_default())
     }
 }
 
 impl Caller {
-    /// Creates a document of a file. Its tracked changes become requests, one for each author, of
-    /// which the caller is the requester. `title` is the wanted title; without one it is that of
-    /// the file.
+    /// Creates a document of a file under `title` or the file's own. Its tracked changes become
+    /// requests, one for each author, of which the caller is the requester.
     ///
     /// # Errors
-    /// [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another kind
-    /// or encoding, [`Unprocessable`](ErrorCode::Unprocessable) for a damaged or too complex
-    /// one, [`Invalid`](ErrorCode::Invalid) for too long a text,
-    /// [`Unavailable`](ErrorCode::Unavailable) if it is not stored.
+    /// [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another kind or
+    /// encoding, [`Unprocessable`](ErrorCode::Unprocessable) for a damaged or too complex one,
+    /// [`Invalid`](ErrorCode::Invalid) for too long a text.
     #[boxed]
     pub async fn import_document(
         &self,
@@ -130,12 +126,12 @@ impl Caller {
         Ok(DocumentImport { document: DocumentContent::of(&room).await?, requests, report })
     }
 
-    /// Returns HTML, or a file, as Markdown. Nothing is changed. Tracked changes are left out.
+    /// Returns HTML, or a file, as Markdown, without tracked changes.
     ///
     /// # Errors
-    /// [`Unprocessable`](ErrorCode::Unprocessable) if it cannot be read, or HTML not within
-    /// 2 s; [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another
-    /// kind or encoding.
+    /// [`Unprocessable`](ErrorCode::Unprocessable) if it cannot be read, or HTML not within 2 s;
+    /// [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another kind or
+    /// encoding.
     #[boxed]
     pub async fn convert_file(&self, file: ImportedFile) -> ApiResult<(String, Report)> {
         let (converted, _) = self.read_file(file).await?;
@@ -147,7 +143,6 @@ impl Caller {
         Ok((markdown, report))
     }
 
-    /// Reads a file on the pool; also returns its text.
     #[boxed]
     async fn read_file(&self, file: ImportedFile) -> ApiResult<(Converted, Text)> {
         let (user, file) = (&self.principal.user, Arc::new(file));
@@ -174,7 +169,6 @@ impl ImportedFile {
     }
 }
 
-/// Returns the changes of one author as they are proposed.
 fn claimed(suggestion: ImportedSuggestion, text: &Text) -> ClaimedSuggestion {
     let ImportedSuggestion { author, at, changes } = suggestion;
     let hunks = changes.into_iter().map(|change| hunk(change, text)).collect();

@@ -50,9 +50,6 @@ impl WebhookAddress {
     }
 
     /// Parses and checks an address.
-    ///
-    /// # Errors
-    /// [`AddressError::NoUrl`], [`AddressError::NotEncrypted`] or [`AddressError::Private`].
     pub fn read(text: &str, address_policy: AddressPolicy) -> Result<Self, AddressError> {
         let url = Url::parse(text).map_err(|_| AddressError::NoUrl)?;
         let named = url.host_str().is_some_and(|host| !host.is_empty());
@@ -72,11 +69,6 @@ impl WebhookAddress {
     }
 
     /// Returns the sockets of the address, all of them allowed.
-    ///
-    /// # Errors
-    /// [`AddressError::Unknown`] if the host name cannot be resolved, [`AddressError::Private`] if
-    /// one of its addresses is in a private network, [`AddressError::NoUrl`] without a host or
-    /// port.
     #[boxed]
     pub async fn find(
         &self,
@@ -111,7 +103,7 @@ fn check(address: IpAddr, address_policy: AddressPolicy) -> Result<(), AddressEr
     }
 }
 
-/// Returns `true` if the address is public. An address not known to be public is private.
+/// Returns `true` if the address is public; one not known to be public is private.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -1,4 +1,4 @@
-//! Webhooks, which are told of requests, for owners; and the outbox of their deliveries.
+//! Webhooks, which are notified of requests, for owners; and the outbox of their deliveries.
 
 mod address;
 mod signature;
@@ -25,7 +25,7 @@ const MOST_WEBHOOKS: usize = 100;
 pub struct NewWebhook {
     /// Address of the receiver.
     pub url: String,
-    /// Document whose requests are told; `None`: all.
+    /// Document whose requests are reported; `None`: all.
     pub document: Option<DocumentId>,
 }
 
@@ -110,11 +110,11 @@ impl Caller {
         self.webhook(id).await
     }
 
-    /// Deletes a webhook. Waiting deliveries are not sent any more.
+    /// Deletes a webhook and its waiting deliveries.
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unavailable`] if this is not
-    /// stored; those of [`Self::webhooks`].
+    /// stored.
     #[boxed]
     pub async fn remove_webhook(&self, id: &WebhookId) -> ApiResult<()> {
         let hook = self.webhook(id).await?.hook;
@@ -122,8 +122,8 @@ impl Caller {
         self.commit_webhook("webhook.deleted", &hook, remove).await
     }
 
-    /// Commits a write with its line in the audit log. An address may hold a key of the receiver's,
-    /// so the log has its host only.
+    /// Commits a write with its line in the audit log, which has only the host of an address: an
+    /// address may hold a key of the receiver's.
     async fn commit_webhook(
         &self,
         action: &str,
@@ -155,9 +155,6 @@ impl WebhookOutbox {
     }
 
     /// Returns the next delivery to each receiver; `None` if the store is closed.
-    ///
-    /// # Errors
-    /// [`ErrorCode::Unavailable`] if the store cannot read the outbox.
     #[boxed]
     pub async fn deliveries(&self) -> ApiResult<Option<Vec<WebhookDelivery>>> {
         match self.0.deliveries().await {
@@ -166,11 +163,7 @@ impl WebhookOutbox {
         }
     }
 
-    /// Stores the outcome of an attempt to deliver.
-    ///
-    /// # Errors
-    /// [`ErrorCode::Unavailable`] if the outcome is not stored; the delivery is then attempted
-    /// again.
+    /// Stores the outcome of an attempt to deliver; on an error the delivery is attempted again.
     #[boxed]
     pub async fn settle(
         &self,

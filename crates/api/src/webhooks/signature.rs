@@ -1,14 +1,11 @@
-//! Secrets and signatures of webhooks, after <https://www.standardwebhooks.com>. Pure, except for
-//! generating a secret.
+//! Secrets and signatures of webhooks, after <https://www.standardwebhooks.com>.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Prefix of a secret.
 const PREFIX: &str = "whsec_";
-/// Bytes of a new secret.
 const BYTES: usize = 32;
 
 /// Reason why there is no [`SigningSecret`].
@@ -28,9 +25,6 @@ pub struct SigningSecret(Vec<u8>);
 
 impl SigningSecret {
     /// Generates a secret.
-    ///
-    /// # Errors
-    /// [`SecretError::Randomness`] if the operating system gives none.
     pub fn generate() -> Result<Self, SecretError> {
         let mut bytes = vec![0; BYTES];
         getrandom::fill(&mut bytes).map_err(SecretError::Randomness)?;
@@ -43,9 +37,6 @@ impl SigningSecret {
     }
 
     /// Parses a stored secret.
-    ///
-    /// # Errors
-    /// [`SecretError::Unreadable`] if the text is no secret.
     pub fn read(text: &str) -> Result<Self, SecretError> {
         let encoded = text.strip_prefix(PREFIX).ok_or(SecretError::Unreadable)?;
         STANDARD.decode(encoded).map(Self).map_err(|_| SecretError::Unreadable)
@@ -53,9 +44,6 @@ impl SigningSecret {
 
     /// Returns the header `webhook-signature` of a delivery sent at `at_s`, in seconds since the
     /// epoch.
-    ///
-    /// # Errors
-    /// [`SecretError::Unreadable`] if HMAC does not take the secret as a key; it takes any length.
     pub fn sign(&self, id: &str, at_s: u64, body: &str) -> Result<String, SecretError> {
         let mac = Hmac::<Sha256>::new_from_slice(&self.0);
         let mut mac = mac.map_err(|_| SecretError::Unreadable)?;
