@@ -23,7 +23,6 @@ impl ApprovalRequest {
     /// as it is.
     ///
     /// # Errors
-    ///
     /// [`DecisionError`] if a named hunk is unknown, open or accepted, if `who` may not decide, or
     /// if nothing can be reopened.
     pub fn reopen(

@@ -55,7 +55,6 @@ impl ApprovalRequest {
     /// that the undo deletes and inserts counts, no matter who wrote it.
     ///
     /// # Errors
-    ///
     /// [`DecisionError`] if a named hunk is unknown, `who` may not decide, nothing was accepted, or
     /// words changed since and may not be overwritten; the first of these.
     pub fn undo(

@@ -354,7 +354,8 @@ impl RoomHandle {
 
     /// Merges changes of the document's file.
     ///
-    /// # Errors [`RoomError::Resync`] if the version that was compared with is no longer at hand.
+    /// # Errors
+    /// [`RoomError::Resync`] if the version that was compared with is no longer at hand.
     pub async fn merge(&self, merge: FileMerge) -> RoomResult<MergeOutcome> {
         self.ask(|reply| RoomCommand::Merge(Box::new(merge), reply)).await
     }

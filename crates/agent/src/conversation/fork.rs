@@ -88,8 +88,9 @@ impl AgentService {
 
     /// Continues the session's conversation from the end of an earlier run, also another person's.
     ///
-    /// # Errors [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`]
-    /// while it, or a run of the conversation that would be replaced, is at work or waits.
+    /// # Errors
+    /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it,
+    /// or a run of the conversation that would be replaced, is at work or waits.
     #[boxed]
     pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> AskResult<()> {
         let ConversationFork { session, document, from, run } = fork;

@@ -23,7 +23,6 @@ impl AgentService {
     /// a file by a call here.
     ///
     /// # Errors
-    ///
     /// If the change cannot be undone; the person may force it if only the file has changed since.
     #[boxed]
     pub async fn undo_in(

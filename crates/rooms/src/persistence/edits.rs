@@ -17,7 +17,8 @@ impl RoomHandle {
     /// others wrote since, and returns the version after it. The update has an editor instance of
     /// its own, so that two edits made on one version are two edits.
     ///
-    /// # Errors [`RoomError::Resync`] if `base` is too old.
+    /// # Errors
+    /// [`RoomError::Resync`] if `base` is too old.
     #[boxed]
     pub async fn edit(
         &self,

@@ -182,7 +182,8 @@ impl RoomHandle {
     /// Compares the old text with the newest and lets the room apply the differences; tries again
     /// if the document changed meanwhile.
     ///
-    /// # Errors [`RoomError::Resync`] if other people's updates kept coming between.
+    /// # Errors
+    /// [`RoomError::Resync`] if other people's updates kept coming between.
     pub async fn restore(
         &self,
         store: &Store,

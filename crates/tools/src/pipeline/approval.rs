@@ -20,7 +20,6 @@ use copydesk_rooms::{RoomError, RoomHandle};
 /// the stored proposal.
 ///
 /// # Errors
-///
 /// [`ToolError::Unchanged`], [`ToolError::Conflicted`] or [`ToolError::Denied`] if nothing was
 /// proposed; errors of the room.
 pub async fn ask(
