@@ -1,5 +1,4 @@
-//! What Copydesk serves over HTTP: the REST API and the Messages API, behind the checks of every
-//! request.
+//! HTTP: the REST API and the Messages API, behind the checks of every request.
 
 pub mod messages_api;
 pub mod rest;

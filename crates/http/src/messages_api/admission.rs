@@ -29,7 +29,7 @@ const DOCUMENT: &str = "x-copydesk-document";
 /// Header with the seconds that the official clients wait for an answer.
 const TIMEOUT: &str = "x-stainless-timeout";
 /// Longest client timeout that is taken into account; a longer one counts as none.
-const LONGEST_PATIENCE: Duration = Duration::from_hours(24 * 7);
+const LONGEST_CLIENT_TIMEOUT: Duration = Duration::from_hours(24 * 7);
 /// Bounds of the margin by which the deadline comes before the client's own timeout.
 const LEAST_MARGIN: Duration = Duration::from_secs(2);
 const MOST_MARGIN: Duration = Duration::from_secs(30);
@@ -40,30 +40,22 @@ const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 
 /// Size of a body, in bytes, above which it is parsed on a blocking thread, one such body at a
-/// time: parsing takes long, and memory.
+/// time.
 const LONG_BODY_BYTES: usize = 256 * 1024;
 
 /// Admission of one authenticated caller who may ask.
 pub(crate) struct AdmittedRequest {
-    /// Principal and token of the caller.
     pub(crate) caller: Caller,
     /// [`DocumentId`] named by the caller, about which the caller may ask the models.
     pub(crate) document: Option<DocumentId>,
     /// Time by which the client wants its answer, in milliseconds since 1970, if known.
     pub(crate) deadline_ms: Option<u64>,
-    /// Permit that counts this answer among those of the caller.
     pub(crate) permit: AnswerPermit,
-    /// The request, as it was counted.
     pub(crate) counted: CountedRequest,
 }
 
-/// Admits the caller and reads the [`CheckedRequest`].
-///
-/// A caller who may not ask, or who asks too much at once, is refused before any of the body is
-/// read.
-///
-/// # Errors
-/// An [`ApiFailure`] with the reason for the refusal.
+/// Admits the caller and reads the [`CheckedRequest`]. A caller who may not ask, or who asks too
+/// much at once, is refused before any of the body is read.
 pub(crate) async fn come_in(
     app: &HttpState,
     request: Request,
@@ -109,8 +101,8 @@ fn parse_request(bytes: &[u8], purpose: RequestPurpose) -> Result<CheckedRequest
     CheckedRequest::read(&body, purpose)
 }
 
-/// Returns the body if it is within the limits. A body that is somewhat too long, or exceeds the
-/// byte quota, is still read to its end: a client that is still writing would not see the refusal.
+/// Returns the body if it is within the limits. One that is somewhat too long, or exceeds the
+/// quota, is still read to its end: a client that is still writing would not see the refusal.
 async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
     let mut pieces = body.into_data_stream();
     let (mut bytes, mut size) = (Vec::new(), 0_usize);
@@ -138,14 +130,10 @@ async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
 
 /// Authenticates the caller and counts the request in the
 /// [`RequestLimits`](crate::rest::RequestLimits).
-///
-/// # Errors
-/// The failure of authentication, or 429 if the caller asks too often.
 pub(crate) async fn let_in(app: &HttpState, headers: &HeaderMap) -> Result<Caller, ApiFailure> {
     Ok(authenticate(app, headers).await?.0.caller)
 }
 
-/// Authenticates a request by its headers, and counts it.
 async fn authenticate(
     app: &HttpState,
     headers: &HeaderMap,
@@ -163,7 +151,6 @@ async fn authenticate(
     Ok((session, counted))
 }
 
-/// Returns the document that the request names.
 fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, ApiFailure> {
     let mut values = headers.get_all(DOCUMENT).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -178,12 +165,13 @@ fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, ApiFailure> {
 /// the answer can arrive.
 fn patience_ms(headers: &HeaderMap) -> Option<u64> {
     let seconds: f64 = headers.get(TIMEOUT)?.to_str().ok()?.parse().ok()?;
-    let whole = Duration::try_from_secs_f64(seconds).ok().filter(|it| *it <= LONGEST_PATIENCE)?;
+    let whole =
+        Duration::try_from_secs_f64(seconds).ok().filter(|it| *it <= LONGEST_CLIENT_TIMEOUT)?;
     let margin = (whole / 10).clamp(LEAST_MARGIN, MOST_MARGIN).min(whole / 2);
     u64::try_from(whole.saturating_sub(margin).as_millis()).ok()
 }
 
-/// Refuses a principal who may not ask the agent: such a principal may not ask its models either.
+/// Refuses a principal who may not ask the agent, and so its models.
 fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), ApiFailure> {
     if principal.may(Action::Ask, document) {
         return Ok(());
@@ -224,7 +212,6 @@ pub(crate) fn failure(problem: &Problem) -> ApiFailure {
 pub(crate) struct RequestName(String);
 
 impl RequestName {
-    /// Returns the identifier of the request that is handled.
     pub(crate) fn current() -> Self {
         Self(request_id::current())
     }

@@ -2,8 +2,8 @@
 //! dropped.
 //!
 //! Entries are immutable values: two requests that continue from the same place both find the
-//! entry, and so does a request that is sent again. Nothing depends on an entry: without it the
-//! conversation is what the client sends.
+//! entry, and so does a request that is sent again. Without an entry the conversation is what the
+//! client sends.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ pub struct KnownConversation {
 pub struct HiddenAnswer {
     /// Messages that stand for the one the client was shown; the last is the model's.
     pub said: Vec<ChatMessage>,
-    /// Results of the calls in the last message that ran on this server, in order; the client
-    /// brings the others.
+    /// Results of the calls in the last message that ran on this server; the client brings the
+    /// others.
     pub held: Vec<ContentBlock>,
 }
 
@@ -49,7 +49,7 @@ pub struct MemoryBounds {
     pub person_bytes: usize,
     /// Maximum bytes of hidden messages of all people.
     pub bytes: usize,
-    /// Milliseconds after which a conversation that nobody continues is forgotten.
+    /// Milliseconds after which an unused conversation is forgotten.
     pub idle_ms: u64,
 }
 
@@ -60,8 +60,8 @@ impl Default for MemoryBounds {
     }
 }
 
-/// Cache of [`KnownConversation`]s. Each person has a separate part of it, so that nobody crowds
-/// out the others.
+/// Cache of [`KnownConversation`]s, with a separate part for each person, so that no one crowds out
+/// the others.
 #[derive(Debug, Default)]
 pub struct ConversationCache {
     bounds: MemoryBounds,
@@ -167,7 +167,6 @@ impl PersonCache {
         self.slots.peek_lru().map(|(_, slot)| slot)
     }
 
-    /// Removes an entry and returns the bytes that it took.
     fn remove(&mut self, key: &ConversationHash) -> usize {
         let removed = self.slots.pop(key).map_or(0, |slot| slot.bytes);
         self.bytes -= removed;

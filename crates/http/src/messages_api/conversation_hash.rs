@@ -1,8 +1,8 @@
 //! Key of a conversation: equal for every form in which clients write one conversation.
 //!
 //! Clients reorder keys, turn strings into blocks and back, move `cache_control`, send back nulls,
-//! drop reasoning and add `role: system` messages in between. None of that is part of the canonical
-//! form. The person, the model and the subject of the conversation are.
+//! drop reasoning and add `role: system` messages in between. The canonical form has none of that,
+//! but the person, the model and the subject of the conversation.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use sha2::Sha256;
 use copydesk_ids::hex;
 use copydesk_llm::messages_api::{ChatMessage, ContentBlock, MessageRole};
 
-/// Key of a conversation. Nobody can compute one without the server's secret.
+/// Key of a conversation, which cannot be computed without the server's secret.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConversationHash([u8; 32]);
 
@@ -34,8 +34,8 @@ impl fmt::Display for ConversationHash {
 /// computed.
 #[derive(Clone, Debug)]
 pub struct CanonicalConversation {
-    /// Running hash that takes each block as it is added: a key at any place costs the same,
-    /// however long the conversation before it is.
+    /// Running hash that takes each block as it is added, so that a key at any place costs the
+    /// same.
     mac: Hmac<Sha256>,
     /// Side of the last message; the next one may be of that side too.
     speaker: Option<MessageRole>,
@@ -79,8 +79,7 @@ impl CanonicalConversation {
     }
 }
 
-/// Returns the part of a [`ContentBlock`] that counts. Reasoning does not: some clients keep it,
-/// others do not.
+/// Returns the part of a [`ContentBlock`] that counts: no reasoning, which only some clients keep.
 fn canonical(block: &ContentBlock) -> Option<Value> {
     match block {
         ContentBlock::Text { text, .. } if text.is_empty() => None,

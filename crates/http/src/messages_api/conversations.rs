@@ -2,8 +2,7 @@
 //! conversations, and the limits.
 //!
 //! A conversation in which tools of this server were used is kept in the store too: the program was
-//! never shown the calls of those tools, and they must not run again because the server was
-//! restarted.
+//! not shown their calls, and they must not run again because the server was restarted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,9 +41,6 @@ pub(crate) enum ConversationLifetime {
 
 impl Conversations {
     /// Opens the stored conversations, and generates the secret of their keys if there is none yet.
-    ///
-    /// # Errors
-    /// [`AuthError`] if the store cannot be used or holds no valid secret.
     pub async fn open(stored: StoredAnswers) -> Result<Self, AuthError> {
         let secret = stored.secret().await?;
         let bounds = MemoryBounds::default();

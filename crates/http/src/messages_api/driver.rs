@@ -57,7 +57,6 @@ pub(crate) struct AnswerWork {
 }
 
 impl AnswerWork {
-    /// Restores the known part of the conversation.
     pub(crate) async fn prepare(
         app: &HttpState,
         entered: AdmittedRequest,
@@ -110,8 +109,8 @@ impl AnswerWork {
         })
     }
 
-    /// Runs the answer. Each [`StreamEvent`] goes to `sender`, from which a client reads; the whole
-    /// message is returned. Dropping the future stops whatever it waits for.
+    /// Runs the answer. Each [`StreamEvent`] goes to `sender`; the whole message is returned.
+    /// Dropping the future stops whatever it waits for.
     pub(crate) async fn go(
         mut self,
         sender: Option<mpsc::Sender<StreamEvent>>,
@@ -221,7 +220,6 @@ impl AnswerWork {
     }
 }
 
-/// Receives an answer of the model, and sends its events as they arrive.
 async fn receive(
     call: &mut MeteredCall,
     telling: &mut SseEncoder,
@@ -274,13 +272,11 @@ fn say_all(
     messages.iter().map(key_after).collect()
 }
 
-/// Returns the provider of a [`ChosenModel`]: models of one provider can continue each other's
-/// conversations.
+/// Returns the provider of a model: models of one provider can continue each other's conversations.
 fn family(chosen: &ChosenModel) -> &str {
     chosen.model.name().split(':').next().unwrap_or_default()
 }
 
-/// Builds the [`llm::ModelRequest`], without the messages of the current answer.
 pub(crate) fn request(
     asked: &CheckedRequest,
     chosen: &ChosenModel,
@@ -319,7 +315,7 @@ async fn tell(sender: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEven
     }
 }
 
-/// Counts a failed call of a model; returns how it is told.
+/// Counts a failed call of a model; returns the failure for the client.
 fn failed(error: &ModelError) -> ApiFailure {
     metrics::MODEL_CALLS_FAILED.count();
     ApiFailure::of_model(error)

@@ -32,8 +32,8 @@ const KINDS: [(u16, &str); 11] = [
 ];
 
 impl ApiFailure {
-    /// Returns an error of the API's type for this status. An unknown status below 500 is an
-    /// `invalid_request_error`, any other an `api_error`.
+    /// Returns an error of the API's type for this status, or of a general type for an unknown
+    /// status.
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         let known = KINDS.iter().find(|(known, _)| *known == status);
         let otherwise = if status < 500 { "invalid_request_error" } else { "api_error" };
@@ -47,8 +47,8 @@ impl ApiFailure {
         Self::new(400, message)
     }
 
-    /// Returns the refusal of conversations that the server is to keep. The SDKs continue with the
-    /// whole history after it.
+    /// Returns the refusal of conversations that the server is to keep; SDKs then send the whole
+    /// history.
     pub fn thread() -> Self {
         let mut failure =
             Self::invalid("thread: conversations are not stored; send the whole history");

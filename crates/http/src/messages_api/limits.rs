@@ -39,9 +39,6 @@ impl AnswerLimits {
 
     /// Begins an answer, if there are not too many under way; `held` is the quota of the request's
     /// body.
-    ///
-    /// # Errors
-    /// 429 if too many answers of this person are under way.
     pub(crate) fn begin(&self, user: &UserId, held: HeldBody) -> Result<AnswerPermit, ApiFailure> {
         let mut under_way = self.under_way.lock();
         let count = under_way.entry(user.clone()).or_default();
@@ -53,9 +50,7 @@ impl AnswerLimits {
         Ok(AnswerPermit { user: user.clone(), under_way: Arc::clone(&self.under_way), _held: held })
     }
 
-    /// Waits until no other long body is being parsed.
     pub(crate) async fn parsing_permit(&self) -> Option<OwnedSemaphorePermit> {
-        // The semaphore is never closed.
         Arc::clone(&self.parsing).acquire_owned().await.ok()
     }
 }

@@ -54,7 +54,6 @@ impl ModelPageQuery {
     }
 }
 
-/// Returns the description of a model.
 pub(crate) fn described(name: &str) -> Value {
     // The creation time of a model is not known; the API has this date for that case.
     json!({"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"})

@@ -1,7 +1,6 @@
 //! Request as clients send it: parsed tolerantly, and refused in the API's format if it makes no
-//! sense.
-//!
-//! Unknown fields are ignored, sampling parameters among them: they mean nothing to current models.
+//! sense. Unknown fields and sampling parameters, which mean nothing to current models, are
+//! ignored.
 
 mod caching;
 mod plain;
@@ -26,7 +25,7 @@ const LONGEST_TOOL_NAME: usize = 128;
 /// Maximum characters of an error message that quotes the request.
 const LONGEST_COMPLAINT: usize = 300;
 /// Prefixes of the types of tools that clients run themselves. Other types run at the provider, or
-/// need a beta that the provider is not told about.
+/// need a beta that the provider is not informed of.
 const NATIVE: [&str; 3] = ["bash_", "text_editor_", "memory_"];
 /// Types of blocks that are not allowed inside a result.
 const NEVER_INSIDE: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
@@ -78,9 +77,6 @@ pub enum RequestPurpose {
 
 impl CheckedRequest {
     /// Reads a body.
-    ///
-    /// # Errors
-    /// [`ApiFailure`] with the place in the body that makes no sense.
     pub fn read(body: &Value, purpose: RequestPurpose) -> Result<Self, ApiFailure> {
         let Some(body) = body.as_object() else { return Err(wrong("the body", "is an object")) };
         if there(body, "thread").is_some() {
@@ -117,12 +113,8 @@ impl CheckedRequest {
         Ok(asked)
     }
 
-    /// Refuses a choice of a tool that does not exist, neither in the request nor among `ours`, the
-    /// tools that run on this server.
-    ///
-    /// # Errors
-    /// [`ApiFailure`] `invalid_request_error` about `tool_choice`, if no tool has the name or there
-    /// is none at all.
+    /// Refuses a choice of a tool that exists neither in the request nor among `ours`, the server's
+    /// own.
     pub fn check_choice(&self, ours: &[String]) -> Result<(), ApiFailure> {
         let none = self.tools.is_empty() && self.native.is_empty() && ours.is_empty();
         match &self.choice {
@@ -143,9 +135,6 @@ impl CheckedRequest {
     }
 
     /// Refuses tools that the model was not taught.
-    ///
-    /// # Errors
-    /// [`ApiFailure`] `invalid_request_error` about `tools`, with the type of the first such tool.
     pub fn check_taught(&self) -> Result<(), ApiFailure> {
         match self.native.first() {
             Some(tool) => Err(unknown_tool("tools", &tool.definition["type"])),
@@ -164,8 +153,8 @@ impl CheckedRequest {
         last.content.iter().rev().find_map(ContentBlock::as_text)
     }
 
-    /// Returns `true` if the last message is the model's. Such an answer is to be continued, which
-    /// works only if it was paused.
+    /// Returns `true` if the last message is the model's, which works only if its answer was
+    /// paused.
     pub fn ends_with_answer(&self) -> bool {
         let last = self.messages.iter().rev().find(|message| message.role != MessageRole::System);
         last.is_some_and(|message| message.role == MessageRole::Assistant)
@@ -176,7 +165,6 @@ fn wrong(place: &str, what: &str) -> ApiFailure {
     ApiFailure::invalid(format!("{place}: {what}"))
 }
 
-/// Returns a field unless it is missing or null.
 fn there<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
@@ -442,8 +430,7 @@ fn unknown_tool(place: &str, kind: &Value) -> ApiFailure {
     wrong(place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>())
 }
 
-/// Reads the [`ToolChoice`]. [`CheckedRequest::check_choice`] checks later that the chosen tool
-/// exists, when the tools that run here are known.
+/// Reads the [`ToolChoice`]; [`CheckedRequest::check_choice`] checks later that the tool exists.
 fn choice(body: &Map<String, Value>) -> Result<Option<ToolChoice>, ApiFailure> {
     let Some(value) = there(body, "tool_choice") else { return Ok(None) };
     let what = "is {type: auto | any | tool | none}, for `tool` with a `name`";
@@ -456,8 +443,8 @@ fn stop_sequences(body: &Map<String, Value>) -> Result<Vec<String>, ApiFailure> 
     Vec::deserialize(value).map_err(|_| wrong("stop_sequences", "is a list of strings"))
 }
 
-/// Returns the fields that only a provider of this API understands, except those of a beta that the
-/// provider would have to be told about.
+/// Returns the fields that only a provider of this API understands, without those of a beta that
+/// the provider would have to be informed of.
 fn more(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiFailure> {
     let mut more = Map::new();
     for name in ["thinking", "output_config"] {

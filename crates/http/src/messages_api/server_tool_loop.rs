@@ -15,8 +15,7 @@ use copydesk_llm::messages_api::{
 
 use super::conversation_cache::HiddenAnswer;
 
-/// Maximum answers of the model for one request; after these the client is asked to continue
-/// (`pause_turn`).
+/// Maximum answers of the model for one request; then the client is to continue (`pause_turn`).
 const MOST_ROUNDS: usize = 50;
 
 /// State of one answer that is being written.
@@ -50,7 +49,6 @@ pub enum LoopStep {
 #[derive(Debug, PartialEq)]
 pub struct LoopEnd {
     /// Part of the model's last answer that is still to be sent, with the client's calls only.
-    /// Empty if all of it was sent already.
     pub shown: Vec<ContentBlock>,
     /// Reason for the end.
     pub stop_reason: StopReason,
@@ -91,8 +89,8 @@ impl ServerToolLoop {
         !self.external.is_empty()
     }
 
-    /// Makes the answer end after the current calls, with a request to the client to continue,
-    /// because the client will not wait for another answer of the model.
+    /// Makes the answer end after the current calls, because the client will not wait for another
+    /// one.
     pub fn end_soon(&mut self) {
         self.rounds = MOST_ROUNDS;
     }
@@ -182,8 +180,7 @@ impl ServerToolLoop {
         (!plain).then(|| Arc::new(HiddenAnswer { said, held }))
     }
 
-    /// Removes calls that the client's `tool_choice` does not allow, for models that do not know
-    /// the field.
+    /// Removes calls that `tool_choice` does not allow, for models that do not know the field.
     fn allowed(&self, mut content: Vec<ContentBlock>) -> Vec<ContentBlock> {
         let choice = self.choice();
         let one = match &choice {

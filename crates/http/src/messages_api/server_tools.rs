@@ -1,9 +1,8 @@
 //! Tools of this server for the models of other programs: enabled by their principal, and gated.
 //!
-//! A request cannot give itself these tools. The holder of a token enables them once, durably, for
-//! programs with that token (`PUT /api/v1/server-tools`); a header that a program or a proxy adds
-//! has no effect without that. The setting belongs to the person, not to the token: it holds for
-//! all of the person's tokens, within what each allows.
+//! A request cannot give itself these tools. The holder of a token enables them once, durably (`PUT
+//! /api/v1/server-tools`); a header that a program or a proxy adds has no effect without that. The
+//! setting holds for all of the person's tokens, within what each allows.
 
 use std::fmt::Write as _;
 
@@ -57,8 +56,8 @@ pub(crate) async fn uses_workspace(app: &HttpState, principal: &Principal) -> bo
 }
 
 impl ServerTools {
-    /// Returns the tools that a request may use. Having none is no error, but naming a document
-    /// that the caller may not use is.
+    /// Returns the tools that a request may use; fails if it names a document that the caller may
+    /// not use.
     pub(crate) async fn wanted(
         app: &HttpState,
         entered: &AdmittedRequest,
@@ -109,7 +108,6 @@ impl ServerTools {
         }))
     }
 
-    /// Continues a conversation.
     pub(crate) fn resume_from(&mut self, session: SessionId, read: Option<Version>) {
         self.session = session;
         self.read = read;
@@ -120,17 +118,14 @@ impl ServerTools {
         self.document.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Returns the names of the tools.
     pub(crate) fn names(&self) -> Vec<String> {
         self.definitions.iter().map(|tool| tool.name.clone()).collect()
     }
 
-    /// Returns the version of the document that the model has read.
     pub(crate) fn read(&self) -> Option<Version> {
         self.read
     }
 
-    /// Returns the instructions to the model about these tools.
     pub(crate) fn rules(&self) -> String {
         let mut rules = format!(
             "These tools run on the document server Copydesk: {}. Nothing they want to change happens by itself: people see \
@@ -141,7 +136,6 @@ impl ServerTools {
         let offers = self.api.agents.offers();
         let reader = offers.iter().find(|tool| reads_document(tool));
         if let (Some(document), Some(reader)) = (&self.document, reader) {
-            // Writing to a string cannot fail.
             let _ = write!(
                 rules,
                 " The document is {document}: read it with {} before you propose a change of it.",
@@ -159,8 +153,7 @@ impl ServerTools {
         Some(ModelDocument { text: reading.text.to_string(), selection: None })
     }
 
-    /// Checks that the model may see the document, before each call of the model: owners may change
-    /// that at any time.
+    /// Checks, before each call of the model, that it may see the document: owners may change that.
     pub(crate) async fn check_model(&self, model: &AskedModel) -> Result<(), ApiFailure> {
         check_model(&self.api, self.document.as_ref(), model).await
     }
@@ -239,7 +232,7 @@ impl ServerTools {
         }
     }
 
-    /// Returns `true` if the client waits no longer for people. It would send its request again,
+    /// Returns `true` if the client waits no longer for people: it would send its request again,
     /// and they would be asked again.
     pub(crate) fn is_too_late(&self) -> bool {
         self.deadline_ms.is_some_and(|deadline_ms| self.api.clock.now_ms() >= deadline_ms)
@@ -257,12 +250,10 @@ impl ServerTools {
     }
 }
 
-/// Returns `true` for the tool that reads the document of a request.
 fn reads_document(tool: &ToolFacts) -> bool {
     tool.reads == WordsRead::OfDocument
 }
 
-/// Checks that a model may see the document that a request names, if it names one.
 pub(crate) async fn check_model(
     api: &Application,
     document: Option<&DocumentId>,
@@ -289,7 +280,6 @@ pub(crate) fn too_late(call: &ContentBlock) -> ContentBlock {
     ContentBlock::tool_error(id, "Error: no time was left to ask people; nothing was done")
 }
 
-/// Returns the latest text of the person, shortened.
 fn typed(asked: &CheckedRequest) -> String {
     let users = asked.messages.iter().rev().filter(|message| message.role == MessageRole::User);
     let mut texts =
@@ -305,7 +295,6 @@ fn lost(error: ApiError, id: &DocumentId) -> ApiFailure {
     }
 }
 
-/// Returns the failure of a request while the store does not answer.
 pub(crate) fn unavailable() -> ApiFailure {
     ApiFailure::new(529, "the store does not answer; nothing was changed")
 }

@@ -2,8 +2,7 @@
 //!
 //! Calls are sent when the model's answer is complete: until then they may be cut off or taken
 //! back, and the client's calls are known only once all calls are. Blocks after a call wait with
-//! it, so that everything arrives in the model's own order. Citations are not sent: a text block
-//! comes without them.
+//! it, so that everything arrives in the model's own order. Citations are not sent.
 
 use std::mem::discriminant;
 
@@ -223,8 +222,7 @@ impl SseEncoder {
     }
 }
 
-/// Returns the blocks of an answer after those that were sent as they came. Not every model streams
-/// every kind of block.
+/// Returns the blocks of an answer after those that were sent: not every model streams every kind.
 fn unsent<'a>(sent: &[ContentBlock], shown: &'a [ContentBlock]) -> &'a [ContentBlock] {
     sent.iter().fold(shown, |rest, sent| {
         let same = |block: &ContentBlock| discriminant(block) == discriminant(sent);

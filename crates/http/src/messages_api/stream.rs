@@ -1,8 +1,7 @@
 //! Answer as server-sent events: the events of the work, pings during silence, and the end.
 //!
-//! The work continues only while the client reads. When the client disconnects all of it is
-//! dropped: the request to the model's provider is cancelled, and a request that waits for people
-//! is withdrawn.
+//! When the client disconnects all of the work is dropped: the request to the model's provider is
+//! cancelled, and a request that waits for people is withdrawn.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -32,9 +31,6 @@ const FIRST_WORDS: Duration = Duration::from_secs(5);
 const WAITING_EVENTS: usize = 32;
 
 /// Begins the answer.
-///
-/// # Errors
-/// The failure of the work, if it comes before the model's first output.
 pub(crate) async fn answer(work: AnswerWork) -> Result<Response, ApiFailure> {
     let (sender, events) = mpsc::channel(WAITING_EVENTS);
     let work = async move { work.go(Some(sender)).await }.boxed();

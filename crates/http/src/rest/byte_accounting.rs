@@ -28,13 +28,12 @@ use copydesk_connections::{
 use super::middleware::unread_body;
 use super::problem::{Problem, RestResult};
 
-/// Path of socket.io.
 const SOCKET_IO: &str = "/socket.io";
 /// Size of a piece of an answer, in bytes, up to which it is not counted: few of these wait at
 /// once.
 const SMALL_PIECE_BYTES: usize = 4 * 1024;
-/// Length of a body, in bytes, up to which a connection can be used again after a refusal: what
-/// the refusal left unread of a longer one may not be drained, and then the connection is closed.
+/// Length of a body, in bytes, up to which a connection can be used again after a refusal: the
+/// unread rest of a longer one may not be drained, and then the connection is closed.
 const DRAINED_BYTES: u64 = 8 * 1024;
 /// Seconds after which a person with too many bytes waiting to be sent may try again.
 const BUSY_S: u64 = 1;
@@ -65,8 +64,8 @@ fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     field.split('=').nth(1)
 }
 
-/// Counts the bytes of a request and its answer, as middleware. A request that did not arrive on a
-/// connection of [`ConnectionRegistry`] passes unchanged.
+/// Counts the bytes of a request and its answer, as middleware, if it arrived on a connection of
+/// [`ConnectionRegistry`].
 pub async fn count(
     State(connections): State<ConnectionRegistry>,
     mut request: Request,
@@ -107,7 +106,6 @@ fn is_error(response: &Response) -> bool {
     response.status().is_client_error() || response.status().is_server_error()
 }
 
-/// Returns the [`Problem`] of an answer for which there is no memory.
 fn too_much(full: MemoryExhausted) -> Problem {
     match full {
         MemoryExhausted::Person => Problem::too_many(BUSY_S),
@@ -122,7 +120,7 @@ async fn socket_io(
     next: Next,
 ) -> RestResult<Response> {
     let session = query(request.uri(), "sid").and_then(|name| connections.session(name));
-    // One that had to make room has left: nobody waits for its end.
+    // One that had to make room has left, and its end is not waited for.
     let session = session.filter(|it| it.person().is_some() || !it.is_ended());
     if is_websocket_request(request.uri()) {
         let switched = switch_to_websocket(connections, arrival, session, request, next).await;
@@ -192,8 +190,7 @@ async fn close_polling(next: Next, name: &str) {
     }
 }
 
-/// Returns the first answer to a polling client, and registers the client under the session id in
-/// it.
+/// Returns the first answer to a polling client, and registers it under the session id in that.
 async fn named(
     connections: &ConnectionRegistry,
     client: &Arc<SocketClient>,
@@ -211,13 +208,11 @@ async fn named(
     Ok(Response::from_parts(parts, Body::from(body)))
 }
 
-/// Session id in the first answer of long polling.
 #[derive(Deserialize)]
 struct OpenedSession {
     sid: String,
 }
 
-/// Returns `true` if the headers announce a body.
 fn has_body(headers: &HeaderMap) -> bool {
     let length = headers.get(header::CONTENT_LENGTH);
     headers.contains_key(header::TRANSFER_ENCODING) || length.is_some_and(|it| it != "0")
@@ -235,12 +230,10 @@ fn posted(connections: ConnectionRegistry, session: Option<Arc<SocketClient>>, b
 
 struct PostedMessage {
     connections: ConnectionRegistry,
-    /// Session of the client, if there is one of that id.
     session: Option<Arc<SocketClient>>,
     held: Option<HeldBytes>,
     starts: PacketStarts,
     pieces: BodyDataStream,
-    /// Bytes that have come and were not handed over yet.
     rest: Bytes,
 }
 

@@ -21,9 +21,6 @@ const SHORT_TEXT: usize = 128 * 1024;
 
 /// Lists the documents that the caller may read, last changed first. A document that changes
 /// between two pages may be on both.
-///
-/// # Errors
-/// 400 `invalid_request` for a wrong `limit` or `cursor`; those of [`Caller::document_page`].
 pub async fn list(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
@@ -44,10 +41,6 @@ pub async fn list(
 }
 
 /// Lists the versions with their authors, newest first.
-///
-/// # Errors
-/// 400 `invalid_request` for a wrong `limit` or `cursor`, 403 `not_allowed` or 404 `not_found` if
-/// the caller may not read the document; see [`Caller::versions`].
 pub async fn versions(
     caller: Caller,
     PathId(document): PathId<DocumentId>,

@@ -50,8 +50,7 @@ fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> RestResult<Expo
         .ok_or_else(|| Problem::invalid(format!("there is no such format; there are {known}")))
 }
 
-/// Returns the header of a download with this name (RFC 6266): once in UTF-8 (RFC 8187), once with
-/// only ASCII.
+/// Returns the header of a download with this name (RFC 6266), in UTF-8 (RFC 8187) and in ASCII.
 fn attachment(name: &str) -> HeaderValue {
     let is_plain = |c: char| c == ' ' || (c.is_ascii_graphic() && !"\"\\%".contains(c));
     let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -60,7 +59,6 @@ fn attachment(name: &str) -> HeaderValue {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             full.push(char::from(byte));
         } else {
-            // Writing to a String cannot fail.
             write!(full, "%{byte:02X}").ok();
         }
     }

@@ -18,9 +18,6 @@ const MOST_LINES: u32 = 500;
 const DEFAULT_LINES: u32 = 100;
 
 /// Returns the audit log of a document.
-///
-/// # Errors
-/// 400 `invalid_request` for a wrong `limit` or `cursor`; see [`Caller::audit_lines`].
 pub async fn of_document(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -36,9 +33,6 @@ pub async fn of_document(
 }
 
 /// Returns the audit log of the whole server.
-///
-/// # Errors
-/// 400 `invalid_request` for a wrong `limit` or `cursor`; see [`Caller::audit_lines`].
 pub async fn of_server(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,

@@ -1,7 +1,5 @@
-//! `GET /metrics`: measurements of this server as Prometheus reads them.
-//!
-//! They are for owners, and for whoever has the token of `--metrics-token`, which opens nothing
-//! else.
+//! `GET /metrics`: measurements of this server as Prometheus reads them, for owners, and for
+//! programs with the token of `--metrics-token`, which opens nothing else.
 
 use std::sync::Arc;
 
@@ -28,7 +26,7 @@ pub type MeasureServer = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 /// Source of the measurements, and the token with which a program may read them.
 #[derive(Clone)]
 pub struct MetricsAccess {
-    /// Hash of the token: comparing it tells nothing of the token itself.
+    /// Hash of the token: comparing it reveals nothing of the token itself.
     token: Option<[u8; 32]>,
     measure: MeasureServer,
 }

@@ -67,7 +67,6 @@ pub fn router(app: HttpState) -> Router {
         .with_state(app)
 }
 
-/// Builds the routes that need a token.
 fn api(app: &HttpState) -> Router<HttpState> {
     let with_middleware = ApiMiddleware::new(app.clone());
     // A person who may only read has no use for a long body.

@@ -1,6 +1,4 @@
 //! `GET /api/v1/openapi.json`: the routes of all operations as `OpenAPI` 3.1.
-//!
-//! Shapes come from the types that are read and written.
 
 mod operation;
 
@@ -17,7 +15,7 @@ use copydesk_protocol::rest::ProblemDocument;
 
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(describe().to_string()));
 
-/// Returns the document. It holds nothing that is not in the source, so it needs no token.
+/// Returns the document, which needs no token.
 pub(crate) async fn document() -> impl IntoResponse {
     let json = HeaderValue::from_static("application/json");
     ([(header::CONTENT_TYPE, json)], DOCUMENT.clone())

@@ -1,5 +1,5 @@
-//! Routes of the operations under `/api/v1`. Those that a function does are done here; the others
-//! have a handler each, which is called once the right is checked.
+//! Routes of the operations under `/api/v1`: those of a function are done here, the others by
+//! handlers.
 
 use axum::Router;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -44,7 +44,6 @@ fn service(operation: &'static Operation, route: &'static Route) -> MethodRouter
     }))
 }
 
-/// Parameters of the path.
 type PathParams = Result<RawPathParams, RawPathParamsRejection>;
 
 fn filter(method: &str) -> MethodFilter {
@@ -105,7 +104,6 @@ async fn perform(
     answer(operation, route, output)
 }
 
-/// Checks the right to an operation that a handler does.
 async fn check(
     operation: &'static Operation,
     route: &'static Route,
@@ -131,7 +129,6 @@ fn path_fields(route: &Route, path: PathParams) -> RestResult<PathFields> {
     Ok(path.iter().filter_map(field).collect())
 }
 
-/// Part of an answer that names what was created.
 #[derive(Deserialize)]
 struct Created {
     id: String,

@@ -63,10 +63,6 @@ pub async fn read(
 }
 
 /// Lists the caller's own sessions, newest first.
-///
-/// # Errors
-/// 400 `invalid_request` for a wrong `limit` or `cursor`, 503 `unavailable` if the store does not
-/// answer; see [`Caller::sessions`].
 pub async fn sessions(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,

@@ -13,7 +13,7 @@ use copydesk_protocol::rest::Transcript;
 use copydesk_protocol::server::AgentEvent;
 use copydesk_protocol_conversion as convert;
 
-/// Place of one event: its entry in the conversation, and its index among the events of that entry.
+/// Place of an event: its entry in the conversation, and its index among the entry's events.
 type EntryPlace = (TranscriptCursor, usize);
 
 /// Returns the questions, answers, calls and decisions of a conversation.
@@ -48,8 +48,7 @@ pub async fn transcript(
     Ok(Json(Transcript { entries, requests, next }))
 }
 
-/// Returns the events after the previous page: as many as the page has, and at least one more if
-/// there is one.
+/// Returns the events after the previous page: as many as the page has and, if any, one more.
 async fn said(
     caller: &Caller,
     session: &SessionId,

@@ -28,8 +28,7 @@ pub(crate) fn read(body: &Map<String, Value>) -> CachePolicy {
     }
 }
 
-/// Removes the breakpoints at the end: at most four are allowed, and [`CachePolicy`] has those at
-/// the end for the whole conversation.
+/// Removes the breakpoints at the end: at most four are allowed, and [`CachePolicy`] has those.
 pub(crate) fn take_off_the_last(messages: &mut [ChatMessage]) {
     let said = messages.iter().rposition(|message| message.role != MessageRole::System);
     for message in messages.iter_mut().skip(said.unwrap_or_default()) {

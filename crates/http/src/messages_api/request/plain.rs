@@ -7,10 +7,7 @@ use super::{CheckedRequest, LONGEST_COMPLAINT, wrong};
 
 impl CheckedRequest {
     /// Converts the conversation for a model that knows only texts and calls. Other blocks in the
-    /// model's own messages stay here; they are left out of the request to such a model.
-    ///
-    /// # Errors
-    /// [`ApiFailure`] naming a block that cannot be converted.
+    /// model's own messages stay; they are left out of the request.
     pub fn plain(&mut self) -> Result<(), ApiFailure> {
         let said = self.messages.iter_mut().enumerate();
         for (index, message) in said.filter(|(_, message)| message.role != MessageRole::Assistant) {

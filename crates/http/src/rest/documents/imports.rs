@@ -65,7 +65,7 @@ pub async fn convert(
 }
 
 /// Returns the content type of a body that is a file. A form with files is none. Programs that set
-/// no type may say that of a plain form, which is not believed.
+/// no type may send that of a plain form, which is not believed.
 fn content_type(headers: &HeaderMap) -> Result<String, ApiError> {
     let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let named = named.unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Middleware of every request under `/api/v1`: authentication, rate limit, body quota and
-//! idempotency.
+//! Middleware under `/api/v1`: authentication, rate limit, body quota and idempotency.
 
 use axum::Router;
 use axum::body::HttpBody as _;
@@ -64,8 +63,8 @@ impl ApiMiddleware {
 }
 
 impl BodyPolicy {
-    /// Returns the bytes of a body that are read for an idempotency key, before the route itself
-    /// checks the caller.
+    /// Returns the bytes of a body that are read for an idempotency key, before the route checks
+    /// the caller.
     fn limit_for(self, who: &Principal) -> usize {
         if who.may_somewhere(self.of) { self.limit } else { self.limit.min(SHORT_BODY_BYTES) }
     }

@@ -1,5 +1,4 @@
-//! Authentication over HTTP: the person behind the request's token, as an extractor for every route
-//! that needs one.
+//! Authentication over HTTP: an extractor of the person behind the request's token.
 
 use std::sync::Arc;
 
@@ -17,9 +16,8 @@ use copydesk_protocol_conversion as convert;
 /// Seconds after which a person with too many connections may try again.
 const BUSY_S: u64 = 1;
 
-/// Extractor of a caller with a valid token, from `Authorization: Bearer …` or `x-api-key: …`.
-///
-/// The token is never taken from the address: addresses end up in logs and histories.
+/// Extractor of a caller with a valid token, from `Authorization: Bearer …` or `x-api-key: …`, not
+/// from the address: addresses end up in logs and histories.
 impl FromRequestParts<HttpState> for Caller {
     type Rejection = Problem;
 
@@ -43,12 +41,9 @@ impl FromRequestParts<HttpState> for Caller {
     }
 }
 
-/// [`Caller`] who may have to wait for the answer; the wait ends with the person's
-/// token.
+/// [`Caller`] whose wait for the answer ends with the person's token.
 pub(crate) struct AuthSession {
-    /// Person who asks.
     pub(crate) caller: Caller,
-    /// Guard that ends with the token.
     pub(crate) pass: AccessGuard,
 }
 

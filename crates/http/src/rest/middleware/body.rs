@@ -1,5 +1,4 @@
-//! JSON body of a request that writes, read strictly, with a problem document for each way it can
-//! be wrong.
+//! JSON body of a request that writes, read strictly, with a problem document for each error.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -29,11 +28,7 @@ where
     shaped(object(request).await?)
 }
 
-/// Reads the fields of a body besides those of the path. If the body has one of these as well, both
-/// must be equal.
-///
-/// # Errors
-/// Those of [`read`], and 422 if a field differs from the path.
+/// Reads the fields of a body besides those of the path, which it may only repeat.
 pub(crate) async fn fields(
     request: Request,
     schema: &Value,
@@ -84,7 +79,6 @@ fn complaint(error: &serde_json::Error) -> String {
     error.to_string().chars().take(LONGEST_COMPLAINT).collect()
 }
 
-/// Returns `true` if the headers say that the body is JSON.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = named.and_then(|text| text.split(';').next()).unwrap_or_default();

@@ -1,7 +1,5 @@
-//! Quota of the memory that request bodies of one person take at once.
-//!
-//! Only bytes that have arrived count: a client that announces much and sends little keeps nobody
-//! out.
+//! Quota of the memory that request bodies of one person take at once. Only bytes that have arrived
+//! count: a client that announces much and sends little keeps no one out.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +34,6 @@ impl BodyQuota {
         Self(accounts)
     }
 
-    /// Returns the [`PersonAccount`] of this person.
     pub(crate) fn account(&self, user: &UserId) -> Arc<PersonAccount> {
         self.0.of_user(user)
     }
@@ -54,9 +51,6 @@ impl BodyQuota {
 
 impl HeldBody {
     /// Holds `more` bytes.
-    ///
-    /// # Errors
-    /// [`MemoryExhausted`] if the quota of the person or of the server is used up.
     pub(crate) fn hold(&self, more: usize) -> Result<(), MemoryExhausted> {
         let mut bytes = self.0.bytes.lock();
         let held = match &mut *bytes {
@@ -74,7 +68,7 @@ impl HeldBody {
         self.0.refused.load(Ordering::Relaxed)
     }
 
-    /// Wraps a body so that each piece is held as it is read. The body fails where the quota ends.
+    /// Wraps a body so that each piece is held as it is read, up to the quota.
     pub(crate) fn of(&self, body: Body) -> Body {
         let held = self.clone();
         Body::from_stream(body.into_data_stream().map(move |piece| {

@@ -1,9 +1,9 @@
 //! `Idempotency-Key`: a write that is sent again, because its answer was lost, is not done again.
 //!
-//! A write with a key has the guarantees of an approved call: its beginning is durable before it
-//! acts, and its answer is durable before it is given. So a key that a dead process began is never
-//! begun again: its outcome is unknown, and the caller is told to look. Answers are kept for a day;
-//! those that hold a secret are not kept.
+//! The beginning of a write with a key is durable before it acts, and its answer before it is
+//! given. So a key that a dead process began is never begun again: its outcome is unknown, which
+//! the caller gets as the answer. Answers are kept for a day; those that hold a secret are not
+//! kept.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,6 @@ const LARGEST_ANSWER: usize = 1024 * 1024;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeysInFlight(Arc<Mutex<HashMap<(UserId, String), String>>>);
 
-/// Stored answer of a write.
 #[derive(Serialize, Deserialize)]
 struct StoredResponse {
     status: u16,
@@ -45,7 +44,7 @@ struct StoredResponse {
 }
 
 /// Passes a write on, unless it was done before. `limit` is the maximum body, in bytes, that is
-/// read before the route sees it.
+/// read.
 pub(crate) async fn once(
     api: &Application,
     under_way: &KeysInFlight,
@@ -76,8 +75,7 @@ pub(crate) async fn once(
         answer: None,
     };
     let (api, request) = (api.clone(), Request::from_parts(parts, Body::from(body)));
-    // The task continues if the caller disconnects: the purpose of the key is that the answer is
-    // there when the caller asks again.
+    // The task continues if the caller disconnects, so that the answer is there when it asks again.
     let done = tokio::spawn(async move {
         let _held = held;
         if let Some(known) = api.begin_keyed_write(&begun).await? {
@@ -152,7 +150,6 @@ fn other() -> Problem {
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "key_reused", detail)
 }
 
-/// Stores the answer, then returns it.
 async fn keep(
     api: &Application,
     begun: IdempotencyRecord,
@@ -178,8 +175,8 @@ async fn keep(
         Some(serde_json::to_value(kept).map_err(|_| Problem::internal())?)
     };
     if let Err(error) = api.end_keyed_write(IdempotencyRecord { answer, ..begun }).await {
-        // The answer is true whether or not it was stored. A later request with the key is told
-        // that the outcome is unknown.
+        // The answer is true whether or not it was stored. A later request with the key gets an
+        // unknown outcome.
         tracing::warn!(%error, "cannot store the answer to a write with a key");
     }
     Ok(Response::from_parts(parts, Body::from(bytes)).into_response())
@@ -199,7 +196,6 @@ fn came_to_nothing(status: StatusCode) -> bool {
 }
 
 impl KeysInFlight {
-    /// Holds a key until the guard is dropped.
     fn hold(&self, user: &UserId, key: &str, asked: &str) -> RestResult<InFlightGuard> {
         let name = (user.clone(), key.to_owned());
         let mut held = self.0.lock();

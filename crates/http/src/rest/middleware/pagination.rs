@@ -1,5 +1,4 @@
-//! Path and query of an address, read with a problem document for each way they can be wrong; and
-//! lists, page by page.
+//! Path and query of an address, read with a problem document for each error; and pages of lists.
 
 use std::time::Duration;
 
@@ -76,8 +75,7 @@ impl<K: DeserializeOwned> PageQuery<K> {
     }
 }
 
-/// Returns the address, for [`PageQuery::read`], of the page after the entry `last`: this address
-/// with another cursor.
+/// Returns the address of the page after the entry `last`: this address with another cursor.
 pub(crate) fn next(here: &Uri, last: &impl Serialize) -> String {
     // Cursors are identifiers and numbers, so they can always be written.
     let cursor = URL_SAFE_NO_PAD.encode(serde_json::to_vec(last).unwrap_or_default());

@@ -1,5 +1,4 @@
-//! Identifier of each HTTP request: in the log lines that are written while it is handled, and in
-//! the header `request-id` of its answer.
+//! Identifier of each HTTP request, in its log lines and in the header `request-id` of its answer.
 
 use std::time::Instant;
 
@@ -19,7 +18,7 @@ tokio::task_local! {
 /// Gives a request an identifier and handles it.
 pub async fn name(request: Request, next: Next) -> Response {
     let (id, began) = (generate(), Instant::now());
-    // Without the query, where somebody may have put a token.
+    // Without the query, where a client may have put a token.
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let span = tracing::info_span!(
         "request",

@@ -1,7 +1,7 @@
 //! Limit on the requests of each person, which several servers of one database count together.
 //!
-//! A server counts what comes to it, and once a second tells the others about people who asked it
-//! for more than a little. Nothing here waits for them. What a person has asked for elsewhere can
+//! A server counts what comes to it, and once a second notifies the others about people with more
+//! than a few requests. Nothing here waits for them. What a person has asked for elsewhere can
 //! exceed what is left of their burst: then it is owed, and they wait for longer.
 
 use std::collections::HashMap;
@@ -40,14 +40,12 @@ pub(crate) struct RequestRate {
     pub(crate) per_second: NonZeroU32,
 }
 
-/// Request that was counted, and can be taken back.
 #[derive(Clone, Debug)]
 pub(crate) struct CountedRequest {
     limit: RequestLimit,
     user: UserId,
 }
 
-/// People with requests that still count.
 #[derive(Debug)]
 struct CountedPeople {
     people: HashMap<UserId, PersonRequests>,
@@ -55,13 +53,11 @@ struct CountedPeople {
     many: usize,
 }
 
-/// Requests of one person.
 #[derive(Debug)]
 struct PersonRequests {
     /// Time at which their whole burst is free again.
     free_at: Instant,
-    /// Requests to this server that no other one was told about; negative if it was told about
-    /// some that were taken back since.
+    /// Requests to this server that no other one knows of; negative after some were taken back.
     untold: i64,
     /// Time until which [`Self::untold`] is remembered.
     untold_until: Instant,
@@ -79,38 +75,33 @@ const MESSAGES: RequestRate =
     RequestRate { burst: REST.burst, per_second: NonZeroU32::new(200).unwrap() };
 
 impl Default for RequestLimits {
-    /// Returns the limits of a server, with nothing counted yet.
     fn default() -> Self {
         Self { rest: RequestLimit::new(REST), messages: RequestLimit::new(MESSAGES) }
     }
 }
 
 impl RequestRate {
-    /// Returns the time in which one more request becomes free.
     fn interval(self) -> Duration {
         Duration::from_secs(1) / self.per_second.get()
     }
 
-    /// Returns the time in which a whole burst becomes free.
     fn whole(self) -> Duration {
         self.interval() * self.burst.get()
     }
 
-    /// Returns the smallest number of requests of one person that other servers are told of: those
-    /// of a tenth of a second.
+    /// Returns the smallest number of requests of one person that other servers are notified of:
+    /// those of a tenth of a second.
     fn least_told(self) -> u32 {
         self.per_second.get().div_ceil(10)
     }
 }
 
 impl RequestLimit {
-    /// Returns the limit, with nothing counted yet.
     pub(crate) fn new(rate: RequestRate) -> Self {
         let people = Mutex::new(CountedPeople { people: HashMap::new(), many: MANY_PEOPLE });
         Self(Arc::new(LimitInner { rate, people }))
     }
 
-    /// Returns the rate that people may ask at.
     pub(crate) fn rate(&self) -> RequestRate {
         self.0.rate
     }
@@ -154,13 +145,13 @@ impl RequestLimit {
             let person = people.find(user, now);
             let count = (*count).min(2 * rate.burst.get());
             let free_at = person.free_at.max(now) + rate.interval() * count;
-            // Nobody owes more than a burst: they would wait for longer than anybody expects.
+            // A debt is at most a burst: people would wait for longer than they expect.
             person.free_at = free_at.min(now + 2 * rate.whole());
         }
     }
 
-    /// Returns the people about whom the other servers are to be told, with the numbers of their
-    /// requests since they were told last. Fewer requests are remembered for the next time.
+    /// Returns the people about whom the other servers are to be notified, with the numbers of
+    /// their requests since the last time. Fewer requests are remembered for the next time.
     pub fn take_untold(&self) -> Vec<(UserId, u32)> {
         self.take_untold_at(Instant::now())
     }

@@ -1,5 +1,5 @@
-//! Finds fields of a JSON body that its type does not have: most often a misspelled name, whose
-//! value would be ignored in silence. The fields are those of the type's schema.
+//! Finds fields of a JSON body that its type's schema does not have: most often a misspelled name,
+//! whose value would be ignored in silence.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -22,7 +22,6 @@ pub(super) fn complaint<T: JsonSchema + 'static>(body: &Map<String, Value>) -> O
     complaint_about(&schema::<T>(), body)
 }
 
-/// Returns a sentence about the first field of `body` that a schema does not have.
 pub(super) fn complaint_about(root: &Value, body: &Map<String, Value>) -> Option<String> {
     let all = SchemaNode { root, ways: flat(root, root) };
     let UnknownField { path, name, known } = all.in_object(body, "")?;
@@ -116,7 +115,6 @@ fn flat<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
     found
 }
 
-/// Returns `true` for the schema of an object, which may also be `null`.
 fn is_object(schema: &Value) -> bool {
     match &schema["type"] {
         Value::Array(types) => types.iter().any(|name| name == "object"),
@@ -124,7 +122,6 @@ fn is_object(schema: &Value) -> bool {
     }
 }
 
-/// Returns `true` for a schema that any object fits.
 fn is_open(schema: &Value) -> bool {
     let says = |keyword: &str| schema.get(keyword).is_some();
     match schema {

@@ -1,6 +1,6 @@
-//! Rest of a body that nobody reads to its end, because the request was refused before: read and
-//! thrown away for a while. A client that is still writing would find a broken connection instead
-//! of the refusal, and so would another server that passes the request on.
+//! Rest of a body whose request was refused before it was read: read and thrown away for a while. A
+//! client, or another server, that is still writing would find a broken connection instead of the
+//! refusal.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,7 +19,6 @@ const LONGEST_TIME: Duration = Duration::from_secs(10);
 /// Longest pause between two pieces of a rest.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Body whose rest is read when it is dropped.
 struct DrainedBody {
     /// Pieces to come; `None` if there are no more.
     pieces: Option<BodyDataStream>,

@@ -55,7 +55,6 @@ pub(crate) fn describe(
     described
 }
 
-/// Returns the headers of an answer.
 fn headers(route: &Route) -> Map<String, Value> {
     let mut headers = Map::new();
     if [201, 202].contains(&route.status) {
@@ -101,13 +100,11 @@ fn parameters(operation: &Operation, route: &Route) -> Vec<Value> {
     parameters
 }
 
-/// Returns the content type of a file, without parameters.
 fn essence(format: ExportFormat) -> String {
     let kind = format.content_type();
     kind.split(';').next().unwrap_or(kind).trim().to_owned()
 }
 
-/// Returns the schema of an exported file.
 fn file(format: ExportFormat) -> Value {
     match format {
         ExportFormat::Markdown | ExportFormat::Html | ExportFormat::CriticMarkup => {
