@@ -36,9 +36,6 @@ pub async fn ask(
 }
 
 /// Answers `run`: asks the agent. The run ends with a `result`.
-///
-/// # Errors
-/// Those of [`ask`].
 pub async fn run(connection: &mut SocketConnection, payload: Run) -> SocketResult<AskedRun> {
     let wish = StartRun {
         prompt: payload.prompt,
@@ -67,10 +64,6 @@ async fn start(
 
 /// Joins the person's connection to the session's private document, to which a run without a shared
 /// document sends its events.
-///
-/// # Errors
-/// `unavailable` if the private document can be neither opened nor stored, `internal` if its room
-/// stops.
 pub async fn listen_in_private(
     connection: &mut SocketConnection,
     session: &SessionId,

@@ -1,5 +1,4 @@
-//! Link to one client: counts a message before it is queued, unless it can be written at once, and
-//! ends the client if too much waits.
+//! Link to one client: counts a message before it is queued, and ends the client if too much waits.
 
 use std::sync::Arc;
 
@@ -9,11 +8,10 @@ use socketioxide::extract::{AckSender, SocketRef};
 
 use copydesk_connections::{ConnectionRegistry, EndReason, QueueOverflow, SocketClient, TextFrame};
 
-/// Bytes around a payload: the types of the packets, brackets, quotes, a comma, and the number of
-/// an acknowledgement.
+/// Bytes around a payload: packet types, brackets, quotes, a comma, and the acknowledgement's
+/// number.
 const AROUND_PAYLOAD: usize = 24;
 
-/// Sender of the answer to one event.
 pub(crate) struct EventAck {
     /// Number that the client gave the event.
     pub(crate) number: i64,
@@ -51,12 +49,10 @@ impl ClientLink {
         Self(Arc::new(LinkParts { socket, client, connections }))
     }
 
-    /// Returns the socket.
     pub(crate) fn socket(&self) -> &SocketRef {
         &self.0.socket
     }
 
-    /// Returns the client.
     pub(crate) fn client(&self) -> &Arc<SocketClient> {
         &self.0.client
     }
@@ -76,14 +72,12 @@ impl ClientLink {
         }
     }
 
-    /// Encodes an event and sends it.
     pub(crate) fn emit_value<T: Serialize>(&self, event: &str, payload: &T) {
         if let Some(payload) = encoded(payload) {
             self.emit(event, &payload, None);
         }
     }
 
-    /// Answers an event.
     pub(crate) fn answer<T: Serialize>(&self, sender: EventAck, body: &T) {
         let Some(body) = encoded(body) else { return };
         if !self.0.socket.connected() {

@@ -7,11 +7,8 @@ use copydesk_protocol::server::{NamedPerson, Person};
 use super::SocketConnection;
 use super::socket_error::SocketResult;
 
-/// Names the asking person. What this connection does from now on is under that name; where it has
-/// come in already, others see it once the person connects again.
-///
-/// # Errors
-/// `not_allowed` for people other than owners, `invalid_payload` for an empty or too long name.
+/// Names the asking person. What this connection does from now on is under that name; where it is
+/// in already, others see it once the person connects again.
 pub async fn name(
     connection: &mut SocketConnection,
     payload: NameToken,

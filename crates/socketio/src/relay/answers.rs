@@ -19,7 +19,7 @@ use crate::event_queue::AckReply;
 use crate::followed_requests::{FollowedRequest, TO_FOLLOW};
 use crate::link::{ClientLink, event_frame};
 
-/// Longest time for a client to be told that its token has ended.
+/// Longest time for the notice to a client that its token has ended.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Event that another server has not answered yet.
@@ -35,7 +35,7 @@ pub(super) enum WaitingEvent {
     Part(oneshot::Sender<Box<RawValue>>),
 }
 
-/// Who is told that an event is over.
+/// Receiver of the end of an event.
 pub(super) enum EventFollower {
     /// The next event of the client, for which this one has to be answered.
     Next(oneshot::Sender<PassedOutcome>),
@@ -67,7 +67,7 @@ pub(super) async fn pass_back(
             // This server has greeted its client.
             Some(NodePacket::Event(name, _)) if name == "sessionRegistered" => {}
             Some(NodePacket::Event(name, _)) if name == "sessionEnded" => {
-                // The token has ended: this server says so, too, and ends the client.
+                // The token has ended: this server notifies the client, too, and ends it.
                 if let Err(error) = app.api.auth.sweep(app.api.clock.now_ms()).await {
                     tracing::warn!(%error, "cannot check the tokens");
                 }
@@ -109,7 +109,8 @@ pub(super) async fn pass_back(
             None => break,
         }
     }
-    // First of all: nobody may be told that nothing was changed, for that is not known.
+    // First of all: no client may be led to believe that nothing was changed, for that is not
+    // known.
     client.client().end(EndReason::NodeLost);
     let unanswered = std::mem::take(&mut *waiting.lock());
     for event in unanswered.into_values() {
