@@ -1,5 +1,4 @@
-//! Admission of MCP requests: a token for every request, and sessions that only their owner can
-//! use.
+//! Admission of MCP requests: a token for each, and sessions that only their owner can use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,9 +80,6 @@ impl McpAuth {
 
     /// Registers a new session, and ends it with its owner's token. An idle session is closed if
     /// the limit is reached.
-    ///
-    /// # Errors
-    /// [`SessionsFull`] if every session that could be closed is in use.
     async fn begin(self: &Arc<Self>, session: &str, pass: AccessGuard) -> Result<(), SessionsFull> {
         let sessions = &self.shared.sessions;
         match sessions.begin(session, &pass.principal().user) {
@@ -109,7 +105,6 @@ impl McpAuth {
         Ok(())
     }
 
-    /// Waits until a session is over, or the server stops.
     async fn watch(&self, session: &str, pass: &AccessGuard) -> WatchEnd {
         let id = session.into();
         loop {
@@ -129,8 +124,8 @@ impl McpAuth {
         }
     }
 
-    /// Ends a session at its program's wish. Nobody would receive the results of its calls, so
-    /// their requests are withdrawn before this is answered.
+    /// Ends a session at its program's wish. The results of its calls have no receiver, so their
+    /// requests are withdrawn before this is answered.
     async fn end(&self, session: &str) -> Response {
         if let Some(calls) = self.shared.sessions.end(session) {
             // A call that was approved just now is carried out meanwhile.
@@ -235,7 +230,7 @@ fn counted(owner: &RequestOwner, body: Body) -> Body {
     }))
 }
 
-/// Returns the [`ReadingProgram`] that asks, if it can be told from others.
+/// Returns the [`ReadingProgram`] that asks, if it can be distinguished from others.
 fn reader(headers: &HeaderMap, session: Option<&str>) -> Option<ReadingProgram> {
     let bridge = named(headers, BRIDGE).filter(|it| (1..=LONGEST_BRIDGE).contains(&it.len()));
     let bridge = bridge.map(|name| ReadingProgram::Bridge(name.to_owned()));
@@ -260,7 +255,6 @@ fn held(response: Response, holding: Option<SessionUse>, line: DropGuard) -> Res
     })
 }
 
-/// Returns the answer to a session that cannot begin.
 fn crowded(full: SessionsFull) -> Response {
     let (status, code, detail) = match full {
         SessionsFull::Person => (

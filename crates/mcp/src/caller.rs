@@ -23,7 +23,7 @@ pub(crate) struct McpCaller {
     pub(crate) principal: Principal,
     /// Name of the program.
     pub(crate) client: String,
-    /// Program among those of one name, if it can be told from others.
+    /// Program among those of one name, if it can be distinguished from others.
     pub(crate) reader: Option<ReadingProgram>,
     /// Session of the protocol in which the call is made.
     pub(crate) inside: Option<SessionMark>,
@@ -57,7 +57,6 @@ pub(crate) fn caller(
     Ok(McpCaller { pass, principal, client, reader, inside, line, timeout_ms })
 }
 
-/// Returns the [`McpCaller`] of a request.
 pub(crate) fn caller_of(context: &RequestContext<RoleServer>) -> Result<McpCaller, ErrorData> {
     caller(&context.extensions, context.client_info())
 }

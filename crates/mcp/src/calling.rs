@@ -20,13 +20,11 @@ use super::sessions::SessionCall;
 use super::shared_state::McpShared;
 use super::tools::{CallTarget, ListedTool, target};
 
-/// Milliseconds by which a request expires before its caller's timeout, so that the caller gets the
-/// reason.
+/// Milliseconds by which a request expires before its caller's timeout, so that it gets the reason.
 const MARGIN_MS: u64 = 2_000;
 /// Time limit for withdrawing a request.
 const TAKING_BACK: Duration = Duration::from_secs(2);
-/// Time after a broken connection in which a bridge may send a call again. A bridge never asks for
-/// the rest of an answer.
+/// Time after a broken connection in which a bridge may send a call again; bridges do not resume.
 const GRACE: Duration = Duration::from_secs(3);
 /// Metadata field with the client's own name of a call.
 const TOOL_USE: &str = "claudecode/toolUseId";
@@ -108,8 +106,8 @@ fn deadline_ms(shared: &McpShared, timeout_ms: u64) -> u64 {
     shared.app.api.clock.now_ms().saturating_add(patience_ms)
 }
 
-/// Waits until nobody can receive the result of a call any more: its session is over, or its bridge
-/// is gone.
+/// Waits until the result of a call has no receiver any more: its session is over, or its bridge is
+/// gone.
 async fn nobody_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
     let over = async {
         match on_call {
@@ -147,14 +145,14 @@ async fn wait(
     nobody_hears: impl Future<Output = ()>,
 ) -> CallToolResult {
     let WaitingCall { mut ongoing, mut progress, give_up } = waiting;
-    // Dropping the call withdraws the request: nobody would receive its result.
+    // Dropping the call withdraws the request: its result would have no receiver.
     let waited = tokio::select! {
         biased;
         waited = progress::wait(&mut ongoing, &mut progress) => waited,
         _ = caller.pass.ended() => return result(result_text::denied("your token is no longer valid"), true),
         () = nobody_hears => {
             give_up.cancel();
-            // The end of the session is confirmed once nobody can approve the call any more.
+            // The end of the session is confirmed once the call cannot be approved any more.
             drop(timeout(TAKING_BACK, progress::wait(&mut ongoing, &mut progress)).await);
             return result(result_text::denied(SESSION_OVER), true);
         }
@@ -178,15 +176,13 @@ async fn wait(
     }
 }
 
-/// Returns a result with text only: some clients show their model nothing else if there is anything
-/// else.
+/// Returns a result with text only: some clients show their model nothing else besides.
 fn result(words: String, is_error: bool) -> CallToolResult {
     let content = vec![ContentBlock::text(words)];
     if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
 }
 
-/// Returns the caller's name of the call, so that people and programs can match it on both sides.
-/// Generates one if it is missing.
+/// Returns the caller's name of the call, by which people and programs can match it, or a new one.
 pub(crate) fn name(context: &RequestContext<RoleServer>) -> String {
     named(context)
         .map_or_else(|| format!("mcp_{}", copydesk_ids::sortable_uuid().simple()), str::to_owned)
@@ -194,7 +190,7 @@ pub(crate) fn name(context: &RequestContext<RoleServer>) -> String {
 
 /// Returns the key that identifies a call if it is sent again after a lost connection: its session
 /// or bridge, its name, and its whole content, because a name may be used twice. Returns `None` if
-/// the caller cannot be told from others, or has not named the call.
+/// the caller cannot be distinguished from others, or has not named the call.
 fn call_key(
     listed: &ListedTool,
     caller: &McpCaller,

@@ -1,6 +1,6 @@
-//! Answer that begins at once. Where the protocol has no sessions, the library below first waits
-//! for something to answer with; a caller that asked for no progress would receive nothing while
-//! people decide, and some give up on an answer that does not begin within a minute.
+//! Answer that begins at once. Without sessions, the library below first waits for something to
+//! answer with; a caller without progress messages would receive nothing while people decide, and
+//! some give up on an answer that does not begin within a minute.
 
 use std::time::Duration;
 

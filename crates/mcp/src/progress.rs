@@ -1,5 +1,5 @@
-//! Progress of a call that waits: its caller is told every few seconds that people still decide,
-//! for as long as they take.
+//! Progress of a call that waits: its caller is notified every few seconds that people still
+//! decide.
 
 use std::time::Duration;
 

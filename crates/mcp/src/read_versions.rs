@@ -1,11 +1,10 @@
 //! Version of each document that each caller has last read, so that its proposals are compared with
-//! the text it has read. Kept in memory only: after a restart a caller reads again.
+//! that text. Kept in memory only: after a restart a caller reads again.
 //!
 //! Two programs with one name and one token must never be taken for each other: a proposal of one
-//! would be compared with the text that the other has read, and undo it. So a version belongs to
-//! the session of the protocol. Without a session (the protocol of 2026-07-28) the programs cannot
-//! be told apart, and nothing is remembered: the call names the version itself. The bridge
-//! `copydesk mcp` belongs to one program, and sends a name of its own.
+//! would undo what the other has read. So a version belongs to the session of the protocol, or to
+//! the bridge `copydesk mcp`, which sends a name of its own. Without either (the protocol of
+//! 2026-07-28) nothing is remembered: the call names the version itself.
 
 use std::collections::HashMap;
 
@@ -15,7 +14,7 @@ use parking_lot::Mutex;
 /// Maximum number of versions remembered for one person.
 const MOST_OF_ONE: usize = 10_000;
 
-/// Program that can be told from others of its person.
+/// Program that can be distinguished from others of its person.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ReadingProgram {
     /// Program identified by its session of the protocol.
@@ -28,7 +27,6 @@ pub(crate) enum ReadingProgram {
 #[derive(Debug, Default)]
 pub(crate) struct ReadVersions(Mutex<HashMap<UserId, PersonReads>>);
 
-/// Versions that the programs of one person have read.
 type PersonReads = HashMap<(ReadingProgram, DocumentId), Version>;
 
 impl ReadVersions {

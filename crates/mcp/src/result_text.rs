@@ -1,5 +1,4 @@
 //! Texts for an outside agent about a call that is over, in the words of the MCP proxy protocol.
-//! Pure.
 
 use serde_json::Value;
 
@@ -8,8 +7,7 @@ use copydesk_approvals::RequestStatus;
 use copydesk_rooms::RoomError;
 use copydesk_tools::ProgramOffer;
 
-/// Prefix of every text about a call that was not carried out because a person or a rule refused
-/// it.
+/// Prefix of every text about a call that a person or a rule refused.
 const DENIED: &str = "[DENIED]";
 /// Text for a caller without a session that has not named the version it has read.
 pub(crate) const SAY_WHICH_VERSION: &str = "Say which version of the document you have read, as base_version: read_document, \
@@ -39,7 +37,7 @@ pub(crate) fn result_text(offer: &ProgramOffer, called: &CallResult) -> (String,
     (text, true)
 }
 
-/// Returns the text about a call that was not accepted, so that nobody was asked and nothing was
+/// Returns the text about a call that was not accepted, so that no one was asked and nothing was
 /// done.
 pub(crate) fn refused(error: &AskError) -> String {
     match error {

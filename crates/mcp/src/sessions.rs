@@ -1,11 +1,10 @@
 //! Registry of MCP sessions: their owners, their use, and the choice of the session that ends to
-//! admit another. Pure.
+//! admit another.
 //!
 //! Clients seldom end their sessions, so unused ones accumulate. If a person has too many, the one
-//! idle the longest ends; its client, if there still is one, gets 404 and begins anew. Refusing the
-//! new session instead would shut people out until the old ones expire. A session in use, because a
-//! client listens or people are being asked, never ends to admit another; only then is a new
-//! session refused, with the reason.
+//! idle the longest ends; its client, if there still is one, gets 404 and begins anew. A session in
+//! use, because a client listens or people are being asked, never ends to admit another; only then
+//! is a new session refused, with the reason.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -65,10 +64,9 @@ struct McpSession {
     uses: usize,
     /// Value of the clock when the last use began or ended.
     used: u64,
-    /// Token that is cancelled when the session is over. The library below continues its calls for
-    /// a while, when nobody can receive their results.
+    /// Token that is cancelled when the session is over: the library below continues its calls for
+    /// a while.
     over: CancellationToken,
-    /// Calls in progress.
     calls: TaskTracker,
 }
 
@@ -101,9 +99,6 @@ impl McpSessions {
     }
 
     /// Registers a session. Returns the sessions that end to admit it.
-    ///
-    /// # Errors
-    /// [`SessionsFull`] if all sessions that could end are in use.
     pub(crate) fn begin(&self, session: &str, owner: &UserId) -> Result<Vec<String>, SessionsFull> {
         let SessionBounds { person, all } = self.0.bounds;
         let mut open = self.0.open.lock();
@@ -126,7 +121,6 @@ impl McpSessions {
         Ok(ended)
     }
 
-    /// Returns the owner of a session, if it exists.
     pub(crate) fn owner(&self, session: &str) -> Option<UserId> {
         self.0.open.lock().sessions.get(session).map(|it| it.owner.clone())
     }
@@ -137,8 +131,7 @@ impl McpSessions {
         Some(SessionUse { sessions: self.clone(), session: session.to_owned() })
     }
 
-    /// Begins a call in a session, if it exists. People may be asked, so the session keeps its
-    /// place.
+    /// Begins a call in a session, if it exists; the session keeps its place meanwhile.
     pub(crate) fn call(&self, session: &str) -> Option<SessionCall> {
         let held = self.hold(session)?;
         let open = self.0.open.lock();
@@ -146,8 +139,8 @@ impl McpSessions {
         Some(SessionCall { over: over.clone(), _counted: calls.token(), _use: held })
     }
 
-    /// Ends a session and cancels its calls. Returns the tracker of the calls in progress, if the
-    /// session existed.
+    /// Ends a session, if it exists, and cancels its calls. Returns the tracker of the calls in
+    /// progress.
     pub(crate) fn end(&self, session: &str) -> Option<TaskTracker> {
         let McpSession { over, calls, .. } = self.0.open.lock().sessions.remove(session)?;
         over.cancel();

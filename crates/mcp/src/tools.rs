@@ -1,5 +1,5 @@
 //! Tools that outside agents are offered, with the server's own names for them and their
-//! descriptions. Pure.
+//! descriptions.
 
 use std::sync::Arc;
 
@@ -15,8 +15,7 @@ use copydesk_tools::{ProgramOffer, ToolEffect, ToolFacts};
 pub(crate) enum CallSubject {
     /// Workspace; people decide in the workspace inbox.
     Workspace,
-    /// Content of the workspace that the call reads; people decide in the workspace inbox if an
-    /// owner's rule says so.
+    /// Content of the workspace that the call reads; people decide if an owner's rule says so.
     Looking,
     /// Content of documents that the call reads.
     Reading,
@@ -57,9 +56,7 @@ const BASE_HELPS: &str = "The version of it that you read and that positions are
 /// Tool that exists on this server, from [`listed`].
 #[derive(Clone, Debug)]
 pub(crate) struct ListedTool {
-    /// Definition as clients see it.
     pub(crate) tool: Tool,
-    /// Name on the server.
     pub(crate) name: &'static str,
     /// Subject of its calls.
     pub(crate) about: CallSubject,
@@ -68,8 +65,8 @@ pub(crate) struct ListedTool {
 }
 
 impl ListedTool {
-    /// Returns the tool as a caller is offered it. `is_known` is `true` if the server knows the
-    /// versions that the caller has read; otherwise the version is a required argument.
+    /// Returns the tool as a caller is offered it, with the version as a required argument unless
+    /// the server knows the versions that the caller has read (`is_known`).
     pub(crate) fn offered(&self, is_known: bool) -> Tool {
         let mut tool = self.tool.clone();
         if self.about == CallSubject::Document && !is_known {
@@ -81,7 +78,6 @@ impl ListedTool {
         tool
     }
 
-    /// Returns `true` if the tool works in the workspace.
     pub(crate) fn needs_workspace(&self) -> bool {
         matches!(self.about, CallSubject::Workspace | CallSubject::Looking)
     }
