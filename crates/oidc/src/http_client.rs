@@ -6,12 +6,11 @@ use futures_util::StreamExt as _;
 use openidconnect::http::Response;
 use openidconnect::{HttpRequest, HttpResponse};
 
-/// Longest wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest wait for the provider's answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest answer, in bytes.
 const ANSWER_BYTES: usize = 1024 * 1024;
 
-/// Reason why the provider has not answered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProviderError {
     /// The request failed.
@@ -28,7 +27,7 @@ pub(crate) async fn send(
     request: HttpRequest,
 ) -> Result<HttpResponse, ProviderError> {
     let mut request = reqwest::Request::try_from(request)?;
-    *request.timeout_mut() = Some(PATIENCE);
+    *request.timeout_mut() = Some(ANSWER_TIMEOUT);
     let answer = client.execute(request).await?;
     let (status, headers) = (answer.status(), answer.headers().clone());
     let mut body = Vec::new();

@@ -3,8 +3,8 @@
 //!
 //! `GET /sign-in` sends the browser to the provider, `GET /sign-in/callback` takes it back with a
 //! token of this server. Nothing is stored meanwhile but a cookie, so the two requests may reach
-//! different servers. What becomes of the person is decided by
-//! [`Application::sign_in`](copydesk_api::Application::sign_in).
+//! different servers. [`Application::sign_in`](copydesk_api::Application::sign_in) decides about
+//! the person.
 
 mod http_client;
 mod pending_sign_in;
@@ -59,7 +59,7 @@ impl fmt::Debug for OidcSettings {
 /// Largest number of characters of a provider's error that are logged.
 const MOST_ERROR_CHARACTERS: usize = 100;
 
-/// Reason why somebody was not signed in. The editor says it in words.
+/// Reason why a person was not signed in. The editor shows it in words.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInFailure {
     /// The browser does not come from a sign-in that began here, or it took too long.
@@ -160,7 +160,7 @@ async fn callback(
 }
 
 impl SignInState {
-    /// Signs somebody in; returns the place in the editor, with the token behind the `#`, which
+    /// Signs a person in; returns the place in the editor, with the token behind the `#`, which
     /// browsers keep to themselves.
     async fn sign_in(
         &self,
@@ -187,7 +187,7 @@ impl SignInState {
     /// Sends the browser back to the editor, which says what was wrong.
     fn fail(&self, failure: &SignInFailure) -> Response {
         if matches!(failure, SignInFailure::Lost) {
-            // Anybody can cause it without a provider, and would fill the log.
+            // Anyone can cause it without a provider, and would fill the log.
             tracing::debug!(reason = %failure, "somebody could not sign in");
         } else {
             tracing::warn!(reason = %failure, "somebody could not sign in");

@@ -1,10 +1,10 @@
 //! Sign-ins that have begun: what the browser keeps of each in a cookie, for a few minutes.
 //!
-//! The cookie is not signed: whoever can set it could also begin a sign-in of their own and take
-//! that cookie. What it has is compared with what the provider sends and signs.
+//! The cookie is not signed: a client that can set it could also begin a sign-in of its own and
+//! take that cookie. What it has is compared with what the provider sends and signs.
 
 /// Time that a person may take at the provider, in ms.
-const PATIENCE_MS: u64 = 10 * 60 * 1_000;
+const LIFETIME_MS: u64 = 10 * 60 * 1_000;
 
 /// Sign-in that has begun in one browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,6 @@ pub(crate) struct PendingSignIn {
 }
 
 impl PendingSignIn {
-    /// Returns the value of the cookie.
     pub(crate) fn to_cookie(&self) -> String {
         let Self { state, nonce, verifier, begun_ms, back } = self;
         format!("{state}.{nonce}.{verifier}.{begun_ms}.{back}")
@@ -44,11 +43,10 @@ impl PendingSignIn {
         })
     }
 
-    /// Returns `true` if the provider's answer with this state belongs to the sign-in, and comes in
-    /// time.
+    /// Returns `true` if the provider's answer belongs to the sign-in, and comes in time.
     pub(crate) fn is_answered_by(&self, state: Option<&str>, now_ms: u64) -> bool {
         let age_ms = now_ms.saturating_sub(self.begun_ms);
-        state == Some(self.state.as_str()) && age_ms <= PATIENCE_MS
+        state == Some(self.state.as_str()) && age_ms <= LIFETIME_MS
     }
 }
 
@@ -86,8 +84,8 @@ mod tests {
 
     #[test]
     fn only_the_own_state_answers_and_only_for_a_while() {
-        assert!(begun().is_answered_by(Some("st-1"), 1_000 + PATIENCE_MS));
-        assert!(!begun().is_answered_by(Some("st-1"), 1_001 + PATIENCE_MS));
+        assert!(begun().is_answered_by(Some("st-1"), 1_000 + LIFETIME_MS));
+        assert!(!begun().is_answered_by(Some("st-1"), 1_001 + LIFETIME_MS));
         assert!(!begun().is_answered_by(Some("st-2"), 1_000));
         assert!(!begun().is_answered_by(None, 1_000));
     }

@@ -124,10 +124,7 @@ struct PublishedByProvider {
 }
 
 impl OidcProvider {
-    /// Returns a client of the provider. Nothing is asked before somebody signs in.
-    ///
-    /// # Errors
-    /// The address that cannot be read.
+    /// Returns a client of the provider, which is not asked before the first sign-in.
     pub fn new(settings: OidcSettings, http: reqwest::Client) -> Result<Self, String> {
         let issuer = IssuerUrl::new(settings.issuer.clone());
         let issuer = issuer.map_err(|_| settings.issuer.clone())?;
@@ -221,7 +218,6 @@ impl OidcProvider {
             .set_allowed_algs(SIGNATURES)
     }
 
-    /// Checks the claims that the verifier leaves to its caller.
     fn check(&self, claims: &PersonClaims, now_ms: u64) -> Result<(), String> {
         let latest = i64::try_from(now_ms / 1_000).unwrap_or(i64::MAX).saturating_add(CLOCK_SKEW);
         if let Some(party) = claims.authorized_party()
@@ -276,8 +272,8 @@ impl OidcProvider {
         move |request| Box::pin(send(client.clone(), request))
     }
 
-    /// Returns what the provider publishes of itself. What was read an hour ago is read again, and
-    /// still used if the provider does not answer.
+    /// Returns what the provider publishes of itself, read again after an hour if the provider
+    /// answers.
     async fn metadata(&self) -> Result<CoreProviderMetadata, SignInFailure> {
         let known = self.published.lock().metadata.clone();
         if let Some((metadata, again)) = &known
