@@ -24,8 +24,7 @@ pub enum RawInput {
     Event(Box<RawValue>),
     /// Address of a request: the fields of its path, and its query.
     Address(PathFields, String),
-    /// Fields of the path, and the object in the body. The body is read once the right is checked;
-    /// its unknown fields are refused by then.
+    /// Fields of the path, and the object in the body, which is read once the right is checked.
     Body(PathFields, BoxFuture<'static, ApiResult<Map<String, Value>>>),
 }
 

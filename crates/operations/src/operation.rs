@@ -1,5 +1,5 @@
-//! Declaration of one operation: what it is called on each transport, the right that it needs, its
-//! input and output, and the function that does it.
+//! Declaration of one operation: its name on each transport, the right that it needs, its input and
+//! output, and the function that does it.
 
 use std::sync::OnceLock;
 

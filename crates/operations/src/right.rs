@@ -26,7 +26,7 @@ pub trait Right: Copy + Debug + Send + Sync + 'static {
     ) -> impl Future<Output = ApiResult<Self::Subject>> + Send;
 }
 
-/// Everybody with a token. An operation that lists things leaves out what the caller may not read.
+/// Anyone with a token. An operation that lists things leaves out what the caller may not read.
 #[derive(Clone, Copy, Debug)]
 pub struct Anyone;
 
