@@ -217,7 +217,7 @@ pub fn server_settings(
     if let Some(mode) = *permission_mode {
         settings.permission_mode = wanted_mode(mode);
     }
-    // To ask and not to ask exclude each other: whoever switches approvals on ends what skips them.
+    // To ask and not to ask exclude each other: switching approvals on ends what skips them.
     if approvals.is_some()
         && settings.approvals == ApprovalSwitch::On
         && settings.permission_mode == PermissionMode::Bypass

@@ -20,7 +20,7 @@ pub fn rules(rules: &[Arc<approvals::ApprovalRule>]) -> Vec<rules::Rule> {
 
 /// Returns a rule.
 pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
-    // Rules that have ended are not told.
+    // Rules that have ended are not sent.
     let approvals::ApprovalRule {
         remember,
         effect,

@@ -8,7 +8,7 @@ use copydesk_protocol::sharing::{
 
 use super::time;
 
-/// Message about a wish that names nobody, or several.
+/// Message about a wish that names no one, or several.
 const ONE_GRANTEE: &str = "name one of login, email and group";
 
 /// Returns the person or group that gets a role, and the role.
