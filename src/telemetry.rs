@@ -1,8 +1,8 @@
 //! Logging: set-up, field names, and data that is never logged.
 //!
 //! Fields are dotted and carry units (`room.id`, `commit.duration_ms`). Tokens, prompts and
-//! document text are never logged. `COPYDESK_LOG` takes the usual filter directives. Logs go to
-//! standard error, so that standard output holds only the two lines a script waits for.
+//! document text are never logged. Logs go to standard error, so that standard output holds only
+//! the two lines a script waits for.
 //!
 //! With the feature `otlp`, spans can be sent to a collector too.
 
@@ -68,11 +68,8 @@ pub fn start() {
 #[cfg(feature = "otlp")]
 static TRACES: std::sync::OnceLock<otlp::TraceHandle> = std::sync::OnceLock::new();
 
-/// Returns what sends the spans of this process to the collector at `endpoint`, if there is one,
+/// Returns the sender of this process's spans to the collector at `endpoint`, if there is one,
 /// until `stop`.
-///
-/// # Errors
-/// [`otlp::EndpointError`] if it is no address.
 #[cfg(feature = "otlp")]
 pub fn exporter(
     endpoint: Option<&str>,
@@ -89,9 +86,6 @@ pub fn exporter(
 }
 
 /// Returns nothing to wait for: this program sends no spans.
-///
-/// # Errors
-/// None.
 #[cfg(not(feature = "otlp"))]
 pub fn exporter(
     _: Option<&str>,

@@ -1,10 +1,10 @@
 //! Settings of the allocator under which the server runs.
 //!
-//! The allocator of glibc asks the system for each large block and returns it when it is freed, but
-//! only up to a size that grows with the largest block that was freed: once a long text was sent,
-//! texts of its length stay with the process, next to small blocks that keep their pages in use.
-//! Forty people who each left long answers unread and then left cost 400 to 600 MB until the server
-//! was restarted. With a fixed size it is a few MB.
+//! The allocator of glibc returns freed blocks to the system only above a size that grows with the
+//! largest block that was freed: once a long text was sent, texts of its length stay with the
+//! process, next to small blocks that keep their pages in use. Forty people who each left long
+//! answers unread and then left cost 400 to 600 MB until the server was restarted. With a fixed
+//! size it is a few MB.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use std::{env, os::unix::process::CommandExt as _, process::Command};
@@ -27,7 +27,7 @@ pub fn fix_large_blocks() {
     if let Some(own_name) = arguments.next() {
         command.arg0(own_name);
     }
-    // It returns only if it failed; then memory stays longer, and nothing else is different.
+    // On success it does not return; otherwise memory stays longer, and nothing else is different.
     drop(command.args(arguments).env(name, bytes).exec());
 }
 

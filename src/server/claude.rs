@@ -12,9 +12,6 @@ use copydesk_llm::Model;
 use copydesk_llm::claude_cli;
 
 /// Returns the installed CLI as a [`Model`], set to use the model `name`.
-///
-/// # Errors
-/// There is no CLI, or its folder cannot be prepared.
 #[cfg(unix)]
 pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let cli = config.claude.clone().context("there is no Claude CLI")?;
@@ -31,9 +28,6 @@ pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>
 }
 
 /// Fails: the Claude CLI runs on Unix only.
-///
-/// # Errors
-/// Always: there is no CLI to run.
 #[cfg(not(unix))]
 pub fn model(_: &ServerConfig, _: Option<&str>) -> Result<Arc<dyn Model>> {
     anyhow::bail!("the Claude CLI is run on Unix only")

@@ -38,9 +38,6 @@ fn worker_threads() -> usize {
 }
 
 /// Runs the command of a command line.
-///
-/// # Errors
-/// The failure of the command.
 async fn run(line: CommandLine) -> Result<CommandOutcome> {
     #[cfg(feature = "failpoints")]
     if let Some(walk) =

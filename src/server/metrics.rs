@@ -19,8 +19,9 @@ use copydesk_socketio::SocketRegistry;
 
 use super::Server;
 
-/// Longest wait for the database. Prometheus gives up a scrape after ten seconds.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest wait for the database, before the limits of Prometheus: it gives up a scrape after ten
+/// seconds.
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Records when the server was started.
 pub(super) fn note_start() {
@@ -64,7 +65,7 @@ fn measuring(
             metrics::CONNECTION_MEMORY_BYTES.set_count(connections.accounts().held());
             measure_process();
             api.measure();
-            let counted = tokio::time::timeout(PATIENCE, api.measure_store()).await;
+            let counted = tokio::time::timeout(STORE_TIMEOUT, api.measure_store()).await;
             let is_up = matches!(counted, Ok(Ok(())));
             metrics::DATABASE_UP.set(if is_up { 1.0 } else { 0.0 });
         };
@@ -72,7 +73,6 @@ fn measuring(
     })
 }
 
-/// Measures what the process uses, as far as the system tells.
 fn measure_process() {
     #[cfg(unix)]
     {

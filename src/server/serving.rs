@@ -1,5 +1,5 @@
-//! Accept loop: says where the server is, accepts connections, and answers requests until it is
-//! told to stop.
+//! Accept loop: says where the server is, accepts connections, and answers requests until it is to
+//! stop.
 
 use std::convert::Infallible;
 use std::io::{self, Write as _};
@@ -34,16 +34,16 @@ use copydesk_http::rest::byte_accounting::is_websocket_request;
 
 /// Maximum head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;
-/// Pause after cannot accept a connection.
+/// Pause after a connection could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time without an acknowledgement, or without room at the peer, after which the system ends a
 /// connection, in milliseconds: the longest stall that a slow reader is allowed.
 #[cfg(target_os = "linux")]
 const TCP_USER_TIMEOUT_MS: u32 = 60_000;
 
-/// Buffer of the system for what is sent over a connection, in bytes; the system doubles it. With a
-/// larger one, a reader that is slow looks like one that does not read: nothing can be written
-/// until a third of the buffer is empty.
+/// Buffer of the system for what is sent over a connection, in bytes; the system doubles it. A slow
+/// reader with a larger one looks like one that does not read: nothing can be written until a third
+/// of the buffer is empty.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// Answer to a client that does not know that this port has TLS.
@@ -133,9 +133,10 @@ async fn answer_encrypted(
     }
 }
 
-/// Tells a client without TLS what is wrong. The connection is ended as one that shows no token.
+/// Answers a client without TLS with what is wrong. The connection is ended as one that shows no
+/// token.
 async fn refuse_plain(mut socket: EncryptedSocket) {
-    // What was not read would make the system throw the answer away.
+    // What was not read would make the system discard the answer.
     let refused = async {
         let _count = socket.read(&mut vec![0; HEAD_BYTES]).await?;
         socket.write_all(TLS_ONLY.as_bytes()).await?;
@@ -165,8 +166,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     connection.await.ok();
 }
 
-/// Answers one request. Nothing after its head has been read when this is called, nor is it before
-/// this returns.
+/// Answers one request. Nothing after its head is read before this returns.
 fn respond(
     transport: &Arc<TcpConnection>,
     router: &Router,

@@ -9,7 +9,7 @@ use copydesk_api::Application;
 use copydesk_auth::SignInPolicy;
 use copydesk_commands::config::ServerConfig;
 
-/// Returns the rules for people who sign in; `None`: nobody can.
+/// Returns the rules for people who sign in; `None`: sign-in is off.
 pub(super) fn policy(config: &ServerConfig, bound: SocketAddr) -> Option<SignInPolicy> {
     let wanted = config.sign_in.as_ref()?;
     Some(SignInPolicy {
@@ -19,7 +19,7 @@ pub(super) fn policy(config: &ServerConfig, bound: SocketAddr) -> Option<SignInP
     })
 }
 
-/// Adds the routes for signing in. The provider is asked when somebody signs in, so that the server
+/// Adds the routes for signing in. The provider is asked at the first sign-in, so that the server
 /// starts without it.
 #[cfg(feature = "oidc")]
 pub(super) fn routes(
@@ -36,11 +36,11 @@ pub(super) fn routes(
     use copydesk_oidc as oidc;
     use copydesk_oidc::{OidcProvider, OidcSettings};
 
-    /// Longest wait for a connection to the provider.
-    const PATIENCE: Duration = Duration::from_secs(5);
+    /// Longest wait for a connection to the identity provider.
+    const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
     let Some(wanted) = &config.sign_in else { return Ok(inside) };
-    let http = http_client_builder().connect_timeout(PATIENCE).build();
+    let http = http_client_builder().connect_timeout(CONNECT_TIMEOUT).build();
     let http = http.context("cannot set up connections to the identity provider")?;
     let settings = OidcSettings {
         issuer: wanted.issuer.clone(),

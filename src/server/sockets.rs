@@ -1,4 +1,4 @@
-//! socket.io as a service around the routes, and its limits. Also the way of events to it.
+//! socket.io as a service around the routes, its limits, and the way of events to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,17 +19,17 @@ use copydesk_socketio::{ClosePolling, SocketRegistry};
 
 /// Maximum packets that may wait in a socket before it is disconnected and has to resync.
 const SOCKET_BUFFER: usize = 8_192;
-/// Bytes that are read from a WebSocket at once. Every connection keeps one or two buffers of this
-/// size, which holds a few keystrokes; longer messages grow it.
+/// Bytes that are read from a WebSocket at once: a few keystrokes. Every connection keeps one or
+/// two such buffers; longer messages grow them.
 const READ_BUFFER: usize = 512;
-/// Time that a client may take to show its token.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
+/// Longest wait for a client's token after it has connected.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum bytes of an incomplete binary packet. Complete ones are refused.
 const BINARY_BYTES: usize = 64 * 1024;
 /// Maximum binary parts of one packet before it is refused.
 const BINARY_PARTS: usize = 16;
-/// Time that the parts of a binary packet may take to arrive.
-const BINARY_PATIENCE: Duration = Duration::from_secs(5);
+/// Longest wait for the remaining parts of a binary packet.
+const BINARY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Event sink that passes events of rooms to all transports.
 pub(super) struct EventFanOut(pub(super) SocketRegistry, pub(super) DocumentChanges);
@@ -72,12 +72,12 @@ pub(super) fn around(inside: Router) -> (Router, SocketIo) {
         .ws_read_buffer_size(READ_BUFFER)
         .ws_max_message_size(MESSAGE_BYTES)
         .ws_max_frame_size(MESSAGE_BYTES)
-        .connect_timeout(HANDSHAKE_PATIENCE)
+        .connect_timeout(HANDSHAKE_TIMEOUT)
         .with_parser(
             ParserConfig::common()
                 .max_incoming_binary_buf_size(BINARY_BYTES)
                 .max_incoming_binaries(BINARY_PARTS)
-                .packet_completion_timeout(BINARY_PATIENCE),
+                .packet_completion_timeout(BINARY_TIMEOUT),
         )
         .build_with_inner_svc(inside);
     (Router::new().fallback_service(service), io)

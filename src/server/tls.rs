@@ -99,9 +99,6 @@ struct LoadedCertificate {
 
 impl TlsCertificate {
     /// Reads a certificate and its key.
-    ///
-    /// # Errors
-    /// [`TlsError`] if they cannot be used.
     async fn open(files: TlsFiles) -> Result<Self, TlsError> {
         let contents = PemContents::read(&files).await?;
         let loaded = contents.load(&files, UnixTime::now())?;
@@ -131,7 +128,7 @@ impl TlsCertificate {
             match acceptor.accept_with(socket, limited).await {
                 Ok(stream) => TlsArrival::Encrypted(Box::new(stream)),
                 Err(error) => {
-                    // Whoever scans ports would fill the log.
+                    // A port scan would fill the log.
                     tracing::debug!(%error, "a TLS handshake failed");
                     TlsArrival::Failed
                 }
@@ -245,7 +242,7 @@ fn check_time(path: &Path, certificate: &CertificateDer<'_>, at: UnixTime) -> Re
     let parsed = ParsedCertificate::try_from(certificate).map_err(unusable)?;
     let known = ring::default_provider().signature_verification_algorithms;
     let nobody = RootCertStore::empty();
-    // Its times are checked first. Nobody is trusted here, so another error follows if they are
+    // Its times are checked first. No issuer is trusted here, so another error follows if they are
     // right.
     match verify_server_cert_signed_by_trust_anchor(&parsed, &nobody, &[], at, known.all) {
         Err(RustlsError::InvalidCertificate(
@@ -266,9 +263,6 @@ struct HangupSignals {
 
 impl HangupSignals {
     /// Takes the signal, which ends the process otherwise.
-    ///
-    /// # Errors
-    /// The system's error if it takes no handler.
     fn take() -> std::io::Result<Self> {
         #[cfg(unix)]
         {

@@ -1,5 +1,5 @@
-//! Workspace that tools may use: opened, taken if it is one of several servers that need it
-//! and cleared of files that a crash left there.
+//! Workspace that tools may use: opened, taken if several servers need it, and cleared of files
+//! that a crash left there.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const LEFT_OVER: Duration = Duration::from_secs(20);
 const TAKE_OVER_AGAIN: Duration = Duration::from_secs(1);
 
 /// Removes files that an earlier process left in the workspace by an interrupted write; and once
-/// more, for files that were too young by then to be told from those that another server writes.
+/// more, for files that were then too young to be distinguished from another server's.
 async fn clear_left_over(workspace: Workspace) {
     for pause in [Duration::ZERO, LEFT_OVER] {
         tokio::time::sleep(pause).await;
@@ -31,9 +31,6 @@ async fn clear_left_over(workspace: Workspace) {
 }
 
 /// Returns the [`ToolRegistry`] of this server, with tools for the workspace only if there is one.
-///
-/// # Errors
-/// The workspace cannot be used, or `--enable-bash` works only on another system.
 pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
     let Some(folder) = &config.workspace else { return Ok(ToolRegistry::default()) };
     // The server's own data and settings may be in it.
@@ -57,9 +54,9 @@ pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
 }
 
 impl Server {
-    /// Begins the work that needs nobody to be there. Takes the workspace that this server was
-    /// given; if another one of several has it, this one takes it later, as
-    /// [`Self::take_over_workspace`] says.
+    /// Begins the work that needs no connection. Takes the workspace that this server was given; if
+    /// another one of several has it, this one takes it later, as [`Self::take_over_workspace`]
+    /// says.
     pub(super) async fn begin_work(&self) -> Result<()> {
         self.rooms.recall_workspace().await?;
         if self.files.is_some() && self.rooms.take_workspace().await? {
@@ -80,8 +77,8 @@ impl Server {
         Ok(self.rooms.serve_workspace().await?)
     }
 
-    /// Waits until no other server of several has the workspace that this one was given, takes it,
-    /// and goes on with what was asked there. Waits for ever if there is nothing to take.
+    /// Waits until no other server has the workspace that this one was given, takes it, and goes on
+    /// with what was asked there. Waits for ever if there is nothing to take.
     pub(super) async fn take_over_workspace(&self) {
         if self.files.is_some() && !self.rooms.has_workspace_here() {
             self.rooms.await_workspace().await;

@@ -78,9 +78,6 @@ pub(super) fn layer() -> (reload::Layer<SpanLayer, Registry>, TraceHandle) {
 impl TraceHandle {
     /// Hands the spans from now on to the collector at `url`; returns `None` if there is one
     /// already.
-    ///
-    /// # Errors
-    /// [`EndpointError`] if nothing can be sent there.
     pub fn export_to(&self, url: &Url) -> Result<Option<TraceExporter>, EndpointError> {
         let wrong = || EndpointError(url.to_string());
         if self.0.with_current(Option::is_some).unwrap_or(true) {
@@ -99,9 +96,6 @@ impl TraceHandle {
 }
 
 /// Returns the address to which spans are sent for a collector.
-///
-/// # Errors
-/// [`EndpointError`] if it is no address of a collector.
 pub(super) fn collector_url(endpoint: &str) -> Result<Url, EndpointError> {
     let wrong = || EndpointError(endpoint.to_owned());
     let mut url = Url::parse(endpoint).map_err(|_| wrong())?;
@@ -161,7 +155,7 @@ impl TraceExporter {
 type LostSpans = (usize, Option<Instant>);
 
 /// Exporter that adds what OpenTelemetry cannot know of the spans, and sends them in the server's
-/// runtime. Losses are warned of now and then.
+/// runtime; warns of losses now and then.
 #[derive(Debug)]
 struct CollectorExporter {
     exporter: Arc<opentelemetry_otlp::SpanExporter>,

@@ -1,10 +1,10 @@
 //! Webhooks: waiting and resolved requests, sent to addresses that owners name.
 //!
-//! Deliveries are in the store's outbox, written in the transaction of the request. This module
-//! sends them: one after the other for each receiver, signed after
-//! <https://www.standardwebhooks.com>, tried again with growing pauses, and given up after a day,
-//! together with all later deliveries that have waited as long. Rooms never wait for deliveries. A
-//! receiver may get a delivery twice, with an equal `webhook-id`.
+//! Deliveries are in the store's outbox, written in the transaction of the request. They are sent
+//! one after the other for each receiver, signed after <https://www.standardwebhooks.com>, tried
+//! again with growing pauses, and given up after a day, together with all later deliveries that
+//! have waited as long. Rooms never wait for deliveries. A receiver may get a delivery twice, with
+//! an equal `webhook-id`.
 
 mod sending;
 
@@ -19,8 +19,8 @@ use copydesk_api::webhooks::{AddressPolicy, DeliveryOutcome, WebhookDelivery, We
 use copydesk_ids::WebhookId;
 use copydesk_rooms::clock::WallClock;
 
-/// Time after the first attempt at which gave up a delivery, in ms.
-const PATIENCE_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Time after its first attempt at which a delivery is given up, in ms.
+const GIVE_UP_AFTER_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Pauses after the first attempts, in seconds; the last one is repeated.
 const PAUSES_S: [u64; 8] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200];
 /// Pause after the store could not be read or written.
@@ -131,9 +131,9 @@ fn failed(delivery: &WebhookDelivery, at_ms: u64, error: String) -> DeliveryOutc
     let pause_s = PAUSES_S.get(tried).copied().unwrap_or(PAUSES_S[PAUSES_S.len() - 1]);
     let next_ms = at_ms + pause_s * 1_000;
     let since_ms = delivery.since_ms.unwrap_or(at_ms);
-    if next_ms.saturating_sub(since_ms) > PATIENCE_MS {
+    if next_ms.saturating_sub(since_ms) > GIVE_UP_AFTER_MS {
         // Deliveries that have waited as long behind it do not get another day.
-        DeliveryOutcome::GivenUp { before_ms: at_ms.saturating_sub(PATIENCE_MS), error }
+        DeliveryOutcome::GivenUp { before_ms: at_ms.saturating_sub(GIVE_UP_AFTER_MS), error }
     } else {
         DeliveryOutcome::Later { next_ms, error }
     }
@@ -166,7 +166,7 @@ mod tests {
             since_ms: None,
             next_ms: 0,
         };
-        let mut now_ms = 2 * PATIENCE_MS;
+        let mut now_ms = 2 * GIVE_UP_AFTER_MS;
         let before_ms = loop {
             match failed(&delivery, now_ms, "no".into()) {
                 DeliveryOutcome::Later { next_ms, .. } => {
@@ -178,8 +178,8 @@ mod tests {
                 DeliveryOutcome::Delivered => panic!("it failed"),
             }
         };
-        assert_eq!(before_ms, now_ms.saturating_sub(PATIENCE_MS));
-        let hours = (now_ms - 2 * PATIENCE_MS) / 3_600_000;
+        assert_eq!(before_ms, now_ms.saturating_sub(GIVE_UP_AFTER_MS));
+        let hours = (now_ms - 2 * GIVE_UP_AFTER_MS) / 3_600_000;
         assert!((20..=24).contains(&hours), "{hours} hours");
         assert!((12..30).contains(&delivery.attempts), "{} tries", delivery.attempts);
     }

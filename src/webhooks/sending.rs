@@ -13,8 +13,8 @@ use copydesk_approvals::ApprovalRequest;
 use copydesk_llm::http_client::http_client_builder;
 use copydesk_protocol_conversion as convert;
 
-/// Longest wait for a receiver.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Longest wait for a receiver's answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Reason why a delivery failed.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ async fn post(
         // A proxy would resolve the name again.
         .no_proxy()
         .resolve_to_addrs(host, sockets)
-        .timeout(PATIENCE)
+        .timeout(ANSWER_TIMEOUT)
         .build()
         .map_err(|_| SendError::Silent)?;
     let mut request = client.post(address.url().clone()).body(body);
