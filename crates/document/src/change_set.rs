@@ -1,12 +1,11 @@
 //! [`ChangeSet`]: the difference between two texts, with CodeMirror's exact semantics.
 //!
 //! Ported from codemirror/state `src/change.ts` (MIT, by Marijn Haverbeke and others); functions
-//! name the one they follow. Laws, for sets `A` and `B` that start at one text:
+//! name theirs. Laws, for sets `A` and `B` that start at one text:
 //!
 //! - `A.compose(B.map(A, After)) == B.compose(A.map(B, Before))` in their effect on the text;
 //! - `A.invert(text)` undoes `A`;
-//! - a set keeps adjacent changes apart on purpose (delete then insert is not a replacement:
-//!   positions map differently).
+//! - adjacent changes stay apart: delete then insert maps positions unlike a replacement.
 
 use std::ops::Range;
 
@@ -19,8 +18,7 @@ pub struct ChangeLimits {
     pub max_sections: usize,
     /// Maximum number of UTF-16 units inserted by one change set.
     pub max_inserted: usize,
-    /// Maximum length, in UTF-16 units, of the text after a change; a change that makes a longer
-    /// text shorter is permitted.
+    /// Maximum length, in UTF-16 units, of a text after a change that makes it longer.
     pub max_length: usize,
 }
 
@@ -58,8 +56,7 @@ pub enum ChangeError {
         /// Byte offset into the JSON.
         at: usize,
     },
-    /// The form is one that CodeMirror never writes: an empty section, or two neighbours it would
-    /// have joined.
+    /// The form is one that CodeMirror never writes: an empty section, or two to be joined.
     #[error("section ending at byte {at} is empty or should be joined with the one before")]
     NotCanonical {
         /// Byte offset into the JSON.
@@ -130,7 +127,6 @@ pub(super) struct ChangeSection {
 /// Value of `ins` in a section that is kept.
 pub(super) const KEEP: i32 = -1;
 
-/// Condition under which a change is joined with the section before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionJoin {
     /// Joined only if both keep, both only delete, or both only insert.
@@ -149,9 +145,6 @@ impl ChangeSet {
 
     /// Returns the set that makes all `edits`, whose positions are all of one text of `len` units
     /// (`ChangeSet.of`).
-    ///
-    /// # Errors
-    /// [`ChangeError::Position`] if an edit is outside the text.
     pub fn of<'a>(
         len: usize,
         edits: impl IntoIterator<Item = &'a TextEdit>,
@@ -190,7 +183,6 @@ impl ChangeSet {
         self.sections.iter().map(|section| section.new_len() as usize).sum()
     }
 
-    /// Returns the number of inserted UTF-16 units.
     pub(super) fn inserted_units(&self) -> usize {
         self.sections.iter().map(|section| usize::try_from(section.ins).unwrap_or(0)).sum()
     }
@@ -227,9 +219,6 @@ impl ChangeSet {
     }
 
     /// Returns the set that turns the changed text back into `before` (`ChangeSet.invert`).
-    ///
-    /// # Errors
-    /// [`ChangeError`] if the set is not for `before`.
     pub fn invert(&self, before: &Text) -> Result<Self, ChangeError> {
         self.starts_from(before.len())?;
         let (mut sections, mut inserted) = (Vec::with_capacity(self.sections.len()), String::new());
@@ -291,7 +280,6 @@ impl ChangeSet {
         })
     }
 
-    /// Checks that the set is for a text of `text` units.
     pub(super) fn starts_from(&self, text: usize) -> Result<(), ChangeError> {
         let change = self.len();
         if change == text { Ok(()) } else { Err(ChangeError::LengthMismatch { change, text }) }

@@ -5,9 +5,6 @@ use super::cursor::SectionCursor;
 
 impl ChangeSet {
     /// Returns the set that does `self` and then `next`.
-    ///
-    /// # Errors
-    /// [`ChangeError::LengthMismatch`] unless `next` starts where `self` ends.
     pub fn compose(&self, next: &Self) -> Result<Self, ChangeError> {
         next.starts_from(self.new_len())?;
         match (self.is_empty(), next.is_empty()) {

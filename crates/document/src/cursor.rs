@@ -1,5 +1,4 @@
-//! Cursor over the sections of a change set, piece by piece (`SectionIter` in codemirror/state
-//! `change.ts`).
+//! Cursor over the sections of a change set (`SectionIter` in codemirror/state `change.ts`).
 
 use super::change_set::{ChangeError, ChangeSection, ChangeSet, KEEP};
 use super::text::PositionError;
@@ -45,7 +44,6 @@ impl<'a> SectionCursor<'a> {
         self.ins == END
     }
 
-    /// Moves to the next section.
     pub fn next(&mut self) {
         self.off = 0;
         self.text_off = 0;
@@ -63,7 +61,6 @@ impl<'a> SectionCursor<'a> {
         if self.ins < 0 { self.len } else { self.ins.cast_unsigned() }
     }
 
-    /// Returns all the text this section inserts.
     pub fn text(&self) -> &'a str {
         self.text
     }
@@ -79,9 +76,6 @@ impl<'a> SectionCursor<'a> {
     }
 
     /// Moves over `len` units of the new text and returns the text this section inserts there.
-    ///
-    /// # Errors
-    /// [`ChangeError::Position`] if `len` ends within a surrogate pair of the inserted text.
     pub fn forward_new(&mut self, len: u32) -> Result<&'a str, ChangeError> {
         if self.ins == KEEP {
             self.forward(len);

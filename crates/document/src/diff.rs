@@ -1,23 +1,13 @@
-//! Differences between two texts as changes that a person accepts one at a time: blocks, then
-//! sentences, then words.
+//! Differences between two texts as changes that a person accepts one at a time.
 //!
-//! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal
-//! anchor the rest; the text between them is cut into sentences (`sentence_ends`), aligned by
-//! likeness, and each pair is compared word by word. The unit of decision is the sentence: one that
-//! has only corrections gives a [`HunkDraft`] for each of them (`corrections`), any other one gives
-//! a single one, with a part for each changed place. Sentences that split, merge or change places
-//! are one hunk (`clusters`), and so are changes that read only together (`dependents`). Changes
-//! are never joined across the end of a paragraph, except that words removed in one place and put
-//! in at another are one hunk, of kind `moved` (`moves`). A paragraph that becomes several, such as
-//! a list, is one change (`reshaped`), and so is a heading with its paragraph, if both are new or
-//! both removed (`neighbours`). Any other new paragraph is one, and so is one that is removed; a
-//! very long one is several, cut at the ends of sentences (`split_paragraphs`). A very long
-//! sentence is cut at the best places there are (`split_points`). At the end, changes that share a
-//! structure of Markdown, such as the marks of a code block, are joined (`structure`).
+//! Equal blocks (paragraphs, headings, list items, lines of code) anchor the rest; the text between
+//! them is cut into sentences (`sentence_ends`), aligned by likeness, and compared word by word.
+//! The unit of decision is the sentence, or each correction in it (`corrections`); changes that
+//! read only together are one (`clusters`, `dependents`, `structure`), and so are both places of a
+//! move (`moves`).
 //!
-//! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result of
-//! long texts depend on the clock, so compute it once and store it. Long texts take milliseconds:
-//! run it on a blocking thread.
+//! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result of long
+//! texts depend on the clock, so compute it once and store it, on a blocking thread.
 
 mod align;
 mod assemble;
@@ -56,16 +46,14 @@ pub use word_edits::word_edits;
 /// Changes so far of a text that is still being written, given by [`diff_so_far`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialDraft {
-    /// Hunks up to the last complete block. They can still change: later text may show that a block
-    /// became another one.
+    /// Hunks up to the last complete block; later text may show that a block became another one.
     pub hunks: Vec<HunkDraft>,
     /// Number of complete blocks (paragraphs, headings, list items, lines of code).
     pub blocks: usize,
 }
 
-/// Returns the changes that turn `old` into a text that begins with `written`.
-///
-/// The last block may still grow and is left out; the rest of `old` does not count as removed.
+/// Returns the changes that turn `old` into a text that begins with `written`. The last block may
+/// still grow and is left out; the rest of `old` does not count as removed.
 pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> PartialDraft {
     let blocks = blocks::blocks(written);
     let Some(last) = blocks.last() else { return PartialDraft::default() };
@@ -98,8 +86,8 @@ pub fn diff(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     diff_between("", (old, new), "", limits)
 }
 
-/// Returns the changes as [`diff`] does, where `old` is a part of a document, between `before` and
-/// `after`. Positions are of `old`.
+/// Returns the changes as [`diff`] does, where `old` is between `before` and `after` in a document.
+/// Positions are of `old`.
 pub fn diff_between(
     before: &str,
     (old, new): (&str, &str),
@@ -113,8 +101,7 @@ pub fn diff_between(
     structure::joined(place, new, halves.joined())
 }
 
-/// Returns the changes as [`diff`] does, but words that move are removed by one hunk and put in by
-/// another, so that all parts are in order.
+/// Returns the changes as [`diff`] does, but all parts in order: words that move are two hunks.
 pub fn diff_in_order(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     let place = split_paragraphs::SplitContext { before: "", old, after: "" };
     structure::joined(place, new, cut_long(place, new, compared(old, new, limits)))
@@ -146,7 +133,7 @@ pub(super) fn token_gaps<'t>(
 }
 
 /// Returns the changes as [`diff_in_order`] does, with every added or removed paragraph in one
-/// piece, however long it is.
+/// piece.
 pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     let place = split_paragraphs::SplitContext { before: "", old, after: "" };
     structure::joined(place, new, compared(old, new, limits))

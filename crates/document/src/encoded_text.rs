@@ -1,4 +1,4 @@
-//! Encoded form of a text, which everybody who opens the document at one version shares.
+//! Encoded form of a text, which all who open the document at one version share.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -32,12 +32,10 @@ enum Form {
 }
 
 impl Form {
-    /// Returns the form that is encoded each time it is sent.
     fn of(text: &Text) -> Self {
         Self::Text(text.clone())
     }
 
-    /// Returns the form that is encoded once.
     fn kept(text: &Text) -> Self {
         let form = Self::of(text);
         to_raw_value(&form).map_or(form, |json| Self::Json(Arc::new(json)))
@@ -73,23 +71,21 @@ impl fmt::Debug for EncodedText {
     }
 }
 
-/// Form and hash of one state of a text, each empty until somebody needs it: who only catches up
-/// needs no form.
+/// Form and hash of one state of a text, each empty until it is needed.
 #[derive(Default)]
 struct SharedEncoding {
     form: OnceLock<Form>,
     hash: OnceLock<Arc<str>>,
 }
 
-/// Place for the [`EncodedText`] of one state of a text. It is empty until somebody needs it.
+/// Place for the [`EncodedText`] of one state of a text, empty until it is needed.
 ///
-/// The clone of a text has none: who keeps an old text, such as a run, does not keep its encoded
+/// The clone of a text has none: a holder of an old text, such as a run, does not keep its encoded
 /// form too.
 #[derive(Default)]
 pub(super) struct EncodingCache(Option<Arc<SharedEncoding>>);
 
 impl EncodingCache {
-    /// Empties the place, because the text changes.
     pub(super) fn clear(&mut self) {
         self.0 = None;
     }
@@ -108,8 +104,8 @@ impl fmt::Debug for EncodingCache {
 }
 
 impl Text {
-    /// Returns a clone that is to be sent. All that are made this way until the text changes share
-    /// one encoded form and one hash, if the text is long.
+    /// Returns a clone to be sent. All such clones until the text changes share one encoded form
+    /// and one hash, if the text is long.
     #[must_use]
     pub fn share(&mut self) -> Self {
         let mut shared = self.clone();
@@ -119,8 +115,7 @@ impl Text {
         shared
     }
 
-    /// Returns the encoded form; computes it unless another clone already has
-    /// ([`share`](Self::share)).
+    /// Returns the encoded form, computed once for all clones ([`share`](Self::share)).
     pub fn encoded(&self) -> EncodedText {
         let form = match &self.encoding.0 {
             Some(shared) => shared.form.get_or_init(|| Form::kept(self)).clone(),
@@ -129,8 +124,7 @@ impl Text {
         EncodedText { form, hash: self.shared_hash() }
     }
 
-    /// Returns the [`hash`](Self::hash); computes it unless another clone already has
-    /// ([`share`](Self::share)).
+    /// Returns the [`hash`](Self::hash), computed once for all clones ([`share`](Self::share)).
     pub fn shared_hash(&self) -> Arc<str> {
         match &self.encoding.0 {
             Some(shared) => Arc::clone(shared.hash.get_or_init(|| self.hash().into())),

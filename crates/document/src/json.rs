@@ -16,9 +16,6 @@ use super::text::utf16_len;
 
 impl ChangeSet {
     /// Parses a change set that came from outside.
-    ///
-    /// # Errors
-    /// [`ChangeError`] if the JSON is no canonical change set or exceeds `limits`.
     pub fn parse(json: &str, limits: &ChangeLimits) -> ChangeResult<Self> {
         let mut set = Self::default();
         set.parse_into(json, limits)?;
@@ -93,10 +90,9 @@ impl ChangeSet {
     }
 }
 
-/// A change in one place, as made by typing. Parsed without copying where possible, because nearly
-/// every change is one.
+/// Change in one place, as made by typing: nearly every change is one. Parsed without copying where
+/// possible.
 pub(super) struct TypedChange<'a> {
-    /// Length of the text before the change.
     pub len: usize,
     /// Replaced range, in UTF-16 units.
     pub range: Range<usize>,
@@ -107,8 +103,8 @@ pub(super) struct TypedChange<'a> {
 }
 
 impl<'a> TypedChange<'a> {
-    /// Parses `json` if it is a change in one place exactly as CodeMirror writes it; `None` says
-    /// nothing about whether other JSON is valid.
+    /// Parses `json` if it is a change in one place exactly as CodeMirror writes it; otherwise it
+    /// may still be valid.
     #[inline]
     pub fn read(json: &'a str) -> Option<Self> {
         let mut reader = JsonReader::new(json);

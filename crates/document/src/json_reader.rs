@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::change_set::{ChangeError, ChangeSection, KEEP, MAX_UNITS};
 use super::text::utf16_len;
 
-/// Digits of the greatest length.
 const MAX_DIGITS: usize = 10;
 
 /// Position in the JSON: a byte offset at a character boundary.
@@ -28,11 +27,6 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a section and appends its inserted text to `inserted`.
-    ///
-    /// # Errors
-    /// [`ChangeError::Malformed`] with the place where something else stands,
-    /// [`ChangeError::NotCanonical`] for one empty line, [`ChangeError::TooLong`] beyond the
-    /// longest text; those of a line.
     pub fn section(&mut self, inserted: &mut String) -> Result<ChangeSection, ChangeError> {
         if !self.take(b'[') {
             return Ok(ChangeSection { len: self.number()?, ins: KEEP, bytes: 0 });
@@ -107,7 +101,6 @@ impl<'a> JsonReader<'a> {
         Some(&self.json[start..self.at - 1])
     }
 
-    /// Reads the length of a range that is kept, which is never 0.
     #[inline]
     pub fn kept(&mut self) -> Option<u32> {
         match self.digits() {
@@ -188,9 +181,6 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Checks that nothing but white space is left.
-    ///
-    /// # Errors
-    /// [`ChangeError::Malformed`] if something follows.
     pub fn end(&mut self) -> Result<(), ChangeError> {
         self.skip_space();
         if self.is_done() {
@@ -201,21 +191,15 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Moves over `byte`, after white space.
-    ///
-    /// # Errors
-    /// [`ChangeError::Malformed`], saying that `expected` is missing, if something else stands
-    /// there.
     pub fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), ChangeError> {
         if self.take(byte) { Ok(()) } else { Err(ChangeError::Malformed { at: self.at, expected }) }
     }
 
-    /// Reads `byte` if it is next after white space.
     pub fn take(&mut self, byte: u8) -> bool {
         self.skip_space();
         self.next(byte).is_some()
     }
 
-    /// Reads `byte` if it is the very next one.
     #[inline]
     pub fn next(&mut self, byte: u8) -> Option<()> {
         (self.json.as_bytes().get(self.at) == Some(&byte)).then(|| self.at += 1)

@@ -1,5 +1,5 @@
-//! Text and its changes. Pure: no disk and no task, and no clock except for the optional deadline
-//! of a diff.
+//! Text and its changes. No input or output, and no clock except for the optional deadline of a
+//! diff.
 //!
 //! Positions are UTF-16 code units, as in a browser; ranges are half-open, `[from, to)`; a line
 //! break is `\n`, one unit. [`Text`] holds the words, [`ChangeSet`] describes a change of them, and
@@ -85,8 +85,7 @@ pub enum PushError {
         /// Budget of the push, in steps; see [`RebaseBudget`].
         budget: u64,
     },
-    /// The push has more updates than the log is sure to hold, so not all of them could be
-    /// broadcast.
+    /// The push has more updates than the log is sure to hold, which could not all be broadcast.
     #[error("a push has at most {most} updates")]
     TooMany {
         /// Maximum number of updates of a push.
@@ -100,8 +99,7 @@ pub enum PushError {
         /// Error in the update.
         source: ChangeError,
     },
-    /// An update is not equal to the one that was committed for this client in its place: the
-    /// client lost track.
+    /// An update differs from the one that was committed for this client in its place.
     #[error("update {index} is not the one that was committed for this client")]
     NotTheSame {
         /// Index of the update in the push, from 0.
@@ -118,9 +116,6 @@ pub struct Document {
 
 impl Update {
     /// Parses the change from its JSON.
-    ///
-    /// # Errors
-    /// [`ChangeError`] if the JSON is no change set.
     pub fn change_set(&self) -> Result<ChangeSet, ChangeError> {
         ChangeSet::parse(&self.changes, &ChangeLimits::NONE)
     }
@@ -228,8 +223,8 @@ impl Document {
         })
     }
 
-    /// Commits a single update that is a [`TypedChange`] of the newest version, without the general
-    /// rebase. Returns `false` and changes nothing if it is not one, or if it is invalid.
+    /// Commits a single [`TypedChange`] of the newest version, without the general rebase. Returns
+    /// `false` and changes nothing if it is not one, or if it is invalid.
     fn push_typed(
         &mut self,
         base: Version,

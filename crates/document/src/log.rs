@@ -30,10 +30,8 @@ pub(super) struct UpdateLog {
     limits: TailLimits,
 }
 
-/// Up to [`BLOCK_UPDATES`] updates, one after the other.
 #[derive(Clone, Debug, Default)]
 struct LogBlock {
-    /// Version before the block's first update.
     start: Version,
     json: String,
     entries: Vec<LogEntry>,
@@ -45,7 +43,6 @@ struct LogEntry {
     /// End of the update's JSON in the block, in bytes; the JSON begins where the previous entry's
     /// ends.
     end: usize,
-    /// Index into the authors of the block.
     author: u32,
 }
 
@@ -64,22 +61,18 @@ pub(super) struct LoggedUpdate<'a> {
 }
 
 impl UpdateLog {
-    /// Creates an empty log that begins at `start`.
     pub fn new(start: Version, limits: TailLimits) -> Self {
         Self { start, end: start, blocks: VecDeque::new(), bytes: 0, limits }
     }
 
-    /// Returns the version before the oldest update in the log.
     pub fn start(&self) -> Version {
         self.start
     }
 
-    /// Returns the version after the newest update.
     pub fn end(&self) -> Version {
         self.end
     }
 
-    /// Returns the limits of the log.
     pub fn limits(&self) -> TailLimits {
         self.limits
     }
@@ -126,7 +119,6 @@ impl UpdateLog {
         }
     }
 
-    /// Adds an update.
     pub fn append(&mut self, client: &ClientId, origin: Option<&str>, changes: &str) {
         if self.blocks.back().is_none_or(LogBlock::is_full) {
             self.begin_block();
@@ -173,7 +165,6 @@ impl LogBlock {
         self.entries.len() >= BLOCK_UPDATES || self.json.len() >= BLOCK_BYTES
     }
 
-    /// Returns the version after the block's last update.
     fn end(&self) -> Version {
         self.start.plus(self.entries.len())
     }

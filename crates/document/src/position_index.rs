@@ -8,8 +8,7 @@ use super::map_options::InsertSide;
 /// Sections between two marks: a lookup walks at most so many and finds the mark by binary search.
 const SPACING: usize = 32;
 
-/// Index of a [`ChangeSet`], so that mapping many positions does not walk all its sections for
-/// each.
+/// Index of a [`ChangeSet`], for mapping many positions without walking all sections for each.
 #[derive(Clone, Debug)]
 pub struct PositionIndex<'a> {
     change: &'a ChangeSet,
@@ -17,7 +16,6 @@ pub struct PositionIndex<'a> {
     marks: Vec<IndexMark>,
 }
 
-/// Start of a section, in the old text and in the new one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IndexMark {
     pub section: usize,

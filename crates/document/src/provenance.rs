@@ -1,17 +1,11 @@
-//! Provenance: the author of every range of a text, tracked through its updates.
+//! Provenance: the author of every range of a text, computed from the log on demand
+//! ([`ProvenanceReplay`]).
 //!
-//! The log with its authors and origins is authoritative; provenance is computed from it on demand
-//! ([`ProvenanceReplay`]), so that typing costs nothing extra. The rules:
-//!
-//! - Words belong to the person who typed them, dated to the minute. Words of an accepted request
-//!   belong to the AI, with the request, the hunk and the person who accepted it.
-//! - Deleting and moving past words changes nothing about the words that stay: spans are trimmed,
-//!   split and joined again.
-//! - **Words that come back belong to their earlier author.** Undoing an accept, and restoring an
-//!   old version, put back words that had been there; such an update says so
-//!   ([`PlacementOrigin::Stood`]), and the words never become the undoer's. The update states this;
-//!   equal text is not a reason to guess it: a person who types another's words again has written
-//!   them.
+//! Words belong to the person who typed them, dated to the minute, or, if their request was
+//! accepted, to the AI. **Words that come back belong to their earlier author:** undoing an accept,
+//! and restoring an old version, put back words that had been there, as such an update states
+//! ([`PlacementOrigin::Stood`]). Equal text is not a reason to guess it: a person who types
+//! another's words again has written them.
 
 mod replay;
 mod runs;
@@ -79,7 +73,7 @@ pub struct UpdatePlacements {
     /// Author of the words as an imported file names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_author: Option<String>,
-    /// `true` if nobody was asked.
+    /// `true` if no one was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
     /// Rule that accepted, in the author's place.
@@ -155,7 +149,6 @@ pub struct Provenance {
     numbers: HashMap<SpanSource, u32>,
 }
 
-/// Stored form of [`Provenance`]: lengths and sources.
 #[derive(Serialize, Deserialize)]
 struct StoredSources {
     sources: Vec<SpanSource>,
@@ -211,14 +204,10 @@ impl Provenance {
             });
             kept.runs.push((len, number));
         }
-        // Strings and numbers can always be written.
         serde_json::to_string(&kept).unwrap_or_default()
     }
 
     /// Reads the JSON that [`Self::to_json`] wrote.
-    ///
-    /// # Errors
-    /// [`serde_json::Error`] if the JSON is malformed or a run has an unknown source.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         let StoredSources { sources, runs } = serde_json::from_str(json)?;
         let mut read = Self::default();

@@ -1,8 +1,8 @@
 //! Finds quotations in a text whose characters look like those of the text but are others.
 //!
 //! Models quote with `'` and plain spaces where a text has `’` and no-break spaces, or compose
-//! letters differently. The exact words come first; only where they are not in the text, a passage
-//! that differs in nothing that people see counts, and only if it is the only one.
+//! letters differently. Only where the exact words are not in the text, a passage that differs in
+//! nothing that people see counts, if it is the only one.
 
 mod folding;
 mod nearest;
@@ -138,12 +138,11 @@ fn place(old: &FoldedText, now: &FoldedText, gone: &Range<usize>) -> Option<(usi
     Some((now.start(from)?, now.end(to)?))
 }
 
-/// Returns the words of a text at their places.
 fn words<'t>(text: &'t str, tokens: &[Range<usize>]) -> Vec<&'t str> {
     tokens.iter().map(|token| &text[token.clone()]).collect()
 }
 
-/// Cuts a text into words and single other characters. Accents stay with their letters. Ranges in
+/// Cuts a text into words, accents with their letters, and single other characters. Ranges in
 /// bytes.
 fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut tokens: Vec<Range<usize>> = Vec::new();
@@ -162,13 +161,12 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
     tokens
 }
 
-/// Returns the bytes of a range of tokens.
 fn bytes(tokens: &[Range<usize>], range: &Range<usize>, len: usize) -> Range<usize> {
     let start = |index: usize| tokens.get(index).map_or(len, |token| token.start);
     start(range.start)..start(range.end)
 }
 
-/// Returns two ranges without the characters that both begin and end with. Accents stay with their
+/// Returns two ranges without the characters that both begin and end with, accents with their
 /// letters.
 fn trimmed<'t>(
     old: &'t str,
@@ -194,18 +192,15 @@ fn trimmed<'t>(
     (inner(&ones, gone.start), inner(&others, added.start))
 }
 
-/// Passage that is most like a quotation that is not in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NearestPassage {
-    /// Range in bytes.
     range: Range<usize>,
     /// Difference, if it is the only one.
     differs: Option<&'static str>,
 }
 
 /// Returns a sentence about a quotation that is not in the range `within` of `text` (in bytes) as
-/// it was given: the nearest passage, or the passages that look like it. Empty if nothing is like
-/// it.
+/// it was given: the nearest passage, or the passages that look like it.
 pub fn hint(text: &str, within: Range<usize>, quoted: &str, folding: Folding) -> String {
     let (start, part) = (within.start, &text[within]);
     if let QuotationPlace::Several(found) = find(part, quoted, folding) {
@@ -221,7 +216,6 @@ pub fn hint(text: &str, within: Range<usize>, quoted: &str, folding: Folding) ->
     let line = lines(text, [start + range.start]);
     let mut sentence = format!("The nearest passage, {line}, reads {}", shown(&part[range]));
     if let Some(differs) = differs {
-        // Writing to a string cannot fail.
         let _ = write!(sentence, " and differs in {differs}");
     }
     sentence
@@ -260,7 +254,6 @@ pub fn lines(text: &str, places: impl IntoIterator<Item = usize>) -> String {
     format!("{noun} {}{more}", named.join(", "))
 }
 
-/// Returns the beginning of a passage in quotation marks, with invisible characters escaped.
 fn shown(passage: &str) -> String {
     let short: String = passage.chars().take(SHOWN_CHARS).collect();
     let more = if short.len() < passage.len() { "…" } else { "" };

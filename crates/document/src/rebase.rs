@@ -26,7 +26,6 @@ impl RebaseBudget {
     pub const UNLIMITED: Self = Self { steps: u64::MAX };
 }
 
-/// Remaining steps of a budget.
 struct StepsLeft {
     budget: RebaseBudget,
     left: u64,
@@ -75,7 +74,6 @@ pub(super) fn rebase<'a>(
     Ok(pending)
 }
 
-/// One missed update, and buffers that are reused for the next.
 #[derive(Default)]
 struct RebaseStep {
     over: ChangeSet,
@@ -123,7 +121,6 @@ impl RebaseStep {
     }
 }
 
-/// Parses the updates; the limits hold for all of them together.
 fn parse(
     updates: &[IncomingUpdate<'_>],
     limits: &ChangeLimits,

@@ -93,15 +93,11 @@ impl Text {
     }
 
     /// Returns the text of a range of UTF-16 units.
-    ///
-    /// # Errors
-    /// [`PositionError`] if the range is outside the text or splits a surrogate pair.
     pub fn slice(&self, range: Range<usize>) -> Result<String, PositionError> {
         let chars = self.chars_in(range.start, range.end)?;
         Ok(self.rope.slice(chars).to_string())
     }
 
-    /// Returns the pieces of the text, in order.
     pub(super) fn chunks(&self) -> impl Iterator<Item = &str> {
         self.rope.chunks()
     }
@@ -213,13 +209,11 @@ impl BmpRange {
         (self.from..=self.to).contains(&at)
     }
 
-    /// Converts a range to characters, if all of it is inside.
     fn chars(self, range: &Range<usize>) -> Option<Range<usize>> {
         let inside = self.from <= range.start && range.start <= range.end && range.end <= self.to;
         inside.then(|| range.start - self.pairs..range.end - self.pairs)
     }
 
-    /// Updates the range after a change that begins in it.
     fn replace(&mut self, range: Range<usize>, insert: &str, units: usize) {
         // Equal numbers of units and bytes mean ASCII.
         if units < insert.len() && insert.contains(needs_pair) {

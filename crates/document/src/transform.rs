@@ -1,5 +1,4 @@
-//! Mapping of changes and positions over other changes: B over A with CodeMirror's tie-breaks,
-//! positions with a side.
+//! Mapping of changes and positions over other changes, with CodeMirror's tie-breaks.
 
 use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
@@ -9,9 +8,6 @@ use super::position_index::IndexMark;
 impl ChangeSet {
     /// Maps this change over `over`, which starts at the same text: the result applies to the text
     /// after `over`.
-    ///
-    /// # Errors
-    /// [`ChangeError::LengthMismatch`] unless both start from texts of one length.
     pub fn map(&self, over: &Self, order: MapOrder) -> Result<Self, ChangeError> {
         let mut mapped = Self::default();
         self.map_into(over, order, &mut mapped)?;

@@ -1,4 +1,4 @@
-//! Characters that people do not see, or that change the order in which others are shown. Pure.
+//! Characters that people do not see, or that change the order in which others are shown.
 //!
 //! Emoji and several scripts need joiners and variation selectors; there they are no reason for a
 //! warning. Everywhere else they can hide text, which models read and people do not.
@@ -63,15 +63,12 @@ const JOINED_SCRIPTS: [(char, char); 12] = [
 
 /// Characters that have standardised variants, and the selectors for them.
 const VARIANTS: [(char, char, char, char); 9] = [
-    // Mathematical signs.
     ('\u{2200}', '\u{22ff}', '\u{fe00}', '\u{fe00}'),
     ('\u{2a00}', '\u{2aff}', '\u{fe00}', '\u{fe00}'),
-    // Chinese and Japanese punctuation, at the corner or in the middle of its square.
     ('\u{3001}', '\u{3002}', '\u{fe00}', '\u{fe01}'),
     ('\u{ff01}', '\u{ff1f}', '\u{fe00}', '\u{fe01}'),
     ('\u{1000}', '\u{109f}', '\u{fe00}', '\u{fe00}'),
     ('\u{1820}', '\u{18aa}', '\u{180b}', '\u{180f}'),
-    // Ideographs.
     ('\u{3400}', '\u{9fff}', '\u{e0100}', '\u{e01ef}'),
     ('\u{f900}', '\u{faff}', '\u{e0100}', '\u{e01ef}'),
     ('\u{20000}', '\u{3ffff}', '\u{e0100}', '\u{e01ef}'),

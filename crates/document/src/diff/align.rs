@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::blocks::{BlockKind, DiffUnit};
 use super::words::{TokenKind, WordBag, WordToken, bag, weight};
 
-/// Consecutive old units that became consecutive new ones: either run may be empty. Indices into
-/// the two lists of units.
+/// Consecutive old units that became consecutive new ones, as indices; either run may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnitSwap {
     pub old: Range<usize>,
@@ -14,7 +13,6 @@ pub(super) struct UnitSwap {
 }
 
 impl UnitSwap {
-    /// Returns the units before and after.
     pub fn units<'a>(&self, sides: UnitLists<'a>) -> (&'a [WordedUnit], &'a [WordedUnit]) {
         (&sides.old[self.old.clone()], &sides.new[self.new.clone()])
     }
@@ -33,7 +31,6 @@ const MOST_FOR_ONE: usize = 3;
 /// linear).
 const CELLS: usize = 60_000;
 
-/// A unit with its words.
 pub(super) struct WordedUnit {
     pub unit: DiffUnit,
     pub tokens: Vec<WordToken>,
@@ -53,7 +50,6 @@ impl WordedUnit {
         Self { unit, tokens, body_end, bag, weight }
     }
 
-    /// Returns the white space behind the text, in bytes.
     pub fn gap(&self) -> Range<usize> {
         self.body_end..self.unit.range.end
     }
@@ -73,8 +69,8 @@ impl WordedUnit {
         self.unit.kind == other.unit.kind
     }
 
-    /// Returns `true` if most words of this sentence are in the longer one, which is in the same
-    /// kind of block.
+    /// Returns `true` if most words of this sentence are in the longer one, in the same kind of
+    /// block.
     fn is_piece_of(&self, whole: &Self) -> bool {
         self.unit.kind == BlockKind::Prose
             && whole.unit.kind == BlockKind::Prose
@@ -119,7 +115,6 @@ pub(super) fn common(a: &[(u32, u32)], b: &[(u32, u32)], mut found: impl FnMut(u
     shared
 }
 
-/// Two lists of units and their texts.
 #[derive(Clone, Copy)]
 pub(super) struct UnitLists<'a> {
     pub old_text: &'a str,
@@ -192,9 +187,9 @@ fn with_pieces(
 }
 
 /// Aligns units without a likeness. Within a paragraph, sentences are replaced by those that stand
-/// in their place. Other units are replaced one by one as long as their kinds fit and the white
-/// space behind them is equal, from the front and from the back, so that the start and the end of a
-/// paragraph stay where they are. Units between them are removed and added.
+/// in their place. Other units are replaced one by one, from the front and from the back, as long
+/// as their kinds fit and the white space behind them is equal. Units between them are removed and
+/// added.
 fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<UnitSwap>) {
     let count = o.len().min(n.len());
     if is_same_place(sides, &o, &n) && o.len().max(n.len()) <= MOST_FOR_ONE * count {

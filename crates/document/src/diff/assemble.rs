@@ -1,5 +1,4 @@
-//! Conversion of changes to hunks: space goes with the words it belongs to, and bytes become UTF-16
-//! units.
+//! Conversion of changes to hunks: space goes with its words, and bytes become UTF-16 units.
 
 use super::dependents::with_dependents;
 use super::draft::{DraftPart, HunkDraft};
@@ -35,7 +34,6 @@ pub(super) fn drafts(old: &str, new: &str, hunks: Vec<ByteHunk>) -> Vec<HunkDraf
     drafts
 }
 
-/// Returns the hunks without the parts that change nothing.
 fn without_equal(old: &str, new: &str, mut hunks: Vec<ByteHunk>) -> Vec<ByteHunk> {
     for hunk in &mut hunks {
         hunk.parts.retain(|part| old[part.old.clone()] != new[part.new.clone()]);
@@ -93,7 +91,6 @@ fn lines_joined(hunks: Vec<ByteHunk>) -> Vec<ByteHunk> {
     joined
 }
 
-/// Returns the two sides without the space they have in common at their ends.
 fn trimmed(old: &str, new: &str, change: &ByteChange) -> ByteChange {
     let (mut o, mut n) = (change.old.clone(), change.new.clone());
     let (gone, come) = (&old[o.clone()], &new[n.clone()]);

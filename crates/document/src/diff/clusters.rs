@@ -84,12 +84,10 @@ fn moving(sides: UnitLists, swaps: &[UnitSwap]) -> Vec<bool> {
     (0..swaps.len()).map(is_moved).collect()
 }
 
-/// Returns one change that covers all from `first` to `last`.
 fn covering(first: &UnitSwap, last: &UnitSwap) -> UnitSwap {
     UnitSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }
 
-/// Returns `true` if sentences are only removed, or only added.
 fn is_whole(swap: &UnitSwap) -> bool {
     swap.old.is_empty() || swap.new.is_empty()
 }
@@ -216,7 +214,6 @@ fn words_of<'a>(text: &'a str, units: &[WordedUnit]) -> Vec<Cow<'a, str>> {
     words
 }
 
-/// Returns the words that are in both sorted lists.
 fn shared<'a>(left: &[Cow<'a, str>], right: &[Cow<'a, str>]) -> Vec<Cow<'a, str>> {
     let mut right = right.iter().peekable();
     let is_in_both = |word: &&Cow<'a, str>| {
@@ -226,7 +223,6 @@ fn shared<'a>(left: &[Cow<'a, str>], right: &[Cow<'a, str>]) -> Vec<Cow<'a, str>
     left.iter().filter(is_in_both).cloned().collect()
 }
 
-/// Returns the length of words together, in bytes.
 fn length(words: &[Cow<str>]) -> usize {
     words.iter().map(|it| it.len()).sum()
 }

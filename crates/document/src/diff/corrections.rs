@@ -14,8 +14,8 @@ const MOST_WORDS: usize = 2;
 /// Most letters of a word that a correction may add or remove, such as an article.
 const SMALL: usize = 3;
 
-/// Most letters of words that a correction may exchange although they look different, such as `of`
-/// for `have`.
+/// Most letters of words that a correction may exchange although they look different: `of` for
+/// `have`.
 const SHORT: usize = 5;
 
 /// Small words that are longer than [`SMALL`].
@@ -34,7 +34,6 @@ const AUXILIARIES: &[&str] = &[
 /// Most words between an auxiliary and its verb, such as `never`.
 const MOST_ADVERBS: usize = 2;
 
-/// Two sentences as words: texts and tokens.
 #[derive(Clone, Copy)]
 pub(super) struct Wording<'a> {
     pub old: (&'a str, &'a [WordToken]),
@@ -196,7 +195,6 @@ fn is_small(word: &str) -> bool {
     word.chars().count() <= SMALL || SMALL_WORDS.contains(&word)
 }
 
-/// Returns the letters and digits of words, without spaces and marks.
 fn letters(words: &[String]) -> Vec<char> {
     words.iter().flat_map(|it| it.chars()).filter(|c| c.is_alphanumeric()).collect()
 }

@@ -1,7 +1,6 @@
 //! Sentences and paragraphs that moved past one that was rewritten. An alignment in order keeps one
-//! of the two in place, and the other one is removed and added. Where the rewritten one would be
-//! those, the one that moved is removed and added instead: it is found again as a move (`moves`),
-//! and the other one changes in its place.
+//! of the two in place and removes and adds the other one. Here that is the one that moved: it is
+//! found again as a move (`moves`), and the rewritten one changes in its place.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -206,7 +205,6 @@ impl Crossing {
             }
     }
 
-    /// Returns the ranges of all units, before and after.
     fn all(&self) -> UnitSwap {
         let hull = |a: &Range<usize>, b: &Range<usize>| a.start.min(b.start)..a.end.max(b.end);
         UnitSwap {

@@ -1,5 +1,4 @@
-//! Neighbours that read well only together: one without the other would leave a doubled word or a
-//! missing space.
+//! Neighbours that read well only together, or else leave a doubled word or a missing space.
 
 use super::draft::HunkKind;
 use super::pipeline::{Adjacency, ByteHunk};
@@ -22,7 +21,6 @@ pub(super) fn with_dependents(old: &str, new: &str, hunks: Vec<ByteHunk>) -> Vec
     joined
 }
 
-/// Joins the last two hunks.
 fn join_last(hunks: &mut Vec<ByteHunk>) {
     let Some(other) = hunks.pop() else { return };
     let Some(hunk) = hunks.last_mut() else { return };
@@ -71,11 +69,9 @@ fn clash(old: &str, new: &str, left: &ByteHunk, right: &ByteHunk) -> bool {
             > flaws(&left_old, between, &right_old).max(flaws(&left_new, between, &right_new))
 }
 
-/// Words on either side of the place where two changes meet that can read badly there: one that is
-/// joined with a word of the other side, and the one beside it.
+/// Words on either side of the place where two changes meet that can read badly there.
 const MEETING_WORDS: usize = 2;
 
-/// Returns the last [`MEETING_WORDS`] of a text, with the space before them.
 fn last_words(text: &str) -> &str {
     let mut words = 0;
     let mut is_word = false;
@@ -89,7 +85,6 @@ fn last_words(text: &str) -> &str {
     text
 }
 
-/// Returns the first [`MEETING_WORDS`] of a text, with the space behind them.
 fn first_words(text: &str) -> &str {
     let mut words = 0;
     let mut is_word = false;
@@ -103,12 +98,10 @@ fn first_words(text: &str) -> &str {
     text
 }
 
-/// Returns the end of a text, of about `length` bytes.
 fn tail(text: &str, length: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(length))..]
 }
 
-/// Returns the start of a text, of about `length` bytes.
 fn head(text: &str, length: usize) -> &str {
     &text[..text.floor_char_boundary(length)]
 }

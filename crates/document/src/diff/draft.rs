@@ -71,8 +71,7 @@ pub struct HunkDraft {
     /// Kind of the change, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<HunkKind>,
-    /// Number of the paragraph among those that change, from 1: hunks of one paragraph have the
-    /// same one.
+    /// Number of the changed paragraph that the hunk is in, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
 }

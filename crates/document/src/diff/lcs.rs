@@ -1,5 +1,4 @@
-//! Differences between two lists of numbers. Long lists are compared in runs first, so that the
-//! cost stays bounded.
+//! Differences between two lists of numbers; long lists are compared in runs first.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -51,7 +50,6 @@ pub(super) fn gaps(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<Gap> {
     gaps
 }
 
-/// Compares two lists item by item.
 fn compare(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = Vec::new();
     for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, limits.deadline) {
@@ -94,7 +92,6 @@ fn name<'a>(names: &mut HashMap<&'a [u32], u32>, list: &'a [u32], run: &Range<us
     *names.entry(&list[run.clone()]).or_insert(next)
 }
 
-/// Returns the range of the items of some runs.
 fn items(runs: &[Range<usize>], which: &Range<usize>, len: usize) -> Range<usize> {
     let start = |index: usize| runs.get(index).map_or(len, |run| run.start);
     start(which.start)..start(which.end)

@@ -1,8 +1,8 @@
 //! Words that are removed in one place and put in at another: one decision over both places.
 //!
-//! The halves of a move are found first and stay two changes while long paragraphs are cut
-//! (`split_paragraphs`); then they become one hunk. It stands in the list where the words are put
-//! in, so that the changes that put words in at one place keep their order.
+//! The halves of a move stay two changes while long paragraphs are cut (`split_paragraphs`); then
+//! they become one hunk. It stands in the list where the words are put in, so that the changes that
+//! put words in at one place keep their order.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -14,7 +14,7 @@ use super::words::{WordBag, WordNumbers, WordToken, bag, compare, count_words, w
 /// Likeness from which on words that are put in are those that were removed.
 pub(super) const SAME: f32 = 0.6;
 
-/// Fewest words that count as moved; fewer can be alike by chance. Blocks of fewer words move too.
+/// Fewest words that count as moved, except blocks; fewer can be alike by chance.
 pub(super) const FEWEST_WORDS: usize = 8;
 
 /// Fewest words of a short list entry that counts as moved although a word of it changed.
@@ -139,7 +139,6 @@ fn with_moved_ends_apart(hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     apart
 }
 
-/// Returns the first part of a hunk, and the last one.
 fn ends(hunk: &HunkDraft) -> impl Iterator<Item = &DraftPart> {
     hunk.parts.first().into_iter().chain(hunk.parts.last())
 }

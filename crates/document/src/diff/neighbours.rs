@@ -5,8 +5,8 @@ use super::draft::{DraftPart, HunkDraft, HunkKind};
 use super::moves::{FEWEST_WORDS, SAME};
 use super::words::{WordNumbers, bag, count_words, weight};
 
-/// Joins paragraphs that are put in right beside a replaced one, if all of them together have its
-/// words: a sentence that became a list is one change.
+/// Joins paragraphs right beside a replaced one, if all together have its words: a sentence that
+/// became a list is one change.
 pub(super) fn joined(hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     let mut joined = Vec::with_capacity(hunks.len());
     let mut hunks = hunks.into_iter().peekable();
@@ -23,8 +23,7 @@ pub(super) fn joined(hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     joined
 }
 
-/// Joins a heading with the paragraph behind it, if both are new, or both removed: neither reads
-/// without the other.
+/// Joins a new or removed heading with the new or removed paragraph behind it.
 fn with_headings(run: Vec<HunkDraft>) -> Vec<HunkDraft> {
     let mut joined: Vec<HunkDraft> = Vec::with_capacity(run.len());
     for hunk in run {

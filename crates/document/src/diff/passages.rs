@@ -1,5 +1,4 @@
-//! Differences between two texts in a few large passages: for reports on changes, not for decisions
-//! about them.
+//! Differences between two texts in a few large passages: for reports on changes.
 
 use std::ops::Range;
 
@@ -18,11 +17,9 @@ pub struct ChangedPassage {
     pub new: Range<usize>,
 }
 
-/// Returns the passages in which `old` and `new` differ, in order; empty if the texts are equal.
-/// All text outside them is equal in both.
-///
-/// Equal blocks (paragraphs, list items, lines of code) separate the passages; within a passage
-/// only the common start and end are left out.
+/// Returns the passages in which `old` and `new` differ, in order. Equal blocks (paragraphs, list
+/// items, lines of code) separate the passages; within a passage only the common start and end are
+/// left out.
 pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<ChangedPassage> {
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
     let (mut old_at, mut new_at) = (UnitCounter::of(old), UnitCounter::of(new));

@@ -1,5 +1,4 @@
-//! Stages of the comparison in order: equal blocks, equal sentences, sentences that became others,
-//! words.
+//! Stages of the comparison: equal blocks, equal sentences, sentences that became others, words.
 
 use std::ops::Range;
 
@@ -44,19 +43,15 @@ pub(super) struct ByteHunk {
 }
 
 impl ByteHunk {
-    /// Returns the range from the first part to the last one, in both texts.
     pub fn range(&self) -> ByteChange {
         let (first, last) = (&self.parts[0], &self.parts[self.parts.len() - 1]);
         ByteChange { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
     }
 }
 
-/// Paragraph that a change is in, by the index of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParagraphKey {
-    /// A paragraph of the old text.
     Old(usize),
-    /// A paragraph that is added.
     New(usize),
 }
 
@@ -111,7 +106,6 @@ fn slice<'a>(text: &'a str, range: &Range<usize>) -> &'a str {
     &text[range.clone()]
 }
 
-/// A place in both texts, in bytes.
 #[derive(Clone, Copy)]
 struct BytePlace {
     old: usize,
@@ -218,9 +212,8 @@ impl<'a> DiffStage<'a> {
     }
 
     /// Adds the change of the white space behind a sentence, together with the sentences added (or
-    /// removed) right behind it, as at the end of a paragraph: `A.⏎` → `A. B. C.⏎` reads as `␣B.`
-    /// and `␣C.` added, not as `⏎` → `␣B.␣C.⏎`. Returns the number of changes of `run` that are
-    /// added.
+    /// removed) right behind it: `A.⏎` → `A. B. C.⏎` reads as `␣B.` and `␣C.` added, not as `⏎` →
+    /// `␣B.␣C.⏎`. Returns the number of changes of `run` that are added.
     fn turned(&mut self, sides: UnitLists, swap: &UnitSwap, run: &[UnitSwap]) -> usize {
         let (old, new) = (&sides.old[swap.old.end - 1], &sides.new[swap.new.end - 1]);
         if old.unit.kind == BlockKind::Code || new.unit.kind == BlockKind::Code {
@@ -273,7 +266,6 @@ fn run_behind(swap: &UnitSwap, rest: &[UnitSwap]) -> usize {
     rest.iter().take_while(follows).count()
 }
 
-/// Returns parts in order, those that touch as one.
 fn fused(parts: impl Iterator<Item = ByteChange>) -> Vec<ByteChange> {
     let mut fused: Vec<ByteChange> = Vec::new();
     for part in parts {

@@ -13,9 +13,8 @@ const SAME_WORDS: f32 = 0.5;
 /// the cost of a rewrite of a long text stays bounded.
 const MOST_SEARCHED: usize = 64;
 
-/// Returns `true` if one paragraph became a list of the same words, or a list one paragraph. Such a
-/// change makes sense only as a whole: with some of its lines accepted and others not, the text
-/// would be half of each.
+/// Returns `true` if one paragraph became a list of the same words, or a list one paragraph. With
+/// some of its lines accepted and others not, the text would be half of each.
 pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
     let items = |list: &[WordedUnit]| list.iter().filter(|s| s.unit.kind.is_whole()).count();
     let blocks = |list: &[WordedUnit]| list.chunk_by(|a, b| a.unit.block == b.unit.block).count();
@@ -33,8 +32,7 @@ pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
         && alike(old, new) >= SAME_WORDS
 }
 
-/// Cuts a difference around each paragraph in it that became a list, or list that became a
-/// paragraph: what is beside those is compared on its own.
+/// Cuts a difference around each paragraph in it that became a list, or the reverse.
 pub(super) fn reshaped_apart(sides: UnitLists, (o, n): Gap) -> Vec<Gap> {
     let mut gaps = Vec::new();
     let mut rest = (o, n);
@@ -48,7 +46,6 @@ pub(super) fn reshaped_apart(sides: UnitLists, (o, n): Gap) -> Vec<Gap> {
     gaps
 }
 
-/// Returns the first paragraph of a difference that became a list, or list that became a paragraph.
 fn reshaped_within(sides: UnitLists, (o, n): &Gap) -> Option<Gap> {
     if o.is_empty() || n.is_empty() || o.len().max(n.len()) > MOST_SEARCHED {
         return None;

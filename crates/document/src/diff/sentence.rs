@@ -16,8 +16,8 @@ use super::words::{SentenceComparison, TokenKind, TokenSwap, WordToken, compare,
 /// Likeness below which a sentence is replaced as a whole.
 const HALF: f64 = 0.5;
 
-/// Number of parts above which a hunk that keeps less than [`KEPT`] of its words is made one
-/// replacement, which is easier to read.
+/// Number of parts above which a hunk that keeps less than [`KEPT`] of its words is one
+/// replacement.
 const MANY_PARTS: usize = 4;
 const KEPT: f64 = 0.35;
 
@@ -103,7 +103,6 @@ pub(super) fn several(
     vec![PairHunk::rewrite(parts)]
 }
 
-/// Two sentences as words.
 struct SentencePair<'a> {
     sides: UnitLists<'a>,
     old: &'a [WordToken],
@@ -226,7 +225,6 @@ impl SentencePair<'_> {
         if are_equal { vec![words] } else { vec![marks, words] }
     }
 
-    /// Returns one replacement of the whole sentence.
     fn all(&self) -> ByteChange {
         self.change(&TokenSwap { old: 0..self.old.len(), new: 0..self.new.len() })
     }
@@ -285,7 +283,6 @@ impl SentencePair<'_> {
         hulls.iter().flat_map(|covering| self.pieces(covering)).collect()
     }
 
-    /// Returns one replacement, in pieces if it is long.
     fn pieces(&self, swap: &TokenSwap) -> Vec<PairHunk> {
         let (old, new) = ((self.sides.old_text, self.old), (self.sides.new_text, self.new));
         let hunk = |piece| PairHunk::rewrite(vec![self.change(piece)]);
@@ -347,7 +344,6 @@ impl SentencePair<'_> {
     }
 }
 
-/// Returns one replacement that covers all from `first` to `last`.
 fn covering(first: &TokenSwap, last: &TokenSwap) -> TokenSwap {
     TokenSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }

@@ -2,12 +2,10 @@
 //! accepted one at a time.
 //!
 //! A piece brings the space that separates it on one side only, so that all pieces together are
-//! exactly the proposed text. Therefore a paragraph is cut where a neighbour can continue with what
-//! is left of it: its pieces begin with their space where a paragraph is before it, and end with it
-//! where one is behind it. With the first piece (or the last) the others are a paragraph of their
-//! own; without it they continue the neighbour. Whichever pieces are accepted: no words are glued
-//! together, and headings, lists and code keep their form. Where neither neighbour is a paragraph,
-//! the new one stays whole.
+//! exactly the proposed text: its pieces begin with their space where a paragraph is before it, and
+//! end with it where one is behind it. Whichever pieces are accepted, no words are glued together,
+//! and headings, lists and code keep their form. Where neither neighbour is a paragraph, the new
+//! one stays whole.
 
 use std::ops::Range;
 
@@ -63,7 +61,6 @@ pub(super) fn cut_removed(place: SplitContext, new: &str, hunks: Vec<HunkDraft>)
     }
 }
 
-/// Returns the changes that undo `hunks`.
 fn turned_back(hunks: &[HunkDraft]) -> Vec<HunkDraft> {
     let (mut gone, mut come) = (0, 0);
     let mut back = |part: &DraftPart| {
@@ -92,7 +89,6 @@ fn is_long(hunk: &HunkDraft) -> bool {
     is_added(hunk) && split_points::is_long(&hunk.parts[0].insert)
 }
 
-/// Text around the changes, with the place of each change in it, in bytes.
 struct SplitText {
     text: String,
     blocks: Vec<TextBlock>,
@@ -232,12 +228,10 @@ impl SplitText {
         }
     }
 
-    /// Returns the block that contains a byte.
     fn block_at(&self, byte: usize) -> Option<&TextBlock> {
         self.blocks.get(self.blocks.partition_point(|block| block.range.end <= byte))
     }
 
-    /// Returns `true` if a byte is in a paragraph.
     fn is_prose_at(&self, byte: usize) -> bool {
         let block = self.block_at(byte).filter(|block| block.kind == BlockKind::Prose);
         block.is_some_and(|block| is_prose(&self.text[block.range.clone()]))

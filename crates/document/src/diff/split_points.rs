@@ -7,12 +7,10 @@ use super::blocks::{BlockKind, DiffUnit};
 use super::words::{TokenKind, TokenSwap, WordToken};
 use crate::utf16_len;
 
-/// Maximum number of UTF-16 units of a change of prose, if it can be cut: about the length of a
-/// readable paragraph.
+/// Maximum number of UTF-16 units of a change of prose: about the length of a readable paragraph.
 pub(super) const LONGEST: usize = 1_200;
 
-/// Average length of the pieces of a replacement; each end may move by a quarter of it to a natural
-/// pause.
+/// Average length of the pieces of a replacement; each end may move by a quarter of it.
 const AIM: usize = LONGEST * 2 / 3;
 
 /// Minimum average length of pieces; smaller ones would be useless.
@@ -66,8 +64,8 @@ pub(super) fn at_sentence_marks(text: &str, sentences: &[WordedUnit]) -> Vec<Wor
     pieces
 }
 
-/// Cuts a replacement into pieces of readable length: both sides are cut at corresponding places. A
-/// side that is short beside the other one stays whole, in the first piece.
+/// Cuts a replacement into pieces of readable length, both sides at corresponding places. A side
+/// that is short beside the other one stays whole, in the first piece.
 pub(super) fn evenly(
     old: (&str, &[WordToken]),
     new: (&str, &[WordToken]),

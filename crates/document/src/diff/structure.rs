@@ -1,9 +1,9 @@
 //! Marks of Markdown that mean something only together, and the changes that share them.
 //!
-//! Both texts are parsed. A change that touches a mark is joined with those that touch the other
-//! marks of its pair, so that accepting one of them never opens what another one closes. Where a
-//! mark stays and gets another partner, the old pair and the new one count as one. Changes are
-//! never joined for marks that stay as they are.
+//! A change that touches a mark is joined with those that touch the other marks of its pair, so
+//! that accepting one of them never opens what another one closes. Where a mark stays and gets
+//! another partner, the old pair and the new one count as one. Changes are never joined for marks
+//! that stay as they are.
 
 mod html;
 mod joined;
@@ -35,13 +35,10 @@ struct MarkPair {
 /// A list entry that has lists, or further paragraphs, below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EntryTree {
-    /// Text of its first line.
     text: Range<usize>,
-    /// Entry with all that is below it.
     range: Range<usize>,
 }
 
-/// A table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Table {
     range: Range<usize>,
@@ -63,7 +60,6 @@ impl Table {
     }
 }
 
-/// All structures of a text.
 #[derive(Debug, Default)]
 struct Structures {
     /// In the order of their ends.

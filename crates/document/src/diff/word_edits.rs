@@ -9,10 +9,7 @@ use super::words::{WordNumbers, WordToken};
 use super::{lcs, token_gaps};
 
 /// Returns the edits that turn `old` into `new`, in order and disjoint, each of no more words than
-/// differ.
-///
-/// Unlike the hunks of [`diff`](super::diff), they are not made longer for a reader: words that
-/// other people type meanwhile keep their place between the words that stay.
+/// differ: words that other people type meanwhile keep their place between the words that stay.
 pub fn word_edits(old: &str, new: &str, limits: &DiffLimits) -> Vec<DraftPart> {
     let limits = &limits.for_texts(old, new);
     let old_lines: Vec<_> = old.split_inclusive('\n').collect();
@@ -54,7 +51,6 @@ fn words_that_differ<'t>(
         .collect()
 }
 
-/// Returns where each piece begins, and the end of the last one, in bytes.
 fn starts(pieces: &[&str]) -> Vec<usize> {
     let mut starts = vec![0];
     starts.extend(pieces.iter().scan(0, |end, piece| {

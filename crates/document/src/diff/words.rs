@@ -8,7 +8,6 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::draft::DiffLimits;
 use super::lcs::gaps;
 
-/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     Word,
@@ -33,13 +32,11 @@ pub(super) struct WordNumbers<'a> {
 }
 
 impl<'a> WordNumbers<'a> {
-    /// Returns the number of a piece of text.
     pub fn id(&mut self, piece: &'a str) -> u32 {
         let next = self.ids.len() as u32;
         *self.ids.entry(piece).or_insert(next)
     }
 
-    /// Returns the tokens of `text[range]`.
     pub fn tokens(&mut self, text: &'a str, range: Range<usize>) -> Vec<WordToken> {
         let mut tokens = Vec::new();
         cut(&text[range.clone()], |from, to| {
@@ -115,7 +112,6 @@ pub(super) struct TokenSwap {
     pub new: Range<usize>,
 }
 
-/// Two sentences compared word by word.
 pub(super) struct SentenceComparison {
     pub swaps: Vec<TokenSwap>,
     /// Likeness from 0 (nothing in common) to 1 (equal), by the letters that stay; white space does
@@ -123,7 +119,6 @@ pub(super) struct SentenceComparison {
     pub likeness: f64,
 }
 
-/// Compares two sentences.
 pub(super) fn compare(
     old: &[WordToken],
     new: &[WordToken],

@@ -98,7 +98,6 @@ impl ProvenanceReplay {
         &self.misplaced
     }
 
-    /// Stores the words of this version that will come back.
     fn take(&mut self) {
         for (at, len) in self.wanted.remove(&self.version).into_iter().flatten() {
             let runs = self.provenance.runs.slice(at..at + len);

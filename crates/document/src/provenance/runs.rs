@@ -5,7 +5,6 @@ use std::ops::Range;
 /// Maximum number of runs of a chunk; a splice copies about one chunk.
 const CHUNK: usize = 128;
 
-/// Units with one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SourceRun {
     pub len: u32,
@@ -50,7 +49,6 @@ impl SourceRuns {
         self.len = self.len - range.len() + inserted;
         let replaced = first..(last + 1).min(self.chunks.len());
         if rebuilt.len() <= CHUNK && replaced.len() == 1 && !rebuilt.is_empty() {
-            // The usual case.
             self.chunks[first] = RunChunk::new(rebuilt);
         } else {
             let pieces = rebuilt.chunks(CHUNK / 2).map(|piece| RunChunk::new(piece.to_vec()));
@@ -107,7 +105,6 @@ fn push(runs: &mut Vec<SourceRun>, new: SourceRun) {
     }
 }
 
-/// Appends the units of a range of `from`.
 fn push_slice(runs: &mut Vec<SourceRun>, from: &[SourceRun], range: Range<usize>) {
     let mut at = 0;
     for &SourceRun { len, source } in from {

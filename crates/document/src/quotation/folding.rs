@@ -27,7 +27,6 @@ pub(super) enum TextEnd {
     OfQuotation,
 }
 
-/// A folded text.
 #[derive(Debug)]
 pub(super) struct FoldedText {
     /// Text without the differences that do not count.
@@ -44,7 +43,6 @@ struct FoldedSpan {
 }
 
 impl FoldedText {
-    /// Folds a text.
     pub(super) fn new(text: &str, folding: Folding, end: TextEnd) -> Self {
         let mut this = Self { folded: String::with_capacity(text.len()), spans: Vec::new() };
         let mut at = 0;
@@ -169,7 +167,6 @@ fn push(
     }
 }
 
-/// Returns `true` for a character that ends a line.
 pub(super) fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }

@@ -14,13 +14,11 @@ const WRAPPED_WIDTH: Range<usize> = 45..121;
 /// Abbreviations that stand before what they belong to, in lower case, without the last full stop.
 /// `no` is one only before a number.
 const ABBREVIATIONS: &[&str] = &[
-    // English
     "mr", "mrs", "ms", "dr", "prof", "st", "mt", "rev", "hon", "gen", "col", "lt", "sgt", "capt",
     "messrs", "fig", "figs", "vol", "pp", "eds", "vs", "cf", "e.g", "i.e", "approx", "ca", "nos",
     "sect", "ch", "esp", "resp", "viz", "dept", "gov", "sen", "rep", "pres", // German
     "hr", "fr", "nr", "bzw", "z.b", "z. b", "d.h", "d. h", "u.a", "u. a", "bd", "evtl", "ggf",
     "sog", "str", "vgl", "inkl", "zzgl", "mio", "mrd", "dipl", "ing", "geb", "tel", "abs", "hl",
-    // French
     "m", "mm", "mme", "mmes", "mlle", "mgr", "pr", "ste", "av", "env", "boul", "bd", "chap", "n°",
     "c.-à-d", "p. ex", "p.ex",
 ];
@@ -155,7 +153,6 @@ fn is_short_title(word: &str) -> bool {
         && !matches!(rest, [.., a, b] if a == b)
 }
 
-/// Returns `true` for an initial before another one, such as `j.`, or for `j.r`.
 fn is_initial(word: &str) -> bool {
     word.contains('.') && word.split('.').all(|it| it.chars().count() <= 1)
 }

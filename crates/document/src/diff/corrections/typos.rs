@@ -15,8 +15,7 @@ const FEWEST_WITH_SILENT: usize = 4;
 /// Fewest letters of a word with a letter too many, too few or in place of another one.
 const FEWEST_LONG: usize = 6;
 
-/// Fewest letters of a word with a vowel in place of another one: in shorter words that is mostly
-/// another tense or number.
+/// Fewest letters of a word with another vowel: in shorter ones that is mostly a tense or number.
 const FEWEST_FOR_VOWELS: usize = 7;
 
 /// Fewest letters of a word with two slips.

@@ -14,9 +14,8 @@ use crate::diff::words::{TokenKind, TokenSwap, WordToken, compare};
 const HALF: f64 = 0.5;
 
 /// Returns the replacements in a row, none of which crosses the border of a cell; `None` if these
-/// are not two rows.
-///
-/// Where the numbers of cells differ, equal cells stay, and others come and go with a bar.
+/// are not two rows. Where the numbers of cells differ, equal cells stay, and others come and go
+/// with a bar.
 pub(super) fn swaps(
     row: Wording,
     kinds: (BlockKind, BlockKind),

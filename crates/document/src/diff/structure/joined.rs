@@ -71,7 +71,6 @@ fn in_context<'a>(place: SplitContext<'a>, text: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// Sets of changes that are decided together.
 struct HunkGroups {
     parents: Vec<usize>,
     joins: usize,
@@ -192,9 +191,7 @@ fn merged(
     merged
 }
 
-/// Search for the changes that share a structure.
 struct Binding<'a> {
-    /// Old and new text.
     texts: [&'a str; 2],
     places: &'a ChangedPlaces,
     groups: &'a mut HunkGroups,

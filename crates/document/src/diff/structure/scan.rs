@@ -32,7 +32,6 @@ pub(super) fn structures(text: &str) -> Structures {
     scan.found
 }
 
-/// An element that has begun.
 struct OpenElement {
     kind: ElementKind,
     range: Range<usize>,

@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::diff::draft::HunkDraft;
 use crate::diff::passages::common_ends;
 
-/// A place in which a change replaces text, in bytes of both texts, without what is equal at its
-/// ends.
+/// A place of a change, in bytes of both texts, without what is equal at its ends.
 #[derive(Clone, Debug)]
 pub(super) struct ChangedPlace {
     pub hunk: usize,
@@ -18,7 +17,6 @@ pub(super) struct ChangedPlace {
     pub new: Range<usize>,
 }
 
-/// One of the two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Old,
