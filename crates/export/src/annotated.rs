@@ -70,9 +70,6 @@ impl AnnotatedText {
     /// Annotates the pending changes in `requests`, which are of this version of the text. Of
     /// changes that overlap, the first is a change and the others become remarks, and so do changes
     /// in conflict.
-    ///
-    /// # Errors
-    /// [`PositionError`] when a position is not a place in the text.
     pub fn new(text: &Text, requests: &[Arc<ApprovalRequest>]) -> Result<Self, PositionError> {
         let (mut changes, mut remarks) = (SortedAnnotations::new(), SortedAnnotations::new());
         for request in requests.iter().filter(|request| request.status.is_open()) {

@@ -1,4 +1,4 @@
-//! Exports: a document as a file for other programs. Pure: text and open requests in, bytes out.
+//! Exports: a document as a file for other programs. Text and open requests in, bytes out.
 //!
 //! [`annotated`] puts the pending changes into the text once, and each format writes the result.
 //! Where requests of several people overlap, the changes of the oldest are shown as changes and the
@@ -120,19 +120,11 @@ pub struct ExportInput {
 
 impl ExportInput {
     /// Returns the content of the file.
-    ///
-    /// # Errors
-    /// [`ExportError`] when text and requests are not of one version, or the file cannot be
-    /// written.
     pub fn export(&self, format: ExportFormat) -> Result<Vec<u8>, ExportError> {
         self.export_until(format, &Interrupt::default())
     }
 
-    /// Returns the content of the file, as [`Self::export`] does. The work ends early after
-    /// `interrupt`.
-    ///
-    /// # Errors
-    /// Those of [`Self::export`]; [`ExportError::Interrupted`].
+    /// Returns the content of the file as [`Self::export`] does, unless `interrupt` ends the work.
     pub fn export_until(
         &self,
         format: ExportFormat,

@@ -8,8 +8,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 /// Characters that are looked at on each side of a line end.
 const LINE_END_CONTEXT: usize = 64;
 
-/// Returns a parser with the extensions that are read here. Formulas are found only to be left as
-/// they were written.
+/// Returns a parser with the extensions that are read here; formulas are left as they were written.
 pub(super) fn parser(source: &str) -> Parser<'_> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH

@@ -77,9 +77,6 @@ impl<'a, W: io::Write> BodyWriter<'a, W> {
     }
 
     /// Writes what is left.
-    ///
-    /// # Errors
-    /// [`ExportError`] when it cannot be written.
     pub fn finish(mut self) -> Result<WrittenBody, ExportError> {
         self.text.finish(&mut self.revisions, &mut self.references);
         self.file.write_all(self.text.out.as_bytes())?;

@@ -48,9 +48,6 @@ impl WrittenNotes {
     }
 
     /// Writes the footnotes; `contents` are their paragraphs, by note.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write(&self, contents: &HashMap<u32, String>, out: &mut impl Write) -> io::Result<()> {
         for (index, note) in self.notes.iter().enumerate() {
             let id = index + 1;

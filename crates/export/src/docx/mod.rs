@@ -43,9 +43,6 @@ use flow::FlowNames;
 use package::{Package, PackageRest};
 
 /// Returns the content of the file.
-///
-/// # Errors
-/// [`ExportError`] when it cannot be written, or the work was interrupted.
 pub(super) fn write(
     title: &str,
     marked: &AnnotatedText,

@@ -36,9 +36,6 @@ impl ListNumbering {
     }
 
     /// Writes `word/numbering.xml`.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(super::package::HEAD.as_bytes())?;
         out.write_all(

@@ -44,9 +44,6 @@ pub(super) struct Package {
 
 impl Package {
     /// Begins a package with the parts that are always the same.
-    ///
-    /// # Errors
-    /// [`ExportError`] when it cannot be packed.
     pub fn new() -> Result<Self, ExportError> {
         let mut package = Self { zip: ZipWriter::new(Cursor::new(Vec::new())) };
         for (name, content) in [
@@ -60,9 +57,6 @@ impl Package {
     }
 
     /// Begins the part with the document's text; it is to be written to what is returned.
-    ///
-    /// # Errors
-    /// [`ExportError`] when it cannot be packed.
     pub fn begin_text(&mut self) -> Result<&mut impl io::Write, ExportError> {
         let zip = self.begin("word/document.xml")?;
         write!(zip, "{HEAD}<w:document {WORD} {RELATION}>\n<w:body>\n")?;
@@ -70,9 +64,6 @@ impl Package {
     }
 
     /// Ends the text, adds the parts that depend on it, and returns the content of the file.
-    ///
-    /// # Errors
-    /// [`ExportError`] when it cannot be packed.
     pub fn finish(mut self, rest: &PackageRest) -> Result<Vec<u8>, ExportError> {
         self.zip.write_all(END.as_bytes())?;
         self.add("docProps/core.xml", &properties::core(rest.title, rest.front))?;

@@ -1,5 +1,4 @@
-//! Markdown, exported as a Word document and imported again: the same Markdown, or a difference
-//! that is listed with its reason.
+//! Markdown, exported as a Word document and imported again: the same, or with a listed reason.
 
 use copydesk_convert::{Converted, from_word};
 

@@ -29,9 +29,6 @@ pub(super) enum TrackedStep {
 /// Receiver of steps.
 pub(super) trait StepSink {
     /// Takes the next step.
-    ///
-    /// # Errors
-    /// [`ExportError`] when it cannot be written, or the work was interrupted.
     fn step(&mut self, step: TrackedStep) -> Result<(), ExportError>;
 }
 

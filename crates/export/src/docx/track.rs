@@ -23,9 +23,6 @@ struct ChangePlace {
 }
 
 /// Tracks both documents, and gives the steps to a writer.
-///
-/// # Errors
-/// Those of the writer.
 pub(super) fn track<W: StepSink>(
     marked: &AnnotatedText,
     names: &RefCell<FlowNames>,

@@ -20,9 +20,6 @@ use writer::PageWriter;
 const STYLE: &str = include_str!("style.css");
 
 /// Returns the content of the file, without pending changes.
-///
-/// # Errors
-/// [`ExportError::Interrupted`].
 pub(super) fn write(
     title: &str,
     source: &str,
