@@ -21,7 +21,7 @@ pub(crate) struct DecodedText {
 ///
 /// # Errors
 /// [`FileError::NoText`] for bytes that are no text, [`FileError::UnknownEncoding`] for text of an
-/// encoding that the bytes do not tell.
+/// encoding that the bytes do not show.
 pub(crate) fn decode(bytes: &[u8], declared: Option<&str>) -> Result<DecodedText, FileError> {
     let known = |text: String| DecodedText { text: with_line_feeds(text), guessed: None };
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {

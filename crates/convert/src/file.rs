@@ -64,8 +64,7 @@ pub enum FileError {
 }
 
 impl FileKind {
-    /// Returns the kind of files of a content type, whatever its parameters are; `None` for other
-    /// types.
+    /// Returns the kind of files of a content type, without regard to its parameters.
     pub fn of_content_type(content_type: &str) -> Option<Self> {
         let essence = content_type.split(';').next().unwrap_or_default().trim();
         match essence.to_ascii_lowercase().as_str() {
@@ -82,9 +81,6 @@ impl FileKind {
 impl SourceFile<'_> {
     /// Returns the kind of the file: by its first bytes if they are a Word document's, else by the
     /// extension of its name, else by its content type, else by how its text begins.
-    ///
-    /// # Errors
-    /// [`FileError::OtherKind`] for a file of a known kind that is not read.
     pub fn kind(&self) -> Result<FileKind, FileError> {
         if let Some(other) = other_kind(self.bytes) {
             return Err(FileError::OtherKind(other));
@@ -117,9 +113,6 @@ impl SourceFile<'_> {
 
     /// Reads the file. Its title is the one that the text itself begins with, in its front matter
     /// or as a heading; else the one in the properties of the file; else the name of the file.
-    ///
-    /// # Errors
-    /// [`FileError`] if the file cannot be read.
     pub fn read(&self) -> Result<Converted, FileError> {
         let mut read = match self.kind()? {
             FileKind::Word => from_word(self.bytes)?,
@@ -182,8 +175,7 @@ fn page_charset(bytes: &[u8]) -> Option<String> {
     Some(value[..end.unwrap_or(value.len())].to_owned()).filter(|label| !label.is_empty())
 }
 
-/// Returns the size of the XML in a ZIP file as its directory says, in bytes; 0 for a file that is
-/// not read.
+/// Returns the size of the XML in a ZIP file, as its directory says, in bytes; 0 for other files.
 fn xml_size(bytes: &[u8]) -> usize {
     let end = bytes.windows(4).rposition(|it| it == b"PK\x05\x06");
     let count = end.and_then(|at| bytes.get(at + 10..at + 12)).map(|it| [it[0], it[1]]);

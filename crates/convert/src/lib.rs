@@ -1,14 +1,11 @@
-//! Documents of other programs, read into one tree and written as Markdown.
-//!
-//! The modules in reading order:
+//! Documents of other programs, read into one tree and written as Markdown: bytes in, values out.
+//! Nothing outside of the given bytes is loaded. The modules in reading order:
 //!
 //! 1. [`tree`]: a document as blocks and words, whatever program it came from.
 //! 2. [`html`], [`word`]: readers, which make that tree.
 //! 3. [`markdown`]: the writer.
-//! 4. [`Report`]: what a reader left out or decided, told to the person who imports.
+//! 4. [`Report`]: what a reader left out or decided, for the person who imports.
 //! 5. [`SourceFile`]: a file of any of the kinds, with its encoding.
-//!
-//! Pure: bytes in, values out. Nothing outside of the given bytes is ever loaded.
 
 mod addresses;
 mod converted;

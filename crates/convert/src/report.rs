@@ -1,4 +1,4 @@
-//! What a reader left out or decided, told to the person who imports. An empty report means that
+//! What a reader left out or decided, for the person who imports. An empty report means that
 //! nothing was lost.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,4 @@
-//! Pictures, drawings and embedded objects. What is in the file is counted, the words of boxes
-//! stay.
+//! Pictures, drawings and embedded objects are counted; the words of boxes stay.
 
 use super::error::WordError;
 use super::model::{Content, Look};

@@ -51,10 +51,6 @@ use package::Package;
 use views::{Site, SiteMarker};
 
 /// Reads a Word document. Nothing outside of the bytes is loaded.
-///
-/// # Errors
-/// [`WordError`] when the bytes are no Word document, a damaged one, or one that is larger than is
-/// read.
 pub fn from_word(bytes: &[u8]) -> Result<Converted, WordError> {
     let document = WordDocument::read(&mut Package::open(bytes)?)?;
     let read = compare(document);

@@ -36,7 +36,7 @@ impl Tracked {
     }
 
     /// Returns the revision that it is decided by: nothing for what stays, and the insertion for
-    /// what somebody else deleted in it.
+    /// what another person deleted in it.
     pub fn revision(self) -> Option<usize> {
         self.inserted.or(self.deleted)
     }

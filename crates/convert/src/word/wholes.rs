@@ -81,8 +81,7 @@ fn text_of(atoms: &[Atom]) -> String {
     texts.collect()
 }
 
-/// Returns the words as one thing, with the marks that all of them have; as they are if they are
-/// none.
+/// Returns the words as one thing, with the marks that all of them have, or as they are.
 fn whole(words: Vec<Atom>, content: Option<Content>, mark: u8) -> Vec<Atom> {
     let (Some(content), Some(first)) = (content, words.first()) else { return words };
     let mut look = first.look;
