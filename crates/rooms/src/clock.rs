@@ -19,8 +19,7 @@ impl WallClock {
         Self(Some(Arc::new(AtomicU64::new(now_ms))))
     }
 
-    /// Moves a clock that was made by [`WallClock::standing_at`]; does nothing to the system's
-    /// clock.
+    /// Moves a clock made by [`WallClock::standing_at`]; does nothing to the system's clock.
     pub fn advance_ms(&self, by_ms: u64) {
         if let Some(now) = &self.0 {
             now.fetch_add(by_ms, Ordering::SeqCst);

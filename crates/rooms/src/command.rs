@@ -40,7 +40,7 @@ pub enum RoomCommand {
     EndPreviews(StreamingPreviewScope),
     /// Wait for the resolution of a request; answered at once if it is already resolved.
     Await(RequestId, ReplySender<ResolvedRequest>),
-    /// Query of what would be reported to the model about an open request if a decision were taken
+    /// Query of what would be reported to the model if a decision on an open request were taken
     /// now.
     ReportDecision(Box<UntakenDecision>, ReplySender<(ToolReport, ReportState)>),
     /// Command about one request, which is the answer as it is then.
@@ -83,11 +83,10 @@ pub enum RoomCommand {
     TellFile(Box<FileState>),
     /// Replacement of the name of a person whose data is deleted, wherever the room has it.
     ForgetPerson(Arc<DeletedPerson>, ReplySender<()>),
-    /// Recount of votes after a token has ended: those of people who may no longer decide are taken
-    /// back; not answered.
+    /// Recount of votes after a token has ended, without people who may no longer decide; not
+    /// answered.
     Recount,
-    /// End of the room on this server, also while people use it: another one is to have the
-    /// document.
+    /// End of the room on this server, even in use: another one is to have the document.
     HandOver,
 }
 
@@ -297,8 +296,7 @@ pub struct ProposeAgain {
     pub hunks: Option<Vec<HunkId>>,
 }
 
-/// New settings; see [`RoomCommand::Configure`]. A field that is `None` leaves its setting
-/// unchanged.
+/// New settings; see [`RoomCommand::Configure`]. `None` leaves a setting unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsChange {
     /// Policies, approvals and timeout; its `frozen` is ignored.
@@ -349,8 +347,8 @@ pub enum ProposalOutcome {
     Waiting(Arc<ApprovalRequest>),
     /// Request that needed no decision, or that people decided before a restart.
     Resolved(Box<ResolvedRequest>),
-    /// Conflict with changes that were made meanwhile; nothing was proposed. The text says how the
-    /// words read now.
+    /// Conflict with changes made meanwhile; nothing was proposed. The text says how the words read
+    /// now.
     Conflicted(String),
     /// Change of frozen words; nothing was proposed. The text says which.
     Frozen(String),
@@ -367,8 +365,7 @@ pub struct NewRule {
     pub remember: RememberWish,
     /// Effect of the rule.
     pub effect: RuleEffect,
-    /// Size in UTF-16 units that a change must exceed for the rule to apply; for rules that deny or
-    /// ask.
+    /// Size in UTF-16 units that a change must exceed for a rule that denies or asks to apply.
     pub over: Option<usize>,
     /// Tool that the rule is about, or [`EVERY_TOOL`](copydesk_approvals::EVERY_TOOL).
     pub tool: String,
@@ -396,8 +393,7 @@ pub struct ResolvedRequest {
     pub resolution: RequestResolution,
     /// Document when the room announced the resolution.
     pub reading: DocumentSnapshot,
-    /// Range that was to be changed, in positions of `reading`; `None` if there was none or it is
-    /// no longer known.
+    /// Range that was to be changed, in positions of `reading`, if any and if it is still known.
     pub scope: Option<(usize, usize)>,
     /// Request as it ended.
     pub request: Arc<ApprovalRequest>,
@@ -453,8 +449,8 @@ pub struct OpenedDocument {
     pub streaming_previews: Vec<(Arc<StreamingPreview>, Vec<Hunk>)>,
     /// Connections in the document.
     pub peers: Vec<PeerInfo>,
-    /// Number of connections in the document, for a connection that takes differences; `peers` may
-    /// list fewer.
+    /// Number of connections in the document, for one that takes differences; `peers` may have
+    /// fewer.
     pub peer_count: Option<usize>,
     /// Number of the room, for a connection that takes short updates.
     pub number: Option<ShortDocumentId>,

@@ -21,8 +21,7 @@ use super::settings::{DocumentSettings, ServerSettings};
 /// Event of a room.
 #[derive(Clone, Debug)]
 pub enum RoomEvent {
-    /// Text and hunk changes that belong together; `updates` are consecutive and start after
-    /// `from`.
+    /// Text and hunk changes that belong together; `updates` are consecutive from `from` on.
     Updates {
         /// Number of the room.
         room: ShortDocumentId,
@@ -45,8 +44,7 @@ pub enum RoomEvent {
     Caret(MemberId, CaretPosition),
     /// Pending request, now durable.
     Requested(Arc<ApprovalRequest>),
-    /// Pending request some of whose hunks are open again, for connections that do not take these
-    /// hunks alone.
+    /// Pending request with hunks open again, for connections that do not take these hunks alone.
     RequestedAgain(Arc<ApprovalRequest>),
     /// Change of a pending request.
     RequestUpdated(RequestUpdate),

@@ -43,14 +43,13 @@ pub trait EventSink: Send + Sync {
         encoded: Option<&EncodedEvent>,
     );
 
-    /// Calls `deliver`, which sends events and answers. What goes to one of these members may be
-    /// sent together, at its end.
+    /// Calls `deliver`, which sends events and answers; those of one of the members may go out
+    /// together.
     fn gather(&self, _members: &[MemberId], deliver: &mut dyn FnMut()) {
         deliver();
     }
 
-    /// Sends an event to every connection that may know of it. Does nothing by default, for sinks
-    /// without connections.
+    /// Sends an event to every connection that may know of it; by default to none.
     fn announce(&self, _event: &ServerEvent) {}
 
     /// Subscribes these members to a request in a document of another server of several, which

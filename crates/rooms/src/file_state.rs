@@ -5,8 +5,8 @@ use copydesk_document::Text;
 use copydesk_ids::Version;
 use copydesk_store::FileRecord;
 
-/// Content of a file now, and at the last time the file and the document agreed. All positions are
-/// of [`base`](Self::base).
+/// Content of a file now, and when it last agreed with the document, in positions of
+/// [`base`](Self::base).
 #[derive(Clone, Debug)]
 pub struct FileMerge {
     /// Version that [`ours`](FileMerge::ours) leads to.
@@ -19,8 +19,8 @@ pub struct FileMerge {
     pub theirs: Vec<HunkDraft>,
     /// Content of the file now.
     pub disk: Text,
-    /// Record to store. The room fills in the version, and the file's content where the text
-    /// differs.
+    /// Record to store; the room fills in the version and, where the text differs, the file's
+    /// content.
     pub record: FileRecord,
 }
 

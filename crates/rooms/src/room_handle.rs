@@ -133,20 +133,18 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Propose(Box::new(request), reply)).await
     }
 
-    /// Shows what the model has written so far of a change it may propose. Returns once this was
-    /// announced.
+    /// Shows what the model has written so far of a change; returns once this was announced.
     pub async fn streaming_preview(&self, streaming_preview: StreamingPreview) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::ShowPreview(Box::new(streaming_preview), reply)).await
     }
 
-    /// Ends streaming previews that lead to no request. Previews that have become a request are
-    /// unaffected.
+    /// Ends streaming previews that have not become a request and will not.
     pub async fn end_previews(&self, streaming_previews: StreamingPreviewScope) {
         self.send(RoomCommand::EndPreviews(streaming_previews)).await;
     }
 
-    /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
-    /// already is. Works across restarts.
+    /// Waits until a request is resolved, also across restarts, and returns its
+    /// [`ResolvedRequest`].
     pub async fn resolution(&self, request: RequestId) -> RoomResult<ResolvedRequest> {
         self.ask(|reply| RoomCommand::Await(request, reply)).await
     }
@@ -218,8 +216,7 @@ impl RoomHandle {
     ///
     /// # Errors
     /// [`RoomError::Decision`] if nothing was accepted, words have changed since, or `by` may not
-    /// decide; [`RoomError::NoRequest`] for an unknown request; [`RoomError::Invalid`] if the text
-    /// just changed.
+    /// decide; [`RoomError::Invalid`] if the text just changed.
     pub async fn undo(&self, undo: UndoChange, by: Principal) -> RequestResult {
         self.about(undo.request.clone(), RequestCommand::Undo(undo, by)).await
     }
@@ -257,8 +254,7 @@ impl RoomHandle {
     ///
     /// # Errors
     /// [`RoomError::Decision`] if the request is not approved or was begun before,
-    /// [`RoomError::NoRequest`] for an unknown one, [`RoomError::Store`] if the beginning is not
-    /// stored.
+    /// [`RoomError::Store`] if the beginning is not stored.
     pub async fn begin(&self, request: RequestId) -> RequestResult {
         self.about(request, RequestCommand::Begin).await
     }

@@ -17,8 +17,7 @@ use model_access::ModelAccess;
 pub(crate) const LONGEST_TOOL: usize = 100;
 const QUOTE_CHARS: usize = 120;
 
-/// Milliseconds until a request expires that has no document or whose outside caller waits for it,
-/// where no limit is set.
+/// Milliseconds until a request without document, or with an outside caller, expires by default.
 pub const OUTSIDE_TIMEOUT_MS: u64 = 300_000;
 
 /// Settings of the server, in force where [`OwnSettings`] has none.
@@ -80,8 +79,7 @@ pub enum PermissionMode {
     /// Mode in which everything is applied at once; for owners, on servers that allow it.
     #[serde(rename = "BypassPermissions")]
     Bypass,
-    /// Mode in which nothing is changed before people have approved a plan; then they are asked
-    /// about every change.
+    /// Mode in which nothing is changed before people have approved a plan; then as [`Self::Ask`].
     #[serde(rename = "ToolApproval")]
     PlanFirst,
     /// Mode in which the Claude CLI runs with this server's tools.
@@ -126,8 +124,7 @@ impl fmt::Display for PermissionMode {
     }
 }
 
-/// Settings that a document has itself; those of [`ServerSettings`] are in force where one is
-/// missing.
+/// Settings that a document has itself; [`ServerSettings`] are in force where one is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnSettings {
@@ -186,8 +183,7 @@ impl OwnSettings {
         Self { policy: wished.policy.or(self.policy), policies, ..Self::default() }
     }
 
-    /// Returns the requirements under `wished` that need several people and are not yet in force:
-    /// there must be so many people.
+    /// Returns the requirements under `wished`, not yet in force, that need several people.
     pub(super) fn more_people_by(
         &self,
         wished: &Self,
@@ -268,8 +264,7 @@ pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
     });
 }
 
-/// Returns the first of the frozen `ranges` that a change of `[from, to)` would touch. The edges of
-/// a range are outside of it.
+/// Returns the first frozen range that a change of `[from, to)` would touch inside its edges.
 pub fn frozen_by(ranges: &[(usize, usize)], (from, to): (usize, usize)) -> Option<(usize, usize)> {
     let touches = |(start, end): &&(usize, usize)| {
         if from == to { *start < from && from < *end } else { from < *end && *start < to }
@@ -277,8 +272,7 @@ pub fn frozen_by(ranges: &[(usize, usize)], (from, to): (usize, usize)) -> Optio
     ranges.iter().find(touches).copied()
 }
 
-/// Returns the message for the model if its change would touch frozen words: each range with its
-/// words.
+/// Returns the message for the model if its change would touch frozen words: range and words.
 pub fn frozen_words(touched: impl IntoIterator<Item = ((usize, usize), String)>) -> String {
     let mut message = "Nothing was proposed: these words are frozen, no tool may change them. \
                     Leave them exactly as they are."

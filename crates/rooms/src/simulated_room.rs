@@ -1,5 +1,4 @@
-//! Room without its task, for simulations: the simulation hands it commands, and plays the store,
-//! the connections and power cuts.
+//! Room without its task, for simulations, which play the store, the connections and power cuts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -78,8 +77,8 @@ impl SimulatedRoom {
         restore::floor(settings, &open, newest)
     }
 
-    /// Replaces the state by one that was loaded again, because a batch could not be stored. The
-    /// people stay.
+    /// Replaces the state by one loaded again, because a batch could not be stored. The people
+    /// stay.
     pub fn reload(&mut self, fresh: Self, now_ms: u64, server: &ServerSettings) {
         self.state.replace_with(fresh.state);
         self.effects = RoomEffects::default();
@@ -236,8 +235,7 @@ impl SimulatedBatch {
         }
     }
 
-    /// Completes a batch that was not stored: commands are answered with the error, and no event is
-    /// sent.
+    /// Completes a batch that was not stored: commands get the error, and no event is sent.
     pub fn lost(self, error: StoreError) {
         let error = Arc::new(error);
         for output in self.outputs {

@@ -87,8 +87,7 @@ pub(crate) struct HunkChanges {
 pub(crate) struct RoomState {
     /// Number of the room; stays when the state is loaded again.
     pub(super) number: ShortDocumentId,
-    /// Record of the document. Its version is the one it was loaded at: the newest is that of
-    /// `document`.
+    /// Record of the document, with the version it was loaded at; the newest is that of `document`.
     pub(super) record: DocumentRecord,
     pub(super) own: OwnSettings,
     pub(super) document: Document,
@@ -104,8 +103,7 @@ pub(crate) struct RoomState {
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
     /// State of the document's file, as last announced.
     pub(super) file: Option<FileState>,
-    /// Path of the workspace file that this document is, relative to the workspace's root; `None`
-    /// if it is no file.
+    /// Path of the document's workspace file, relative to the workspace's root, if it is a file.
     pub(super) file_path: Option<String>,
     pub(super) unsnapshotted: SinceSnapshot,
 }
@@ -181,8 +179,7 @@ impl RoomState {
         *self = Self { number: self.number, focuses, presence, file, ..fresh };
     }
 
-    /// Lets a connection in, or brings it up to date. `older` holds the updates between `since` and
-    /// the log at hand.
+    /// Lets a connection in, or brings it up to date by `older`, the updates up to the log at hand.
     pub(super) fn open(
         &mut self,
         member: JoiningMember,

@@ -12,8 +12,7 @@ pub(super) const SHORT_SECTIONS: usize = 2_000;
 /// Largest number of moves of positions (hunks, carets, frozen ranges) over updates outside the
 /// pool, some 50 ns each.
 pub(super) const SHORT_MOVES: usize = 10_000;
-/// Largest number of hunks of requests that are decided, stored or sent outside the pool, some 1 µs
-/// each.
+/// Largest number of hunks that are decided, stored or sent outside the pool, some 1 µs each.
 pub(super) const SHORT_HUNKS: usize = 500;
 /// Largest number of UTF-16 units of a text that is copied or compared outside the pool.
 pub(super) const SHORT_TEXT: usize = 128 * 1024;

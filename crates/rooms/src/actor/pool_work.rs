@@ -55,7 +55,7 @@ impl RoomState {
         if bytes > SHORT_BYTES || push.updates.len() * self.position_count() > SHORT_MOVES {
             return true;
         }
-        // Sections are divided by commas; so is text, and then the push counts as longer than it
+        // A comma may be text, not only between sections; then the push counts as longer than it
         // is.
         let commas = |json: &str| json.bytes().filter(|byte| *byte == b',').count() + 1;
         let sections: usize = push.updates.iter().map(|(_, changes)| commas(changes)).sum();
@@ -85,8 +85,7 @@ impl RoomState {
         }
     }
 
-    /// Returns a placeholder for the state while it is on the pool, with all that is read of it
-    /// then.
+    /// Returns a placeholder for the state while it is on the pool, with what is read of it then.
     fn stand_in(&self) -> Self {
         let (own, open) = (OwnSettings::default(), BTreeMap::new());
         let document = Document::new(Text::default(), self.version());
@@ -124,8 +123,7 @@ impl RoomActor {
         self.run_on_pool(&person, effects, work).await?
     }
 
-    /// Lets the state carry out a command that needs nothing more from the store, on the pool if
-    /// that takes long.
+    /// Lets the state carry out a command that needs nothing from the store, perhaps on the pool.
     pub(crate) async fn apply_to_state(&mut self, command: RoomCommand, effects: &mut RoomEffects) {
         let now = self.now();
         if !self.state.is_long(&command) {
@@ -163,8 +161,7 @@ impl RoomActor {
         }
     }
 
-    /// Goes back to what is durable, because the state, or the effects to be announced, were lost
-    /// with a job.
+    /// Goes back to what is durable, because the state or the effects were lost with a job.
     pub(crate) async fn start_again(&mut self, lost: JobLost) -> RoomError {
         tracing::error!(error = %lost, room.id = %self.state.id(), "a job of the pool panicked");
         self.broken = Some(Arc::new(StoreError::Closed));

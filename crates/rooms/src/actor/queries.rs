@@ -37,8 +37,7 @@ impl RoomActor {
             Vec::new()
         } else {
             self.end_rules_of_old_sessions(effects).await?;
-            // Permissions may have been taken away since the rules were made, and even since this
-            // run began.
+            // Permissions may have been taken away since the rules were made, or this run began.
             auth::holders(&self.shared.store, self.now().ms).await?
         };
         let now = self.now();

@@ -14,8 +14,7 @@ use crate::state::{RoomState, deadlines, requests, streaming_previews};
 use crate::{EncodedEvent, RoomError, RoomResult};
 
 impl RoomActor {
-    /// Goes back to what is durable, because nothing of the batch was stored, then answers with the
-    /// error.
+    /// Goes back to what is durable after a batch that was not stored, then answers with the error.
     pub(crate) async fn roll_back_batch(
         &mut self,
         outputs: Vec<RoomEffect>,
@@ -81,15 +80,14 @@ impl RoomActor {
         loading::load_recent(&self.shared.store, self.state.id(), self.announced_version).await
     }
 
-    /// Sends the updates that another server wrote to the store, if there are any, and who is in
-    /// the document.
+    /// Sends the updates that another server wrote to the store, if any, and who is in the
+    /// document.
     async fn notify_missed(&mut self) {
         let (from, newest) = (self.announced_version, self.state.version());
         if from != newest {
             let missed = loading::older(&self.shared.store, &self.state, from).await;
             let missed = missed.and_then(|older| requests::missed(&self.state, from, older));
-            // If the updates cannot be sent, the next one shows people a gap, and they load the
-            // document again.
+            // If these are lost, the next update shows a gap, and clients load the document again.
             let updates = missed.unwrap_or_default();
             let (room, drop, put) = (self.state.number, Vec::new(), Vec::new());
             let event = RoomEvent::Updates { room, from, updates, drop, put };

@@ -1,5 +1,4 @@
-//! Effects of one batch of a room: operations to store, and events and answers to send once they
-//! are durable, in order.
+//! Effects of one batch of a room: operations to store, then events and answers to send, in order.
 
 use std::sync::Arc;
 
@@ -11,8 +10,7 @@ use crate::command::{ReplySender, ResolvedRequest};
 use crate::event::{RoomEvent, RunEvent};
 use crate::{EncodedEvent, RoomError};
 
-/// Effects collected while commands are applied; carried out after the store has committed the
-/// operations.
+/// Effects collected while commands are applied; carried out once the operations are committed.
 #[derive(Default)]
 pub(crate) struct RoomEffects {
     batch: WriteBatch,
@@ -31,8 +29,8 @@ struct AppendedUpdate {
 
 /// Effect to carry out once everything is durable.
 pub(crate) enum RoomEffect {
-    /// Event for everyone who is in the document at this point; as encoded while the batch was
-    /// being stored.
+    /// Event for everyone in the document at this point, as encoded while the batch was being
+    /// stored.
     Tell(RoomEvent, Option<EncodedEvent>),
     /// Event of a run for everyone in the document; not stored here.
     Say(RunEvent),

@@ -1,5 +1,4 @@
-//! Edits by a person without an editor: a new text, made on a version, is applied by its
-//! differences.
+//! Edits by a person without an editor: a new text is applied by its differences.
 
 use async_recursion::async_recursion as boxed;
 use copydesk_document::{ChangeSet, Text, TextEdit};

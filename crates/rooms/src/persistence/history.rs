@@ -109,8 +109,7 @@ pub async fn compare(
     difference(&old, &new, person, for_readers).await
 }
 
-/// Compares two texts on the pool: comparing long texts takes longer than other people should have
-/// to wait.
+/// Compares two texts on the pool: long ones take longer than other people should have to wait.
 async fn difference(
     old: &Text,
     new: &Text,

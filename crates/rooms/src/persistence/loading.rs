@@ -1,5 +1,4 @@
-//! Reads of a room from the store: the document, its open requests, and anything older than the log
-//! at hand.
+//! Reads of a room from the store: the document, its open requests, and what is older.
 
 use std::sync::Arc;
 
@@ -159,8 +158,7 @@ pub(crate) async fn request(
     restore::request(&record.ok_or(RoomError::NoRequest)?)
 }
 
-/// Maps an ended request over everything that was committed since it ended. All of that must be
-/// durable.
+/// Maps an ended request over everything, all durable, that was committed since it ended.
 pub(crate) async fn caught_up(
     store: &Store,
     state: &RoomState,
@@ -197,8 +195,7 @@ pub(crate) async fn caught_up(
     Ok(ended)
 }
 
-/// Refuses if fewer people could decide requests of a document than must agree: such requests never
-/// could be approved.
+/// Refuses if fewer people could decide requests than must agree: none could be approved.
 pub(crate) async fn check_people(
     store: &Store,
     document: &DocumentId,

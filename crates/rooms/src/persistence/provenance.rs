@@ -185,8 +185,7 @@ async fn beginning(store: &Store, document: &DocumentId) -> Result<Provenance, R
     Ok(Provenance::beginning(Text::new(&text.ok_or(RoomError::NoDocument)?).len()))
 }
 
-/// Returns the placements of the updates after `from`, up to `to`, by the version that each update
-/// made.
+/// Returns the placements of the updates after `from`, up to `to`, by the version that each made.
 pub async fn placements(
     store: &Store,
     document: &DocumentId,

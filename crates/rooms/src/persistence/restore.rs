@@ -1,5 +1,5 @@
-//! Restoring a room from what was stored, everything mapped to the newest version one update at a
-//! time. No input or output.
+//! Restoring a room from what was stored, mapped to the newest version one update at a time. No
+//! input or output.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Administration of a document: title, settings, deletion and recovery, and the text of private
+//! Administration of a document: title, settings, deletion, recovery, and text of private
 //! documents.
 
 use std::sync::Arc;
@@ -260,8 +260,7 @@ fn not_frozen() -> RoomError {
     ))
 }
 
-/// Returns the edit between the words that two texts begin with and those they end with; `None` if
-/// they are equal.
+/// Returns the edit without the common start and end of two texts; `None` if they are equal.
 fn replacement(old: &str, new: &str) -> Option<TextEdit> {
     if old == new {
         return None;

@@ -21,8 +21,7 @@ use crate::{RequestResult, RoomError};
 /// Extension in ms where requests have no timeout of their own.
 const EXTENSION_MS: u64 = 300_000;
 
-/// Ends the requests whose time is over, and the views that were not repeated; announces who came
-/// and left.
+/// Ends requests whose time is over, and views that were not repeated; announces who came and left.
 pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut RoomEffects) {
     state.announce_peers(now.ms, effects);
     let lapsed = state.focuses.lapse(now.ms);
@@ -57,7 +56,6 @@ pub(crate) fn next_deadline_ms(state: &RoomState) -> Option<u64> {
     due.chain(state.focuses.next_lapse_ms()).chain(state.presence.due_ms()).min()
 }
 
-/// Notes that a connection views a request, or no longer does.
 pub(crate) fn look(
     state: &mut RoomState,
     id: &RequestId,
@@ -134,8 +132,7 @@ pub(crate) fn stop_looking(state: &mut RoomState, now: &ApplyContext, effects: &
     }
 }
 
-/// Gives people more time. Refused where it would add none, because an outside caller gives up
-/// before.
+/// Gives people more time. Refused where an outside caller gives up before.
 pub(crate) fn extend(
     state: &mut RoomState,
     id: &RequestId,

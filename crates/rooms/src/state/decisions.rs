@@ -123,8 +123,7 @@ pub(super) fn check_fits(state: &RoomState, changes: &ChangeSet) -> Result<(), R
     Ok(())
 }
 
-/// Carries out a decision that was checked: `request` is as decided, and nothing else has changed
-/// yet.
+/// Carries out a decision that was checked: `request` is as decided, nothing else has changed.
 pub(crate) fn apply_decision(
     state: &mut RoomState,
     mut request: Arc<ApprovalRequest>,

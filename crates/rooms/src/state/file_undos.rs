@@ -19,8 +19,7 @@ use crate::event::RequestNews;
 use crate::state::{ApplyContext, RoomState};
 use crate::{RequestResult, RoomError};
 
-/// Begins to undo what a call did to a file, under the policy in force. Can be begun once, and is
-/// announced.
+/// Begins to undo, once, what a call did to a file, under the policy in force; announced.
 pub(crate) fn begin(
     state: &mut RoomState,
     undoing: UndoFileChange,

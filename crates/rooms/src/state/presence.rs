@@ -131,8 +131,7 @@ impl RoomPresence {
         }
     }
 
-    /// Returns what is to be announced now. Nothing is lost: the rest is due later
-    /// ([`Self::due_ms`]).
+    /// Returns what is to be announced now; the rest is due later ([`Self::due_ms`]).
     pub fn announcements(&mut self, now_ms: u64) -> Vec<PeerAnnouncement> {
         let mut made = Vec::new();
         // Nothing waits for clients that are not there: a newcomer gets everything at first.

@@ -37,8 +37,7 @@ pub(crate) fn propose(
 ) -> Result<ProposalOutcome, RoomError> {
     state.exists()?;
     if let Some(known) = state.request(&new.origin.id) {
-        // The request was proposed before a crash and is proposed again after it; people may have
-        // decided meanwhile.
+        // The request was proposed again after a crash; people may have decided meanwhile.
         return Ok(proposed(state, Arc::clone(known), now));
     }
     check_capacity(state, &new.requester)?;
@@ -246,8 +245,7 @@ fn check_at_once(
     Ok(DecisionOutcome { asked: PeopleAsked::Nobody, ..outcome })
 }
 
-/// Returns the person who asked, with the permission to have the request applied that the settings
-/// or the run gave.
+/// Returns the person who asked, with the permission that the settings or the run gave.
 fn requester(request: &ApprovalRequest) -> Principal {
     let Person { user, name } = request.proposal.requester.clone();
     Principal::new(user, name, Role::Owner)

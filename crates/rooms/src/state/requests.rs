@@ -82,8 +82,7 @@ pub(crate) fn place(
     put_back(state, request, op, effects);
 }
 
-/// Stores an open request as [`place`] does, but writes only the given hunks and the request's
-/// other fields.
+/// Stores an open request as [`place`] does, but only the given hunks and the other fields.
 pub(crate) fn place_changed<'h>(
     state: &mut RoomState,
     request: Arc<ApprovalRequest>,
@@ -111,8 +110,7 @@ fn put_back(
     }
 }
 
-/// Moves a request over one update that led to the text `after`; returns the hunks whose status
-/// changed.
+/// Moves a request over one update that led to `after`; returns the hunks whose status changed.
 pub(crate) fn advance(
     request: &mut ApprovalRequest,
     change: &ChangeSet,
@@ -124,8 +122,7 @@ pub(crate) fn advance(
     changed
 }
 
-/// Moves the range that a request was asked to change. It grows outward: words typed at its edges
-/// belong to it.
+/// Moves the range that a request was asked to change; words typed at its edges belong to it.
 pub(crate) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
     if let Some((from, to)) = &mut request.proposal.action.scope {
         *from = change.map_pos(*from, InsertSide::Before);
@@ -207,8 +204,7 @@ pub(crate) fn queue_request_news(
     }));
 }
 
-/// Returns the resolution of a request, with the document as it is; `None` while the request is
-/// open.
+/// Returns the resolution of a request, with the document as it is; `None` while it is open.
 pub(crate) fn settled(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,

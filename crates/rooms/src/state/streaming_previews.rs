@@ -19,8 +19,7 @@ use crate::event::{RoomEvent, StreamingPreview, StreamingPreviewScope};
 use crate::state::RoomState;
 use crate::{RoomError, RoomResult};
 
-/// Largest number of streaming previews of a document; no more than the requests one person may
-/// have open.
+/// Largest number of streaming previews of a document, as of the requests of one person.
 const MOST_SHOWN: usize = MOST_OPEN_EACH;
 
 /// Shows what the model has written so far. `older` holds the updates between the version it read
@@ -66,8 +65,7 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// Returns the hunks mapped to the newest version; those whose words people have changed meanwhile
-/// are left out.
+/// Returns the hunks mapped to the newest version, without those whose words people have changed.
 fn hunks(streaming_preview: &StreamingPreview, missed: &[Arc<Update>]) -> RoomResult<Vec<Hunk>> {
     let unreadable = |source| RoomError::BadUpdate { index: 0, source };
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
@@ -81,8 +79,7 @@ fn hunks(streaming_preview: &StreamingPreview, missed: &[Arc<Update>]) -> RoomRe
     let arrived = arrival.map_err(unreadable)?.hunks.into_iter().enumerate();
     Ok(arrived
         .map(|(index, hunk)| Hunk {
-            // The identifier differs from those of the request's hunks, because these may be
-            // others.
+            // These may be other hunks than those of the request, which have other identifiers.
             id: HunkId::from(format!("{}.s{}", streaming_preview.id, index + 1)),
             status: HunkStatus::Streaming,
             ..hunk
@@ -117,8 +114,7 @@ fn gone_events(state: &RoomState, page: PreviewPage) -> Vec<RoomEvent> {
     dropped(state, hunks).into_iter().chain([RoomEvent::PreviewEnded(streaming_preview)]).collect()
 }
 
-/// Removes the preview of a request that has just been announced; the request's hunks take its
-/// place.
+/// Removes the preview of a request that was just announced, whose hunks take its place.
 pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, effects: &mut RoomEffects) {
     let hunks = state.streaming_previews.0.remove(id).map_or_else(Vec::new, |page| page.hunks);
     if let Some(event) = dropped(state, hunks) {

@@ -70,8 +70,7 @@ impl RoomState {
             return Err(RoomError::Invalid(reason));
         }
         let from = self.version();
-        // A clone makes the next change of the text copy what both share, so it is made only if
-        // needed.
+        // A clone makes the next change of the text copy what both share, so it is avoided.
         let replayed = self.has_positions() && push.updates.len() > 1;
         let before = replayed.then(|| self.document.text().clone());
         let incoming: Vec<_> = push
@@ -291,8 +290,8 @@ impl RoomState {
             let done = hunks.iter().filter(|hunk| hunk.is_already_there());
             let done: Vec<HunkId> = done.map(|hunk| hunk.id.clone()).collect();
             if !request.status.is_open() || !done.is_empty() {
-                // The request has nothing left to decide, or less than a load from the text alone
-                // would show.
+                // It has nothing left to decide, or less than a load from the text alone would
+                // show.
                 requests::place(self, Arc::clone(&request), effects);
             }
             let put = requests::put(&request, &done);

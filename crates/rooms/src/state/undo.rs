@@ -22,8 +22,7 @@ use crate::event::RoomEvent;
 use crate::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::{RequestResult, RoomError, RoomResult};
 
-/// Undoes accepted hunks by one update; they are open again. Votes of the person and splits are
-/// undone too.
+/// Undoes accepted hunks, which are then open again, by one update; also own votes and splits.
 pub(crate) fn undo(
     state: &mut RoomState,
     wish: &UndoChange,

@@ -1,5 +1,4 @@
-//! Votes of people who may no longer decide and of rules that have ended, and how they are taken
-//! back.
+//! Taking back votes of people who may no longer decide and of rules that have ended.
 
 use std::sync::Arc;
 

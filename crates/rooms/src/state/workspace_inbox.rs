@@ -1,5 +1,4 @@
-//! Workspace inbox: the room of requests without a document. Its text is always empty; otherwise it
-//! is like any room.
+//! Workspace inbox: the room of requests without a document. Its text is always empty.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,8 +30,7 @@ pub(crate) fn fresh(now_ms: u64) -> DocumentRecord {
 }
 
 impl RoomState {
-    /// Returns this inbox's policy, tool policies and rules, which also apply to documents that are
-    /// workspace files.
+    /// Returns this inbox's policies and rules, which also apply to documents that are files.
     pub(crate) fn inbox_policies(&self) -> InboxPolicies {
         InboxPolicies {
             policy: self.own.policy.unwrap_or_default(),
@@ -84,8 +82,7 @@ impl RoomState {
     }
 }
 
-/// Updates the preview of an open request. One that differs is announced, with the new
-/// requirements.
+/// Updates the preview of an open request; announces one that differs, and its requirements.
 pub(crate) fn refresh_preview(
     state: &mut RoomState,
     id: &RequestId,
