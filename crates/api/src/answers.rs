@@ -31,8 +31,7 @@ impl StoredAnswers {
         Ok(made)
     }
 
-    /// Returns the answers to a person's programs under these keys that were used at `since_ms` or
-    /// later.
+    /// Returns the answers under these keys that a person's programs used at `since_ms` or later.
     #[boxed]
     pub async fn find(
         &self,

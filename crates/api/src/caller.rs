@@ -35,8 +35,8 @@ fn require(principal: &Principal, action: Action, document: Option<&DocumentId>)
 }
 
 impl Application {
-    /// Identifies the holder of a token's secret for one request; under `--no-auth` everyone is the
-    /// owner. Returns `None` if a secret is needed.
+    /// Identifies the holder of a token's secret for one request; `None` if a secret is needed.
+    /// Under `--no-auth` everyone is the owner.
     #[boxed]
     pub async fn identify(&self, secret: Option<&str>) -> Result<Option<Caller>, AuthError> {
         let (principal, token) = match (&self.everyone, secret) {
@@ -54,8 +54,7 @@ impl Application {
         Ok(Some(Caller { api: self.clone(), principal, token, session, reached_at }))
     }
 
-    /// Admits the holder of a token's secret for as long as the token is valid; `None` if one is
-    /// needed.
+    /// Admits the holder of a token's secret while the token is valid; `None` if one is needed.
     #[boxed]
     pub async fn admit(&self, secret: Option<&str>) -> Result<Option<AccessGuard>, AuthError> {
         if let Some(everyone) = &self.everyone {
@@ -71,7 +70,7 @@ impl Application {
         Ok(with_current_rights(&self.store, person, self.clock.now_ms()).await?)
     }
 
-    /// Returns the room of a document that is in lists, to which a person may do `action`; see
+    /// Returns the room of a document in lists, to which a person may do `action`; see
     /// [`Caller::room`].
     #[boxed]
     pub async fn listed_room(
@@ -118,8 +117,7 @@ impl Caller {
         if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
     }
 
-    /// Checks that the caller may manage a deleted document, or without one, those that their token
-    /// reaches.
+    /// Checks that the caller may manage a deleted document, or all that their token reaches.
     pub fn require_recovery(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         self.require_in(Action::Manage, document.or(self.principal.document.as_ref()))
     }
@@ -176,8 +174,7 @@ impl Caller {
         Ok(self.api.rooms.workspace_inbox().await?)
     }
 
-    /// Returns the room of a document, or the workspace inbox if that is named: its owner sets its
-    /// rules.
+    /// Returns the room of a document, or the workspace inbox, whose owner sets its rules.
     #[boxed]
     pub async fn room_or_inbox(
         &self,

@@ -19,8 +19,7 @@ pub struct ForkStart {
 }
 
 impl Caller {
-    /// Checks that the caller may read a conversation of their own session about a document, or
-    /// about none.
+    /// Checks that the caller may read a conversation of their own session.
     #[boxed]
     pub async fn require_conversation(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
@@ -56,7 +55,7 @@ impl Caller {
         self.require_asking(document.as_ref()).await?;
         let from = match from {
             None => session.clone(),
-            // A conversation about a document belongs to everyone in it, any other to its own
+            // A conversation about a document belongs to everyone in it, others to their own
             // person.
             Some(from) if document.is_some() => from,
             Some(from) => self.own_session(from).await?,

@@ -110,9 +110,8 @@ impl Caller {
         Ok(room.delete(self.principal.clone()).await?)
     }
 
-    /// Refuses the deletion of a file's document while that has settings or rules of its own. They
-    /// protect the file, which stays, and when it is opened again it has a new document without
-    /// them.
+    /// Refuses the deletion of a file's document with settings or rules of its own, which protect
+    /// the file: when it is opened again it has a new document without them.
     async fn check_unprotected(&self, room: &RoomHandle) -> ApiResult<()> {
         let Some(path) = self.api.rooms.stored_path(room.document()).await? else { return Ok(()) };
         let mut lifted = room.read().await?.settings.protections();

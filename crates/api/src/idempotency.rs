@@ -26,8 +26,8 @@ impl Application {
             let forget = WriteBatch::from(StoreOp::ForgetOldOnces { before_ms });
             match self.store.commit(forget.with(StoreOp::BeginOnce(begun.clone()))).await {
                 Ok(()) => return Ok(None),
-                // Another server began it at the same moment. If it came to nothing meanwhile, it
-                // is begun again.
+                // Another server began it at the same moment. If that came to nothing, it is begun
+                // again.
                 Err(StoreError::Exists { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

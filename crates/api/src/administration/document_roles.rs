@@ -64,8 +64,7 @@ impl Caller {
         Ok(self.api.auth.take_role(document, grantee, by, now_ms).await?)
     }
 
-    /// Checks that the caller may say who reaches a document, and that it is in lists. It is not
-    /// opened for that: another server may have it.
+    /// Checks that the caller may say who reaches a document in lists, which need not be open here.
     #[boxed]
     pub async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
         self.require_in(Action::Manage, Some(document))?;

@@ -24,8 +24,8 @@ pub(super) fn record(body: &str, person: &DeletedPerson) -> Option<String> {
     person.rename_in(&mut value, &mut BTreeSet::new()).then(|| value.to_string())
 }
 
-/// Returns a stored answer to a write, whose own body is a text with JSON, without the names of a
-/// person; `None` if it has none.
+/// Returns a stored answer, whose body is a text with JSON, without the names; `None` if it has
+/// none.
 pub(super) fn answer(body: &str, person: &DeletedPerson, names: &[String]) -> Option<String> {
     let mut stored: Value = serde_json::from_str(body).ok()?;
     let inner = stored.get_mut("body")?;
@@ -50,8 +50,7 @@ pub(super) fn own_session(row: &PersonRow) -> Option<SessionId> {
     Some(session.unwrap_or(sessions).into())
 }
 
-/// Returns an entry of a transcript without the names of a person; `None` if it has none. Unless it
-/// `is_own`, only reports name the person.
+/// Returns an entry of a transcript without the names; unless it `is_own`, only reports have them.
 pub(super) fn message(body: &str, is_own: bool, names: &[String]) -> Option<String> {
     let mut entry: Value = serde_json::from_str(body).ok()?;
     let mut is_any = false;

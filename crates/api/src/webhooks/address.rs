@@ -60,8 +60,7 @@ impl WebhookAddress {
         if url.scheme() == "http" && address_policy == AddressPolicy::Public {
             return Err(AddressError::NotEncrypted);
         }
-        // The parser has normalised every notation of an address: 127.1, 0x7f000001,
-        // [::ffff:127.0.0.1].
+        // The parser has normalised every notation: 127.1, 0x7f000001, [::ffff:127.0.0.1].
         if let Some(address) = literal(&url) {
             check(address, address_policy)?;
         }

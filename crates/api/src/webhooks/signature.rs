@@ -42,8 +42,7 @@ impl SigningSecret {
         STANDARD.decode(encoded).map(Self).map_err(|_| SecretError::Unreadable)
     }
 
-    /// Returns the header `webhook-signature` of a delivery sent at `at_s`, in seconds since the
-    /// epoch.
+    /// Returns the header `webhook-signature` of a delivery sent at `at_s`, in Unix seconds.
     pub fn sign(&self, id: &str, at_s: u64, body: &str) -> Result<String, SecretError> {
         let mac = Hmac::<Sha256>::new_from_slice(&self.0);
         let mut mac = mac.map_err(|_| SecretError::Unreadable)?;
