@@ -1,16 +1,12 @@
-//! HTML, as browsers and programs put it on the clipboard or in files, read into the tree.
-//!
-//! The modules in reading order:
+//! HTML, as browsers and programs put it on the clipboard or in files, read into the tree. An
+//! element that is not known gives its content. The modules in reading order:
 //!
 //! 1. [`parse`] and [`sink`] make a [`dom`] with html5ever, within limits.
-//! 2. [`flow`] holds words and blocks in the order of the page, [`style`] says what words look
-//!    like.
+//! 2. [`flow`] holds words and blocks, [`style`] says what words look like.
 //! 3. [`reader`] holds what was found, [`page`] says what a page is. [`blocks`] goes through the
 //!    elements, [`inlines`] through those within lines, and [`block_names`] tells them apart.
 //! 4. [`lists`] and [`leveled`], [`tables`] and [`cells`], [`code`], [`formulas`], [`links`],
 //!    [`pictures`], [`notes`], [`hidden`] and [`office`] know one kind of thing each.
-//!
-//! An element that is not known gives its content: words are never lost with an element.
 
 mod block_names;
 mod blocks;

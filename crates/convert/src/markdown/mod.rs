@@ -1,7 +1,5 @@
-//! Markdown out of the tree: escapes, fences, nesting, and blanks beside marks.
-//!
-//! What is written is read back as the same tree by a reader of `CommonMark` with GitHub's tables,
-//! tasks, notes and strike-through, and nothing is escaped that would be read the same without:
+//! Markdown out of the tree: read back as the same tree by a reader of `CommonMark` with GitHub's
+//! tables, tasks, notes and strike-through, with no escape that would be read the same without.
 //!
 //! 1. [`blocks`] writes paragraphs, lists and quotations, [`tables`] tables, all into [`output`].
 //! 2. [`marked_text`] makes a row of words, the [`segments`], out of marks within marks.

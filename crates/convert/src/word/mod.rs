@@ -1,6 +1,4 @@
-//! Word documents (`.docx`), read into the tree.
-//!
-//! The modules in reading order:
+//! Word documents (`.docx`), read into the tree. The modules in reading order:
 //!
 //! 1. [`package`] finds the parts in the zip, [`xml`] reads their elements one by one.
 //! 2. [`properties`], [`styles`], [`numbering`]: what paragraphs and characters look like.
