@@ -1,13 +1,10 @@
-//! Word documents: paragraphs with styles, and every pending change as a tracked insertion or
-//! deletion.
+//! Word documents: paragraphs with styles, and pending changes as tracked insertions or deletions.
 //!
-//! The present text and the proposed text are both read as Markdown ([`reader`]), each into a
-//! sequence of characters and ends of paragraphs ([`flow`]). Both are compared ([`track`]): items
-//! that both have at one place stay, and the rest is deleted or inserted. So rejecting everything
+//! The present text and the proposed text are both read as Markdown ([`reader`]) into a sequence of
+//! characters and ends of paragraphs ([`flow`]), and compared ([`track`]). So rejecting everything
 //! gives exactly the present document and accepting everything exactly the proposed one, also where
-//! a change turns a paragraph into a heading or makes a word bold. On the way to the writer
-//! ([`body`]) rows of tables are made whole ([`table`]). Each paragraph is packed when it ends, so
-//! that an export takes little more memory than its text and the parser's tree of it.
+//! a change turns a paragraph into a heading. On the way to the writer ([`body`]) rows of tables
+//! are made whole ([`table`]). Each paragraph is packed when it ends, which bounds the memory.
 
 mod body;
 mod direction;
