@@ -481,6 +481,7 @@ impl ApprovalRequest {
         Some(self.end(HunkStatus::Obsolete, RequestStatus::Cancelled, by, now_ms))
     }
 
+    /// Marks an approved request as failed.
     pub fn fail(&mut self) {
         self.status = RequestStatus::Failed;
     }

@@ -44,6 +44,7 @@ impl From<&ToolFacts> for EditorTool {
 }
 
 impl ToolRegistry {
+    /// Returns the table of these tools for the editor.
     pub fn editor_table(&self) -> String {
         let row = |tool: &EditorTool| {
             // A row holds strings and flags: nothing that cannot be serialised.

@@ -302,6 +302,7 @@ impl TextDifference {
     }
 }
 
+/// Returns a document at version 0, for tests.
 #[cfg(any(test, feature = "rehearsal"))]
 pub fn reading(text: &str) -> DocumentSnapshot {
     use copydesk_approvals::ApprovalSwitch;

@@ -141,6 +141,7 @@ impl PromptContext<'_> {
     }
 }
 
+/// Returns the block with which a conversation begins.
 pub fn opening(seen: &ShownDocument) -> ContentBlock {
     whole(&seen.reading, &seen.tag)
 }

@@ -146,6 +146,7 @@ pub async fn linear<T: Send + 'static>(
     if units <= SHORT { Ok(work(&limits())) } else { blocking(work).await }
 }
 
+/// Runs `work` on a blocking thread.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
 ) -> Result<T, ToolError> {

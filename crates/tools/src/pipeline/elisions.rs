@@ -80,6 +80,7 @@ struct ElisionPatterns {
     marked: Regex,
 }
 
+/// Returns the warnings for a change from `old` to `new`; `old` is empty for a new text.
 pub fn warnings(old: &str, new: &str) -> Vec<PreviewWarning> {
     let left_out = left_out(old, new).map(|line| {
         let short: String = line.chars().take(QUOTE_CHARS).collect();

@@ -48,6 +48,7 @@ fn after(text: &Text, unit: usize) -> String {
     text.slice(unit..end.max(unit)).unwrap_or_default()
 }
 
+/// Returns the invisible characters that a change of a whole text puts in.
 pub fn added_between(old: &str, new: &str, limits: &DiffLimits) -> Vec<char> {
     let (was, is) = (unseen(old), unseen(new));
     if is.is_empty() || was.is_empty() {
