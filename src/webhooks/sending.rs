@@ -114,7 +114,7 @@ mod tests {
             stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
             String::from_utf8_lossy(&head[..read]).into_owned()
         });
-        // A name that nobody has (RFC 6761): whoever looked it up again would find nothing.
+        // A reserved name (RFC 6761): another look-up would find nothing.
         let url = format!("http://hooks.invalid:{}/in", looked_at.port());
         let address = WebhookAddress::read(&url, AddressPolicy::Everywhere).unwrap();
         let headers = [("webhook-id", "msg_1".to_owned())];

@@ -21,7 +21,7 @@ pub struct HunkPart {
     /// `true` if the words to replace were changed, or the place for the insertion was removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conflict: bool,
-    /// For a part that would undo an accepted one: the former place of the words, so that they are
+    /// Former place of the words, for a part that would undo an accepted one, so that they are
     /// credited to their earlier author again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood: Option<FormerPlace>,

@@ -334,7 +334,7 @@ mod tests {
             ([None, Some("doc_1"), Some("doc_2")], [None, Some(Role::Viewer), Some(Role::Editor)]);
         let roles = Role::ALL.into_iter().chain([Role::Guest]);
         let bound = roles.flat_map(|role| documents.map(|document| holder(role, document)));
-        // Nobody is issued a token with which they own one document.
+        // No token that is issued makes its holder the owner of one document.
         let issued = bound.filter(|it| it.role != Role::Owner || it.document.is_none());
         let with = |token: Principal| {
             given.map(|role| Principal {

@@ -225,8 +225,8 @@ pub struct ClientCapabilities {
     pub peer_changes: bool,
     /// The client takes plain updates of the text in a short form, by the number of the room.
     pub short_updates: bool,
-    /// Where hunks of a request are open again, the client takes these alone, and not the whole
-    /// request; answers to its decisions hold the hunks that it named.
+    /// The client takes open-again hunks of a request alone, and not the whole request; answers to
+    /// its decisions hold the hunks that it named.
     pub hunk_changes: bool,
 }
 

@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(unread(&[(0, 2), (4, 8)]).moved(&longer), unread(&[(0, 2), (7, 11)]));
         // What was rewritten around it is still unread.
         assert_eq!(unread(&[(2, 3)]).moved(&longer), unread(&[(2, 6)]));
-        // So is what was put at its beginning, until that is told.
+        // So is what was put at its beginning, until the model sees it.
         let first = [ChangedPassage { old: 0..0, new: 0..4 }];
         assert_eq!(unread(&[(0, 2)]).moved(&first), unread(&[(0, 6)]));
     }

@@ -279,7 +279,7 @@ mod tests {
             admitted += servers.admits(0, "ana", 500) + servers.admits(1, "ana", 500);
             servers.pass(SECOND);
         }
-        // The burst, what became free in a minute, and what came before they were told.
+        // The burst, what became free in a minute, and what came before the others knew.
         assert!((6_000..=7_200).contains(&admitted), "{admitted}");
     }
 
@@ -316,7 +316,7 @@ mod tests {
         servers.pass(Duration::ZERO);
         assert_eq!((servers.admits(0, "ana", 1_000), servers.admits(1, "ana", 1)), (500, 1));
         servers.pass(Duration::ZERO);
-        // What was told already is made up for.
+        // What the others know already is made up for.
         (0..20).for_each(|_| counted.uncount());
         servers.admits(0, "ana", 20);
         assert!(servers.limits[0].take_untold_at(servers.now).is_empty());
