@@ -67,7 +67,7 @@ pub fn dollars(amount: u64) -> String {
 }
 
 impl ChosenModel {
-    /// Returns `true` if the model has a price, or has no known one and is elsewhere.
+    /// Returns `true` if the model's price is above nothing, or is unknown and the model elsewhere.
     fn may_cost(&self) -> bool {
         let is_free = prices::is_free(&self.provider_name());
         is_free.map_or_else(|| !self.model.is_local(), |is_free| !is_free)

@@ -296,8 +296,8 @@ pub enum WordsRead {
 /// Way in which a call names the words that it removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplacedText {
-    /// The new text of the whole document, which the model must have read: it would otherwise
-    /// remove words that it never saw.
+    /// The call gives the new text of the whole document, which the model must have read: it would
+    /// otherwise remove words that it never saw.
     Document,
     /// The call names a range. The model must have read that range.
     Range,

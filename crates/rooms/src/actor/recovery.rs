@@ -58,7 +58,7 @@ impl RoomActor {
                 self.answer_the_forgotten().await;
             }
             Err(RoomError::NoDocument) => {
-                // Another server deleted the document.
+                // Another process deleted the document.
                 self.state.record.deleted = true;
                 self.state.open.clear();
                 self.broken = None;
@@ -80,7 +80,7 @@ impl RoomActor {
         loading::load_recent(&self.shared.store, self.state.id(), self.announced_version).await
     }
 
-    /// Sends the updates that another server wrote to the store, if any, and who is in the
+    /// Sends the updates that another process wrote to the store, if any, and who is in the
     /// document.
     async fn notify_missed(&mut self) {
         let (from, newest) = (self.announced_version, self.state.version());

@@ -93,7 +93,7 @@ pub async fn asks_before_reading(
     Ok(has_rule(rooms.tools(), workspace_inbox, call, requester).await?)
 }
 
-/// Returns `true` if a rule of the inbox applies to a call, as far as its path is known.
+/// Returns `true` if a rule of the inbox applies to a call, by its tool and path alone.
 pub async fn has_rule(
     tools: &ToolCatalog,
     workspace_inbox: &RoomHandle,
@@ -108,8 +108,8 @@ pub async fn has_rule(
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
 }
 
-/// Returns who must approve a change of a file that is open as a document: its people, unless the
-/// inbox has rules that deny or ask.
+/// Returns who must approve a change of a file that is open as a document: its people, also where
+/// the inbox has a rule that asks; a rule of the inbox that denies holds too.
 pub async fn approval_mode_for_file(
     context: &ToolContext,
     call: &ToolCall,
