@@ -18,10 +18,10 @@ use copydesk_agent::{
 use copydesk_approvals::ApprovalSwitch;
 use copydesk_approvals::{Decision, RequestVerdict};
 use copydesk_auth::{Authenticator, TokenSecret};
+use copydesk_clock::WallClock;
 use copydesk_document::Text;
 use copydesk_ids::{DocumentId, MemberId, SessionId};
 use copydesk_llm::scripted::{ModelScript, ScriptedModel};
-use copydesk_rooms::clock::WallClock;
 use copydesk_rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_rooms::event::{AgentEventSubtype, RoomEvent, RunEventKind};
 use copydesk_rooms::settings::ServerSettings;

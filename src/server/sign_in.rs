@@ -32,7 +32,7 @@ pub(super) fn routes(
 
     use anyhow::{Context as _, anyhow};
 
-    use copydesk_llm::http_client::http_client_builder;
+    use copydesk_http_client::http_client_builder;
     use copydesk_oidc as oidc;
     use copydesk_oidc::{OidcProvider, OidcSettings};
 

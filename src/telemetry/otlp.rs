@@ -23,7 +23,7 @@ use tracing::{Level, Metadata};
 use tracing_opentelemetry::OpenTelemetryLayer;
 use tracing_subscriber::{Registry, reload};
 
-use copydesk_llm::http_client::http_client_builder;
+use copydesk_http_client::http_client_builder;
 
 /// Maximum number of spans that wait.
 const QUEUE_SPANS: usize = 8_192;

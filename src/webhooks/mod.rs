@@ -16,8 +16,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use copydesk_api::webhooks::{AddressPolicy, DeliveryOutcome, WebhookDelivery, WebhookOutbox};
+use copydesk_clock::WallClock;
 use copydesk_ids::WebhookId;
-use copydesk_rooms::clock::WallClock;
 
 /// Time after its first attempt at which a delivery is given up, in ms.
 const GIVE_UP_AFTER_MS: u64 = 24 * 60 * 60 * 1_000;

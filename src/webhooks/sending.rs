@@ -10,7 +10,7 @@ use copydesk_api::webhooks::{
     AddressError, AddressPolicy, SecretError, SigningSecret, WebhookAddress, WebhookDelivery,
 };
 use copydesk_approvals::ApprovalRequest;
-use copydesk_llm::http_client::http_client_builder;
+use copydesk_http_client::http_client_builder;
 use copydesk_protocol_conversion as convert;
 
 /// Longest wait for a receiver's answer.

@@ -5,8 +5,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use copydesk_clock::WallClock;
 use copydesk_rooms::RoomRegistry;
-use copydesk_rooms::clock::WallClock;
 use copydesk_store::Store;
 use copydesk_tools::ToolRegistry;
 

@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use copydesk_approvals::ApprovalRequest;
+use copydesk_clock::WallClock;
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, RunId, SessionId};
-use copydesk_rooms::clock::WallClock;
 use copydesk_rooms::settings::model_access::AskedModel;
 use copydesk_rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
 use copydesk_store::{QueryScope, RunRecord, RunState, Store};

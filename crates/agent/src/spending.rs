@@ -12,10 +12,10 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use copydesk_clock::WallClock;
 use copydesk_ids::{DocumentId, UserId};
 use copydesk_llm::messages_api::TokenUsage;
 use copydesk_llm::{AnswerDelta, AnswerStream, FailedTryUsage, ModelRequest, ModelResult, prices};
-use copydesk_rooms::clock::WallClock;
 use copydesk_store::{
     AdministrationOp, SpendingEntry, SpendingLimit, SpendingMonth, SpendingScope, Store, StoreOp,
     StoreResult, WriteBatch,

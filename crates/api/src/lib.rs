@@ -36,10 +36,10 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 use copydesk_agent::AgentService;
 use copydesk_auth::{Authenticator, SignInPolicy};
+use copydesk_clock::WallClock;
 use copydesk_file_sync::FileSync;
 use copydesk_ids::permissions::Principal;
 use copydesk_rooms::RoomRegistry;
-use copydesk_rooms::clock::WallClock;
 use copydesk_store::Store;
 
 pub use administration::document_roles::GivenRole;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use copydesk_agent::{AskError, PermissionMode, RunStatus, StopFilter};
 use copydesk_auth::AccessGuard;
+use copydesk_clock::WallClock;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RunId, SessionId};
-use copydesk_rooms::clock::WallClock;
 use copydesk_store::{NodeNews, Store, StoreOp};
 
 use super::{ApiError, ApiResult, Caller};

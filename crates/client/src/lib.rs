@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use copydesk_llm::http_client::http_client_builder;
+use copydesk_http_client::http_client_builder;
 use copydesk_protocol::client::{IssueToken, TieToken};
 use copydesk_protocol::server::{IssuedToken, TokenList};
 

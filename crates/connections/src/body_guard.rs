@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use futures_util::{Stream, StreamExt as _, stream};
 
 use copydesk_auth::{AccessEnd, AccessGuard};
-use copydesk_rooms::clock::WallClock;
+use copydesk_clock::WallClock;
 
 /// Longest pause between two pieces of a body.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);

@@ -21,7 +21,6 @@ pub mod quotation;
 mod rebase;
 mod text;
 mod transform;
-pub mod unseen_characters;
 
 pub use change_set::{ChangeError, ChangeLimits, ChangeResult, ChangeSet, TextEdit};
 pub use encoded_text::EncodedText;

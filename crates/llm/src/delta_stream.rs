@@ -247,5 +247,5 @@ pub(super) fn input(arguments: &str) -> Value {
 
 /// Creates an identifier for a call that no provider has named.
 pub(super) fn mint_call_id() -> String {
-    format!("toolu_{}", copydesk_ids::sortable_uuid().simple())
+    format!("toolu_{}", uuid::Uuid::new_v4().simple())
 }

@@ -6,7 +6,6 @@ pub mod anthropic;
 pub mod claude_cli;
 #[cfg(feature = "grammar")]
 pub mod harper;
-pub mod http_client;
 pub mod messages_api;
 pub mod openai;
 pub mod prices;

@@ -12,8 +12,8 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::delta_stream::DeltaSink;
 use super::{ModelError, malformed, retry};
-use crate::http_client::{http_client_builder, with_causes};
 use crate::messages_api::ProviderError;
+use copydesk_http_client::{http_client_builder, with_causes};
 
 /// Longest time without a byte, not even `ping`, after which a connection counts as dead.
 const SILENCE_LIMIT: Duration = Duration::from_mins(5);

@@ -6,7 +6,6 @@
 //! [`RoomEffects`](actor::room_effects::RoomEffects). [`persistence`] loads and restores. Events
 //! leave through an [`EventSink`].
 
-pub mod clock;
 pub mod command;
 pub mod event;
 pub mod file;

@@ -23,7 +23,6 @@ use copydesk_store::{
 
 use super::actor::RoomActor;
 use super::actor::mirror::{self, RoomOwner};
-use super::clock::WallClock;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
 use super::persistence::{loading, restore};
@@ -35,6 +34,7 @@ use crate::state::workspace_inbox;
 use crate::title::stored_title;
 use crate::workspace_place::WorkspaceKnowledge;
 use copydesk_approvals::ApprovalSwitch;
+use copydesk_clock::WallClock;
 
 /// Number of documents of a list that are read at a time.
 const LISTED: u32 = 200;

@@ -11,7 +11,6 @@ use tokio_util::task::TaskTracker;
 use copydesk_ids::DocumentId;
 use copydesk_store::{LeaseHolder, Store};
 
-use super::clock::WallClock;
 use super::inbox_policies::InboxPolicies;
 use super::persistence::loading;
 use super::request_index::RequestIndex;
@@ -19,6 +18,7 @@ use super::settings::ServerSettings;
 use super::state::{ApplyContext, RoomState, workspace_inbox};
 use super::workspace_place::WorkspaceKnowledge;
 use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
+use copydesk_clock::WallClock;
 
 /// Dependencies that every room shares.
 pub(super) struct RoomDeps {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use copydesk_approvals::{CallOrigin, RequestSource};
+use copydesk_clock::WallClock;
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, RequestId, RunId, SessionId};
-use copydesk_rooms::clock::WallClock;
 use copydesk_rooms::command::{ApprovalMode, DocumentSnapshot};
 use copydesk_rooms::settings::model_access::AskedModel;
 use copydesk_rooms::{RoomHandle, RoomRegistry};

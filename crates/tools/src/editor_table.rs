@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{ToolEffect, ToolFacts, ToolRegistry, ToolScope, WordsRead};
 
 const HEAD: &str = "\
-// Written from crates/tools/src: `COPYDESK_BLESS=1 cargo test -p copydesk-tools --lib editor_table`.
+// Written from crates/tools/src: `COPYDESK_BLESS=1 cargo test -p copydesk-tools`.
 
 export interface ToolFacts {
   name: string
@@ -71,7 +71,7 @@ mod tests {
         assert!(
             current == generated,
             "web/src/wire/generatedTools.ts is not current; run \
-             `COPYDESK_BLESS=1 cargo test -p copydesk-tools --lib editor_table`"
+             `COPYDESK_BLESS=1 cargo test -p copydesk-tools`"
         );
     }
 }

@@ -9,7 +9,7 @@ mod scanner;
 
 use std::collections::BTreeMap;
 
-use copydesk_document::unseen_characters::is_unseen;
+use copydesk_unseen_characters::is_unseen;
 
 use argv::{CommandWords, unquoted};
 use known_programs::PROGRAMS;

@@ -1,4 +1,4 @@
-// Written from crates/tools/src: `COPYDESK_BLESS=1 cargo test -p copydesk-tools --lib editor_table`.
+// Written from crates/tools/src: `COPYDESK_BLESS=1 cargo test -p copydesk-tools`.
 
 export interface ToolFacts {
   name: string

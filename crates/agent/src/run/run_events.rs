@@ -1,9 +1,9 @@
 //! Events of a run for everyone in the document.
 
 use crate::conversation::agent_objects;
+use copydesk_clock::WallClock;
 use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_rooms::RoomHandle;
-use copydesk_rooms::clock::WallClock;
 use copydesk_rooms::event::{AgentObject, RunEvent, RunEventKind, RunResponse};
 
 /// Publisher of the events of one run.

@@ -19,6 +19,7 @@ use copydesk_approvals as approvals;
 use copydesk_approvals::ApprovalSwitch;
 use copydesk_approvals::{Decision, RequestVerdict};
 use copydesk_auth::{Authenticator, TokenSecret};
+use copydesk_clock::WallClock;
 use copydesk_document::utf16_len;
 use copydesk_ids::permissions::{Principal, Role};
 use copydesk_ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
@@ -26,7 +27,6 @@ use copydesk_llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 use copydesk_llm::{
     AnswerDelta, AnswerStream, AssistantMessage, FailedTryUsage, Model, ModelError, ModelRequest,
 };
-use copydesk_rooms::clock::WallClock;
 use copydesk_rooms::command::{ClientCapabilities, JoiningMember, OpenedDocument, PushRequest};
 use copydesk_rooms::event::StreamingPreview;
 use copydesk_rooms::event::{

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use crate::cli::TokenArgs;
 use copydesk_auth::Authenticator;
 use copydesk_client::ServerClient;
+use copydesk_clock::WallClock;
 use copydesk_ids::permissions::Role;
 use copydesk_protocol::client::IssueToken;
 use copydesk_protocol::names::TokenStatus;
 use copydesk_protocol::server::{LoginLine, TokenLine, TokenList};
 use copydesk_protocol_conversion as convert;
-use copydesk_rooms::clock::WallClock;
 
 use super::say;
 use super::stored_data::visit;

@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{member, who};
-use crate::clock::WallClock;
 use crate::command::{
     ApprovalMode, DocumentSnapshot, NewApprovalRequest, ProposalOutcome, ProposeAgain, PushRequest,
     ResolvedRequest, UndoChange,
@@ -21,6 +20,7 @@ use copydesk_approvals::{
     ApprovalRequest, CallOrigin, Decision, FinishRest, HunkChoice, HunkVerdict, Person, Preview,
     ProposedAction, RequestSource, RequestStatus, RequestVerdict, ToolCatalog,
 };
+use copydesk_clock::WallClock;
 use copydesk_document::Text;
 use copydesk_document::diff::{DiffLimits, diff, diff_so_far};
 use copydesk_document::{ChangeSet, TextEdit};

@@ -3,10 +3,10 @@
 use super::fixture::{RoomFixture, START_MS, new_request};
 use super::who;
 use crate::RoomError;
-use crate::clock::WallClock;
 use crate::command::{ApprovalMode, NewApprovalRequest, SettingsChange, ViewerChange};
 use crate::settings::OwnSettings;
 use copydesk_approvals::{ApprovalRequest, HunkStatus, RequestStatus};
+use copydesk_clock::WallClock;
 use copydesk_ids::Version;
 
 const OLD: &str = "It was cold. It was late.";

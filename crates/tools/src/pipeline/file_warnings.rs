@@ -2,8 +2,8 @@
 
 use copydesk_approvals::{Preview, PreviewWarning};
 use copydesk_document::diff::DiffLimits;
-use copydesk_document::unseen_characters::is_unseen;
 use copydesk_file_sync::text_encoding;
+use copydesk_unseen_characters::is_unseen;
 
 use super::{elisions, invisible_chars};
 

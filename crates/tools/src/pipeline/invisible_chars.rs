@@ -8,7 +8,7 @@ use serde_json::Value;
 use copydesk_approvals::PreviewWarning;
 use copydesk_document::Text;
 use copydesk_document::diff::{DiffLimits, HunkDraft, diff_in_order};
-use copydesk_document::unseen_characters::{CONTEXT_CHARS, added, unseen};
+use copydesk_unseen_characters::{CONTEXT_CHARS, added, unseen};
 
 /// Maximum number of different characters that a warning names.
 const MOST_NAMED: usize = 4;
