@@ -61,7 +61,7 @@ const WALLS: &[(&str, &str)] = &[
     ("regex", "llm tools/document/find_and_replace.rs tools/pipeline/elisions.rs"),
     // Deliveries go to addresses that owners name, sign-ins to the identity provider, and spans to
     // the collector.
-    ("reqwest", "llm client webhooks api/webhooks/address.rs oidc telemetry/otlp.rs"),
+    ("reqwest", "http_client llm client webhooks api/webhooks/address.rs oidc telemetry/otlp.rs"),
     ("rmcp", "llm/claude_cli mcp"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the
     // owner of a file. In the database for a file that is written past the page cache.

@@ -20,6 +20,9 @@ impl StoredAnswers {
     }
 
     /// Returns the secret of the answers' keys, and generates it if there is none yet.
+    ///
+    /// # Errors
+    /// [`AuthError`] if the store cannot be used or holds no valid secret.
     #[boxed]
     pub async fn secret(&self) -> Result<TokenSecret, AuthError> {
         if let Some(kept) = self.0.setting(SECRET).await? {
@@ -32,6 +35,9 @@ impl StoredAnswers {
     }
 
     /// Returns the answers under these keys that a person's programs used at `since_ms` or later.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the answers.
     #[boxed]
     pub async fn find(
         &self,
@@ -45,6 +51,10 @@ impl StoredAnswers {
     /// Stores the answer that follows those under `earlier`, which are marked as used. Removes
     /// answers that were last used before `before_ms`, and the oldest ones of more than
     /// `most_bytes`.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer; the
+    /// earlier ones are not marked then.
     #[boxed]
     pub async fn put_next(
         &self,

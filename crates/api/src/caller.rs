@@ -37,6 +37,9 @@ fn require(principal: &Principal, action: Action, document: Option<&DocumentId>)
 impl Application {
     /// Identifies the holder of a token's secret for one request; `None` if a secret is needed.
     /// Under `--no-auth` everyone is the owner.
+    ///
+    /// # Errors
+    /// Those of [`Authenticator::verify`]; none without a secret.
     #[boxed]
     pub async fn identify(&self, secret: Option<&str>) -> Result<Option<Caller>, AuthError> {
         let (principal, token) = match (&self.everyone, secret) {
@@ -55,6 +58,9 @@ impl Application {
     }
 
     /// Admits the holder of a token's secret while the token is valid; `None` if one is needed.
+    ///
+    /// # Errors
+    /// Those of [`Authenticator::admit`]; none without a secret.
     #[boxed]
     pub async fn admit(&self, secret: Option<&str>) -> Result<Option<AccessGuard>, AuthError> {
         if let Some(everyone) = &self.everyone {
@@ -65,6 +71,10 @@ impl Application {
     }
 
     /// Returns a person who was admitted before, with the rights that they still have.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the tokens of the
+    /// person.
     #[boxed]
     pub async fn with_current_rights(&self, person: &Principal) -> ApiResult<Principal> {
         Ok(with_current_rights(&self.store, person, self.clock.now_ms()).await?)
@@ -72,6 +82,11 @@ impl Application {
 
     /// Returns the room of a document in lists, to which a person may do `action`; see
     /// [`Caller::room`].
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown, deleted or private document,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
     #[boxed]
     pub async fn listed_room(
         &self,
@@ -93,6 +108,9 @@ impl Application {
     }
 
     /// Returns `true` if a document that another server has is in the list that a person sees.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the document cannot be looked up.
     pub async fn is_stored_for(
         &self,
         person: &Principal,
@@ -108,16 +126,25 @@ impl Application {
 
 impl Caller {
     /// Checks that the caller may do `action` to the server as a whole.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require(&self, action: Action) -> ApiResult<()> {
         require(&self.principal, action, None)
     }
 
     /// Checks that the caller may do `action` to any document at all.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require_somewhere(&self, action: Action) -> ApiResult<()> {
         if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
     }
 
     /// Checks that the caller may manage a deleted document, or all that their token reaches.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require_recovery(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         self.require_in(Action::Manage, document.or(self.principal.document.as_ref()))
     }
@@ -168,6 +195,10 @@ impl Caller {
     }
 
     /// Returns the workspace inbox, if the caller may do `action` there.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the inbox cannot be opened.
     #[boxed]
     pub async fn inbox(&self, action: Action) -> ApiResult<RoomHandle> {
         self.require(action)?;
@@ -175,6 +206,9 @@ impl Caller {
     }
 
     /// Returns the room of a document, or the workspace inbox, whose owner sets its rules.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`], or of [`Self::inbox`] if the inbox is named.
     #[boxed]
     pub async fn room_or_inbox(
         &self,
@@ -188,6 +222,9 @@ impl Caller {
     }
 
     /// Returns the room that owns a request, if the caller may do `action` there.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`], or of [`Self::inbox`].
     #[boxed]
     pub async fn room_of_request(
         &self,

@@ -20,6 +20,9 @@ pub struct ForkStart {
 
 impl Caller {
     /// Checks that the caller may read a conversation of their own session.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`].
     #[boxed]
     pub async fn require_conversation(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {

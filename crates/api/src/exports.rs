@@ -54,6 +54,9 @@ impl Caller {
 }
 
 /// Returns everything that the exported file of a document holds.
+///
+/// # Errors
+/// Those of [`author_spans`], for JSON; none for other formats.
 pub async fn export_input(
     store: &Store,
     document: &DocumentId,

@@ -50,6 +50,10 @@ pub fn is_large_update(line: &HistoryRecord) -> bool {
 
 impl Application {
     /// Returns the text of a version of a document that the person may read.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
     #[boxed]
     pub async fn older_text(
         &self,

@@ -11,6 +11,10 @@ const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
 impl Application {
     /// Stores that a write with a key begins, or returns the record of an earlier one that is not
     /// too old. On an error the write must not begin.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store can neither read nor write the
+    /// record; the write must not begin then.
     #[boxed]
     pub async fn begin_keyed_write(
         &self,
@@ -35,6 +39,9 @@ impl Application {
     }
 
     /// Stores the answer to a write with a key; without one, the key can be used again.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
     #[boxed]
     pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> ApiResult<()> {
         let op = match ended.answer {

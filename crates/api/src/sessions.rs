@@ -51,6 +51,9 @@ impl Application {
     }
 
     /// Stores when a session was last used, for its time to live; begins it if there is none.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
     #[boxed]
     pub async fn use_session(&self, user: &UserId, id: &SessionId) -> ApiResult<()> {
         let now_ms = self.clock.now_ms();
@@ -62,6 +65,9 @@ impl Application {
     }
 
     /// Returns the session of a person's program: a single one for all its connections.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
     #[boxed]
     pub async fn program_session(&self, user: &UserId, program: &str) -> ApiResult<SessionId> {
         let name = Sha256::digest(format!("mcp\n{user}\n{program}"));

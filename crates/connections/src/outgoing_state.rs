@@ -1,3 +1,5 @@
+//! State of what is written over a connection.
+
 use std::sync::Weak;
 use std::thread::ThreadId;
 

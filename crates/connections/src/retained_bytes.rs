@@ -1,3 +1,5 @@
+//! Count of the bytes that connections keep in their buffers.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Count of kept bytes: of one connection, one person or the server.

@@ -65,6 +65,10 @@ impl Caller {
     }
 
     /// Checks that the caller may say who reaches a document in lists, which need not be open here.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::super::ErrorCode::NotAllowed) for people other than owners,
+    /// [`NotFound`](super::super::ErrorCode::NotFound) for an unknown, deleted or private document.
     #[boxed]
     pub async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
         self.require_in(Action::Manage, Some(document))?;

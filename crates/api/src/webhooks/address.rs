@@ -50,6 +50,9 @@ impl WebhookAddress {
     }
 
     /// Parses and checks an address.
+    ///
+    /// # Errors
+    /// [`AddressError::NoUrl`], [`AddressError::NotEncrypted`] or [`AddressError::Private`].
     pub fn read(text: &str, address_policy: AddressPolicy) -> Result<Self, AddressError> {
         let url = Url::parse(text).map_err(|_| AddressError::NoUrl)?;
         let named = url.host_str().is_some_and(|host| !host.is_empty());
@@ -68,6 +71,11 @@ impl WebhookAddress {
     }
 
     /// Returns the sockets of the address, all of them allowed.
+    ///
+    /// # Errors
+    /// [`AddressError::Unknown`] if the host name cannot be resolved, [`AddressError::Private`] if
+    /// one of its addresses is in a private network, [`AddressError::NoUrl`] without a host or
+    /// port.
     #[boxed]
     pub async fn find(
         &self,

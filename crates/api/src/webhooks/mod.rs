@@ -155,6 +155,9 @@ impl WebhookOutbox {
     }
 
     /// Returns the next delivery to each receiver; `None` if the store is closed.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the store cannot read the outbox.
     #[boxed]
     pub async fn deliveries(&self) -> ApiResult<Option<Vec<WebhookDelivery>>> {
         match self.0.deliveries().await {
@@ -164,6 +167,10 @@ impl WebhookOutbox {
     }
 
     /// Stores the outcome of an attempt to deliver; on an error the delivery is attempted again.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the outcome is not stored; the delivery is then attempted
+    /// again.
     #[boxed]
     pub async fn settle(
         &self,

@@ -25,6 +25,9 @@ pub struct SigningSecret(Vec<u8>);
 
 impl SigningSecret {
     /// Generates a secret.
+    ///
+    /// # Errors
+    /// [`SecretError::Randomness`] if the operating system gives none.
     pub fn generate() -> Result<Self, SecretError> {
         let mut bytes = vec![0; BYTES];
         getrandom::fill(&mut bytes).map_err(SecretError::Randomness)?;
@@ -37,12 +40,18 @@ impl SigningSecret {
     }
 
     /// Parses a stored secret.
+    ///
+    /// # Errors
+    /// [`SecretError::Unreadable`] if the text is no secret.
     pub fn read(text: &str) -> Result<Self, SecretError> {
         let encoded = text.strip_prefix(PREFIX).ok_or(SecretError::Unreadable)?;
         STANDARD.decode(encoded).map(Self).map_err(|_| SecretError::Unreadable)
     }
 
     /// Returns the header `webhook-signature` of a delivery sent at `at_s`, in Unix seconds.
+    ///
+    /// # Errors
+    /// [`SecretError::Unreadable`] if HMAC does not take the secret as a key; it takes any length.
     pub fn sign(&self, id: &str, at_s: u64, body: &str) -> Result<String, SecretError> {
         let mac = Hmac::<Sha256>::new_from_slice(&self.0);
         let mut mac = mac.map_err(|_| SecretError::Unreadable)?;

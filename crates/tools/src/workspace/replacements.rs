@@ -1,8 +1,8 @@
 //! Replacements in a file of the workspace: each must be unambiguous, and all apply or none.
 //!
 //! Models write `\n` for every kind of line end. So words are searched for without regard to line
-//! ends, and new words get the line ends of the file ([`text_encoding`]). Blanks before line ends may
-//! differ too, if only one passage then matches.
+//! ends, and new words get the line ends of the file ([`text_encoding`]). Blanks before line ends
+//! may differ too, if only one passage then matches.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
