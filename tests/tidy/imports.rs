@@ -7,10 +7,6 @@ use super::{File, in_one_crate, settle, sources};
 /// Files of one circle. In a larger one, no file can be read before the others.
 const WIDEST_CIRCLE: usize = 3;
 
-/// Wider circles, by their first file, and why they are left: to be divided.
-const KNOWN_CIRCLES: [(&str, &str); 1] =
-    [("api", "operations of documents need the person, who holds what imports wait for")];
-
 /// Path of a module as if all crates were one, such as `["rooms", "actor"]`.
 type ModulePath = Vec<String>;
 
@@ -33,11 +29,7 @@ struct ImportGraph {
 #[test]
 fn files_import_each_other_in_no_wide_circle() {
     let circles = ImportGraph::read().circles();
-    let is_known = |circle: &[ModulePath]| {
-        let first = circle.first().map(|module| module.join("::")).unwrap_or_default();
-        KNOWN_CIRCLES.iter().any(|(known, _)| *known == first)
-    };
-    let wide = circles.iter().filter(|circle| circle.len() > WIDEST_CIRCLE && !is_known(circle));
+    let wide = circles.iter().filter(|circle| circle.len() > WIDEST_CIRCLE);
     let complaints: Vec<_> = wide
         .map(|circle| {
             let names: Vec<_> = circle.iter().map(|module| module.join("::")).collect();

@@ -1,5 +1,6 @@
 //! Documents: lists, contents, titles, settings, edits.
 
+pub(super) mod import_admission;
 pub(super) mod imports;
 
 use async_recursion::async_recursion as boxed;

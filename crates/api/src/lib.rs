@@ -39,8 +39,9 @@ use copydesk_auth::{Authenticator, SignInPolicy};
 use copydesk_clock::WallClock;
 use copydesk_file_sync::FileSync;
 use copydesk_ids::permissions::Principal;
+use copydesk_metrics as metrics;
 use copydesk_rooms::RoomRegistry;
-use copydesk_store::Store;
+use copydesk_store::{Store, StoreResult};
 
 pub use administration::document_roles::GivenRole;
 pub use administration::people::{
@@ -72,8 +73,8 @@ pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
 pub use runs::{AdmittedRun, HeardRuns};
 pub use settings::NewSettings;
 
-use administration::person_deletion::DeletionSignal;
-use documents::imports::ImportAdmission;
+use administration::deletion_signal::DeletionSignal;
+use documents::import_admission::ImportAdmission;
 use readiness::Readiness;
 use webhooks::AddressPolicy;
 
@@ -152,5 +153,25 @@ impl Application {
     #[boxed]
     pub async fn check_readiness(&self) -> Result<(), &'static str> {
         self.readiness.check(&self.store).await
+    }
+
+    /// Measures what is open and what waits on this server.
+    pub fn measure(&self) {
+        metrics::COMMIT_QUEUE.set_count(self.store.waiting_batches());
+        self.rooms.measure();
+        self.agents.measure();
+    }
+
+    /// Measures what waits in the database, and this server as one of several.
+    ///
+    /// # Errors
+    /// The [`StoreError`](copydesk_store::StoreError) if the database cannot be read.
+    #[boxed]
+    pub async fn measure_store(&self) -> StoreResult<()> {
+        let (requests, deliveries) = self.store.waiting_counts().await?;
+        metrics::PENDING_REQUESTS.set_count(requests);
+        metrics::WEBHOOK_QUEUE.set_count(deliveries);
+        metrics::NODES.set_count(1);
+        if let Some(node) = self.node() { node.measure().await } else { Ok(()) }
     }
 }

@@ -1,5 +1,4 @@
-//! Readiness of the server, which is whether it can store a change and read it, and measurements of
-//! what is open and what waits.
+//! Readiness of the server: whether it can store a change and read it.
 
 use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
@@ -7,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-use super::Application;
-use copydesk_metrics as metrics;
-use copydesk_store::{Store, StoreResult};
+use copydesk_store::Store;
 
 /// Time that an answer is reused: however often the route is asked, the store is tried at most this
 /// often.
@@ -52,27 +49,5 @@ impl Readiness {
         };
         *last = Some(ReadinessTrial { at: Instant::now(), outcome });
         outcome
-    }
-}
-
-impl Application {
-    /// Measures what is open and what waits on this server.
-    pub fn measure(&self) {
-        metrics::COMMIT_QUEUE.set_count(self.store.waiting_batches());
-        self.rooms.measure();
-        self.agents.measure();
-    }
-
-    /// Measures what waits in the database, and this server as one of several.
-    ///
-    /// # Errors
-    /// The [`StoreError`](copydesk_store::StoreError) if the database cannot be read.
-    #[boxed]
-    pub async fn measure_store(&self) -> StoreResult<()> {
-        let (requests, deliveries) = self.store.waiting_counts().await?;
-        metrics::PENDING_REQUESTS.set_count(requests);
-        metrics::WEBHOOK_QUEUE.set_count(deliveries);
-        metrics::NODES.set_count(1);
-        if let Some(node) = self.node() { node.measure().await } else { Ok(()) }
     }
 }

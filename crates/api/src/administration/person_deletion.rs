@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -65,17 +64,6 @@ const OWNED: [PersonTable; 5] = [
     PersonTable::Messages,
     PersonTable::Sessions,
 ];
-
-/// Signal that a deletion was begun. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DeletionSignal(Arc<Notify>);
-
-impl DeletionSignal {
-    /// Makes the task look for deletions.
-    pub fn wake(&self) {
-        self.0.notify_one();
-    }
-}
 
 /// State of a deletion, as it is stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -138,7 +126,7 @@ impl Application {
                 Err(error) => tracing::warn!(%error, "cannot look for deletions of people"),
             }
             tokio::select! {
-                () = self.deletions.0.notified() => {}
+                () = self.deletions.awaited() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
