@@ -8,6 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "it/support/skip.rs"]
+mod skip;
+
 /// Where the editor's packages are, `playwright-core` among them; from `build.rs`.
 const MODULES: &str = env!("COPYDESK_WEB_MODULES");
 const BROWSERS: [&str; 4] =
@@ -168,13 +171,7 @@ fn script(name: &str) -> String {
 fn tell(story: &str, model: &str) {
     let chromium = match what_is_needed() {
         Ok(chromium) => chromium,
-        Err(missing) if std::env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1") => {
-            panic!("{missing}, and COPYDESK_REQUIRE_ALL=1");
-        }
-        Err(missing) => {
-            eprintln!("SKIPPED: the browser story `{story}` was not told: {missing}");
-            return;
-        }
+        Err(missing) => return skip::skip(skip::story(), missing),
     };
     let data = tempfile::tempdir().unwrap();
     let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");

@@ -5,7 +5,6 @@
 //! thrown away, and a key that is none; the model behind it is ours. Without it, or where a network
 //! of one's own is not to be had, the stories are left out, loudly.
 
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 
 use super::support::messages_client::MessagesClient;
 use super::support::script::full;
-use super::support::{Provider, Role, Script, TestServer};
+use super::support::{Provider, Role, Script, TestServer, say_skipped, skip};
 
 const BEFORE: &str = "Teh keeper wrote.\n";
 const AFTER: &str = "The keeper wrote.\n";
@@ -28,16 +27,10 @@ fn cli() -> Option<PathBuf> {
     std::env::var_os("COPYDESK_CLAUDE_CLI").map(PathBuf::from).filter(|cli| cli.is_file())
 }
 
-/// Written past the test runner, which would keep it to itself.
-fn left_out(why: &str) {
-    let words = format!("\n*** SKIPPED: the real Claude CLI: {why}\n");
-    std::io::stderr().write_all(words.as_bytes()).ok();
-}
-
 /// Plays a story of this file in a network of its own.
 fn cut_off(story: &str) {
     if cli().is_none() {
-        return left_out("COPYDESK_CLAUDE_CLI does not name one");
+        return skip(story, "COPYDESK_CLAUDE_CLI does not name the Claude CLI");
     }
     let is_root = rustix::process::geteuid().is_root();
     let alone = || {
@@ -47,9 +40,8 @@ fn cut_off(story: &str) {
     };
     let works = alone().arg("true").stderr(Stdio::null()).status();
     if !works.is_ok_and(|status| status.success()) {
-        let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
-        assert!(!(required && is_root), "no network of its own can be made with unshare and ip");
-        return left_out("a network of its own cannot be made with unshare and ip");
+        let why = "a network of its own cannot be made with unshare and ip";
+        return if is_root { skip(story, why) } else { say_skipped(story, why) };
     }
     let name = format!("claude_cli::{story}");
     let output = alone()

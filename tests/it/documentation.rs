@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{OWNER, RestClient, TestServer, copydesk_command, give_up, modules, python};
+use crate::support::{
+    OWNER, RestClient, TestServer, copydesk_command, give_up, modules, python, skip,
+};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The address that pages name; the test's own server replaces it.
@@ -253,12 +254,8 @@ fn imported(copydesk: &TestServer, folder: &Path) -> String {
 /// Whether `curl` is missing, which is said loudly; where everything is required, that fails.
 fn is_without_curl() -> bool {
     let is_there = Command::new("curl").arg("--version").output().is_ok();
-    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
-    assert!(is_there || !required, "curl is not installed");
     if !is_there {
-        // Written past the test runner, which would keep it to itself.
-        let words = b"\n*** SKIPPED: the commands of the documentation: curl is not installed\n";
-        std::io::stderr().write_all(words).ok();
+        skip("the commands of the documentation", "curl is not installed");
     }
     !is_there
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{OWNER, TestServer, http};
+use crate::support::{OWNER, TestServer, http, say_skipped};
 
 /// The value of a header.
 fn header<'a>(answer: &'a http::Response, name: &str) -> &'a str {
@@ -83,7 +83,8 @@ fn the_unit_of_systemd_starts_the_server_with_options_that_it_has() {
         assert!(unit.lines().any(|line| line == hardened), "{hardened}");
     }
     let Ok(version) = Command::new("systemd-analyze").arg("--version").output() else {
-        eprintln!("\n*** SKIPPED: there is no systemd-analyze\n");
+        // Not required anywhere: what has it brings all of systemd.
+        say_skipped("whether systemd takes its unit", "there is no systemd-analyze");
         return;
     };
     assert!(version.status.success());

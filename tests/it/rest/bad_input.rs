@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{OWNER, RestClient, Role, Script, TestServer, http};
+use crate::support::{OWNER, RestClient, Role, Script, TestServer, http, python};
 
 use super::{FIXED, TEXT, text, with_document, with_request, with_request_at};
 
@@ -223,14 +223,7 @@ fn shut_out<'a>(report: &'a Value, sessions: &[Value]) -> Vec<(&'a Value, &'a Va
 /// skipped, loudly, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
 #[test]
 fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
-    let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
-    let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
-    let Some(python) = python else {
-        let why = "COPYDESK_SDK_PYTHON is not set to a Python with tests/sdk/requirements.txt";
-        assert!(!required, "{why}, and COPYDESK_REQUIRE_ALL=1");
-        eprintln!("\n*** SKIPPED: {why}\n");
-        return;
-    };
+    let Some(python) = python("the fuzzer of the REST interface") else { return };
     // Every permission mode that the document names is one that the owner may have.
     let plan = TestServer::plan().script(Script::rewriting(FIXED)).flags(&["--allow-bypass"]);
     let plan = plan.workspace(&[("notes.md", TEXT)]);

@@ -16,6 +16,7 @@ use sqlx_postgres::PgConnection;
 use tempfile::TempDir;
 
 use super::namespaces::Host;
+use super::skip::{skip, story};
 
 const SERVER: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -50,9 +51,7 @@ impl StoryDatabase {
     /// skipped, loudly, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
     pub fn on_postgres() -> Option<Self> {
         if let Err(error) = run(&server(), "SELECT 1".to_owned()) {
-            let required = env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1");
-            assert!(!required, "no PostgreSQL ({error}), and COPYDESK_REQUIRE_ALL=1");
-            eprintln!("\n*** SKIPPED: no PostgreSQL at {}: {error}\n", server());
+            skip(story(), format_args!("no PostgreSQL at {}: {error}", server()));
             return None;
         }
         Some(Self::on(&server()))
@@ -117,9 +116,7 @@ impl PrivatePostgres {
     /// As `start`, on another machine, or with its data in this folder.
     pub fn start_on(host: &Host, folder: Option<&Path>) -> Option<Self> {
         let Some(programs) = programs() else {
-            let required = env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1");
-            assert!(!required, "there is no initdb, and COPYDESK_REQUIRE_ALL=1");
-            eprintln!("\n*** SKIPPED: there is no initdb of PostgreSQL\n");
+            skip(story(), "there is no initdb of PostgreSQL");
             return None;
         };
         let directory = folder.map_or_else(tempfile::tempdir, tempfile::tempdir_in);

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::skip::{skip, story};
+
 /// Page about one server, and the address that it gives to the server.
 const ONE_SERVER: (&str, &[&str]) = (include_str!("../../../docs/proxies.md"), &["127.0.0.1:4680"]);
 /// Page about two servers, and the addresses that it gives to them.
@@ -110,10 +112,7 @@ impl Proxy {
     /// `COPYDESK_REQUIRE_ALL=1`.
     pub fn start(program: ProxyProgram, servers: &[&str]) -> Option<Self> {
         if let Err(error) = program.is_there() {
-            let required = std::env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1");
-            let name = program.name();
-            assert!(!required, "there is no {name} ({error}), and COPYDESK_REQUIRE_ALL=1");
-            eprintln!("\n*** SKIPPED: there is no {name}: {error}\n");
+            skip(story(), format_args!("there is no {}: {error}", program.name()));
             return None;
         }
         let directory = tempfile::tempdir().expect("there is room for a folder");

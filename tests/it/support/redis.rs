@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::namespaces::Host;
+use super::skip::{skip, story};
 
 /// Its password, which must show nowhere.
 pub const REDIS_PASSWORD: &str = "hunter2-of-redis";
@@ -31,9 +32,7 @@ impl PrivateRedis {
     /// As `start`, on another machine.
     pub fn start_on(host: &Host) -> Option<Self> {
         if let Err(error) = Command::new("redis-server").arg("--version").output() {
-            let required = std::env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1");
-            assert!(!required, "there is no redis-server ({error}), and COPYDESK_REQUIRE_ALL=1");
-            eprintln!("\n*** SKIPPED: there is no redis-server: {error}\n");
+            skip(story(), format_args!("there is no redis-server: {error}"));
             return None;
         }
         let free = TcpListener::bind("127.0.0.1:0").expect("there is a free port");

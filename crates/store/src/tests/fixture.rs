@@ -5,6 +5,8 @@
 //! are skipped, loudly; with `COPYDESK_REQUIRE_ALL=1` that is a failure.
 
 use std::env;
+use std::io::Write as _;
+use std::sync::Once;
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use sqlx_postgres::{PgConnectOptions, PgConnection};
@@ -14,6 +16,9 @@ use crate::database::reading::ReadDatabase;
 use crate::{Store, StoreAccess, StorePlace};
 
 const SERVER: &str = "postgres://postgres@127.0.0.1:5432/postgres";
+
+/// Says it once for all tests.
+static SKIPPED: Once = Once::new();
 
 /// Database that goes away with the test.
 pub(super) enum TestDatabase {
@@ -71,7 +76,12 @@ impl TestDatabase {
             Err(error) => {
                 let required = env::var_os("COPYDESK_REQUIRE_ALL").is_some_and(|all| all == "1");
                 assert!(!required, "no PostgreSQL ({error}), and COPYDESK_REQUIRE_ALL=1");
-                eprintln!("\n*** SKIPPED: no PostgreSQL at {server}: {error}\n");
+                SKIPPED.call_once(|| {
+                    // Written past the test runner, which would keep it to itself.
+                    let why = format!("no PostgreSQL at {server}: {error}");
+                    let words = format!("\n*** SKIPPED: the store on PostgreSQL: {why}\n");
+                    std::io::stderr().write_all(words.as_bytes()).ok();
+                });
                 return None;
             }
         };
