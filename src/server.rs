@@ -179,10 +179,12 @@ impl Server {
             clock.clone(),
         );
         let conversations = rest::Conversations::open(StoredAnswers::new(store.clone())).await?;
-        let connections = ConnectionRegistry::new(ConnectionLimits {
+        let limits = ConnectionLimits {
             memory: config.connection_memory,
             open_files: open_file_limit(),
-        });
+        };
+        let connections =
+            ConnectionRegistry::with_handshake_timeout(limits, config.handshake_timeout);
         Ok(Self {
             store,
             auth,
@@ -267,6 +269,7 @@ impl Server {
             conversations: self.conversations.clone(),
             reading: rest::BodyQuota::new(self.connections.accounts().clone()),
             limits: self.limits.clone(),
+            stream_ping: config.stream_ping,
             metrics: self.metrics_access(config, api)?,
         });
         let inside = inside.merge(mcp::router(mcp::McpState {

@@ -227,6 +227,12 @@ pub struct ServeArgs {
     /// [default: 1024]
     #[arg(long, env = "COPYDESK_CONNECTION_MEMORY", value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(64..))]
     pub connection_memory: Option<u32>,
+    /// Seconds that a connection has to show its token [default: 10]
+    #[arg(long, env = "COPYDESK_HANDSHAKE_TIMEOUT", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub handshake_timeout: Option<u64>,
+    /// Seconds of silence after which a stream of the Messages API is sent a ping [default: 15]
+    #[arg(long, env = "COPYDESK_STREAM_PING", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub stream_ping: Option<u64>,
     /// Token with which a program may read /metrics and nothing else; owners may read it anyway
     #[arg(long, env = "COPYDESK_METRICS_TOKEN", value_name = "SECRET", hide_env_values = true)]
     pub metrics_token: Option<String>,

@@ -11,6 +11,7 @@ use std::env;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::cli::ServeArgs;
 use copydesk_store::{DatabaseUrl, RedisUrl, StoreError, StorePlace};
@@ -73,6 +74,10 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// Maximum bytes held for messages that all connections send and are to be sent.
     pub connection_memory: usize,
+    /// Time that a connection has to show its token.
+    pub handshake_timeout: Duration,
+    /// Silence after which a stream of the Messages API is sent a ping.
+    pub stream_ping: Duration,
     /// Token with which a program may read the metrics.
     pub metrics_token: Option<String>,
     /// Address of the collector to which spans are sent.
@@ -361,6 +366,8 @@ impl ServerConfig {
             connection_memory: megabytes(
                 args.connection_memory.or(file.connection_memory).unwrap_or(1024),
             )?,
+            handshake_timeout: seconds(args.handshake_timeout.or(file.handshake_timeout), 10),
+            stream_ping: seconds(args.stream_ping.or(file.stream_ping), 15),
             metrics_token: args.metrics_token.or(file.metrics_token),
             otlp_endpoint: args.otlp_endpoint.or(file.otlp_endpoint),
             open: args.open || file.open,
@@ -501,6 +508,11 @@ pub fn no_colour() -> bool {
 /// Returns the value of a variable, unless it is unset or empty.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the duration of an option: at least one second.
+fn seconds(option: Option<u64>, default: u64) -> Duration {
+    Duration::from_secs(option.unwrap_or(default).max(1))
 }
 
 fn boolean(name: &'static str) -> Result<Option<bool>, ConfigError> {

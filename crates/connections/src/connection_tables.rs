@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -17,6 +17,8 @@ const HTTP_OF_PERSON: usize = 256;
 pub(super) struct TransportTable<T> {
     began: Instant,
     most: usize,
+    /// Longest wait for a request, or for the handshake after the upgrade, without a token.
+    handshake_timeout: Duration,
     entries: Mutex<TransportEntries<T>>,
 }
 
@@ -51,12 +53,17 @@ pub(super) struct UnauthenticatedPlace<T> {
 }
 
 impl<T> TransportTable<T> {
-    pub(super) fn new(most: usize) -> Self {
+    pub(super) fn new(most: usize, handshake_timeout: Duration) -> Self {
         let entries = TransportEntries {
             all: BTreeMap::new(),
             unauthenticated: UnauthenticatedTable::default(),
         };
-        Self { began: Instant::now(), most, entries: Mutex::new(entries) }
+        Self { began: Instant::now(), most, handshake_timeout, entries: Mutex::new(entries) }
+    }
+
+    /// Returns the longest wait for a request, or for the handshake, without a token.
+    pub(super) fn handshake_timeout(&self) -> Duration {
+        self.handshake_timeout
     }
 
     pub(super) fn most(&self) -> usize {

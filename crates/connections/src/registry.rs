@@ -35,6 +35,8 @@ const CLIENTS_OF_PERSON: usize = 1_024;
 const MOST_CONNECTIONS: usize = 65_536;
 /// Interval of the search for overdue connections.
 const SWEEP: Duration = Duration::from_millis(500);
+/// Time that a connection has to show a token, if nothing else is said.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Limits of a [`ConnectionRegistry`], and so of the whole server.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,11 @@ enum UnauthenticatedHolder {
 impl ConnectionRegistry {
     /// Returns an empty registry.
     pub fn new(limits: ConnectionLimits) -> Self {
+        Self::with_handshake_timeout(limits, HANDSHAKE_TIMEOUT)
+    }
+
+    /// Returns an empty registry whose connections have so long to show a token.
+    pub fn with_handshake_timeout(limits: ConnectionLimits, handshake_timeout: Duration) -> Self {
         let accounts = MemoryAccounts::new(limits.memory);
         // A quarter is left for documents, files and other programs.
         let most = limits.open_files.map_or(MOST_CONNECTIONS, |files| (files / 4 * 3).max(16));
@@ -85,7 +92,10 @@ impl ConnectionRegistry {
             accounts,
             most_unauthenticated: UNAUTHENTICATED_CONNECTIONS.min(most / 3),
             numbers: AtomicU64::new(0),
-            transports: Arc::new(TransportTable::new(most.min(MOST_CONNECTIONS))),
+            transports: Arc::new(TransportTable::new(
+                most.min(MOST_CONNECTIONS),
+                handshake_timeout,
+            )),
             sessions: Arc::default(),
             unauthenticated_sessions: Arc::default(),
             handshakes: tokio::sync::Mutex::new(MessagePace::of_handshakes()),
@@ -124,6 +134,11 @@ impl ConnectionRegistry {
             None => {}
         }
         transport
+    }
+
+    /// Returns the time that a connection has to show a token.
+    pub fn handshake_timeout(&self) -> Duration {
+        self.0.transports.handshake_timeout()
     }
 
     /// Returns the number of open connections.

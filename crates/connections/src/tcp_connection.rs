@@ -19,8 +19,6 @@ use super::memory_accounts::{
 use super::outgoing_state::OutgoingState;
 use super::socket_client::SocketClient;
 
-/// Longest wait for a request, or for the handshake after the upgrade, without a token.
-const UNAUTHENTICATED_WAIT: Duration = Duration::from_secs(10);
 /// Longest duration of a request without a token.
 const UNAUTHENTICATED_REQUEST: Duration = Duration::from_secs(30);
 /// Longest wait of a connection that has shown a token for its next request.
@@ -337,7 +335,7 @@ impl TcpConnection {
             return if self.is_known() {
                 (since(&self.read_ms) > SILENCE).then_some(EndReason::Silent)
             } else {
-                (request > UNAUTHENTICATED_WAIT).then_some(EndReason::HandshakeTimeout)
+                (request > self.place.table.handshake_timeout()).then_some(EndReason::HandshakeTimeout)
             };
         }
         if self.is_after_access(now_ms) {
@@ -345,7 +343,7 @@ impl TcpConnection {
         }
         let quiet = request.min(since(&self.written_ms));
         let patience = match (self.requests.load(Ordering::Relaxed), self.is_known()) {
-            (0, false) => UNAUTHENTICATED_WAIT,
+            (0, false) => self.place.table.handshake_timeout(),
             (0, true) => IDLE,
             (_, false) => UNAUTHENTICATED_REQUEST,
             // An answer may have to wait for people.

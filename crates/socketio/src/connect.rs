@@ -31,8 +31,6 @@ use super::{InboxMembership, SocketConnection, SocketState};
 
 /// Longest name that is shortened; a longer one is refused.
 const LONGEST_NAME_BYTES: usize = 16 * 1024;
-/// Time after which a client that was not greeted counts as gone.
-const GREETING_PATIENCE: Duration = Duration::from_secs(10);
 /// Only version of the protocol.
 const PROTOCOL: u32 = 1;
 
@@ -163,10 +161,10 @@ async fn send_welcome(socket: SocketRef) {
     greeted.map(|greeted| greeted.send(()));
 }
 
-/// Waits until a client should have been greeted, and returns if it was not: its connection ended
-/// while its token was checked, and nothing tells of that.
-async fn never_greeted(socket: &SocketRef) {
-    tokio::time::sleep(GREETING_PATIENCE).await;
+/// Waits for the time in which a client should have been greeted, and returns if it was not: its
+/// connection ended while its token was checked, and nothing tells of that.
+async fn never_greeted(socket: &SocketRef, patience: Duration) {
+    tokio::time::sleep(patience).await;
     if socket.extensions.get::<PendingGreeting>().is_none() {
         std::future::pending::<()>().await;
     }
@@ -207,7 +205,7 @@ async fn wait_for_end(
     let ended = tokio::select! {
         () = left.cancelled() => None,
         () = client.ended() => None,
-        () = never_greeted(socket) => None,
+        () = never_greeted(socket, app.connections.handshake_timeout()) => None,
         ended = pass.ended() => Some(ended),
     };
     // First of all, so that no event of a room follows.

@@ -55,7 +55,7 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
         let streamed = asked.stream;
         let work = AnswerWork::prepare(&app, entered, asked, chosen, tools).await?;
         if streamed {
-            stream::answer(work).await
+            stream::answer(work, app.stream_ping).await
         } else {
             Ok(Json(work.go(None).await?).into_response())
         }

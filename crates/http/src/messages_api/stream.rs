@@ -22,20 +22,19 @@ use copydesk_llm::messages_api::StreamEvent;
 
 use super::driver::AnswerWork;
 
-/// Silence after which a ping is sent: proxies cut connections that are silent for a minute.
-const PING: Duration = Duration::from_secs(15);
 /// Time that the HTTP status may wait for the model's first output: an error within it has its own
 /// status.
 const FIRST_WORDS: Duration = Duration::from_secs(5);
 /// Number of events that may wait for a slow client before the work pauses.
 const WAITING_EVENTS: usize = 32;
 
-/// Begins the answer.
-pub(crate) async fn answer(work: AnswerWork) -> Result<Response, ApiFailure> {
+/// Begins the answer. After each silence as long as `ping` a ping is sent: proxies cut connections
+/// that are silent for a minute.
+pub(crate) async fn answer(work: AnswerWork, ping: Duration) -> Result<Response, ApiFailure> {
     let (sender, events) = mpsc::channel(WAITING_EVENTS);
     let work = async move { work.go(Some(sender)).await }.boxed();
     let mut running =
-        RunningAnswer { work, events, ready: VecDeque::new(), ended: None, over: false };
+        RunningAnswer { work, ping, events, ready: VecDeque::new(), ended: None, over: false };
     // After that time the status is 200: the client sees that something happens.
     if let Ok(Err(failure)) = timeout(FIRST_WORDS, running.first_words()).await {
         return Err(failure);
@@ -53,6 +52,7 @@ pub(crate) async fn answer(work: AnswerWork) -> Result<Response, ApiFailure> {
 
 struct RunningAnswer {
     work: BoxFuture<'static, Result<Value, ApiFailure>>,
+    ping: Duration,
     events: mpsc::Receiver<StreamEvent>,
     /// Events that were received from the work and not yet sent.
     ready: VecDeque<StreamEvent>,
@@ -95,7 +95,7 @@ impl RunningAnswer {
         if self.over {
             return None;
         }
-        let silent_until = Instant::now() + PING;
+        let silent_until = Instant::now() + self.ping;
         let step = tokio::select! {
             biased;
             step = self.step() => step,
@@ -140,6 +140,8 @@ mod tests {
 
     use super::*;
 
+    const PING: Duration = Duration::from_secs(15);
+
     fn running<W>(work: impl FnOnce(mpsc::Sender<StreamEvent>) -> W) -> RunningAnswer
     where
         W: Future<Output = Result<Value, ApiFailure>> + Send + 'static,
@@ -147,6 +149,7 @@ mod tests {
         let (sender, events) = mpsc::channel(WAITING_EVENTS);
         RunningAnswer {
             work: work(sender).boxed(),
+            ping: PING,
             events,
             ready: VecDeque::new(),
             ended: None,

@@ -1,5 +1,7 @@
 //! State that all handlers of HTTP requests share.
 
+use std::time::Duration;
+
 use crate::messages_api::Conversations;
 use copydesk_api::Application;
 
@@ -18,6 +20,8 @@ pub struct HttpState {
     pub reading: BodyQuota,
     /// Limits on the requests of each person.
     pub limits: RequestLimits,
+    /// Silence after which a stream of the Messages API is sent a ping.
+    pub stream_ping: Duration,
     /// Measurements, and who may read them.
     pub metrics: MetricsAccess,
 }
