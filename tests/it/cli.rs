@@ -5,14 +5,14 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::support::script::full;
 use crate::support::{
-    OWNER, Person, RestClient, Role, Script, TestServer, copydesk_command, output_of,
+    OWNER, Person, RestClient, Role, Script, TestServer, copydesk_command, eventually, output_of,
 };
 
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
@@ -298,6 +298,8 @@ fn who_watches_is_told_what_waits_and_how_it_ends() {
 struct Relay {
     url: String,
     to: Arc<Mutex<String>>,
+    /// Number of connections for which there was no server.
+    in_vain: Arc<AtomicUsize>,
 }
 
 impl Relay {
@@ -306,10 +308,15 @@ impl Relay {
         let url = format!("http://{}", listener.local_addr().expect("it has an address"));
         let to = Arc::new(Mutex::new(copydesk.address().to_owned()));
         let there = Arc::clone(&to);
+        let in_vain = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&in_vain);
         std::thread::spawn(move || {
             for here in listener.incoming().map_while(Result::ok) {
                 let there = there.lock().clone();
-                let Ok(there) = TcpStream::connect(there) else { continue };
+                let Ok(there) = TcpStream::connect(there) else {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                };
                 let (from, back) = (here.try_clone().unwrap(), there.try_clone().unwrap());
                 for (mut from, mut to) in [(from, there), (back, here)] {
                     std::thread::spawn(move || {
@@ -319,7 +326,7 @@ impl Relay {
                 }
             }
         });
-        Self { url, to }
+        Self { url, to, in_vain }
     }
 }
 
@@ -358,8 +365,7 @@ fn who_watches_misses_nothing_that_comes_and_goes_between_two_looks_or_while_the
     };
     ends(&short);
     copydesk.is_killed_and_restarted();
-    // Looked at in vain for some time.
-    std::thread::sleep(Duration::from_secs(2));
+    eventually("looks in vain", || relay.in_vain.load(Ordering::Relaxed) >= 2);
     let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     let later = vec![rejects(&ana)];

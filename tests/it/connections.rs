@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::http::{get, send};
 use crate::support::raw::RawClient;
-use crate::support::{OWNER, Person, Role, TestServer};
+use crate::support::{OWNER, Person, Role, TestServer, eventually, found_within};
 
 const MEGABYTE: usize = 1024 * 1024;
 /// Time for what happens within a second on an idle machine. Without it: 45 seconds at least,
@@ -34,11 +34,19 @@ fn peers(person: &Person, document: &str) -> String {
 /// Waits until nobody of that name is in a document.
 #[track_caller]
 fn comes_to_be_without(person: &Person, document: &str, name: &str) {
-    let until = Instant::now() + SOON;
-    while peers(person, document).contains(name) {
-        assert!(Instant::now() < until, "{name} is still there");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    found_within(SOON, || {
+        let peers = peers(person, document);
+        if peers.contains(name) { Err(peers) } else { Ok(()) }
+    });
+}
+
+/// Waits until the server has so many sockets open, or fewer.
+#[track_caller]
+fn comes_to_have_sockets(copydesk: &TestServer, count: usize) {
+    found_within(SOON, || {
+        let open = copydesk.open_sockets();
+        if open <= count { Ok(()) } else { Err(format!("{open} are open, not {count}")) }
+    });
 }
 
 /// Puts text at the end of a document that reads `Hello.` and takes it away again, until so many
@@ -115,7 +123,7 @@ fn a_body_of_long_polling_is_short_before_anybody_is_known() {
 
 #[test]
 fn whoever_does_not_say_who_they_are_is_not_waited_for() {
-    let copydesk = TestServer::quiet();
+    let copydesk = TestServer::plan().flags(&["--handshake-timeout", "3"]).start();
     let mut silent = RawClient::silent(copydesk.address());
     let mut slow = RawClient::silent(copydesk.address());
     slow.sends_bytes(b"GET / HTTP/1.1\r\nHo");
@@ -204,11 +212,7 @@ fn a_client_has_one_websocket_at_a_time() {
     );
     assert!(more.iter_mut().all(|(client, _)| client.ends_within(SOON)));
     // A client sees the end of its connection just before the server gives the socket back.
-    let until = Instant::now() + SOON;
-    while copydesk.open_sockets() > before {
-        assert!(Instant::now() < until, "they are closed");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    comes_to_have_sockets(&copydesk, before);
     // The first goes on, and is not ended by one that comes later.
     first.sends("2probe");
     assert!(first.reads_until(|text| text == "3probe").is_some());
@@ -223,7 +227,7 @@ fn a_client_has_one_websocket_at_a_time() {
 
 #[test]
 fn clients_that_leave_during_their_handshake_are_gone() {
-    let copydesk = TestServer::quiet();
+    let copydesk = TestServer::plan().flags(&["--handshake-timeout", "3"]).start();
     let (address, token) = (copydesk.address(), copydesk.token("Eve", Role::Viewer, &[]));
     // More than one person may have; each closes in the body that shows the token.
     for _ in 0..1_040 {
@@ -232,10 +236,11 @@ fn clients_that_leave_during_their_handshake_are_gone() {
         let headers = [("Host", address), ("Content-Type", "text/plain;charset=UTF-8")];
         send(address, &format!("POST {path}"), &headers, &body);
     }
-    std::thread::sleep(Duration::from_secs(12));
-    let mut client = RawClient::arrives(address, &token);
-    client.emits(1, "settings:get", &json!({}));
-    assert!(client.is_answered(1).is_some(), "nobody with this token comes in");
+    found_within(SOON, || {
+        let mut client = RawClient::arrives(address, &token);
+        client.emits(1, "settings:get", &json!({}));
+        client.is_answered(1).ok_or("nobody with this token comes in")
+    });
 }
 
 fn polls_until(address: &str, path: &str, part: &str) {
@@ -267,11 +272,7 @@ fn idle_connections_of_one_person_are_few_and_end_with_their_token() {
         .collect();
     assert!(idle[0].ends_within(SOON), "the oldest makes no room");
     // Each that comes closes the oldest one; the last ones may be closing still.
-    let since = Instant::now();
-    while copydesk.open_sockets() > before + 256 {
-        assert!(since.elapsed() < SOON, "{} are open", copydesk.open_sockets() - before);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    comes_to_have_sockets(&copydesk, before + 256);
     assert!(!idle[299].ends_within(Duration::from_millis(1)), "the newest is closed");
     owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
     assert!(idle.iter_mut().all(|it| it.ends_within(SOON)), "they outlive the token");
@@ -354,9 +355,9 @@ fn a_viewer_who_does_not_read_is_refused_what_would_have_to_wait() {
             eve.emits(ack, "document:open", &json!({"documentId": document}));
         }
     }
+    eventually("all is read", || copydesk.has_read_all());
     // Handled when later ones are answered: the owner's, behind them in the same room.
     owner.emit("document:open", &json!({"documentId": document})).ok();
-    std::thread::sleep(Duration::from_secs(3));
     let held = grown(&copydesk, before);
     assert!(held < 200, "{held} MB wait for somebody who does not read");
     // Whoever then reads gets everything there is, and an answer to the rest.
@@ -403,12 +404,10 @@ fn memory_of_long_answers_is_given_back() {
         .collect();
     readers[15].is_answered(1).expect("an answer");
     drop(readers);
-    let growth = || grown(&copydesk, before);
-    let is_given_back = (0..100).any(|_| {
-        std::thread::sleep(SOON / 100);
-        growth() < 100
+    found_within(SOON, || {
+        let growth = grown(&copydesk, before);
+        if growth < 100 { Ok(()) } else { Err(format!("{growth} MB stay")) }
     });
-    assert!(is_given_back, "{} MB stay", growth());
 }
 
 #[test]
@@ -453,18 +452,15 @@ fn somebody_who_does_not_read_is_gone_at_once_when_their_token_is_revoked() {
     }
     owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
     comes_to_be_without(&owner, &document, "Ghost");
-    let until = Instant::now() + SOON;
-    while copydesk.open_sockets() > before {
-        assert!(Instant::now() < until, "the connection stays");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    comes_to_have_sockets(&copydesk, before);
     assert!(ghost.ends_within(SOON));
 }
 
 #[test]
 fn the_server_stops_in_time_whoever_does_not_read() {
     let mut copydesk = TestServer::quiet();
-    let document = large_document(&copydesk.owner(), 4);
+    let owner = copydesk.owner();
+    let document = large_document(&owner, 4);
     let token = copydesk.token("Ghost", Role::Viewer, &[]);
     let mut ghosts: Vec<_> =
         (0..3).map(|_| RawClient::arrives(copydesk.address(), &token)).collect();
@@ -473,7 +469,9 @@ fn the_server_stops_in_time_whoever_does_not_read() {
             ghost.emits(ack * 3 + more, "document:open", &json!({"documentId": document}));
         }
     }
-    std::thread::sleep(Duration::from_secs(1));
+    eventually("all is read", || copydesk.has_read_all());
+    // Its answer comes after theirs, of which the server holds what they do not read.
+    owner.emit("document:open", &json!({"documentId": document})).ok();
     assert!(copydesk.stops().success());
     let said = copydesk.complaints();
     assert!(!said.contains("too long"), "{said}");

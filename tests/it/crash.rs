@@ -2,14 +2,13 @@
 //! people come back, do again what was not answered, and find everything there once.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use copydesk_failpoint::PLACES;
 use copydesk_ids::RequestId;
 use copydesk_store::{Store, StoreAccess};
 use serde_json::{Value, json};
 
-use crate::support::{Person, Request, Script, TestServer, replacing};
+use crate::support::{Person, Request, Script, TestServer, found, replacing};
 
 const BEFORE: &str = "Teh first line.\n\nThe secnd line.\n\nThe third lien.";
 const AFTER: &str = "The first line.\n\nThe second line.\n\nThe third line.\n";
@@ -167,13 +166,11 @@ impl Afternoon {
     /// Waits until the run is over; its transcript.
     fn run_ends(&mut self) -> Vec<Value> {
         self.insists(|it| {
-            loop {
-                let entries = it.transcript()?;
-                if entries.iter().any(|entry| entry["type"] == "result") {
-                    return Some(entries);
-                }
-                std::thread::sleep(Duration::from_millis(10));
-            }
+            found(|| {
+                let Some(entries) = it.transcript() else { return Ok(None) };
+                let is_over = entries.iter().any(|entry| entry["type"] == "result");
+                if is_over { Ok(Some(entries)) } else { Err(entries) }
+            })
         })
     }
 
@@ -364,20 +361,20 @@ fn execution(walk: &str, tool: &str, input: &Value) -> (TestServer, String) {
     if owner.decides(&request, json!({"approved": true})).body()["ok"] == false {
         owner.decides(&request, json!({"approved": true})).refused_with("already_resolved");
     }
-    let told = loop {
+    let told = found(|| {
         let read = json!({"sessionId": owner.session()});
         let entries = owner.emit("transcript:get", &read).ok()["entries"].clone();
         let of = |kind: &str, value: &str| {
             let entries = entries.as_array().unwrap().iter();
             entries.filter(|it| it[kind] == value).cloned().collect::<Vec<_>>()
         };
-        if !of("type", "result").is_empty() {
-            let results = of("subtype", "tool_result");
-            assert_eq!(results.len(), 1, "{results:?}");
-            break results[0]["content"]["content"].to_string();
+        if of("type", "result").is_empty() {
+            return Err(entries.clone());
         }
-        std::thread::sleep(Duration::from_millis(10));
-    };
+        let results = of("subtype", "tool_result");
+        assert_eq!(results.len(), 1, "{results:?}");
+        Ok(results[0]["content"]["content"].to_string())
+    });
     (copydesk, told)
 }
 

@@ -1,7 +1,7 @@
 //! Deletion of a person's data: what is gone, what has a neutral name, what stays, and that nothing
 //! in between looks done.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::sign_in;
 use crate::support::script::full;
 use crate::support::{
     CLIENT, IdentityProvider, OWNER, Person, RestClient, Role, Script, Server, StoryDatabase,
-    TestServer, copydesk_command, node_count, stored_rows,
+    TestServer, copydesk_command, found_within, node_count, stored_rows,
 };
 
 /// Names that no other word of a story contains.
@@ -79,11 +79,10 @@ fn preview(owner: &Person, person: &str) -> Value {
 /// Waits until a deletion that somebody else finishes has ended. Another server may have a private
 /// document open, for the minute after its last use.
 fn comes_to_be_deleted(owner: &Person, person: &str) {
-    let until = Instant::now() + Duration::from_mins(2);
-    while preview(owner, person)["state"] != "deleted" {
-        assert!(Instant::now() < until, "{}", preview(owner, person));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    found_within(Duration::from_mins(2), || {
+        let preview = preview(owner, person);
+        if preview["state"] == "deleted" { Ok(()) } else { Err(preview) }
+    });
 }
 
 /// A server on which she has done everything that leaves a name somewhere.

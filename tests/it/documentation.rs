@@ -11,7 +11,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -207,18 +207,13 @@ impl Page {
             .stderr(to_file())
             .spawn()
             .map_err(|error| format!("bash cannot be started: {error}"))?;
-        let until = Instant::now() + PATIENCE;
-        let status = loop {
-            let status = shell.try_wait().unwrap();
-            if status.is_some() || Instant::now() > until {
-                break status;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        // Whatever a block has left running ends with it.
         let group = format!("-{}", shell.id());
+        let (ended, end) = std::sync::mpsc::channel();
+        let waiting = std::thread::spawn(move || ended.send(shell.wait().unwrap()));
+        let status = end.recv_timeout(PATIENCE).ok();
+        // Whatever a block has left running ends with it.
         Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status().ok();
-        shell.wait().ok();
+        waiting.join().unwrap().ok();
         if status.is_some_and(|status| status.success()) {
             return Ok(());
         }

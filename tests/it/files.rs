@@ -1,12 +1,15 @@
 //! Files of the workspace as documents: people write, the file follows, and what somebody else
 //! writes there comes in.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::{Person, Provider, Request, Role, Script, TestServer};
+use crate::support::{Person, Provider, Request, Role, Script, TestServer, eventually, found};
 
+/// Number of lines that a program writes before the first of them has to be in the document.
+const LINES_AHEAD: usize = 5;
 const NOTES: &str = "The red lamp burns.\n\nNobody is there.\n";
 
 fn test_server(files: &[(&str, &str)]) -> TestServer {
@@ -80,38 +83,43 @@ fn no_line_is_lost_while_people_type_and_programs_write_the_file() {
     let copydesk = test_server(&[("notes.md", "Log:\n")]);
     let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
-    // Another program adds lines, as a shell does.
-    let script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo \"appended $i.\" >> notes.md; sleep 0.09; done";
-    let mut program = std::process::Command::new("sh");
-    let mut program = program.args(["-c", script]).current_dir(copydesk.folder()).spawn().unwrap();
+    let path = copydesk.folder().join("notes.md");
+    let (next, turns) = std::sync::mpsc::channel();
+    // Another program adds lines, as a shell does, while she types.
+    let program = std::thread::spawn(move || {
+        for line in turns {
+            let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+            file.write_all(format!("appended {line}.\n").as_bytes()).unwrap();
+        }
+    });
     let mut typed = 0;
-    while program.try_wait().unwrap().is_none() {
-        ana.types(0, "x");
-        typed += 1;
-        std::thread::sleep(std::time::Duration::from_millis(40));
+    for line in 1..=60_usize {
+        next.send(line).unwrap();
+        for _ in 0..3 {
+            ana.types(0, "x");
+            typed += 1;
+        }
+        // So that the file is read and written many times meanwhile.
+        if let Some(earlier) = line.checked_sub(LINES_AHEAD).filter(|line| *line > 0) {
+            let earlier = format!("appended {earlier}.\n");
+            eventually("an earlier line", || ana.text().contains(&earlier));
+        }
     }
+    drop(next);
+    program.join().unwrap();
     let expected = |text: &str| {
         (1..=60).all(|line| text.contains(&format!("appended {line}.\n")))
             && text.starts_with(&"x".repeat(typed))
     };
-    let until = std::time::Instant::now() + std::time::Duration::from_mins(1);
-    loop {
+    found(|| {
         let (file, document) = (copydesk.file("notes.md").unwrap(), ana.text());
-        if file == document && expected(&file) {
-            break;
-        }
-        assert!(std::time::Instant::now() < until, "file {file:?}, document {document:?}");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+        if file == document && expected(&file) { Ok(()) } else { Err((file, document)) }
+    });
     // A version that was set aside is looked at for a moment longer.
-    loop {
+    found(|| {
         let names: Vec<_> = std::fs::read_dir(copydesk.folder()).unwrap().flatten().collect();
-        if names.len() == 1 {
-            break;
-        }
-        assert!(std::time::Instant::now() < until, "nothing is left beside it: {names:?}");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+        if names.len() == 1 { Ok(()) } else { Err(names) }
+    });
 }
 
 #[test]

@@ -2,12 +2,10 @@
 //! lost, gone with the server.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use crate::support::{Person, TestServer};
+use crate::support::{Person, TestServer, eventually};
 
 const MISTAKES: &str = "They was late.\n";
-const PATIENCE: Duration = Duration::from_mins(1);
 const MEGABYTE: usize = 1024 * 1024;
 
 fn signal(name: &str, process: u32) {
@@ -18,11 +16,9 @@ fn signal(name: &str, process: u32) {
 /// Waits until a process has ended.
 fn is_gone(process: u32) {
     let command = || std::fs::read_to_string(format!("/proc/{process}/cmdline"));
-    let until = Instant::now() + PATIENCE;
-    while command().is_ok_and(|it| it.contains("grammar-worker")) {
-        assert!(Instant::now() < until, "process {process} goes on");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    eventually("the end of the process", || {
+        !command().is_ok_and(|it| it.contains("grammar-worker"))
+    });
 }
 
 /// The only process that checks grammar.

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::support::{Person, Provider, TestServer, python};
+use crate::support::{Person, Provider, Role, TestServer, found, python};
 
 /// A server whose model is a local server that speaks chat completions.
 fn local(provider: &Provider, model: &str) -> TestServer {
@@ -69,12 +69,13 @@ fn people_are_offered_what_the_provider_has() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
     let copydesk = local(&provider, "openai:other");
     // The provider is asked while the server starts; whoever comes later sees its list.
-    let models = (0..100).find_map(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        let models = copydesk.editor("Ana").registered()["models"].clone();
-        (models.as_array().map_or(0, Vec::len) > 2).then_some(models)
+    let token = copydesk.token("Ana", Role::Editor, &[]);
+    let models = found(|| {
+        let ana = Person::arrive(copydesk.url(), &token, "Ana");
+        let models = ana.registered()["models"].clone();
+        if models.as_array().map_or(0, Vec::len) > 2 { Ok(models) } else { Err(models) }
     });
-    assert_eq!(models.expect("a list"), json!(["openai:other", "openai:story:8b", "harper"]));
+    assert_eq!(models, json!(["openai:other", "openai:story:8b", "harper"]));
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! Stories about running a server: what its log names, and the unit that starts it.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{OWNER, TestServer, http, say_skipped};
+use crate::support::{OWNER, TestServer, found, http, say_skipped};
 
 /// The value of a header.
 fn header<'a>(answer: &'a http::Response, name: &str) -> &'a str {
@@ -15,15 +14,11 @@ fn header<'a>(answer: &'a http::Response, name: &str) -> &'a str {
 
 /// Waits until a line of the log has all of these words.
 fn logged(copydesk: &TestServer, words: &[&str]) -> String {
-    let until = Instant::now() + Duration::from_mins(1);
-    loop {
+    found(|| {
         let log = copydesk.complaints();
-        if let Some(line) = log.lines().find(|line| words.iter().all(|it| line.contains(it))) {
-            return line.to_owned();
-        }
-        assert!(Instant::now() < until, "no line has {words:?}:\n{log}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        let line = log.lines().find(|line| words.iter().all(|it| line.contains(it)));
+        line.map(str::to_owned).ok_or_else(|| format!("no line has {words:?}:\n{log}"))
+    })
 }
 
 #[test]

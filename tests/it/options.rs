@@ -2,14 +2,11 @@
 //! what is said of a data directory that cannot be used.
 
 #[cfg(target_os = "linux")]
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{TestServer, copydesk_command, output_of};
+use crate::support::{TestServer, copydesk_command, found, output_of};
 
 /// How long people have to decide, in seconds, as the server says.
 fn seconds(copydesk: &TestServer) -> Value {
@@ -61,11 +58,11 @@ fn a_browser_opens_the_link_where_that_is_wanted() {
     assert_eq!(unasked.stops().code(), Some(0));
     let copydesk = plan().flags(&["--open"]).start();
     let opened = || std::fs::read_to_string(folder.path().join("opened")).unwrap_or_default();
-    let until = Instant::now() + Duration::from_mins(1);
-    while !opened().lines().any(|link| link == copydesk.link()) {
-        assert!(Instant::now() < until, "{:?} is not {}", opened(), copydesk.link());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    found(|| {
+        let opened = opened();
+        let is_there = opened.lines().any(|link| link == copydesk.link());
+        if is_there { Ok(()) } else { Err((opened, copydesk.link())) }
+    });
     assert!(!opened().contains(unasked.link()), "{}", opened());
 }
 

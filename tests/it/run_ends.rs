@@ -1,12 +1,10 @@
 //! Ends of runs that cannot be stored: nobody is told before they are, and then once.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 use sqlx_sqlite::SqliteConnectOptions;
 
-use crate::support::{Person, RestClient, Script, TestServer};
+use crate::support::{Person, RestClient, Script, TestServer, found};
 
 /// Lets the database refuse the ends of runs, as a full disk does.
 const REFUSE_ENDS: &str = "CREATE TRIGGER full BEFORE UPDATE ON runs
@@ -34,11 +32,10 @@ fn execute(copydesk: &TestServer, statement: &'static str) {
 
 /// Waits until the server has said that it could not store the end of a run.
 fn end_is_refused(copydesk: &TestServer) {
-    let until = Instant::now() + Duration::from_secs(30);
-    while !copydesk.complaints().contains("cannot store the end of a run") {
-        assert!(Instant::now() < until, "the end was stored: {}", copydesk.complaints());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    found(|| {
+        let said = copydesk.complaints();
+        if said.contains("cannot store the end of a run") { Ok(()) } else { Err(said) }
+    });
 }
 
 /// How often a person was told the `result` of a run, and its `claudeResponse`.

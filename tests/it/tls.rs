@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -18,7 +18,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::support::{OWNER, Person, Server, StoryDatabase, copydesk_command, output_of};
+use crate::support::{
+    OWNER, Person, Server, StoryDatabase, copydesk_command, eventually, output_of,
+};
 
 /// Longest wait for what a server does by itself, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -130,15 +132,6 @@ fn status(answer: &str) -> &str {
 fn hang_up(server: &Server) {
     let id = server.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
-}
-
-#[track_caller]
-fn comes_to(what: &str, mut happens: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !happens() {
-        assert!(Instant::now() < until, "it does not come to {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn serves(server: &Server) -> Vec<u8> {
@@ -254,24 +247,24 @@ fn a_certificate_is_replaced_while_people_stay() {
     assert_eq!(serves(&server), certificate("first"));
     files.become_those_of("second");
     hang_up(&server);
-    comes_to("the second certificate", || serves(&server) == certificate("second"));
+    eventually("the second certificate", || serves(&server) == certificate("second"));
     ana.types(0, "a");
 
     // Half of a renewal: a key that is not that of the certificate.
     files.replace("tls.key", "first.key");
     hang_up(&server);
     let complaint = "cannot use the new TLS certificate; the old one stays";
-    comes_to("a complaint", || server.complaints().contains(complaint));
+    eventually("a complaint", || server.complaints().contains(complaint));
     assert!(server.complaints().contains("is not that of the certificate"));
     assert_eq!(serves(&server), certificate("second"));
     ana.types(0, "b");
 
     // The other half. Nobody says that the files have changed.
     files.replace("tls.pem", "first.pem");
-    comes_to("the first certificate", || serves(&server) == certificate("first"));
+    eventually("the first certificate", || serves(&server) == certificate("first"));
     std::fs::remove_file(files.path("tls.key")).unwrap();
     hang_up(&server);
-    comes_to("another complaint", || server.complaints().contains("cannot read"));
+    eventually("another complaint", || server.complaints().contains("cannot read"));
     assert_eq!(serves(&server), certificate("first"));
     ana.types(0, "c");
     ana.is_fine();

@@ -1,12 +1,12 @@
 //! Connections that are admitted or refused: tokens, sessions, hosts and origins, over every
 //! transport.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::support::http::{ask, get};
-use crate::support::{OWNER, Person, Role, Script, Server, TestServer};
+use crate::support::{
+    OWNER, Person, RestClient, Role, Script, Server, TestServer, eventually, found,
+};
 
 #[test]
 fn a_wrong_token_is_refused_with_a_code() {
@@ -54,8 +54,8 @@ fn another_protocol_is_refused_with_a_code() {
 fn an_expired_token_is_refused() {
     let copydesk = TestServer::quiet();
     let token = copydesk.token("Ana", Role::Editor, &["--expires", "1s"]);
-    // The only way to see a token expire is to let it.
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let ana = RestClient::new(&copydesk, &token);
+    eventually("the end of the token", || ana.gets("me").status == 401);
     assert_eq!(copydesk.refuses(&json!({"token": token})).0, "unauthorized");
 }
 
@@ -294,21 +294,16 @@ async fn a_server_that_cannot_store_anything_is_not_ready() {
     let pool = sqlx_sqlite::SqlitePool::connect_with(options).await.unwrap();
     let mut held = pool.acquire().await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *held).await.unwrap();
-    let answer = loop {
-        // What was found a moment ago still holds.
+    // What was found a moment ago still holds.
+    let answer = found(|| {
         let answer = get(copydesk.address(), "/readyz");
-        if answer.status != 200 {
-            break answer;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    };
+        if answer.status == 200 { Err("it is ready") } else { Ok(answer) }
+    });
     assert_eq!(answer.status, 503);
     assert!(answer.body.contains("store_unavailable"), "{}", answer.body);
     assert_eq!(get(copydesk.address(), "/healthz").status, 200);
     sqlx::query("ROLLBACK").execute(&mut *held).await.unwrap();
-    while get(copydesk.address(), "/readyz").status != 200 {
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    eventually("a server that is ready", || get(copydesk.address(), "/readyz").status == 200);
 }
 
 #[test]

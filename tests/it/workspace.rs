@@ -1,10 +1,8 @@
 //! Work without a document: `run`, and an inbox that everybody who may decide sees.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
-use crate::support::{Person, Request, Role, Script, TestServer};
+use crate::support::{Person, Request, Role, Script, TestServer, eventually, found};
 
 const NEW: &str = "hello world";
 
@@ -241,10 +239,7 @@ fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
     let request = owner.sees_request_of(&run);
     owner.decides(&request, json!({"approved": true})).ok();
     let pid = || copydesk.file("pids").filter(|it| it.ends_with('\n'));
-    while pid().is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let pid = pid().unwrap();
+    let pid = found(|| pid().ok_or("the process has not begun"));
     copydesk.is_killed_and_restarted();
     let owner = copydesk.owner();
     // Nobody is asked anything: the process ends, and no second one begins.
@@ -259,15 +254,13 @@ fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
 
 /// Waits until the workspace has a file that ends with a line end; its lines.
 fn lines_of(copydesk: &TestServer, file: &str, count: usize) -> Vec<String> {
-    let until = Instant::now() + Duration::from_mins(1);
-    loop {
+    found(|| {
         let text = copydesk.file(file).unwrap_or_default();
         if text.ends_with('\n') && text.lines().count() >= count {
-            return text.lines().map(str::to_owned).collect();
+            return Ok(text.lines().map(str::to_owned).collect());
         }
-        assert!(Instant::now() < until, "{file}: {text:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        Err(text)
+    })
 }
 
 /// Whether a process is there, also as a zombie.
@@ -278,11 +271,7 @@ fn is_there(pid: &str) -> bool {
 
 #[cfg(target_os = "linux")]
 fn are_gone(pids: &[String]) {
-    let until = Instant::now() + Duration::from_secs(20);
-    while pids.iter().any(|pid| is_there(pid)) {
-        assert!(Instant::now() < until, "{pids:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    eventually("the end of the processes", || pids.iter().all(|pid| !is_there(pid)));
 }
 
 /// Leaves three processes behind: in a session of its own without the mark, that of a parent that

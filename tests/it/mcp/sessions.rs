@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Answer, Mcp, initialize};
-use crate::support::{OWNER, Person, RestClient, Role, Script, TestServer};
+use crate::support::{OWNER, Person, RestClient, Role, Script, TestServer, found};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
@@ -258,11 +258,10 @@ fn a_program_hears_of_documents_that_nobody_has_open() {
     let ask = json!({"prompt": "Fix it", "context": {"documentId": document}});
     let run = ana.posts("runs", &ask).body["url"].as_str().unwrap().to_owned();
     let run = run.strip_prefix("/api/v1/").unwrap();
-    let request = std::iter::repeat_with(|| {
-        std::thread::sleep(Duration::from_millis(50));
-        ana.gets(run).ok()["waiting"][0].as_str().map(str::to_owned)
+    let request = found(|| {
+        let state = ana.gets(run).ok();
+        state["waiting"][0].as_str().map(str::to_owned).ok_or("nobody is asked")
     });
-    let request = request.take(600).flatten().next().expect("somebody is asked");
     ana.posts(&format!("requests/{request}/decision"), &json!({"approved": true})).ok();
     assert_eq!(heard.next()["method"], updated);
     let renamed = ana.says(&format!("PATCH /api/v1/{at}"), &[], r#"{"title": "Another"}"#);

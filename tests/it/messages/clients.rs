@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::messages_client::MessagesClient;
 use crate::support::script::full;
-use crate::support::{Script, TestServer, packages, python};
+use crate::support::{Script, TestServer, eventually, packages, python};
 
 fn script() -> Script {
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -51,11 +51,9 @@ fn talks(program: &str, arguments: &[&str]) {
         .expect("the client can be started");
     let client = std::thread::spawn(move || child.wait_with_output().expect("the client ends"));
     // A client that fails before it gets here has more to say than a request that never came.
-    let request = || loop {
-        if client.is_finished() || !ana.pending().is_empty() {
-            return (!client.is_finished()).then(|| ana.sees_request());
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    let request = || {
+        eventually("a request", || client.is_finished() || !ana.pending().is_empty());
+        (!client.is_finished()).then(|| ana.sees_request())
     };
     if let Some(request) = request() {
         ana.accepts_all(&request);

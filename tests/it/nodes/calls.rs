@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{OWNER, Person, Provider, Request, Role, Server, StoryDatabase, TestServer};
-
-/// How long something that both servers have to notice may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+use crate::support::{
+    OWNER, Person, Provider, Request, Role, Server, StoryDatabase, TestServer, found,
+};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -100,14 +99,10 @@ fn knows_one_run(person: &Person, run: &str) {
 
 /// Opens a document until a server has it that answers, after another one was lost.
 fn opens_in_the_end(person: &Person, document: &str) -> Value {
-    let until = Instant::now() + PATIENCE;
-    loop {
+    found(|| {
         let answer = person.emit("document:open", &json!({"documentId": document}));
-        if answer.body()["ok"] == true || Instant::now() > until {
-            return answer.ok();
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
+        if answer.body()["ok"] == true { Ok(answer.ok()) } else { Err(answer.body().clone()) }
+    })
 }
 
 /// The requests that wait in a document.
@@ -118,16 +113,11 @@ fn waiting(person: &Person, document: &str) -> Vec<Request> {
 
 /// Waits until exactly one request waits in a document.
 fn the_one_that_waits(person: &Person, document: &str) -> Request {
-    let until = Instant::now() + PATIENCE;
-    loop {
+    found(|| {
         let mut requests = waiting(person, document);
         assert!(requests.len() < 2, "it was proposed more than once");
-        if let Some(request) = requests.pop() {
-            return request;
-        }
-        assert!(Instant::now() < until, "nothing waits");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        requests.pop().ok_or("nothing waits")
+    })
 }
 
 /// Ana asks for a change of Ben's document, and he decides. The request is that of one server, and

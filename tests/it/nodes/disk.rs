@@ -22,7 +22,7 @@ use crate::converge::{
 };
 use crate::support::http::{ask, get};
 use crate::support::{
-    Host, OWNER, Person, PrivatePostgres, RestClient, Role, StoryDatabase, TestServer,
+    Host, OWNER, Person, PrivatePostgres, RestClient, Role, StoryDatabase, TestServer, eventually,
     in_namespaces, skip,
 };
 
@@ -188,11 +188,7 @@ fn full_and_read() {
     copydesk.starts();
     is_read(&copydesk, &reader, &document, &text);
     disk.free();
-    let until = Instant::now() + PATIENCE;
-    while get(copydesk.address(), "/readyz").status != 200 {
-        assert!(Instant::now() < until, "{}", copydesk.complaints());
-        sleep(Duration::from_millis(100));
-    }
+    eventually("a server that is ready", || get(copydesk.address(), "/readyz").status == 200);
     let owner = RestClient::new(&copydesk, OWNER);
     let more = json!({"version": version, "text": format!("{text} Room.")});
     owner.posts(&format!("documents/{document}/edits"), &more).ok();

@@ -15,11 +15,10 @@ use crate::converge::{
     run_sessions_on,
 };
 use crate::support::{
-    Host, Namespaces, PrivatePostgres, PrivateRedis, StoryDatabase, TestServer, in_namespaces,
+    Host, Namespaces, PrivatePostgres, PrivateRedis, StoryDatabase, TestServer, eventually,
+    in_namespaces,
 };
 
-/// Longest wait for something that is written to a log.
-const PATIENCE: Duration = Duration::from_mins(1);
 /// Duration of a fault whose end no log shows.
 const WHILE: Duration = Duration::from_secs(4);
 
@@ -92,11 +91,7 @@ impl FaultyNetwork {
 
     /// Waits until the servers have written this so many times.
     fn writes(&self, words: &str, times: usize) {
-        let until = Instant::now() + PATIENCE;
-        while self.written(words) < times {
-            assert!(Instant::now() < until, "{words:?} was not written {times} times");
-            sleep(Duration::from_millis(20));
-        }
+        eventually(&format!("{words:?}, {times} times"), || self.written(words) >= times);
     }
 
     /// Isolates a server until the others have removed it, then heals the network and restarts the

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::support::{
-    Person, PrivateRedis, REDIS_PASSWORD, Role, Server, StoryDatabase, TestServer, copydesk_command,
+    Person, PrivateRedis, REDIS_PASSWORD, Role, Server, StoryDatabase, TestServer,
+    copydesk_command, found,
 };
 
 /// Time in which a change is found in the database: two seconds, and what a busy machine takes.
@@ -74,17 +75,12 @@ impl NodesWithRedis {
 
     /// Waits until both servers have logged something so often.
     fn both_log(&self, line: &str, times: usize) {
-        let until = Instant::now() + Duration::from_secs(30);
         let logged = |complaints: String| complaints.matches(line).count();
-        loop {
+        found(|| {
             let counts = (logged(self.first.complaints()), logged(self.second.complaints()));
             assert!(counts.0 <= times && counts.1 <= times, "{line}: {counts:?}");
-            if counts == (times, times) {
-                return;
-            }
-            assert!(Instant::now() < until, "{line}: {counts:?}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            if counts == (times, times) { Ok(()) } else { Err((line, counts)) }
+        });
     }
 
     fn shows_no_password(&self) {

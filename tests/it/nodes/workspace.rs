@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::mcp::Mcp;
 use crate::support::{
-    ClaudeStandIn, OWNER, Person, Request, Role, Script, Server, StoryDatabase, TestServer, http,
+    ClaudeStandIn, OWNER, Person, Request, Role, Script, Server, StoryDatabase, TestServer, found,
+    http,
 };
 
 /// Time within which another server has the workspace of one that was killed.
@@ -73,14 +74,13 @@ fn pending(person: &Person) -> Vec<Request> {
 
 /// Sends an event until it is answered otherwise than that no server has the workspace.
 fn once_it_is_back(person: &Person, event: &str, payload: &Value) -> Value {
-    let until = Instant::now() + PATIENCE;
-    loop {
+    found(|| {
         let answer = person.emit(event, payload);
-        if answer.body()["error"]["code"] != "unavailable" || Instant::now() > until {
-            return answer.ok();
+        if answer.body()["error"]["code"] == "unavailable" {
+            return Err(answer.body().clone());
         }
-        std::thread::sleep(Duration::from_millis(100));
-    }
+        Ok(answer.ok())
+    })
 }
 
 /// Waits until a server has noticed that the one with the workspace is gone.
@@ -282,19 +282,16 @@ fn of_two_people_on_two_servers_who_approve_at_once_one_runs_the_command() {
 /// What the model was told of the one call of a run that has ended.
 fn told_in_the_end(person: &Person) -> String {
     let read = json!({"sessionId": person.session()});
-    let until = Instant::now() + PATIENCE;
-    loop {
+    found(|| {
         let answer = once_it_is_back(person, "transcript:get", &read);
         let entries = answer["entries"].as_array().unwrap();
-        if entries.iter().any(|it| it["type"] == "result") {
-            let results = entries.iter().filter(|it| it["subtype"] == "tool_result");
-            let results: Vec<_> = results.collect();
-            assert_eq!(results.len(), 1, "{results:?}");
-            return results[0]["content"]["content"].to_string();
+        if !entries.iter().any(|it| it["type"] == "result") {
+            return Err(answer);
         }
-        assert!(Instant::now() < until, "{answer}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        let results: Vec<_> = entries.iter().filter(|it| it["subtype"] == "tool_result").collect();
+        assert_eq!(results.len(), 1, "{results:?}");
+        Ok(results[0]["content"]["content"].to_string())
+    })
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! Conversations and runs.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
-use crate::support::{OWNER, RestClient, Role, TestServer};
+use crate::support::{OWNER, RestClient, Role, TestServer, eventually};
 
 use super::{TEXT, text, waits, with_request};
 
@@ -13,11 +11,7 @@ fn a_run_that_has_ended_can_be_stopped_and_stays_as_it_is() {
     let (_server, ana, _document, run, _request) = with_request();
     let stop = format!("{run}/cancel");
     assert_eq!(ana.posts(&stop, &json!({})).status, 204);
-    let until = Instant::now() + Duration::from_secs(30);
-    while ana.gets(&run).ok()["finishedAt"].is_null() {
-        assert!(Instant::now() < until, "it does not end");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    eventually("the end of the run", || !ana.gets(&run).ok()["finishedAt"].is_null());
     assert_eq!(ana.posts(&stop, &json!({})).status, 204);
     assert_eq!(ana.gets(&run).ok()["state"], "cancelled");
     let (session, _) = run.split_once("/runs/").unwrap();

@@ -8,6 +8,8 @@ use serde_json::json;
 
 use crate::support::{Answer, OWNER, RestClient, Role, TestServer};
 
+use crate::support::http::get;
+
 use super::{FIXED, TEXT, with_document};
 
 #[test]
@@ -106,7 +108,10 @@ fn who_hangs_up_before_the_answer_finds_it_when_they_ask_again() {
             body.len(),
         );
         stream.write_all(request.as_bytes()).unwrap();
-        std::thread::sleep(Duration::from_micros(300 * round));
+        // Each time later: after as many answers to others.
+        for _ in 0..round {
+            assert_eq!(get(copydesk.address(), "/healthz").status, 200);
+        }
         drop(stream);
         let until = Instant::now() + Duration::from_secs(30);
         let answer = loop {

@@ -1,10 +1,8 @@
 //! REST: what programs do that do not stay connected.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
-use crate::support::{RestClient, Role, Script, TestServer};
+use crate::support::{RestClient, Role, Script, TestServer, found};
 
 mod bad_input;
 mod conversations;
@@ -50,13 +48,8 @@ fn with_request_at(copydesk: TestServer) -> (TestServer, RestClient, String, Str
 
 /// Waits until a run has a request that waits for people.
 fn waits(hand: &RestClient, run: &str) -> String {
-    let until = Instant::now() + Duration::from_secs(30);
-    loop {
+    found(|| {
         let state = hand.gets(run).ok();
-        if let Some(request) = state["waiting"].get(0) {
-            return text(request).to_owned();
-        }
-        assert!(Instant::now() < until, "nothing waits: {state}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        state["waiting"].get(0).map(|request| text(request).to_owned()).ok_or(state)
+    })
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{OWNER, RestClient, Role, Script, TestServer};
+use crate::support::{OWNER, RestClient, Role, Script, TestServer, eventually};
 
 use super::{FIXED, TEXT, text, waits, with_document_at, with_request};
 
@@ -163,7 +163,12 @@ fn who_waits_with_a_token_that_is_revoked_is_told_nothing_more() {
         let vic = RestClient::new(&copydesk, text(&issued["token"]));
         move || vic.gets(&here)
     });
-    std::thread::sleep(Duration::from_millis(300));
+    // From then on the server knows who asks.
+    eventually("a request with the token", || {
+        let tokens = owner.gets("tokens").ok()["tokens"].clone();
+        let mut tokens = tokens.as_array().expect("tokens").iter();
+        tokens.any(|it| it["id"] == issued["id"] && it["lastUsedAt"].is_string())
+    });
     owner.says(&format!("DELETE /api/v1/tokens/{}", text(&issued["id"])), &[], "");
     waiting.join().unwrap().refused_with(401, "unauthorized");
 }

@@ -2,15 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::test_server::{TestServer, TestServerBuilder};
-
-/// Longest time for something to come true.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::waiting::eventually;
 
 /// The installed CLI and its configuration folder.
 pub struct ClaudeStandIn {
@@ -97,8 +94,7 @@ impl ClaudeStandIn {
         let noted = [self.noted("pid"), self.noted("child")].concat();
         let pids = noted.iter().filter_map(|it| it["pid"].as_u64().or(it["child"].as_u64()));
         for pid in pids {
-            let ended = || (!runs(pid)).then_some(());
-            comes_true(&format!("the end of process {pid}"), ended);
+            eventually(&format!("the end of process {pid}"), || !runs(pid));
         }
     }
 }
@@ -107,16 +103,4 @@ fn runs(pid: u64) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // A zombie is gone; nobody has looked yet.
     !state.is_empty() && !state.contains(") Z ")
-}
-
-/// Waits until there is something.
-fn comes_true<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < until, "{what} did not come");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }

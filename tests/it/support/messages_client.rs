@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::TestServer;
+use super::waiting::found;
 
 /// A program with somebody's token.
 #[derive(Clone)]
@@ -114,14 +115,11 @@ impl MessagesClient {
 
     /// Any request; again after a while where there were too many.
     pub fn call(&self, request: &str, body: &str) -> Answer {
-        loop {
+        found(|| {
             let answer = self.call_once(request, body);
-            if answer.status != 429 {
-                return answer;
-            }
-            let seconds = answer.header("retry-after").parse().expect("seconds");
-            std::thread::sleep(Duration::from_secs(seconds));
-        }
+            let too_soon = answer.status == 429;
+            if too_soon { Err(answer.header("retry-after").to_owned()) } else { Ok(answer) }
+        })
     }
 
     pub fn call_once(&self, request: &str, body: &str) -> Answer {

@@ -26,6 +26,7 @@ mod skip;
 mod socket_clients;
 mod stored_text;
 mod test_server;
+mod waiting;
 pub mod wire;
 
 pub use claude_stand_in::ClaudeStandIn;
@@ -49,3 +50,4 @@ pub use skip::{say_skipped, skip};
 pub use socket_clients::{give_up, modules};
 pub use stored_text::stored_rows;
 pub use test_server::{OWNER, Role, TestServer};
+pub use waiting::{eventually, found, found_within};

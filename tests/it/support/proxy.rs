@@ -3,11 +3,11 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use super::skip::{skip, story};
+use super::waiting::found;
 
 /// Page about one server, and the address that it gives to the server.
 const ONE_SERVER: (&str, &[&str]) = (include_str!("../../../docs/proxies.md"), &["127.0.0.1:4680"]);
@@ -130,13 +130,11 @@ impl Proxy {
         let process = process.expect("it can be run");
         let url = format!("http://127.0.0.1:{port}");
         let mut proxy = Self { process, _directory: directory, url };
-        let until = Instant::now() + Duration::from_secs(30);
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        found(|| {
             let ended = proxy.process.try_wait().expect("it was started");
             assert!(ended.is_none(), "{} does not take the configuration", program.name());
-            assert!(Instant::now() < until, "{} does not listen", program.name());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            std::net::TcpStream::connect(("127.0.0.1", port))
+        });
         Some(proxy)
     }
 

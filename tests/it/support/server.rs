@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use super::database;
 use super::namespaces::Host;
+use super::waiting::found;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_copydesk");
 /// A debug build on a busy machine opens its database in well under a second.
@@ -169,23 +170,19 @@ impl Server {
 
     /// Waits until it has written this to stderr so many times.
     pub fn complains(&self, words: &str, times: usize) {
-        let until = Instant::now() + PATIENCE;
-        while self.complaints().matches(words).count() < times {
-            assert!(Instant::now() < until, "{words:?} was not written:\n{}", self.complaints());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        found(|| {
+            let written = self.complaints();
+            let is_written = written.matches(words).count() >= times;
+            if is_written { Ok(()) } else { Err(format!("{words:?} was not written:\n{written}")) }
+        });
     }
 
     /// Waits for its end.
     pub fn ends(&mut self) -> ExitStatus {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.process.try_wait().expect("it was started") {
-                return status;
-            }
-            assert!(Instant::now() < until, "the server goes on");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        found(|| {
+            let ended = self.process.try_wait().expect("it was started");
+            ended.ok_or("the server goes on")
+        })
     }
 
     /// The sockets it has open.
@@ -196,6 +193,21 @@ impl Server {
             link.to_string_lossy().starts_with("socket:").then_some(())
         });
         links.count()
+    }
+
+    /// Whether nothing of what was sent to its port is unread.
+    pub fn has_read_all(&self) -> bool {
+        let (_, port) = self.address().rsplit_once(':').expect("an address has a port");
+        let end = format!(":{:04X}", port.parse::<u16>().expect("a port"));
+        let connections = std::fs::read_to_string("/proc/net/tcp").expect("there is a list");
+        connections.lines().skip(1).all(|line| {
+            let fields: Vec<_> = line.split_whitespace().collect();
+            let (unsent, unread) = fields[4].split_once(':').expect("the lengths of two queues");
+            let is_empty = |length: &str| length.bytes().all(|digit| digit == b'0');
+            // The state of a listening socket is 0A, and its queue is of connections.
+            (!fields[1].ends_with(&end) || fields[3] == "0A" || is_empty(unread))
+                && (!fields[2].ends_with(&end) || is_empty(unsent))
+        })
     }
 
     /// The memory it has now, in bytes.

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::{Duration, Instant};
 
 use copydesk_store::StorePlace;
 use serde_json::json;
@@ -16,12 +15,10 @@ use super::person::Person;
 use super::provider::Provider;
 use super::script::Script;
 use super::server::{Server, copydesk_command};
+use super::waiting::found;
 
 /// The owner's token of every server.
 pub const OWNER: &str = "owner-secret-of-the-stories";
-
-/// How long a file may take to follow its document on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What a token allows.
 #[derive(Clone, Copy, Debug)]
@@ -270,6 +267,11 @@ impl TestServer {
         self.server.open_sockets()
     }
 
+    /// Whether the server has read all that its clients have sent.
+    pub fn has_read_all(&self) -> bool {
+        self.server.has_read_all()
+    }
+
     /// What the server wrote to stderr.
     pub fn complaints(&self) -> String {
         let all = std::iter::once(&self.server).chain(&self.others);
@@ -317,11 +319,11 @@ impl TestServer {
 
     /// Waits until a file of the workspace reads like this.
     pub fn file_comes_to_read(&self, name: &str, text: &str) {
-        let until = Instant::now() + PATIENCE;
-        while self.file(name).as_deref() != Some(text) {
-            assert!(Instant::now() < until, "{name} reads {:?}, not {text:?}", self.file(name));
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        found(|| {
+            let reads = self.file(name);
+            let is_so = reads.as_deref() == Some(text);
+            if is_so { Ok(()) } else { Err(format!("{name} reads {reads:?}, not {text:?}")) }
+        });
     }
 
     /// Somebody else writes to a file of the workspace.
