@@ -1,4 +1,4 @@
-"""The official MCP client at work, while tests/it/mcp/official_client.rs decides about its calls: the first is approved, the second rejected,
+"""The official MCP client at work, while tests/it/api/mcp/official_client.rs decides about its calls: the first is approved, the second rejected,
 the third left until this client gives up, the fourth, about a document, approved.
 
 mcp_client.py http|stdio legacy|auto URL TOKEN BINARY DOCUMENT

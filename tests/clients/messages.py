@@ -1,6 +1,6 @@
 """The official Python SDK against this server: plain, streamed, with tools, with errors, with its own tool runner.
 
-Called with address, token, model and document; prints one JSON object with what it saw. tests/it/messages/clients.rs runs it,
+Called with address, token, model and document; prints one JSON object with what it saw. tests/it/api/messages/clients.rs runs it,
 and decides about the changes in between.
 """
 

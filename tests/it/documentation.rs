@@ -35,13 +35,13 @@ const NOT_RUN: &[(&str, &str, &str, &str)] = &[
         "docs/postgresql.md",
         "sh",
         "createdb",
-        "needs a PostgreSQL server; tests/it/postgres.rs does it",
+        "needs a PostgreSQL server; tests/it/operations/postgres.rs does it",
     ),
     (
         "docs/postgresql.md",
         "sh",
         "copydesk backup",
-        "needs two PostgreSQL databases; tests/it/migrate.rs does it",
+        "needs two PostgreSQL databases; tests/it/operations/migrate.rs does it",
     ),
     ("docs/postgresql.md", "sh", "pg_dump", "needs two PostgreSQL databases"),
     (
@@ -61,9 +61,14 @@ const NOT_RUN: &[(&str, &str, &str, &str)] = &[
     ("docs/scaling.md", "nginx", "upstream", "tests/it/nodes/proxies.rs starts it"),
     ("docs/scaling.md", "haproxy", "defaults", "tests/it/nodes/proxies.rs starts it"),
     ("docs/proxies.md", "sh", "copydesk --public-url", "serves until it is stopped"),
-    ("docs/proxies.md", "sh", "copydesk doctor", "needs a name; tests/it/proxies.rs runs it"),
-    ("docs/proxies.md", "nginx", "map", "tests/it/proxies.rs starts it"),
-    ("docs/proxies.md", "caddy", "desk.example.org", "tests/it/proxies.rs starts it"),
+    (
+        "docs/proxies.md",
+        "sh",
+        "copydesk doctor",
+        "needs a name; tests/it/transports/proxies.rs runs it",
+    ),
+    ("docs/proxies.md", "nginx", "map", "tests/it/transports/proxies.rs starts it"),
+    ("docs/proxies.md", "caddy", "desk.example.org", "tests/it/transports/proxies.rs starts it"),
     ("docs/proxies.md", "yaml", "# traefik.yml", "Traefik is not tried"),
     ("docs/proxies.md", "yaml", "# copydesk.yml", "Traefik is not tried"),
     ("README.md", "sh", "cargo run --release", "builds the server"),
@@ -75,9 +80,14 @@ const NOT_RUN: &[(&str, &str, &str, &str)] = &[
     ("docs/cli.md", "sh", "export COPYDESK_URL=", "has a placeholder for a token"),
     ("examples/README.md", "sh", "cargo run --release", "builds the server"),
     ("examples/README.md", "sh", "export TOKEN=cdk_…", "has a placeholder for a token"),
-    ("examples/README.md", "sh", "cargo run --example", "tests/it/custom_tool.rs runs it"),
-    ("tests/clients/README.md", "sh", "cd tests/clients/", "tests/it/clients.rs runs the suites"),
-    ("tests/clients/README.md", "sh", "cargo add --dev", "tests/it/clients.rs runs the suites"),
+    ("examples/README.md", "sh", "cargo run --example", "tests/it/agent/custom_tool.rs runs it"),
+    (
+        "tests/clients/README.md",
+        "sh",
+        "cd tests/clients/",
+        "tests/it/api/clients.rs runs the suites",
+    ),
+    ("tests/clients/README.md", "sh", "cargo add --dev", "tests/it/api/clients.rs runs the suites"),
 ];
 
 /// A page of documentation.

@@ -1,7 +1,7 @@
 """Compares requests with the types of the providers' own SDKs; a field the SDK does not know is an error too.
 
 Reads one JSON object per line, {"api": "messages" | "count_tokens" | "chat", "body": …}, says what is wrong on standard
-error, and how many requests of each kind were right on standard output. tests/it/models.rs runs it.
+error, and how many requests of each kind were right on standard output. tests/it/models/choice.rs runs it.
 """
 
 import json

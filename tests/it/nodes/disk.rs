@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::converge::{
+use crate::documents::converge::{
     FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
     run_sessions_on,
 };

@@ -7,7 +7,7 @@ use std::iter::{Cycle, from_fn};
 
 use serde_json::{Value, json};
 
-use crate::converge::{
+use crate::documents::converge::{
     FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
     run_sessions_on,
 };

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{copy_of, is_found_in, left_by};
+use crate::operations::check::{copy_of, is_found_in, left_by};
 use crate::support::{OWNER, Person, Request, RestClient, Role, Script, TestServer};
 
 const OLD: &str = "\u{feff}Old.\r\nStill old.\r\n";

@@ -65,7 +65,7 @@ fn what_is_logged_about_a_run_names_it() {
 
 #[test]
 fn the_unit_of_systemd_starts_the_server_with_options_that_it_has() {
-    let unit = include_str!("../../packaging/copydesk.service");
+    let unit = include_str!("../../../packaging/copydesk.service");
     let help = Command::new(env!("CARGO_BIN_EXE_copydesk")).args(["serve", "--help"]).output();
     let help = String::from_utf8(help.expect("the binary is built").stdout).unwrap();
     let variables: Vec<_> =

@@ -209,7 +209,7 @@ fn a_server_of_several_counts_what_it_passes_on() {
 
 #[test]
 fn every_metric_is_documented() {
-    let page = include_str!("../../docs/operations.md");
+    let page = include_str!("../../../docs/operations.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let is_metric = |name: &&str| name.starts_with("copydesk_") || name.starts_with("process_");
     let documented: Vec<_> = rows.filter(is_metric).collect();

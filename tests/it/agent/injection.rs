@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Person, Provider, Role, TestServer};
+use crate::support::{Person, Provider, Role, TestServer};
 
 /// What a document may say to a model.
 const HOSTILE: [&str; 6] = [

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::sign_in::{is_refused, scripted, signs_in, signs_in_at};
+use crate::people::sign_in::{is_refused, scripted, signs_in, signs_in_at};
 use crate::support::mcp::Mcp;
 use crate::support::messages_client::MessagesClient;
 use crate::support::script::full;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::support::copydesk_command;
 
-const DOCKERFILE: &str = include_str!("../../Dockerfile");
-const COMPOSE: &str = include_str!("../../compose.yaml");
-const COMPOSE_CLUSTER: &str = include_str!("../../compose.cluster.yaml");
-const SCALING: &str = include_str!("../../docs/scaling.md");
+const DOCKERFILE: &str = include_str!("../../../Dockerfile");
+const COMPOSE: &str = include_str!("../../../compose.yaml");
+const COMPOSE_CLUSTER: &str = include_str!("../../../compose.cluster.yaml");
+const SCALING: &str = include_str!("../../../docs/scaling.md");
 
 /// Beginnings of the lines that each proxy has for itself: what it listens on, and its name.
 const OWN_LINES: [&str; 3] = ["listen ", "server_name ", "# ssl_certificate"];

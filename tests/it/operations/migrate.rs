@@ -292,7 +292,7 @@ fn a_backup_of_an_older_version_restores_into_postgres() {
     let work = async {
         let options = SqliteConnectOptions::new().filename(&file).create_if_missing(true);
         let mut database = options.foreign_keys(false).connect().await.unwrap();
-        let sql = include_str!("../../fixtures/data/before-budgets.sql");
+        let sql = include_str!("../../../fixtures/data/before-budgets.sql");
         sqlx::raw_sql(sql).execute(&mut database).await.unwrap();
     };
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work);

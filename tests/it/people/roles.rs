@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::samples::{events, routes};
-use crate::sign_in::{scripted, signs_in};
+use crate::api::samples::{events, routes};
+use crate::people::sign_in::{scripted, signs_in};
 use crate::support::http::{ask, get, send};
 use crate::support::script::full;
 use crate::support::{
@@ -341,7 +341,7 @@ fn check_events(cast: &Cast) {
 #[test]
 fn every_event_is_in_the_table_of_roles() {
     let listed: BTreeSet<_> = EVENTS.iter().map(|row| row.0).collect();
-    assert_eq!(listed, events(), "tests/it/roles.rs and crates/operations/src/table.rs");
+    assert_eq!(listed, events(), "tests/it/people/roles.rs and crates/operations/src/table.rs");
 }
 
 #[test]
@@ -380,10 +380,13 @@ fn check_routes(cast: &Cast, but: &str) {
 #[test]
 fn every_route_is_in_the_table_of_roles() {
     let first_string = |rest: &str| rest.split('"').nth(1).map(str::to_owned);
-    let others = include_str!("../../crates/http/src/rest/mod.rs").split(".route(").skip(1);
+    let others = include_str!("../../../crates/http/src/rest/mod.rs").split(".route(").skip(1);
     let routes: BTreeSet<_> = routes().into_iter().chain(others.filter_map(first_string)).collect();
     let listed: BTreeSet<_> = ROUTES.iter().map(|row| row.0.to_owned()).collect();
-    assert_eq!(listed, routes, "tests/it/roles.rs, crates/operations/src/table.rs, rest/mod.rs");
+    assert_eq!(
+        listed, routes,
+        "tests/it/people/roles.rs, crates/operations/src/table.rs, rest/mod.rs"
+    );
 }
 
 #[test]
@@ -402,7 +405,7 @@ fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
     };
     let paths = said["paths"].as_object().unwrap();
     let described: BTreeSet<_> = paths.iter().flat_map(operations).collect();
-    assert_eq!(described, listed, "crates/operations/src/table.rs and tests/it/roles.rs");
+    assert_eq!(described, listed, "crates/operations/src/table.rs and tests/it/people/roles.rs");
     // What is mounted and not said would not be refused with a list of what is.
     for path in paths.keys() {
         let route = path.replace("{version}", "0").replace(['{', '}'], "");

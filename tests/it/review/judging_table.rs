@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-use crate::samples::{events, routes};
+use crate::api::samples::{events, routes};
 use crate::support::http::send;
 use crate::support::mcp::{self, Mcp};
 use crate::support::messages_client::MessagesClient;
@@ -407,6 +407,6 @@ fn every_way_to_decide_is_known_here() {
     assert_eq!(
         known,
         events.chain(routes).collect(),
-        "tests/it/judging_table.rs and crates/operations/src/table.rs"
+        "tests/it/review/judging_table.rs and crates/operations/src/table.rs"
     );
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::sign_in;
+use crate::people::sign_in;
 use crate::support::script::full;
 use crate::support::{
     CLIENT, IdentityProvider, OWNER, Person, RestClient, Role, Script, Server, StoryDatabase,

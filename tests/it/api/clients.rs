@@ -4,10 +4,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use super::support::{modules, python};
+use crate::support::{modules, python};
 
 /// The suite in Rust needs nothing but what Cargo brings, and runs as it is.
-#[path = "../clients/rust/review.rs"]
+#[path = "../../clients/rust/review.rs"]
 mod rust;
 
 const CLIENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients");

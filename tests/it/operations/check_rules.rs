@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::check::{check, copy_of, is_found_in, left_by};
+use crate::operations::check::{check, copy_of, is_found_in, left_by};
 use crate::support::script::full;
 use crate::support::{Script, TestServer};
 

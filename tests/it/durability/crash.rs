@@ -408,7 +408,7 @@ fn every_failpoint_is_in_a_story() {
     let walked: BTreeSet<&str> = WALKS
         .iter()
         .flat_map(|walk| walk.split(['>', ',']))
-        // Other stories walk these (`tests/it/files.rs`, …).
+        // Other stories walk these (`tests/it/documents/files.rs`, …).
         .chain(["store.grouped", "tools.begun", "tools.acted", "files.writing", "files.written"])
         .chain(["tools.undoing", "tools.undone"])
         .chain([

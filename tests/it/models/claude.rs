@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::support::messages_client::MessagesClient;
-use super::support::{ClaudeStandIn, OWNER, Person, TestServer};
+use crate::support::messages_client::MessagesClient;
+use crate::support::{ClaudeStandIn, OWNER, Person, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote.\n";
 const AFTER: &str = "The keeper wrote.\n";

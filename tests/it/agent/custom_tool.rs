@@ -3,7 +3,7 @@
 use copydesk_approvals::RequestVerdict;
 use copydesk_tools::ToolScope;
 
-#[path = "../../examples/custom_tool.rs"]
+#[path = "../../../examples/custom_tool.rs"]
 #[expect(dead_code, reason = "its `main` is not called")]
 mod example;
 

@@ -12,9 +12,9 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::support::messages_client::MessagesClient;
-use super::support::script::full;
-use super::support::{Provider, Role, Script, TestServer, say_skipped, skip};
+use crate::support::messages_client::MessagesClient;
+use crate::support::script::full;
+use crate::support::{Provider, Role, Script, TestServer, say_skipped, skip};
 
 const BEFORE: &str = "Teh keeper wrote.\n";
 const AFTER: &str = "The keeper wrote.\n";
@@ -43,7 +43,8 @@ fn cut_off(story: &str) {
         let why = "a network of its own cannot be made with unshare and ip";
         return if is_root { skip(story, why) } else { say_skipped(story, why) };
     }
-    let name = format!("claude_cli::{story}");
+    let (_, module) = module_path!().split_once("::").expect("it is in this crate");
+    let name = format!("{module}::{story}");
     let output = alone()
         .arg(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", &name, "--nocapture"])
@@ -215,9 +216,9 @@ fn what_the_cli_sends_is_understood_and_its_conversation_known_again() {
         body["stream"] = json!(false);
         program.call("POST /v1/messages?beta=true", &body.to_string()).ok()
     };
-    let first = sends(include_str!("../../fixtures/claude/asks-first.json"));
+    let first = sends(include_str!("../../../fixtures/claude/asks-first.json"));
     assert_eq!((&first["stop_reason"], &first["content"][1]), (&json!("tool_use"), &call));
     // Another conversation would begin with the first turn again.
-    let again = sends(include_str!("../../fixtures/claude/asks-again.json"));
+    let again = sends(include_str!("../../../fixtures/claude/asks-again.json"));
     assert_eq!(again["content"][0]["text"], "Done.");
 }

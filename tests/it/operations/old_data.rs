@@ -7,16 +7,17 @@ use sqlx_sqlite::SqliteConnectOptions;
 use crate::support::{OWNER, RestClient, TestServer};
 
 /// Database of the server at commit `e6d6a2e`, as SQL. Later migrations are applied when it opens.
-const BEFORE_BUDGETS: &str = include_str!("../../fixtures/data/before-budgets.sql");
+const BEFORE_BUDGETS: &str = include_str!("../../../fixtures/data/before-budgets.sql");
 /// Database of the server at commit `dbfed5a`, as a kill left it: typed updates are in a journal
 /// beside it.
-const BEFORE_PENDING_UPDATES: &str = include_str!("../../fixtures/data/before-pending-updates.sql");
-const JOURNAL: &[u8] = include_bytes!("../../fixtures/data/before-pending-updates.journal");
+const BEFORE_PENDING_UPDATES: &str =
+    include_str!("../../../fixtures/data/before-pending-updates.sql");
+const JOURNAL: &[u8] = include_bytes!("../../../fixtures/data/before-pending-updates.journal");
 /// Size of the file of that journal, in bytes.
 const JOURNAL_SIZE: usize = 1 << 20;
 /// Database of the server at commit `30a76c7`, as a kill left it: typed updates are in a table of
 /// their own. Data of this state and later ones open for ever.
-const BEFORE_FIRST_RELEASE: &str = include_str!("../../fixtures/data/before-first-release.sql");
+const BEFORE_FIRST_RELEASE: &str = include_str!("../../../fixtures/data/before-first-release.sql");
 const TEXT: &str = "He could of slept. It were late.";
 const DECIDED: (&str, &str) =
     ("doc_01a20edbbe9f71bf9b669a61418ad94e", "req_01a20edbbecf766bbd25514638977520");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::sign_in::signs_in;
+use crate::people::sign_in::signs_in;
 use crate::support::script::full;
 use crate::support::wire::{self, Shape};
 use crate::support::{CLIENT, IdentityProvider, Person, Script, TestServer};

@@ -427,7 +427,7 @@ fn a_damaged_backup_is_refused(backup: &Path, program: &dyn Fn(&[&str]) -> Outpu
     {
         let damaged = backup.with_file_name("damaged.sqlite");
         std::fs::copy(backup, &damaged).unwrap();
-        crate::check::tamper_file(&damaged, &damage);
+        crate::operations::check::tamper_file(&damaged, &damage);
         let into = format!("damaged-{number}");
         let restore = ["restore", "--from", "damaged.sqlite", "--data", &into];
         let refused = program(&restore);
@@ -441,7 +441,7 @@ fn a_damaged_backup_is_refused(backup: &Path, program: &dyn Fn(&[&str]) -> Outpu
     // Without a sum and without damage, it is restored with a notice.
     let former = backup.with_file_name("former.sqlite");
     std::fs::copy(backup, &former).unwrap();
-    crate::check::tamper_file(&former, forget);
+    crate::operations::check::tamper_file(&former, forget);
     let restored = program(&["restore", "--from", "former.sqlite", "--data", "former"]);
     said(&restored, 0);
     let told = String::from_utf8_lossy(&restored.stderr);

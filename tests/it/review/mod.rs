@@ -1,0 +1,10 @@
+//! Proposed changes: how they are shown, decided, judged and taken back, and by which rules.
+
+mod approvals;
+mod judging;
+mod judging_table;
+mod review_rules;
+mod rules;
+mod splitting;
+mod streaming;
+mod votes;
