@@ -9,9 +9,12 @@
 //! starts there. The invariants of a session are in `support/converge/reference_document.mjs`;
 //! those of review sessions also in `review_replica.mjs` and `audit_oracle.mjs`.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -34,6 +37,9 @@ const FAULTY_SERVERS: usize = 2;
 const MAX_LOST_CONNECTIONS: u64 = 1;
 /// Number of sessions with the wrong client. Half of them fail, and the first failure ends them.
 const ALL_AT_ONCE_SESSIONS: u64 = 20;
+
+/// Longest wait for a turn during a fault; one is taken five times in a second.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The way in which a client applies received updates.
 #[derive(Clone, Copy)]
@@ -58,12 +64,13 @@ pub struct SessionPlan {
 
 /// One or several servers with faults in the middle of a session.
 pub trait FaultInjector {
-    /// Injects a fault. Returns the addresses afterwards, `{url}` or `{urls}`.
-    fn inject_fault(&mut self) -> Value;
+    /// Injects a fault, which may last while people take turns. Returns the addresses afterwards,
+    /// `{url}` or `{urls}`.
+    fn inject_fault(&mut self, people: &mut EditorProcess) -> Value;
 }
 
 impl FaultInjector for TestServer {
-    fn inject_fault(&mut self) -> Value {
+    fn inject_fault(&mut self, _: &mut EditorProcess) -> Value {
         self.is_killed_and_restarted();
         json!({"url": self.url()})
     }
@@ -89,10 +96,12 @@ impl SessionPlan {
 }
 
 /// The process of the editors.
-struct EditorProcess {
+pub struct EditorProcess {
     process: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    messages: mpsc::Receiver<Value>,
+    /// Messages that came while turns were awaited.
+    kept: VecDeque<Value>,
 }
 
 impl EditorProcess {
@@ -109,7 +118,14 @@ impl EditorProcess {
             });
         let input = process.stdin.take().expect("stdin is piped");
         let output = BufReader::new(process.stdout.take().expect("stdout is piped"));
-        Self { process, input, output }
+        let (sender, messages) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in output.lines() {
+                let line = line.expect("the editors speak UTF-8");
+                sender.send(serde_json::from_str(&line).expect("they speak JSON")).ok();
+            }
+        });
+        Self { process, input, messages, kept: VecDeque::new() }
     }
 
     fn send(&mut self, line: &Value) {
@@ -118,10 +134,30 @@ impl EditorProcess {
     }
 
     fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("the editors speak UTF-8");
-        serde_json::from_str(&line).expect("the editors speak until they are done")
+        loop {
+            let kept = self.kept.pop_front();
+            let message = kept.or_else(|| self.messages.recv().ok());
+            let message = message.expect("the editors speak until they are done");
+            if !is_turn(&message) {
+                return message;
+            }
+        }
     }
+
+    /// Waits until people have taken so many turns from now on, or have failed.
+    pub fn take_turns(&mut self, count: usize) {
+        self.kept.extend(self.messages.try_iter().filter(|message| !is_turn(message)));
+        let mut taken = 0;
+        while taken < count && self.kept.iter().all(|message| message["done"].is_null()) {
+            let message = self.messages.recv_timeout(PATIENCE).expect("people take turns");
+            if is_turn(&message) { taken += 1 } else { self.kept.push_back(message) }
+        }
+    }
+}
+
+/// Whether this says that somebody wrote or decided during a fault.
+fn is_turn(message: &Value) -> bool {
+    !message["turn"].is_null()
 }
 
 impl Drop for EditorProcess {
@@ -187,7 +223,8 @@ pub fn run_sessions_on(
         let line = editors.receive();
         if let Some(index) = line["fault"].as_u64() {
             let copydesk = &mut faulty[usize::try_from(index).expect("it is one of them")];
-            editors.send(&copydesk.inject_fault());
+            let reply = copydesk.inject_fault(&mut editors);
+            editors.send(&reply);
             continue;
         }
         let failures = line["done"]["failures"].as_array().expect("failures").clone();

@@ -10,15 +10,13 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::documents::converge::{
-    FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
-    run_sessions_on,
+    EditorProcess, FaultInjector, SessionPlan, assert_no_failures, describe_server,
+    number_from_environment, run_sessions_on,
 };
 use crate::support::http::{ask, get};
 use crate::support::{
@@ -26,10 +24,8 @@ use crate::support::{
     in_namespaces, skip,
 };
 
-/// Time for which the disk is full, or the clock is wrong.
-const WHILE: Duration = Duration::from_secs(3);
-/// Longest wait for something that is written to a log.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Turns that people take while the disk is full, or the clock is wrong: about three seconds.
+const TURNS: usize = 15;
 
 /// A small file system.
 struct SmallDisk {
@@ -93,20 +89,18 @@ impl FullDiskServer {
 }
 
 impl FaultInjector for FullDiskServer {
-    fn inject_fault(&mut self) -> Value {
+    fn inject_fault(&mut self, people: &mut EditorProcess) -> Value {
         let refused = self.refusals();
         self.disk.fill();
         // People write until something could not be stored.
-        let until = Instant::now() + PATIENCE;
-        while self.refusals() == refused {
-            assert!(Instant::now() < until, "everything could be stored");
+        eventually("something that cannot be stored", || {
             // A file of its log has room for more than people write in a minute.
             if let Some(postgres) = &self.postgres {
                 postgres.begins_next_log_file().ok();
             }
-            sleep(Duration::from_millis(100));
-        }
-        sleep(WHILE);
+            self.refusals() > refused
+        });
+        people.take_turns(TURNS);
         self.disk.free();
         if let Some(postgres) = &mut self.postgres {
             postgres.starts_if_ended();
@@ -254,10 +248,10 @@ fn set_clock(folder: &Path, off: &str) {
 }
 
 impl FaultInjector for ClockFault {
-    fn inject_fault(&mut self) -> Value {
+    fn inject_fault(&mut self, people: &mut EditorProcess) -> Value {
         let off = self.jumps.next().expect("there are as many as sessions have");
         set_clock(self.folder.path(), off);
-        sleep(WHILE);
+        people.take_turns(TURNS);
         eprintln!("clock: {off}");
         json!({"urls": self.nodes.urls()})
     }

@@ -8,8 +8,8 @@ use std::iter::{Cycle, from_fn};
 use serde_json::{Value, json};
 
 use crate::documents::converge::{
-    FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
-    run_sessions_on,
+    EditorProcess, FaultInjector, SessionPlan, assert_no_failures, describe_server,
+    number_from_environment, run_sessions_on,
 };
 use crate::support::{PrivatePostgres, PrivateRedis, StoryDatabase, TestServer};
 
@@ -66,7 +66,7 @@ impl FaultyCluster {
 }
 
 impl FaultInjector for FaultyCluster {
-    fn inject_fault(&mut self) -> Value {
+    fn inject_fault(&mut self, _: &mut EditorProcess) -> Value {
         let fault = self.faults.next().expect("the faults are repeated");
         match fault {
             Fault::NodeKilled(number) => self.nodes.one_is_killed_and_restarted(number),

@@ -5,22 +5,21 @@
 //!
 //! A machine is a network namespace that the story makes ([`Namespaces`]).
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::documents::converge::{
-    FaultInjector, SessionPlan, assert_no_failures, describe_server, number_from_environment,
-    run_sessions_on,
+    EditorProcess, FaultInjector, SessionPlan, assert_no_failures, describe_server,
+    number_from_environment, run_sessions_on,
 };
 use crate::support::{
     Host, Namespaces, PrivatePostgres, PrivateRedis, StoryDatabase, TestServer, eventually,
     in_namespaces,
 };
 
-/// Duration of a fault whose end no log shows.
-const WHILE: Duration = Duration::from_secs(4);
+/// Turns that people take during a fault whose end no log shows: about four seconds.
+const TURNS: usize = 20;
 
 /// Messages of the log.
 const LOST: &str = "a node was lost";
@@ -108,7 +107,7 @@ impl FaultyNetwork {
 }
 
 impl FaultInjector for FaultyNetwork {
-    fn inject_fault(&mut self) -> Value {
+    fn inject_fault(&mut self, people: &mut EditorProcess) -> Value {
         let fault = self.faults.next().expect("there are as many as sessions have");
         let began = Instant::now();
         match fault {
@@ -128,16 +127,16 @@ impl FaultInjector for FaultyNetwork {
                 for host in &self.hosts[..self.servers] {
                     self.network.cut(host, &database);
                 }
-                sleep(WHILE);
+                people.take_turns(TURNS);
                 self.network.heal();
                 // As long again, in which a node could be removed.
-                sleep(WHILE);
+                people.take_turns(TURNS);
                 assert_eq!(self.written(LOST), lost, "{}", self.nodes.complaints());
             }
             Fault::Apart(number) => {
                 let next = (number + 1) % self.servers;
                 self.network.cut(&self.hosts[number], &self.hosts[next]);
-                sleep(WHILE);
+                people.take_turns(TURNS);
                 self.network.heal();
             }
             Fault::NoRedis(number) => {
@@ -149,7 +148,7 @@ impl FaultInjector for FaultyNetwork {
             }
             Fault::Slow(number) => {
                 eprintln!("{}", self.network.slow(number));
-                sleep(WHILE);
+                people.take_turns(TURNS);
                 self.network.heal();
             }
             Fault::Killed(number) => self.nodes.one_is_killed_and_restarted(number),

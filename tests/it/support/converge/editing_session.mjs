@@ -258,6 +258,7 @@ export class EditingSession extends SessionBase {
     for (let turns = 0; !isOver; turns++) {
       this.editDuringFault();
       if (turns % 4 === 3) this.decideDuringFault();
+      this.server.tookTurn();
       await pause(100 + this.random.below(200));
     }
     await ended;
