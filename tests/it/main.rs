@@ -1,8 +1,8 @@
 //! Stories: what people and scripts do, through real socket.io clients and the real server.
 //!
-//! One folder for each subject, with a module for each behaviour. A story reads like one: people arrive, type, ask, see a request,
-//! decide. Every message of every story is compared with the samples in `fixtures/wire`, and every
-//! update with the version it must follow.
+//! One folder for each subject, with a module for each behaviour. A story reads like one: people
+//! arrive, type, ask, see a request, decide. Every message of every story is compared with the
+//! samples in `fixtures/wire`, and every update with the version it must follow.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -4,7 +4,8 @@
 // After its seeds it runs the following ones until the seconds are over. A given profile is that of
 // all sessions. With `reviewRules`, sessions use all rules of review. Output, as JSON lines:
 // {fault: 0} asks for a fault of the first of the faulty servers, which is answered by {url}, or
-// {urls} of several, and meanwhile {turn: 0} says that somebody wrote or decided; at the end {done: {count, failures}}.
+// {urls} of several; {turn: 0} says that somebody wrote or decided during a fault that lasts; in
+// the end {done: {count, failures}}.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { SEQUENTIAL_PROFILE, REGRESSION_SEEDS, scriptedSessions } from "./converge/scripted_sessions.mjs";
