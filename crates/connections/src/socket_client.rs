@@ -571,7 +571,8 @@ mod tests {
         accounts.end_surges(now + Duration::from_secs(1));
         assert_eq!(ended(), 0, "they have a moment");
         // Ten have read half of it, later than the others began to wait.
-        std::thread::sleep(Duration::from_millis(2));
+        let waiting = Instant::now();
+        while Instant::now() <= waiting {}
         for reader in &readers[..10] {
             reader.queue(1 << 20).unwrap();
             reader.message_sent();
