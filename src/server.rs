@@ -179,10 +179,8 @@ impl Server {
             clock.clone(),
         );
         let conversations = rest::Conversations::open(StoredAnswers::new(store.clone())).await?;
-        let limits = ConnectionLimits {
-            memory: config.connection_memory,
-            open_files: open_file_limit(),
-        };
+        let limits =
+            ConnectionLimits { memory: config.connection_memory, open_files: open_file_limit() };
         let connections =
             ConnectionRegistry::with_handshake_timeout(limits, config.handshake_timeout);
         Ok(Self {

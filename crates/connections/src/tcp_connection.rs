@@ -335,7 +335,8 @@ impl TcpConnection {
             return if self.is_known() {
                 (since(&self.read_ms) > SILENCE).then_some(EndReason::Silent)
             } else {
-                (request > self.place.table.handshake_timeout()).then_some(EndReason::HandshakeTimeout)
+                (request > self.place.table.handshake_timeout())
+                    .then_some(EndReason::HandshakeTimeout)
             };
         }
         if self.is_after_access(now_ms) {
