@@ -41,6 +41,7 @@ use copydesk_api::{Application, ApplicationOptions, HeardRuns, StoredAnswers};
 use copydesk_auth::{Authenticator, TokenSecret, owner_secret};
 use copydesk_client::TrustedAuthorities;
 use copydesk_clock::WallClock;
+use copydesk_cluster::ClusterNode;
 use copydesk_commands::commands::stop_signal;
 use copydesk_commands::config::ServerConfig;
 use copydesk_connections::{ConnectionLimits, ConnectionRegistry};
@@ -48,9 +49,10 @@ use copydesk_failpoint as failpoint;
 use copydesk_file_sync::FileSync;
 use copydesk_http::rest::middleware::guard::AllowedHosts;
 use copydesk_load_test::open_file_limit;
+use copydesk_placement::{Placement, SingleServer};
 use copydesk_rooms::{NewDocument, RoomRegistry};
 use copydesk_socketio::{SocketRegistry, SocketState};
-use copydesk_store::{LeaseHolder, Store, StoreAccess, StoreOp, create_data_directory};
+use copydesk_store::{Store, StoreAccess, StoreOp, create_data_directory};
 
 /// Maximum time of the shutdown before the process ends anyway; everything acknowledged is durable
 /// by then.
@@ -77,7 +79,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let bound = listener.local_addr()?;
     metrics::note_start();
     let app = Server::build(&config, bound).await?;
-    if let Some(node) = app.store.node().cloned() {
+    if let Some(node) = app.node.clone() {
         // Until the process ends: while it closes, too, the others must not take it for lost.
         tokio::spawn(async move { node.attend().await });
     }
@@ -101,7 +103,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let watch = tokio::spawn(watch_tokens(app.auth.clone(), app.rooms.clone(), app.clock.clone()));
     let outbox = WebhookOutbox::new(app.store.clone());
     let worker = DeliveryWorker::new(outbox, app.clock.clone(), settings::address_policy(&config));
-    let worker = tokio::spawn(nodes::deliver(app.store.clone(), worker, stop.clone()));
+    let worker =
+        tokio::spawn(nodes::deliver(Arc::clone(app.rooms.placement()), worker, stop.clone()));
     nodes::serve_until(&app, &config, stopped).await?;
     tracing::info!("stopping");
     stop.cancel();
@@ -123,6 +126,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
 /// Parts of a server, built by [`Server::build`].
 struct Server {
     store: Store,
+    /// This server as one of several.
+    node: Option<Arc<ClusterNode>>,
     auth: Authenticator,
     secret: TokenSecret,
     sockets: SocketRegistry,
@@ -145,9 +150,13 @@ struct Server {
 
 impl Server {
     async fn build(config: &ServerConfig, bound: SocketAddr) -> Result<Self> {
-        let store = Self::open_store(config, bound).await?;
+        let (store, node) = Self::open_store(config, bound).await?;
+        let placement: Arc<dyn Placement> = match &node {
+            Some(node) => Arc::clone(node) as _,
+            None => Arc::new(SingleServer::default()),
+        };
         let clock = WallClock::system();
-        let auth = Authenticator::new(store.clone());
+        let auth = Authenticator::new(store.clone()).with_placement(Arc::clone(&placement));
         let secret = match &config.token {
             Some(token) => TokenSecret::chosen(token)?,
             None => owner_secret(&config.data)?,
@@ -158,8 +167,9 @@ impl Server {
         let changes = mcp::DocumentChanges::default();
         let sink = Arc::new(sockets::EventFanOut(sockets.clone(), changes.clone()));
         let mut tools = workspace::tools(config)?;
+        let (catalog, time) = (tools.catalog(), clock.clone());
         let rooms =
-            RoomRegistry::new(store.clone(), sink, settings, clock.clone(), tools.catalog());
+            RoomRegistry::with_placement(placement, store.clone(), sink, settings, time, catalog);
         let models = models::models(config)?;
         settings::recall(&rooms, config, &models).await?;
         let bypass =
@@ -185,6 +195,7 @@ impl Server {
             ConnectionRegistry::with_handshake_timeout(limits, config.handshake_timeout);
         Ok(Self {
             store,
+            node,
             auth,
             secret,
             sockets,
@@ -204,25 +215,29 @@ impl Server {
 
     /// Opens the store, and the data directory for the owner's token where the database is
     /// elsewhere.
-    async fn open_store(config: &ServerConfig, bound: SocketAddr) -> Result<Store> {
-        let store = match (&config.database, config.cluster) {
+    async fn open_store(
+        config: &ServerConfig,
+        bound: SocketAddr,
+    ) -> Result<(Store, Option<Arc<ClusterNode>>)> {
+        let opened = match (&config.database, config.cluster) {
             (Some(database), true) => {
                 let address = config.node_address(bound);
-                Store::join(database.clone(), config.redis.clone(), &address).await?
+                let (store, node) =
+                    copydesk_cluster::join(database.clone(), config.redis.clone(), &address)
+                        .await?;
+                (store, Some(node))
             }
-            _ => Store::open(config.store(), StoreAccess::Serve).await?,
+            _ => (Store::open(config.store(), StoreAccess::Serve).await?, None),
         };
         if config.database.is_some() {
             create_data_directory(&config.data)?;
         }
-        Ok(store)
+        Ok(opened)
     }
 
     /// Creates a sample document at the first start, so that there is something to try.
     async fn welcome(&self) -> Result<()> {
-        if let Some(node) = self.store.node()
-            && node.lease_task("welcome").await? != LeaseHolder::Here
-        {
+        if !self.rooms.placement().claim_task("welcome").await? {
             return Ok(());
         }
         if self.store.setting("welcomed").await?.is_some() {
@@ -275,11 +290,11 @@ impl Server {
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
-            forward: self.store.node().map(|_| nodes::call_forwarder(&self.authorities)),
+            forward: self.node.as_ref().map(|_| nodes::call_forwarder(&self.authorities)),
         }));
         let inside = sign_in::routes(inside, config, bound, api)?;
         let inside = inside.fallback_service(assets::router());
-        let inside = match self.store.node() {
+        let inside = match &self.node {
             Some(node) => {
                 let relay = nodes::request_relay(node, &self.authorities)?;
                 inside
@@ -296,7 +311,7 @@ impl Server {
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
-                connect_node: self.store.node().map(|it| nodes::connector(it, &self.authorities)),
+                connect_node: self.node.as_ref().map(|it| nodes::connector(it, &self.authorities)),
             },
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 
-use copydesk_store::{ClusterNode, CountedApi, NodeNews};
+use copydesk_cluster::ClusterNode;
+use copydesk_placement::{CountedApi, PeerMessage};
 
 use super::Server;
 use super::nodes::DELIVERIES;
@@ -22,7 +23,7 @@ impl Server {
         let mut changes = self.store.outbox_changes();
         while changes.changed().await.is_ok() {
             if !node.has_task(DELIVERIES) {
-                node.tell(&NodeNews::Outbox).await;
+                node.tell(&PeerMessage::Outbox).await;
             }
         }
     }
@@ -31,7 +32,7 @@ impl Server {
     pub(super) async fn tell_renames(&self, node: &ClusterNode) {
         let mut renames = self.changes.renames();
         while let Some(document) = renames.next().await {
-            node.tell(&NodeNews::Renamed(document)).await;
+            node.tell(&PeerMessage::Renamed(document)).await;
         }
     }
 
@@ -40,7 +41,7 @@ impl Server {
         let mut watched = self.changes.watched();
         loop {
             for documents in watched.next().await.chunks(DOCUMENTS) {
-                node.tell(&NodeNews::Watched(documents.to_vec())).await;
+                node.tell(&PeerMessage::Watched(documents.to_vec())).await;
             }
         }
     }
@@ -50,7 +51,7 @@ impl Server {
         let mut texts = self.changes.for_others();
         while let Some(documents) = texts.next().await {
             for documents in documents.chunks(DOCUMENTS) {
-                node.tell(&NodeNews::Texts(documents.to_vec())).await;
+                node.tell(&PeerMessage::Texts(documents.to_vec())).await;
             }
         }
     }
@@ -63,7 +64,7 @@ impl Server {
             ticks.tick().await;
             for api in [CountedApi::Rest, CountedApi::Messages] {
                 for people in self.request_limit(api).take_untold().chunks(PEOPLE) {
-                    node.tell(&NodeNews::Requests(api, people.to_vec())).await;
+                    node.tell(&PeerMessage::Requests(api, people.to_vec())).await;
                 }
             }
         }

@@ -24,13 +24,14 @@ use copydesk_client::forward::{RequestForwarder, pass_headers};
 use copydesk_client::mcp::{self, StdioBridge};
 use copydesk_client::socketio::{SocketIoClient, SocketIoServer};
 use copydesk_client::{ClientError, ServerClient, TrustedAuthorities};
+use copydesk_cluster::ClusterNode;
 use copydesk_commands::config::ServerConfig;
 use copydesk_http::rest::RequestLimit;
 use copydesk_http::rest::middleware::relay::{ForwardFailure, ForwardRequest, RequestRelay};
 use copydesk_ids::{RunId, SessionId, UserId};
 use copydesk_mcp::{ForwardCall, ForwardedCall};
+use copydesk_placement::{CountedApi, OtherServer, PeerMessage, Placement};
 use copydesk_socketio::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
-use copydesk_store::{ClusterNode, CountedApi, NodeAddress, NodeNews, Store};
 
 use super::{Server, settings};
 
@@ -84,7 +85,7 @@ pub(super) fn connector(own: &Arc<ClusterNode>, authorities: &TrustedAuthorities
 async fn connect(
     servers: KnownServers,
     authorities: TrustedAuthorities,
-    node: NodeAddress,
+    node: OtherServer,
     handshake: Value,
     removed: impl Future<Output = ()> + Send + 'static,
 ) -> Result<NodeLink, NodeRefusal> {
@@ -171,12 +172,13 @@ pub(super) fn request_relay(
         }
         .boxed()
     });
-    Ok(RequestRelay { node: Arc::clone(node), forward })
+    let placement: Arc<dyn Placement> = Arc::clone(node) as _;
+    Ok(RequestRelay { placement, forward })
 }
 
 async fn forward(
     forwarder: RequestForwarder,
-    node: NodeAddress,
+    node: OtherServer,
     request: Request,
 ) -> Result<Response, ForwardFailure> {
     let (parts, body) = request.into_parts();
@@ -214,12 +216,14 @@ async fn ask(authorities: TrustedAuthorities, call: ForwardedCall) -> Value {
 }
 
 /// Sends the deliveries of webhooks; of several servers, one at a time does.
-pub(super) async fn deliver(store: Store, worker: DeliveryWorker, stop: CancellationToken) {
-    if let Some(node) = store.node() {
-        tokio::select! {
-            () = node.await_task(DELIVERIES) => {}
-            () = stop.cancelled() => return,
-        }
+pub(super) async fn deliver(
+    placement: Arc<dyn Placement>,
+    worker: DeliveryWorker,
+    stop: CancellationToken,
+) {
+    tokio::select! {
+        () = placement.await_task(DELIVERIES) => {}
+        () = stop.cancelled() => return,
     }
     worker.run(stop).await;
 }
@@ -234,7 +238,7 @@ pub(super) async fn serve_until(
     config: &ServerConfig,
     stopped: impl Future<Output = ()>,
 ) -> Result<()> {
-    let Some(node) = app.store.node() else {
+    let Some(node) = &app.node else {
         stopped.await;
         return Ok(());
     };
@@ -281,49 +285,49 @@ impl Server {
         }
     }
 
-    async fn hear_one(&self, from: i64, news: NodeNews, config: &ServerConfig) {
+    async fn hear_one(&self, from: i64, news: PeerMessage, config: &ServerConfig) {
         match news {
-            NodeNews::Tokens => {
+            PeerMessage::Tokens => {
                 if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
                     tracing::warn!(%error, "cannot check the tokens");
                 }
                 // Somebody may not decide any more who is not connected here.
                 self.rooms.recount().await;
             }
-            NodeNews::Settings => self.reload_settings(config).await,
-            NodeNews::Created(document) => {
+            PeerMessage::Settings => self.reload_settings(config).await,
+            PeerMessage::Created(document) => {
                 if let Err(error) = self.rooms.announce_created(&document).await {
                     tracing::warn!(%error, "cannot announce a document");
                 }
             }
-            NodeNews::Renamed(document) => self.changes.note_elsewhere(document),
-            NodeNews::Watched(documents) => self.changes.note_watched(documents),
-            NodeNews::Texts(documents) => self.changes.note_texts_elsewhere(documents),
-            NodeNews::RunEnded(session, run) => {
+            PeerMessage::Renamed(document) => self.changes.note_elsewhere(document),
+            PeerMessage::Watched(documents) => self.changes.note_watched(documents),
+            PeerMessage::Texts(documents) => self.changes.note_texts_elsewhere(documents),
+            PeerMessage::RunEnded(session, run) => {
                 self.agents.note_ended();
                 self.tell_end(from, &session, &run).await;
             }
-            NodeNews::Call(session, call) => self.agents.hear_of_call(session, call),
-            NodeNews::Requests(api, people) => self.request_limit(api).count_elsewhere(&people),
-            NodeNews::Outbox => {
-                if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
+            PeerMessage::Call(session, call) => self.agents.hear_of_call(session, call),
+            PeerMessage::Requests(api, people) => self.request_limit(api).count_elsewhere(&people),
+            PeerMessage::Outbox => {
+                if self.rooms.placement().has_task(DELIVERIES) {
                     self.store.note_outbox();
                 }
             }
-            NodeNews::Cancel(session) => {
+            PeerMessage::Cancel(session) => {
                 let all = StopFilter { session: Some(session), run: None };
                 // Without a run of that session there is nothing to stop.
                 self.agents.cancel(all).await.ok();
             }
-            NodeNews::CancelRun(session, run) => {
+            PeerMessage::CancelRun(session, run) => {
                 let one = StopFilter { session: Some(session), run: Some(run) };
                 // It is another server's, or has ended.
                 self.agents.cancel(one).await.ok();
             }
-            NodeNews::PersonDeleted(user) => self.forget_person(&user).await,
-            NodeNews::Workspace => self.hand_over_workspace().await,
-            NodeNews::Missed => self.make_up(config).await,
-            NodeNews::Leases => {}
+            PeerMessage::PersonDeleted(user) => self.forget_person(&user).await,
+            PeerMessage::Workspace => self.hand_over_workspace().await,
+            PeerMessage::Missed => self.make_up(config).await,
+            PeerMessage::Leases => {}
         }
     }
 
@@ -359,7 +363,7 @@ impl Server {
         }
         self.agents.note_ended();
         self.hand_over_workspace().await;
-        if self.store.node().is_some_and(|node| node.has_task(DELIVERIES)) {
+        if self.rooms.placement().has_task(DELIVERIES) {
             self.store.note_outbox();
         }
     }

@@ -7,8 +7,9 @@ use async_recursion::async_recursion as boxed;
 
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, RunId, SessionId};
+use copydesk_placement::OtherServer;
 use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
-use copydesk_store::{NodeAddress, RunRecord, RunState};
+use copydesk_store::{RunRecord, RunState};
 
 use super::agent_shared::AgentShared;
 use super::run_queues::QueueKey;
@@ -60,13 +61,17 @@ impl AgentService {
     /// Looks for a run that is under way on another server.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] if there is one, [`AskError::Store`] if it cannot be looked up.
+    /// [`RoomError::NotHere`] if there is one, [`AskError::Store`] if it cannot be looked up.
     #[boxed]
-    pub async fn find_elsewhere(&self, session: &SessionId, run: &RunId) -> Result<(), AskError> {
+    pub async fn find_on_other_server(
+        &self,
+        session: &SessionId,
+        run: &RunId,
+    ) -> Result<(), AskError> {
         let record = self.shared.store.run(&RunRecord::key(session, run)).await?;
         let record = record.filter(is_unfinished);
         let Some(run) = record.and_then(|record| Run::read(record).ok()) else { return Ok(()) };
-        Ok(self.shared.lease_home(&run).await?)
+        Ok(self.shared.claim_home(&run).await?)
     }
 
     /// Returns the sessions in which a person has a run of this name that is not over. Of several
@@ -81,7 +86,7 @@ impl AgentService {
         person: &Principal,
     ) -> Result<Vec<SessionId>, AskError> {
         let here = self.shared.queues().sessions_of(run, person);
-        if !here.is_empty() || self.shared.store.node().is_none() {
+        if !here.is_empty() || !self.shared.rooms.placement().is_shared() {
             return Ok(here);
         }
         let records = self.shared.store.unfinished_runs().await?.into_iter();
@@ -98,11 +103,10 @@ impl AgentService {
     pub async fn private_elsewhere(
         &self,
         session: &SessionId,
-    ) -> Result<Option<NodeAddress>, AskError> {
-        let store = &self.shared.store;
-        let Some(node) = store.node() else { return Ok(None) };
+    ) -> Result<Option<OtherServer>, AskError> {
+        let (store, placement) = (&self.shared.store, self.shared.rooms.placement());
         match store.private_document(session).await? {
-            Some(record) => Ok(node.elsewhere(&record.id).await?),
+            Some(record) => Ok(placement.other_server_of(&record.id).await?),
             None => Ok(None),
         }
     }
@@ -125,15 +129,15 @@ impl AgentShared {
     /// Makes sure that no other server has the document to which a run belongs.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] if one has, [`RoomError::Store`] if that cannot be looked up.
-    pub async fn lease_home(&self, run: &Run) -> Result<(), RoomError> {
+    /// [`RoomError::NotHere`] if one has, [`RoomError::Store`] if that cannot be looked up.
+    pub async fn claim_home(&self, run: &Run) -> Result<(), RoomError> {
         let ask = &run.ask;
         let home = match &ask.document {
             Some(document) => Some(document.clone()),
             None => self.store.private_document(&ask.session).await?.map(|record| record.id),
         };
         match home {
-            Some(document) => self.rooms.lease(&document).await,
+            Some(document) => self.rooms.claim(&document).await,
             None => Ok(()),
         }
     }
@@ -143,7 +147,7 @@ impl AgentShared {
     /// # Errors
     /// [`AskError::Store`] or [`AskError::Room`] if that cannot be looked up.
     pub async fn is_left_behind(&self, run: &Run) -> Result<bool, AskError> {
-        if self.store.node().is_none() {
+        if !self.rooms.placement().is_shared() {
             return Ok(true);
         }
         let AgentQuestion { session, run: name, .. } = &run.ask;
@@ -156,11 +160,11 @@ impl AgentShared {
             None => self.check_inbox_here().await,
         };
         let home = match home {
-            Ok(()) => self.lease_home(run).await,
+            Ok(()) => self.claim_home(run).await,
             refused => refused,
         };
         match home {
-            Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) => return Ok(false),
+            Err(RoomError::NotHere(_)) => return Ok(false),
             // The run is ended with its document.
             Ok(()) | Err(RoomError::NoDocument) => {}
             Err(error) => return Err(error.into()),
@@ -174,10 +178,10 @@ impl AgentShared {
     /// opened: what is asked without a document often ends in the inbox.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] if one has it, [`RoomError::Store`] if that cannot be looked up.
+    /// [`RoomError::NotHere`] if one has it, [`RoomError::Store`] if that cannot be looked up.
     pub async fn check_private_place(&self, private: Option<&DocumentId>) -> Result<(), RoomError> {
         let is_here = private.is_some_and(|document| self.rooms.opened(document).is_some());
-        if is_here || self.store.node().is_none() {
+        if is_here || !self.rooms.placement().is_shared() {
             return Ok(());
         }
         self.check_inbox_here().await
@@ -186,13 +190,12 @@ impl AgentShared {
     /// Checks that no other server has, or is to have, the workspace inbox.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] or [`RoomError::NoWorkspaceNode`] if so, [`RoomError::Store`] if
-    /// that cannot be looked up.
+    /// [`RoomError::NotHere`] if so, [`RoomError::Store`] if that cannot be looked up.
     pub async fn check_inbox_here(&self) -> Result<(), RoomError> {
-        match self.rooms.lease(&WORKSPACE_INBOX.into()).await {
+        match self.rooms.claim(&WORKSPACE_INBOX.into()).await {
             // The inbox is created when it is first needed.
             Err(RoomError::NoDocument) => Ok(()),
-            leased => leased,
+            claimed => claimed,
         }
     }
 
@@ -202,17 +205,15 @@ impl AgentShared {
     /// [`AskError::Room`] if that cannot be looked up.
     pub async fn may_settle_undos(&self) -> Result<bool, AskError> {
         let inbox = WORKSPACE_INBOX.into();
-        if self.store.node().is_none() {
+        if !self.rooms.placement().is_shared() {
             return Ok(true);
         }
         if self.rooms.opened(&inbox).is_some() {
             return Ok(false);
         }
-        match self.rooms.lease(&inbox).await {
+        match self.rooms.claim(&inbox).await {
             Ok(()) => Ok(true),
-            Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode | RoomError::NoDocument) => {
-                Ok(false)
-            }
+            Err(RoomError::NotHere(_) | RoomError::NoDocument) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -386,7 +386,7 @@ impl AgentShared {
                 }
             }
         }
-        if run.ask.document.is_none() && self.store.node().is_some() {
+        if run.ask.document.is_none() && self.rooms.placement().is_shared() {
             // The server that has the workspace does the run, also if this one has the room still.
             self.check_inbox_here().await?;
             self.private_room(&run.ask.session, &run.ask.principal).await?;

@@ -9,9 +9,10 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use copydesk_failpoint as failpoint;
+use copydesk_placement::PeerMessage;
 use copydesk_rooms::RoomError;
 use copydesk_rooms::event::StreamingPreviewScope;
-use copydesk_store::{NodeNews, RunRecord, WriteBatch};
+use copydesk_store::{RunRecord, WriteBatch};
 
 use super::agent_shared::AgentShared;
 use super::run_queues::{QueueKey, QueuedRun};
@@ -41,10 +42,8 @@ impl AgentShared {
                 continue;
             }
             // Of several servers, the one that has the document does its runs: it keeps it.
-            let home = match self.store.node() {
-                Some(_) => self.room(&job.run).await.ok(),
-                None => None,
-            };
+            let is_shared = self.rooms.placement().is_shared();
+            let home = if is_shared { self.room(&job.run).await.ok() } else { None };
             let end = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => None,
@@ -87,8 +86,7 @@ impl AgentShared {
         }
         failpoint::pass("agent.ended");
         self.ended.send_modify(|count| *count += 1);
-        let node = self.store.node().map(Arc::clone);
-        let ended = NodeNews::RunEnded(ask.session.clone(), ask.run.clone());
+        let ended = PeerMessage::RunEnded(ask.session.clone(), ask.run.clone());
         self.queues().done(&ask.session, &ask.run);
         self.call_waiters.notify(ask, || called(&run, &said, end.message.clone()));
         said.push(entry);
@@ -103,9 +101,7 @@ impl AgentShared {
                 tracing::error!(run = %ask.run, %error, "cannot announce the end of a run");
             }
         }
-        if let Some(node) = node {
-            node.tell(&ended).await;
-        }
+        self.rooms.placement().tell(&ended).await;
     }
 
     /// Stores the end of a run, again and again until that succeeds or the server stops.

@@ -6,8 +6,9 @@ use copydesk_approvals::{ApprovalRequest, DecisionError, RuleEnd};
 use copydesk_auth::{AccessEnd, AuthError};
 use copydesk_file_sync::FileSyncError;
 use copydesk_ids::Version;
+use copydesk_placement::{NotHere, OtherServer};
 use copydesk_rooms::RoomError;
-use copydesk_store::{NodeAddress, StoreError};
+use copydesk_store::StoreError;
 use copydesk_workspace::WorkspaceError;
 
 use super::webhooks::{AddressError, SecretError};
@@ -23,8 +24,8 @@ pub enum ErrorCode {
     Busy,
     /// The text or the file changed meanwhile.
     Conflicted,
-    /// Another server of several has the document.
-    Elsewhere,
+    /// Another server has the document.
+    OtherServer,
     /// The time for it is over.
     Expired,
     /// The server failed.
@@ -71,7 +72,7 @@ impl ErrorCode {
             Self::AlreadyResolved => "already_resolved",
             Self::Busy => "busy",
             Self::Conflicted => "conflicted",
-            Self::Elsewhere => "elsewhere",
+            Self::OtherServer => "elsewhere",
             Self::Expired => "expired",
             Self::Internal => "internal",
             Self::Invalid | Self::Unprocessable => "invalid_payload",
@@ -130,7 +131,7 @@ pub enum ErrorDetails {
     /// Limit that was reached.
     Limit(usize),
     /// The server that has the document.
-    Elsewhere(NodeAddress),
+    OtherServer(OtherServer),
 }
 
 /// Result of an operation of a [`Caller`](super::Caller).
@@ -168,9 +169,9 @@ impl ApiError {
     }
 
     /// Returns the server that has the document, if that is why this one could do nothing.
-    pub fn elsewhere(&self) -> Option<&NodeAddress> {
+    pub fn other_server(&self) -> Option<&OtherServer> {
         match self.details.as_deref() {
-            Some(ErrorDetails::Elsewhere(node)) => Some(node),
+            Some(ErrorDetails::OtherServer(server)) => Some(server),
             _ => None,
         }
     }
@@ -228,10 +229,11 @@ impl From<RoomError> for ApiError {
                 tracing::error!(%error, "the store failed");
                 Self::new(ErrorCode::Unavailable, message)
             }
-            RoomError::Elsewhere(node) => {
-                Self::new(ErrorCode::Elsewhere, message).with(ErrorDetails::Elsewhere(node))
+            RoomError::NotHere(NotHere::OtherServer(server)) => {
+                let details = ErrorDetails::OtherServer(server);
+                Self::new(ErrorCode::OtherServer, message).with(details)
             }
-            RoomError::NoWorkspaceNode | RoomError::Closed => {
+            RoomError::NotHere(NotHere::NoWorkspaceServer) | RoomError::Closed => {
                 Self::new(ErrorCode::Unavailable, message)
             }
         }

@@ -68,7 +68,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::Unsupported`] without a
-    /// workspace, [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if
+    /// workspace, [`ErrorCode::OtherServer`] if another one has it, [`ErrorCode::Unavailable`] if
     /// none has it now or it cannot be read.
     #[boxed]
     pub async fn list_files(
@@ -92,7 +92,7 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::Unprocessable`] for an unusable path, [`ErrorCode::NotFound`] for a missing
     /// file, [`ErrorCode::Unsupported`] if it is no text file or there is no workspace,
-    /// [`ErrorCode::Elsewhere`] if another server has it, [`ErrorCode::Unavailable`] if none has it
+    /// [`ErrorCode::OtherServer`] if another one has it, [`ErrorCode::Unavailable`] if none has it
     /// now, [`ErrorCode::NotAllowed`] if it is guarded.
     #[boxed]
     pub async fn open_file(&self, path: &str) -> ApiResult<DocumentId> {

@@ -53,11 +53,11 @@ pub use answers::StoredAnswers;
 pub use audit::AuditLines;
 pub use caller::Caller;
 pub use conversations::ForkStart;
+pub use copydesk_placement::{OtherServer, Placement};
 pub use copydesk_store::{
-    AnswerRecord, AuditEntry, AuditRecord, ClusterNode, DocumentRecord, DocumentRoleRecord,
-    Grantee, HistoryRecord, IdempotencyRecord, LoginRecord, NodeAddress, PersonCounts,
-    SessionRecord, SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StorageSizes,
-    TokenRecord, TranscriptCursor,
+    AnswerRecord, AuditEntry, AuditRecord, DocumentRecord, DocumentRoleRecord, Grantee,
+    HistoryRecord, IdempotencyRecord, LoginRecord, PersonCounts, SessionRecord, SpendingLimit,
+    SpendingMonth, SpendingScope, SpendingSum, StorageSizes, TokenRecord, TranscriptCursor,
 };
 pub use documents::DocumentContent;
 pub use documents::imports::{DocumentImport, ImportedFile};
@@ -141,9 +141,9 @@ impl Application {
         }
     }
 
-    /// Returns this server as one of several; `None` if it is the only one.
-    pub fn node(&self) -> Option<&Arc<ClusterNode>> {
-        self.store.node()
+    /// Returns the placement of documents and tasks on servers.
+    pub fn placement(&self) -> &Arc<dyn Placement> {
+        self.rooms.placement()
     }
 
     /// Checks that a change can be stored and read, at most every 2 seconds.
@@ -172,6 +172,6 @@ impl Application {
         metrics::PENDING_REQUESTS.set_count(requests);
         metrics::WEBHOOK_QUEUE.set_count(deliveries);
         metrics::NODES.set_count(1);
-        if let Some(node) = self.node() { node.measure().await } else { Ok(()) }
+        self.placement().measure().await
     }
 }

@@ -143,7 +143,7 @@ impl Caller {
         document: Option<&DocumentId>,
     ) -> ApiResult<Vec<Arc<ApprovalRequest>>> {
         match document {
-            Some(document) if self.api.store.node().is_some() => self.requests_of(document).await,
+            Some(document) if self.api.placement().is_shared() => self.requests_of(document).await,
             Some(document) => match self.room(document, Action::Read).await {
                 Ok(room) => Ok(room.requests().await?),
                 Err(_) => Ok(Vec::new()),

@@ -8,7 +8,8 @@ use copydesk_auth::AccessGuard;
 use copydesk_clock::WallClock;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RunId, SessionId};
-use copydesk_store::{NodeNews, Store, StoreOp};
+use copydesk_placement::PeerMessage;
+use copydesk_store::{Store, StoreOp};
 
 use super::{ApiError, ApiResult, Caller};
 
@@ -88,14 +89,12 @@ impl Caller {
     pub async fn cancel_runs(&self, session: SessionId, run: Option<RunId>) -> ApiResult<()> {
         let stop = StopFilter { session: Some(session.clone()), run: run.clone() };
         let stopped = self.api.agents.cancel(stop).await;
-        if let Some(node) = self.api.store.node() {
-            match (&stopped, run) {
-                (Err(AskError::NoRun), Some(run)) => {
-                    self.api.agents.find_elsewhere(&session, &run).await?;
-                }
-                (_, None) => node.tell(&NodeNews::Cancel(session)).await,
-                _ => {}
+        match (&stopped, run) {
+            (Err(AskError::NoRun), Some(run)) => {
+                self.api.agents.find_on_other_server(&session, &run).await?;
             }
+            (_, None) => self.api.placement().tell(&PeerMessage::Cancel(session)).await,
+            _ => {}
         }
         Ok(stopped?)
     }
@@ -128,8 +127,8 @@ impl Caller {
     pub async fn stop_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
         let stopped = self.api.agents.cancel(stop).await;
-        if matches!(stopped, Err(AskError::NoRun)) && self.api.store.node().is_some() {
-            self.api.agents.find_elsewhere(&session, &run).await?;
+        if matches!(stopped, Err(AskError::NoRun)) {
+            self.api.agents.find_on_other_server(&session, &run).await?;
         }
         if matches!(stopped, Err(AskError::NoRun))
             && self.api.agents.look(&session, &run).await?.is_some()

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use copydesk_ids::permissions::{DocumentRoles, Role};
 use copydesk_ids::{DocumentId, TokenId, UserId};
+use copydesk_placement::PeerMessage;
 use copydesk_store::{
-    AdministrationOp, AuditEntry, DocumentRoleRecord, Grantee, LoginRecord, NodeNews, StoreOp,
-    WriteBatch,
+    AdministrationOp, AuditEntry, DocumentRoleRecord, Grantee, LoginRecord, StoreOp, WriteBatch,
 };
 
 use super::{AuthError, Authenticator};
@@ -240,9 +240,7 @@ impl Authenticator {
             self.guards.end_before_change(token, *at_ms);
         }
         self.changes.send_modify(|count| *count += 1);
-        if let Some(node) = self.store.node() {
-            node.tell(&NodeNews::Tokens).await;
-        }
+        self.placement.tell(&PeerMessage::Tokens).await;
         Ok(())
     }
 

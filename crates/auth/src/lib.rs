@@ -28,7 +28,8 @@ use tokio::sync::watch;
 
 use copydesk_ids::permissions::{Principal, Role, shown_name};
 use copydesk_ids::{DocumentId, TokenId, UserId};
-use copydesk_store::{AuditEntry, NodeNews, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
+use copydesk_placement::{PeerMessage, Placement, SingleServer};
+use copydesk_store::{AuditEntry, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
 
 pub use access_guard::{AccessEnd, AccessGuard, ended};
 pub use expiry::{ExpiryError, parse_expiry};
@@ -186,6 +187,7 @@ pub struct VerifiedToken {
 #[derive(Clone, Debug)]
 pub struct Authenticator {
     store: Store,
+    placement: Arc<dyn Placement>,
     guards: AccessGuards,
     /// Counter that grows whenever somebody's token ends.
     changes: Arc<watch::Sender<u64>>,
@@ -194,7 +196,18 @@ pub struct Authenticator {
 impl Authenticator {
     /// Returns the authentication by the tokens of this store.
     pub fn new(store: Store) -> Self {
-        Self { store, guards: AccessGuards::default(), changes: Arc::new(watch::Sender::new(0)) }
+        Self {
+            store,
+            placement: Arc::new(SingleServer::default()),
+            guards: AccessGuards::default(),
+            changes: Arc::new(watch::Sender::new(0)),
+        }
+    }
+
+    /// Returns the authentication that tells other servers when tokens end.
+    #[must_use]
+    pub fn with_placement(self, placement: Arc<dyn Placement>) -> Self {
+        Self { placement, ..self }
     }
 
     /// Returns the person that the owner's token stands for.
@@ -423,9 +436,7 @@ impl Authenticator {
             outcome => {
                 outcome?;
                 self.end(token, AccessEnd::Revoked { at_ms: now_ms });
-                if let Some(node) = self.store.node() {
-                    node.tell(&NodeNews::Tokens).await;
-                }
+                self.placement.tell(&PeerMessage::Tokens).await;
                 Ok(())
             }
         }

@@ -9,9 +9,8 @@ use super::access_guard::{self, AccessEnd};
 use super::{AuthError, Authenticator, OWNER, OWNER_TOKEN, document_roles};
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, TokenId, UserId};
-use copydesk_store::{
-    DocumentRoleRecord, LoginRecord, NodeNews, Store, StoreError, TokenRecord, TokenTie,
-};
+use copydesk_placement::PeerMessage;
+use copydesk_store::{DocumentRoleRecord, LoginRecord, Store, StoreError, TokenRecord, TokenTie};
 
 /// Facts about the people of logins that their tokens do not have.
 #[derive(Default)]
@@ -154,8 +153,6 @@ impl Authenticator {
         for token in tokens {
             self.end(token, AccessEnd::Revoked { at_ms });
         }
-        if let Some(node) = self.store.node() {
-            node.tell(&NodeNews::Tokens).await;
-        }
+        self.placement.tell(&PeerMessage::Tokens).await;
     }
 }

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::ServeArgs;
-use copydesk_store::{DatabaseUrl, RedisUrl, StoreError, StorePlace};
+use copydesk_cluster::RedisUrl;
+use copydesk_store::{DatabaseUrl, StoreError, StorePlace};
 
 /// `true` if this build has the offline editor.
 const HAS_HARPER: bool = cfg!(feature = "grammar");

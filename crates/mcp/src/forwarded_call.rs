@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use copydesk_api::NodeAddress;
+use copydesk_api::OtherServer;
 
 /// Function that sends a request to another server, as a bridge; returns its answer.
 pub type ForwardCall = Arc<dyn Fn(ForwardedCall) -> BoxFuture<'static, Value> + Send + Sync>;
@@ -15,7 +15,7 @@ pub type ForwardCall = Arc<dyn Fn(ForwardedCall) -> BoxFuture<'static, Value> + 
 #[derive(Clone)]
 pub struct ForwardedCall {
     /// The server.
-    pub node: NodeAddress,
+    pub node: OtherServer,
     /// Secret of the caller's token, if there is one.
     pub token: Option<String>,
     /// Name of the bridge: that of the program, which the server tells from others.

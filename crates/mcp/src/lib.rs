@@ -70,7 +70,7 @@ pub fn tool_list(tools: &[Arc<ToolFacts>]) -> Vec<Tool> {
 pub fn router(app: McpState) -> Router {
     let (manager, config) = transport(&app.stop);
     let manager = Arc::new(manager);
-    let tools = tools::listed(&app.api.agents.offers_of_all_nodes());
+    let tools = tools::listed(&app.api.agents.offers_of_all_servers());
     let (sessions, reads) = (McpSessions::default(), ReadVersions::default());
     let shared = Arc::new(McpShared { app, tools, sessions, reads });
     let gate = McpAuth::new(Arc::clone(&shared), Arc::clone(&manager));

@@ -14,8 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use copydesk_api::NodeAddress;
+use copydesk_api::OtherServer;
 use copydesk_ids::DocumentId;
+use copydesk_placement::NotHere;
 use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
 
 use super::auth::bearer;
@@ -33,10 +34,10 @@ const PAUSE: Duration = Duration::from_millis(200);
 const LOST: i64 = -32000;
 
 /// Returns the server that has a document, if it is not this one.
-pub(crate) async fn elsewhere(shared: &McpShared, document: &DocumentId) -> Option<NodeAddress> {
+pub(crate) async fn elsewhere(shared: &McpShared, document: &DocumentId) -> Option<OtherServer> {
     shared.app.forward.as_ref()?;
-    match shared.app.api.rooms.lease(document).await {
-        Err(RoomError::Elsewhere(node)) => Some(node),
+    match shared.app.api.rooms.claim(document).await {
+        Err(RoomError::NotHere(NotHere::OtherServer(node))) => Some(node),
         // What else is wrong is found by the call itself.
         Ok(()) | Err(_) => None,
     }
@@ -102,9 +103,7 @@ pub(crate) async fn forward(
             _ = caller.pass.ended() => Value::Null,
         };
         if answer["error"]["code"] == LOST && Instant::now() < until {
-            if let Some(own) = shared.app.api.node() {
-                own.forget_node(node.number);
-            }
+            shared.app.api.placement().forget_server(&node);
             tokio::time::sleep(PAUSE).await;
             continue;
         }

@@ -26,14 +26,14 @@ pub fn error_details(details: &ErrorDetails) -> Option<Value> {
         }
         ErrorDetails::Update(index) => Some(json!({ "update": index })),
         ErrorDetails::Limit(limit) => Some(json!({ "limit": limit })),
-        ErrorDetails::Missing(_) | ErrorDetails::NoVersion | ErrorDetails::Elsewhere(_) => None,
+        ErrorDetails::Missing(_) | ErrorDetails::NoVersion | ErrorDetails::OtherServer(_) => None,
     }
 }
 
 /// Returns the result of a decision that another server gave; `None` if it does not have the
 /// document.
 pub fn passed_result(result: Value) -> Option<DecisionResult> {
-    let is_elsewhere = result["error"]["code"] == ErrorCode::Elsewhere.as_str();
+    let is_elsewhere = result["error"]["code"] == ErrorCode::OtherServer.as_str();
     (!is_elsewhere).then_some(DecisionResult::Passed(result))
 }
 

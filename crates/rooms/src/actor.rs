@@ -330,16 +330,13 @@ impl RoomActor {
             // Saved while the room is still the only owner of the document.
             self.save().await;
         }
-        // Until the lease is given back, nobody loads the room again.
+        // Until the document is given back, nobody loads the room again.
         let loading_lock = self.shared.loading_lock(self.state.id());
-        let node = self.shared.store.node().filter(|_| !stops).cloned();
-        let _passed = match &node {
+        let gives_back = !stops && self.shared.placement.is_shared();
+        let _passed = match gives_back.then(|| loading_lock.try_lock()).transpose() {
+            Ok(passed) => passed,
             // Whoever has the lock may be waiting for an answer of this room.
-            Some(_) => match loading_lock.try_lock() {
-                Ok(passed) => Some(passed),
-                Err(_) => return false,
-            },
-            None => None,
+            Err(_) => return false,
         };
         {
             let mut open = self.shared.open();
@@ -356,11 +353,8 @@ impl RoomActor {
         if stops {
             self.save().await;
         }
-        // After the last commit: while one may still come, the document stays here.
-        if let Some(node) = node
-            && self.shared.store.settle().await.is_ok()
-        {
-            node.release(self.state.id()).await;
+        if gives_back {
+            self.shared.release(self.state.id()).await;
         }
         true
     }

@@ -7,8 +7,9 @@ use copydesk_approvals::Person;
 use copydesk_document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement};
 use copydesk_document::{ChangeSet, Text, TextEdit};
 use copydesk_ids::{DocumentId, RequestId, RuleId, Version};
+use copydesk_placement::PeerMessage;
 use copydesk_store::{
-    AuditEntry, DocumentRecord, NodeNews, StoreError, StoreOp, UpdateRecord, WriteBatch, text_hash,
+    AuditEntry, DocumentRecord, StoreError, StoreOp, UpdateRecord, WriteBatch, text_hash,
 };
 
 use super::event::ServerEvent;
@@ -68,7 +69,7 @@ impl RoomRegistry {
             Ok(()) => {
                 let NewDocumentFromRequest { id, title, .. } = new_document;
                 self.announce(&ServerEvent::Created { id: id.clone(), title, version });
-                self.tell_nodes(NodeNews::Created(id)).await;
+                self.0.placement.tell(&PeerMessage::Created(id)).await;
                 Ok(())
             }
             Err(StoreError::Exists { .. }) => Ok(()),

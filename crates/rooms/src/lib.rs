@@ -44,4 +44,3 @@ pub use room_error::{RequestResult, RoomError, RoomResult};
 pub use room_handle::{RoomHandle, RoomStatus, WeakRoomHandle};
 pub use state::workspace_inbox::WORKSPACE_INBOX;
 pub use title::LONGEST_TITLE;
-pub use workspace_place::WorkspacePlace;

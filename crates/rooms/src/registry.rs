@@ -16,13 +16,14 @@ use copydesk_document::Text;
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, RequestId, SessionId, Version};
 use copydesk_metrics as metrics;
+use copydesk_placement::{PeerMessage, Placement, SingleServer};
 use copydesk_store::{
-    AuditEntry, DocumentRecord, FileRecord, NodeNews, QueryScope, Store, StoreError, StoreOp,
-    WriteBatch, text_hash,
+    AuditEntry, DocumentRecord, FileRecord, QueryScope, Store, StoreError, StoreOp, WriteBatch,
+    text_hash,
 };
 
 use super::actor::RoomActor;
-use super::actor::mirror::{self, RoomOwner};
+use super::actor::mirror;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
 use super::persistence::{loading, restore};
@@ -74,7 +75,8 @@ impl DocumentReaders {
 }
 
 impl RoomRegistry {
-    /// Creates a registry without open rooms. Events of all rooms leave through `sink`.
+    /// Creates the registry of a server that is the only one, without open rooms. Events of all
+    /// rooms leave through `sink`.
     pub fn new(
         store: Store,
         sink: Arc<dyn EventSink>,
@@ -82,10 +84,25 @@ impl RoomRegistry {
         clock: WallClock,
         tools: ToolCatalog,
     ) -> Self {
+        let placement = Arc::new(SingleServer::default());
+        Self::with_placement(placement, store, sink, settings, clock, tools)
+    }
+
+    /// Creates the registry of a server that has only the documents that it can claim.
+    pub fn with_placement(
+        placement: Arc<dyn Placement>,
+        store: Store,
+        sink: Arc<dyn EventSink>,
+        settings: ServerSettings,
+        clock: WallClock,
+        tools: ToolCatalog,
+    ) -> Self {
         let stopping = CancellationToken::new();
+        let shared = (store.clone(), Arc::clone(&placement));
         Self(Arc::new(RoomDeps {
-            workspace: WorkspaceKnowledge::new(store.clone(), stopping.clone(), tools),
+            workspace: WorkspaceKnowledge::new(shared, stopping.clone(), tools),
             store,
+            placement,
             sink,
             clock,
             stopping,
@@ -97,6 +114,11 @@ impl RoomRegistry {
             loading_locks: Mutex::default(),
             request_index: Mutex::default(),
         }))
+    }
+
+    /// Returns the placement of the documents.
+    pub fn placement(&self) -> &Arc<dyn Placement> {
+        &self.0.placement
     }
 
     /// Returns the facts about the tools of the server.
@@ -119,13 +141,10 @@ impl RoomRegistry {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
-        self.0.lease(document).await?;
+        self.0.claim(document).await?;
         let loaded = RoomActor::load(&self.0, document).await;
-        // While a commit with an unknown outcome may still come, the document stays here.
-        if let (Err(_), Some(node)) = (&loaded, self.0.store.node())
-            && self.0.store.settle().await.is_ok()
-        {
-            node.release(document).await;
+        if loaded.is_err() {
+            self.0.release(document).await;
         }
         let (actor, room) = loaded?;
         let mut open = self.0.open();
@@ -141,16 +160,15 @@ impl RoomRegistry {
         Ok(room)
     }
 
-    /// Returns the room of a document. If this server of several may not have it, the handle only
-    /// reads what is stored, and refuses everything else as [`RoomError::Elsewhere`] or
-    /// [`RoomError::NoWorkspaceNode`].
+    /// Returns the room of a document. If this server may not have it, the handle only reads what
+    /// is stored, and refuses everything else as [`RoomError::NotHere`].
     ///
     /// # Errors
-    /// Those of [`Self::open`], but for these two.
+    /// Those of [`Self::open`], but for this one.
     pub async fn open_to_read(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         match self.open(document).await {
-            Ok(room) => Ok(room),
-            Err(error) => mirror::start(&self.0, document, RoomOwner::of(error)?).await,
+            Err(RoomError::NotHere(reason)) => mirror::start(&self.0, document, Some(reason)).await,
+            opened => opened,
         }
     }
 
@@ -160,10 +178,10 @@ impl RoomRegistry {
     /// # Errors
     /// Those of [`Self::open`].
     pub async fn open_in_place(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
-        match (self.0.room(document), self.0.store.node()) {
-            (Some(room), _) => Ok(room),
-            (None, None) => self.open(document).await,
-            (None, Some(_)) => mirror::start(&self.0, document, RoomOwner::Unasked).await,
+        match self.0.room(document) {
+            Some(room) => Ok(room),
+            None if self.0.placement.is_shared() => mirror::start(&self.0, document, None).await,
+            None => self.open(document).await,
         }
     }
 
@@ -220,20 +238,17 @@ impl RoomRegistry {
     /// Makes sure that no other server has the room of a document, without opening it.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] if another server has it, [`RoomError::NoWorkspaceNode`] if no
-    /// server may have it now, [`RoomError::NoDocument`] for an unknown document,
-    /// [`RoomError::Store`] if the lease cannot be asked for.
-    pub async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
-        if let Some(node) = self.0.store.node() {
-            // A room that is still open here may be about to be handed over.
-            self.0.workspace.check(node, document).await?;
-        }
+    /// [`RoomError::NotHere`] if this server may not have it now, [`RoomError::NoDocument`] for an
+    /// unknown document, [`RoomError::Store`] if the database cannot be asked.
+    pub async fn claim(&self, document: &DocumentId) -> RoomResult<()> {
+        // A room that is still open here may be about to be handed over.
+        self.0.workspace.check(document).await?;
         if self.0.room(document).is_some() {
             return Ok(());
         }
         let loading_lock = self.0.loading_lock(document);
         let _passed = loading_lock.lock().await;
-        self.0.lease(document).await
+        self.0.claim(document).await
     }
 
     /// Returns the open requests of a document at its newest stored version, whoever has its room.
@@ -373,13 +388,11 @@ impl RoomRegistry {
             .with(StoreOp::CreateDocument { record, text })
             .with(StoreOp::Audit(audit));
         batch.extend(more);
-        if let Some(node) = self.0.store.node() {
-            node.lease_new(&id).await?;
-        }
+        self.0.placement.claim_new(&id).await?;
         self.0.store.commit(batch).await?;
         if is_listed {
             self.announce(&ServerEvent::Created { id: id.clone(), title, version: Version(0) });
-            self.tell_nodes(NodeNews::Created(id.clone())).await;
+            self.0.placement.tell(&PeerMessage::Created(id.clone())).await;
         }
         self.open(&id).await
     }
@@ -387,13 +400,6 @@ impl RoomRegistry {
     /// Tells every connection that may know of the event.
     pub(super) fn announce(&self, news: &ServerEvent) {
         self.0.sink.announce(news);
-    }
-
-    /// Tells the other servers that share the database.
-    pub(super) async fn tell_nodes(&self, news: NodeNews) {
-        if let Some(node) = self.0.store.node() {
-            node.tell(&news).await;
-        }
     }
 
     /// Announces a document that another server has created.
@@ -470,7 +476,7 @@ impl RoomRegistry {
         let batch = WriteBatch::new().with(kept).with(StoreOp::Audit(audit));
         self.0.store.commit(batch).await?;
         self.0.put_settings(settings);
-        self.tell_nodes(NodeNews::Settings).await;
+        self.0.placement.tell(&PeerMessage::Settings).await;
         self.announce_settings().await;
         Ok(())
     }
@@ -530,10 +536,9 @@ impl RoomRegistry {
     /// Gives back all that this server of several has, once it has stopped working on it.
     pub async fn release_all(&self) {
         // After the last commit: while one may still come, the documents stay here.
-        if let Some(node) = self.0.store.node()
-            && self.0.store.settle().await.is_ok()
-        {
-            node.release_all().await;
+        let placement = &self.0.placement;
+        if placement.is_shared() && self.0.store.settle().await.is_ok() {
+            placement.release_all().await;
         }
     }
 }

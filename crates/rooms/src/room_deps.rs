@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use copydesk_ids::DocumentId;
-use copydesk_store::{LeaseHolder, Store};
+use copydesk_placement::Placement;
+use copydesk_store::Store;
 
 use super::inbox_policies::InboxPolicies;
 use super::persistence::loading;
@@ -23,6 +24,7 @@ use copydesk_clock::WallClock;
 /// Dependencies that every room shares.
 pub(super) struct RoomDeps {
     pub(super) store: Store,
+    pub(super) placement: Arc<dyn Placement>,
     pub(super) sink: Arc<dyn EventSink>,
     pub(super) clock: WallClock,
     pub(super) stopping: CancellationToken,
@@ -103,22 +105,24 @@ impl RoomDeps {
         self.request_index.lock()
     }
 
-    /// Makes sure that no other server has the room of a document, before it is loaded. A server
-    /// that is the only one has all.
-    pub(super) async fn lease(&self, document: &DocumentId) -> RoomResult<()> {
-        let Some(node) = self.store.node() else { return Ok(()) };
-        let may_move = self.workspace.check(node, document).await?;
-        match node.lease_document(document).await? {
-            Some(LeaseHolder::Here) => {}
-            Some(LeaseHolder::Elsewhere(node)) => return Err(RoomError::Elsewhere(node)),
-            None => return Err(RoomError::NoDocument),
-        }
+    /// Claims a document for this server, before its room is loaded.
+    pub(super) async fn claim(&self, document: &DocumentId) -> RoomResult<()> {
+        let may_move = self.workspace.check(document).await?;
+        self.placement.claim(document).await?;
         // Another server may have got the workspace in between, and looks for its documents.
-        if may_move && let Err(error) = self.workspace.check(node, document).await {
-            node.release(document).await;
+        if may_move && let Err(error) = self.workspace.check(document).await {
+            self.placement.release(document).await;
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Gives a document back that is not open here, once nothing of it can be stored any more:
+    /// while a commit with an unknown outcome may still come, it stays here.
+    pub(super) async fn release(&self, document: &DocumentId) {
+        if self.placement.is_shared() && self.store.settle().await.is_ok() {
+            self.placement.release(document).await;
+        }
     }
 
     /// Returns the room of a document, if it is open and its task is alive.

@@ -6,7 +6,8 @@ use copydesk_approvals::{ApprovalRequest, DecisionError, RuleEnd};
 use copydesk_cpu_pool::JobLost;
 use copydesk_document::ChangeError;
 use copydesk_ids::Version;
-use copydesk_store::{NodeAddress, StoreError};
+use copydesk_placement::{ClaimError, NotHere};
+use copydesk_store::StoreError;
 
 /// Error of a room that refuses a command.
 #[derive(Debug, thiserror::Error)]
@@ -76,15 +77,9 @@ pub enum RoomError {
     /// Failure of the store; nothing was changed.
     #[error("{}", .0.in_plain_words())]
     Store(#[source] Arc<StoreError>),
-    /// Document that another server of several has; nothing was changed.
-    #[error("another server has this document at the moment; try again")]
-    Elsewhere(NodeAddress),
-    /// Document that needs the workspace, while no server that has it is running; nothing was
-    /// changed.
-    #[error(
-        "no server that has the workspace is running at the moment; nothing was changed, and what waits is kept: try again once it is back"
-    )]
-    NoWorkspaceNode,
+    /// Document on which this server may not work now; nothing was changed.
+    #[error(transparent)]
+    NotHere(#[from] NotHere),
     /// Command to a room that is closing.
     #[error("the server is stopping")]
     Closed,
@@ -99,6 +94,16 @@ pub type RequestResult = RoomResult<Arc<ApprovalRequest>>;
 impl From<StoreError> for RoomError {
     fn from(error: StoreError) -> Self {
         Self::Store(Arc::new(error))
+    }
+}
+
+impl From<ClaimError> for RoomError {
+    fn from(error: ClaimError) -> Self {
+        match error {
+            ClaimError::NotHere(reason) => Self::NotHere(reason),
+            ClaimError::NoDocument => Self::NoDocument,
+            ClaimError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! `tool_approval_batch`: several decisions in one event, each taken on the server that has its
 //! document.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use copydesk_api::{
-    DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, NodeAddress,
+    DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, OtherServer,
     decide_all,
 };
 use copydesk_ids::RequestId;
@@ -38,9 +40,9 @@ pub async fn batch(
         let most = convert::MOST_DECISIONS;
         return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
     }
-    let own = connection.app.api.node().cloned();
+    let placement = Arc::clone(connection.app.api.placement());
     let mut decisions = SocketDecisions { connection, responses };
-    let results = decide_all(&mut decisions, count, own.as_deref()).await;
+    let results = decide_all(&mut decisions, count, Some(&*placement)).await;
     Ok(DecisionResults { results })
 }
 
@@ -91,7 +93,7 @@ impl DecisionBatch<DecisionResult> for SocketDecisions<'_> {
             Err(error) => Err(SocketError::invalid(error.to_string())),
         };
         if let Err(refusal) = &decided
-            && let (Some(node), Some(_)) = (refusal.elsewhere(), self.connection.route.relay())
+            && let (Some(node), Some(_)) = (refusal.other_server(), self.connection.route.relay())
         {
             return DecisionHere::Elsewhere(node.clone());
         }
@@ -101,7 +103,7 @@ impl DecisionBatch<DecisionResult> for SocketDecisions<'_> {
 
     async fn decide_there(
         &mut self,
-        node: &NodeAddress,
+        node: &OtherServer,
         places: &[usize],
     ) -> DecisionsThere<DecisionResult> {
         let responses: Vec<_> = places.iter().filter_map(|it| self.responses.get(*it)).collect();
@@ -121,7 +123,7 @@ impl DecisionBatch<DecisionResult> for SocketDecisions<'_> {
                 DecisionsThere::Answered(results.into_iter().map(convert::passed_result).collect())
             }
             Ok(BatchAnswer { error: Some(error), .. }) => {
-                if error.code == ErrorCode::Elsewhere.as_str() {
+                if error.code == ErrorCode::OtherServer.as_str() {
                     return DecisionsThere::NotReached;
                 }
                 self.all_refused(places, &SocketError::new(&error.code, error.message))

@@ -23,7 +23,7 @@ use socketioxide::socket::Socket;
 
 use super::link::{ClientLink, EventAck};
 use super::socket_error::{SocketError, SocketResult};
-use copydesk_api::NodeAddress;
+use copydesk_api::OtherServer;
 use copydesk_connections::{EndReason, HeldBytes, HeldPurpose};
 use copydesk_metrics as metrics;
 use copydesk_operations::of_event;
@@ -175,16 +175,16 @@ impl std::fmt::Debug for AckReply {
 
 /// Place where a refused event waits to be passed on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RelaySlot(Arc<Mutex<Option<(AckReply, NodeAddress)>>>);
+pub(crate) struct RelaySlot(Arc<Mutex<Option<(AckReply, OtherServer)>>>);
 
 impl RelaySlot {
     /// Stores the reply to an event whose document another server has.
-    pub(crate) fn put(&self, ack: AckReply, node: NodeAddress) {
+    pub(crate) fn put(&self, ack: AckReply, node: OtherServer) {
         *self.0.lock() = Some((ack, node));
     }
 
     /// Takes it out, if there is one.
-    pub(crate) fn take(&self) -> Option<(AckReply, NodeAddress)> {
+    pub(crate) fn take(&self) -> Option<(AckReply, OtherServer)> {
         self.0.lock().take()
     }
 }
@@ -260,7 +260,7 @@ impl AckReply {
 
     /// Answers `{ok: false, error}`, or leaves the event to the server that has the document.
     pub(crate) fn refuse(mut self, refusal: &SocketError) {
-        if let (Some(node), Some(slot)) = (refusal.elsewhere(), self.slot.take()) {
+        if let (Some(node), Some(slot)) = (refusal.other_server(), self.slot.take()) {
             return slot.put(self, node.clone());
         }
         self.give(&RefusedAck { ok: false, error: refusal.error() });

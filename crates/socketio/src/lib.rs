@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use socketioxide::SocketIo;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use copydesk_api::{Application, Caller};
@@ -35,6 +35,7 @@ use copydesk_connections::{ConnectionRegistry, EndReason, SocketClient};
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, MemberId, SessionId};
 use copydesk_operations::{Operation, RawInput, of_event};
+use copydesk_placement::NotHere;
 use copydesk_rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_rooms::{RoomError, RoomHandle};
 
@@ -143,7 +144,7 @@ async fn work(
     mut to_follow: Option<RequestsToFollow>,
     greeted: oneshot::Receiver<()>,
 ) {
-    let mut leases = connection.app.api.node().map(|node| node.departures());
+    let mut departures = connection.app.api.placement().departures();
     if greeted.await.is_ok() {
         Box::pin(connection.arrive()).await;
     }
@@ -156,7 +157,7 @@ async fn work(
                     // Boxed: an idle connection does not keep room for the work on an event.
                     Box::pin(connection.take(incoming)).await;
                 }
-                () = leases_moved(leases.as_mut()) => {
+                Ok(()) = departures.changed() => {
                     Box::pin(connection.follow_workspace()).await;
                 }
                 followed = next_to_follow(to_follow.as_mut()) => {
@@ -177,16 +178,6 @@ async fn work(
     connection.rooms.clear();
     connection.inbox = InboxMembership::NotHere;
     connection.use_session().await;
-}
-
-/// Waits until leases of other servers became free; for ever if there are none.
-async fn leases_moved(leases: Option<&mut watch::Receiver<u64>>) {
-    if let Some(leases) = leases
-        && leases.changed().await.is_ok()
-    {
-        return;
-    }
-    std::future::pending::<()>().await;
 }
 
 /// Waits for the next request that the client is to be told of; for ever if there are none.
@@ -312,10 +303,12 @@ impl SocketConnection {
         };
         self.inbox = match inbox.open(self.as_member(), None).await {
             Ok(_) => InboxMembership::Joined(inbox),
-            Err(RoomError::Elsewhere(node)) if self.join_inbox_on(&node).await => {
+            Err(RoomError::NotHere(NotHere::OtherServer(node)))
+                if self.join_inbox_on(&node).await =>
+            {
                 InboxMembership::NotHere
             }
-            Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) => InboxMembership::Missed,
+            Err(RoomError::NotHere(_)) => InboxMembership::Missed,
             Err(error) => {
                 let message = "cannot send a connection the requests of the workspace inbox";
                 tracing::warn!(%error, message);

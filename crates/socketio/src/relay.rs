@@ -21,7 +21,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use copydesk_api::NodeAddress;
+use copydesk_api::OtherServer;
 use copydesk_connections::EndReason;
 use copydesk_ids::{DocumentId, SessionId};
 use copydesk_metrics as metrics;
@@ -44,7 +44,7 @@ const WAITING: usize = 256;
 
 /// Function that connects to another server as a client with this handshake.
 pub type ConnectNode = Arc<
-    dyn Fn(NodeAddress, Value) -> BoxFuture<'static, Result<NodeLink, NodeRefusal>> + Send + Sync,
+    dyn Fn(OtherServer, Value) -> BoxFuture<'static, Result<NodeLink, NodeRefusal>> + Send + Sync,
 >;
 
 /// Connection to another server, as a client there. It ends when one of the channels is closed.
@@ -149,7 +149,7 @@ pub(crate) struct ClientRelay {
     pub(crate) slot: RelaySlot,
     links: HashMap<i64, OpenLink>,
     /// Documents that the client has open on other servers.
-    remote: HashMap<DocumentId, NodeAddress>,
+    remote: HashMap<DocumentId, OtherServer>,
     /// Numbers of the servers to which the client has a connection. They send it the ends of runs
     /// there, so this server does not.
     numbers: LinkedNodes,
@@ -240,12 +240,12 @@ impl ClientRelay {
     }
 
     /// Returns the server on which the client has opened a document.
-    pub(crate) fn opened_on(&self, document: &DocumentId) -> Option<&NodeAddress> {
+    pub(crate) fn opened_on(&self, document: &DocumentId) -> Option<&OtherServer> {
         self.remote.get(document)
     }
 
     /// Returns the server on which the client has opened a document, which it closes.
-    pub(crate) fn closes(&mut self, document: &DocumentId) -> Option<NodeAddress> {
+    pub(crate) fn closes(&mut self, document: &DocumentId) -> Option<OtherServer> {
         self.remote.remove(document)
     }
 }
@@ -271,9 +271,7 @@ impl SocketConnection {
                     "the server that has this document does not answer; nothing was changed",
                 ));
             }
-            if let Some(own) = self.app.api.node() {
-                own.forget_node(node.number);
-            }
+            self.app.api.placement().forget_server(&node);
             tokio::time::sleep(PAUSE).await;
         }
     }
@@ -281,7 +279,7 @@ impl SocketConnection {
     /// Passes an event on to another server.
     async fn pass_on(
         &mut self,
-        node: &NodeAddress,
+        node: &OtherServer,
         name: &str,
         payload: &RawValue,
         ack: AckReply,
@@ -345,7 +343,7 @@ impl SocketConnection {
     /// Sends a part of an event of the client to another server, and waits for the answer.
     pub(crate) async fn ask_node(
         &mut self,
-        node: &NodeAddress,
+        node: &OtherServer,
         name: &str,
         payload: Box<RawValue>,
     ) -> NodeAnswer {
@@ -372,7 +370,7 @@ impl SocketConnection {
 
     /// Joins the workspace inbox on the server that has it; returns `false` if that is to be tried
     /// again.
-    pub(crate) async fn join_inbox_on(&mut self, node: &NodeAddress) -> bool {
+    pub(crate) async fn join_inbox_on(&mut self, node: &OtherServer) -> bool {
         if let Err(refusal) = self.link_to(node, &[RELAYED, RELAYED_INBOX]).await {
             tracing::debug!(?refusal, node = node.number, "cannot join the workspace inbox yet");
             return false;
@@ -386,14 +384,14 @@ impl SocketConnection {
     }
 
     /// Joins what the session listens to on the server that has its private document.
-    pub(crate) async fn listen_on(&mut self, node: &NodeAddress) {
+    pub(crate) async fn listen_on(&mut self, node: &OtherServer) {
         if let Err(refusal) = self.link_to(node, &[RELAYED]).await {
             tracing::warn!(?refusal, node = node.number, "cannot listen for a session");
         }
     }
 
     /// Sends an event to another server, which answers nothing.
-    pub(crate) async fn send_to(&mut self, node: &NodeAddress, name: &str, payload: Box<RawValue>) {
+    pub(crate) async fn send_to(&mut self, node: &OtherServer, name: &str, payload: Box<RawValue>) {
         if let Err(refusal) = self.link_to(node, &[RELAYED]).await {
             tracing::debug!(?refusal, node = node.number, "cannot send to another server");
             return;
@@ -407,7 +405,7 @@ impl SocketConnection {
     }
 
     /// Makes sure that there is a connection to another server.
-    async fn link_to(&mut self, node: &NodeAddress, more: &[&str]) -> Result<(), NodeRefusal> {
+    async fn link_to(&mut self, node: &OtherServer, more: &[&str]) -> Result<(), NodeRefusal> {
         let Some(relay) = self.route.relay_mut() else { return Err(NodeRefusal::Unreachable) };
         if relay.links.get(&node.number).is_some_and(|link| !link.events.is_closed()) {
             return Ok(());

@@ -1,5 +1,7 @@
 //! Events about requests that need the connection: decide, focus, and follow.
 
+use std::sync::Arc;
+
 use serde_json::value::to_raw_value;
 
 use copydesk_cpu_pool as cpu_pool;
@@ -77,9 +79,9 @@ pub async fn follow(
 impl SocketConnection {
     /// Makes the server that has the document of a request tell the client of it.
     pub(crate) async fn follow_request(&mut self, followed: FollowedRequest) {
-        let Some(own) = self.app.api.node() else { return };
         // The database says where the document is, and not who told of the request.
-        match own.elsewhere(&followed.document_id).await {
+        let placement = Arc::clone(self.app.api.placement());
+        match placement.other_server_of(&followed.document_id).await {
             Ok(Some(node)) => {
                 let Ok(payload) = to_raw_value(&followed) else { return };
                 self.send_to(&node, FOLLOW, payload).await;

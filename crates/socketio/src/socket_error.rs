@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use copydesk_api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
+use copydesk_api::{ApiError, ErrorCode, ErrorDetails, OtherServer};
 use copydesk_connections::MemoryExhausted;
+use copydesk_placement::NotHere;
 use copydesk_protocol::server::WireError;
 use copydesk_protocol_conversion as convert;
 use copydesk_rooms::RoomError;
@@ -13,7 +14,7 @@ const LONGEST_COMPLAINT: usize = 400;
 
 /// Reason that an event was refused.
 #[derive(Clone, Debug)]
-pub(crate) struct SocketError(WireError, Option<Box<NodeAddress>>);
+pub(crate) struct SocketError(WireError, Option<Box<OtherServer>>);
 
 /// Result of an event.
 pub(crate) type SocketResult<T> = Result<T, SocketError>;
@@ -25,12 +26,12 @@ impl SocketError {
     }
 
     /// Returns the error of an event about a document that another server of several has.
-    pub(crate) fn of_node(node: NodeAddress) -> Self {
-        RoomError::Elsewhere(node).into()
+    pub(crate) fn of_node(node: OtherServer) -> Self {
+        RoomError::from(NotHere::OtherServer(node)).into()
     }
 
     /// Returns the server that has the document, if that is why the event was refused.
-    pub(crate) fn elsewhere(&self) -> Option<&NodeAddress> {
+    pub(crate) fn other_server(&self) -> Option<&OtherServer> {
         self.1.as_deref()
     }
 
@@ -81,7 +82,7 @@ impl<E: Into<ApiError>> From<E> for SocketError {
     fn from(error: E) -> Self {
         let ApiError { code, message, details } = error.into();
         let node = match details.as_deref() {
-            Some(ErrorDetails::Elsewhere(node)) => Some(Box::new(node.clone())),
+            Some(ErrorDetails::OtherServer(node)) => Some(Box::new(node.clone())),
             _ => None,
         };
         let mut error = match code {

@@ -8,10 +8,11 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::batch::{StoreOp, WriteBatch};
+use super::database::postgres::nodes::NodeConnections;
 use super::database::reading::ReadPool;
 use super::database::writer_message::{CommitOutcome, WriterMessage};
 use super::error::StoreError;
-use super::nodes::ClusterNode;
+use super::node_tables::NodeTables as _;
 use copydesk_metrics as metrics;
 
 /// Bytes that [`Store::probe`] stores: more than are free on a disk that is as good as full.
@@ -32,8 +33,8 @@ struct StoreShared {
     news: watch::Sender<u64>,
     /// Lock of the data directory, held while this process serves it.
     lock: Mutex<Option<File>>,
-    /// This server as one of several that share a PostgreSQL database.
-    node: Option<Arc<ClusterNode>>,
+    /// Row of this server among several that share a PostgreSQL database.
+    node: Option<Arc<NodeConnections>>,
 }
 
 /// Numbers of batches ([`WriteBatch`]) and transactions written since the store was opened.
@@ -106,15 +107,10 @@ impl Store {
         counts: Arc<CommitCounters>,
         news: watch::Sender<u64>,
         lock: Option<File>,
-        node: Option<Arc<ClusterNode>>,
+        node: Option<Arc<NodeConnections>>,
     ) -> Self {
         let lock = Mutex::new(lock);
         Self { shared: Arc::new(StoreShared { messages, readers, counts, news, lock, node }) }
-    }
-
-    /// Returns this server as one of several; `None` if it is the only one.
-    pub fn node(&self) -> Option<&Arc<ClusterNode>> {
-        self.shared.node.as_ref()
     }
 
     /// Writes `batch`. When this returns `Ok` the batch survives a crash of the process and a loss

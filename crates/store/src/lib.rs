@@ -21,7 +21,7 @@ mod error;
 mod file_undos;
 mod handle;
 mod idempotency;
-mod nodes;
+pub mod node_tables;
 mod open_files;
 mod open_store;
 mod provenance;
@@ -55,6 +55,7 @@ pub use copies::transfer::{
 pub use copies::verified_backup::{DamagedContent, VerifiedBackup};
 pub use data_directory::create_data_directory;
 pub use database::postgres::address::DatabaseUrl;
+pub use database::postgres::nodes::NodeConnections;
 pub use database::postgres::session::PostgresServer;
 #[cfg(feature = "rehearsal")]
 pub use database::session_source;
@@ -62,9 +63,6 @@ pub use database::sqlite::content_sum::ContentState;
 pub use database::transfer::TransferCounts;
 pub use error::{StoreError, StoreResult};
 pub use handle::{CommitCounts, Store};
-#[cfg(feature = "rehearsal")]
-pub use nodes::tables as node_tables;
-pub use nodes::{ClusterNode, CountedApi, LeaseHolder, NodeAddress, NodeNews, RedisUrl};
 pub use open_store::{StoreAccess, StorePlace};
 pub use provenance::VersionedText;
 pub use queries::inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};

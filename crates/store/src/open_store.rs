@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::copies::backup;
 use super::database::pending_updates::{FoundPending, PendingUpdates};
 use super::database::postgres::address::DatabaseUrl;
+use super::database::postgres::nodes::NodeConnections;
 use super::database::postgres::{self, server, server::PostgresWriter, session};
 use super::database::read_barrier::ReadBarrier;
 use super::database::reading::ReadPool;
@@ -18,7 +19,6 @@ use super::database::writer;
 use super::database::writer_source::WriterSource;
 use super::error::StoreError;
 use super::handle::Store;
-use super::nodes::{ClusterNode, RedisUrl};
 use super::{StoreResult, data_directory};
 
 /// Place where a store is.
@@ -79,28 +79,28 @@ impl Store {
     }
 
     /// Opens a PostgreSQL database as one of several servers. `address` is where the other ones
-    /// reach this one; with `redis`, that carries the messages between them.
-    /// [`ClusterNode::attend`] has to run while the store is open.
+    /// reach this one. Returns the tables of the servers, too. This server writes only while its
+    /// row is there, and has to give signs of life. Closing the store removes the row.
     ///
     /// # Errors
     /// Those of [`Self::open`]; [`StoreError::InUse`] also if a server uses it alone.
     #[boxed(?Send)]
     pub async fn join(
         url: DatabaseUrl,
-        redis: Option<RedisUrl>,
         address: &str,
-    ) -> StoreResult<Self> {
+    ) -> StoreResult<(Self, Arc<NodeConnections>)> {
         let mut connection = session::connect(&url).await?;
         server::enter(&url, &mut connection).await?;
         postgres::check_complete(&url, &mut connection).await?;
         let (writer, session, number) =
             PostgresWriter::join(url.clone(), connection, address).await?;
-        let node = ClusterNode::start(url.clone(), redis, number, address).await?;
+        let node = Arc::new(NodeConnections::open(&url, number).await?);
         let readers = postgres::connect_readers(&url).await?;
         let source = WriterSource::postgres(writer, session);
         let (counts, news) = (Arc::default(), watch::Sender::new(0));
         let messages = writer::start(source, Arc::clone(&counts), news.clone(), None);
-        Ok(Self::new(messages, readers.into(), counts, news, None, Some(Arc::new(node))))
+        let own = Some(Arc::clone(&node));
+        Ok((Self::new(messages, readers.into(), counts, news, None, own), node))
     }
 
     #[boxed]

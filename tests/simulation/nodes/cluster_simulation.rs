@@ -12,13 +12,14 @@ use copydesk_approvals::{
     RequestSource, RequestVerdict,
 };
 use copydesk_ids::{DocumentId, HunkId, MemberId, RequestId, Version};
+use copydesk_placement::PeerMessage;
 use copydesk_rooms::RoomError;
 use copydesk_rooms::command::{
     ApprovalMode, ClientCapabilities, JoiningMember, NewApprovalRequest, OpenedDocument,
     PushRequest, ReplySender, RequestCommand, RoomCommand,
 };
 use copydesk_rooms::simulated_room::SimulatedOutput;
-use copydesk_store::{NodeNews, StoreError};
+use copydesk_store::StoreError;
 use fastrand::Rng;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
@@ -621,7 +622,7 @@ impl ClusterSimulation {
     fn send_message(&mut self) {
         let Some(node) = self.random_node() else { return };
         self.messages_sent += 1;
-        let news = NodeNews::Cancel(format!("ses_{}", self.messages_sent).into());
+        let news = PeerMessage::Cancel(format!("ses_{}", self.messages_sent).into());
         let cluster_node = Arc::clone(&node.cluster_node);
         node.spawn(async move { cluster_node.tell(&news).await });
     }

@@ -10,17 +10,17 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use copydesk_approvals::ApprovalSwitch;
+use copydesk_cluster::{ClusterNode, LeaseHolder};
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, MemberId, Version};
+use copydesk_placement::{NotHere, OtherServer, PeerMessage};
 use copydesk_rooms::RoomError;
 use copydesk_rooms::command::RoomCommand;
 use copydesk_rooms::settings::{PermissionMode, ServerSettings};
 use copydesk_rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
 use copydesk_store::node_tables::NodeTables;
 use copydesk_store::session_source::{SessionSource, TransactionAttempts};
-use copydesk_store::{
-    ClusterNode, LeaseHolder, NodeAddress, NodeNews, StoreError, StoreResult, WriteBatch,
-};
+use copydesk_store::{StoreError, StoreResult, WriteBatch};
 use fastrand::Rng;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::{AbortHandle, spawn_local};
@@ -134,7 +134,7 @@ impl SimulatedNode {
         let NodeEnvironment { client, clock_skew_ms, now_ms, output, random, mutation } =
             environment;
         let own =
-            NodeAddress { number: client.node, url: format!("http://{}", client.node).into() };
+            OtherServer { number: client.node, url: format!("http://{}", client.node).into() };
         let cluster_node = Arc::new(ClusterNode::simulated(Arc::new(client.clone()), own));
         let (writer, commands) = mpsc::unbounded_channel();
         let server = Rc::new(Self {
@@ -258,15 +258,15 @@ impl SimulatedNode {
         self.reload_settings().await;
         loop {
             match messages.recv().await {
-                Ok((_, NodeNews::Settings))
+                Ok((_, PeerMessage::Settings))
                     if self.has_mutation(NodeMutation::MessageNotVerified) =>
                 {
                     self.known_settings.set(self.known_settings.get() + 1);
                 }
-                Ok((_, NodeNews::Cancel(session))) => {
+                Ok((_, PeerMessage::Cancel(session))) => {
                     *self.received.borrow_mut().entry(session.to_string()).or_default() += 1;
                 }
-                Ok((_, NodeNews::Settings | NodeNews::Missed)) | Err(_) => {
+                Ok((_, PeerMessage::Settings | PeerMessage::Missed)) | Err(_) => {
                     self.reload_settings().await;
                 }
                 Ok(_) => {}
@@ -292,7 +292,7 @@ impl SimulatedNode {
             database.settings
         };
         self.known_settings.set(settings);
-        self.cluster_node.tell(&NodeNews::Settings).await;
+        self.cluster_node.tell(&PeerMessage::Settings).await;
     }
 
     /// Takes all documents when leases are said to be free.
@@ -405,7 +405,9 @@ impl SimulatedNode {
     ) -> Result<(), (i64, QueuedCommand)> {
         match self.open_room(document).await {
             Ok(room) => room.send(queued).unwrap_or_default(),
-            Err(RoomError::Elsewhere(node)) => return Err((node.number, queued)),
+            Err(RoomError::NotHere(NotHere::OtherServer(node))) => {
+                return Err((node.number, queued));
+            }
             // The dropped command is its reply.
             Err(_) => {}
         }
@@ -434,7 +436,7 @@ impl SimulatedNode {
         }
         match self.cluster_node.lease_document(document).await? {
             Some(LeaseHolder::Here) => {}
-            Some(LeaseHolder::Elsewhere(node)) => return Err(RoomError::Elsewhere(node)),
+            Some(LeaseHolder::Elsewhere(node)) => return Err(NotHere::OtherServer(node).into()),
             None => return Err(RoomError::NoDocument),
         }
         match self.load_room(document).await {

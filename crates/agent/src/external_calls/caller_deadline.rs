@@ -30,8 +30,7 @@ impl AgentService {
                 RoomError::Decision(_)
                 | RoomError::NoRequest
                 | RoomError::Closed
-                | RoomError::Elsewhere(_)
-                | RoomError::NoWorkspaceNode => {}
+                | RoomError::NotHere(_) => {}
                 error => {
                     tracing::warn!(%error, request.id = %request, "cannot move the deadline of a request");
                 }

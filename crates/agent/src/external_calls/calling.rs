@@ -26,9 +26,10 @@ impl AgentService {
     }
 
     /// Returns the tools that may be available on this server or on others, and their effects.
-    pub fn offers_of_all_nodes(&self) -> Vec<Arc<ToolFacts>> {
+    pub fn offers_of_all_servers(&self) -> Vec<Arc<ToolFacts>> {
         let tools = &self.shared.tools;
-        tools.offers_in(tools.workspace().is_some() || self.shared.store.node().is_some())
+        let is_shared = self.shared.rooms.placement().is_shared();
+        tools.offers_in(tools.workspace().is_some() || is_shared)
     }
 
     /// Makes a call. A tool that only reads answers at once, unless a rule applies to the call. One

@@ -8,9 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use copydesk_failpoint as failpoint;
 use copydesk_ids::{RequestId, RunId, SessionId};
+use copydesk_placement::PeerMessage;
 use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_rooms::text_at;
-use copydesk_store::{NodeNews, RunRecord, RunState};
+use copydesk_store::{RunRecord, RunState};
 use copydesk_tools::pipeline::cross_document;
 use copydesk_tools::{ApprovalWait, CallElsewhere, FinishedCall, ToolCall, ToolContext};
 
@@ -209,9 +210,8 @@ impl AgentShared {
         let one = StopFilter { session: Some(session.clone()), run: Some(name.clone()) };
         // On this server there may be none.
         drop(self.queues().stop(&one));
-        if let Some(node) = self.store.node() {
-            node.tell(&NodeNews::CancelRun(session.clone(), name.clone())).await;
-        }
+        let message = PeerMessage::CancelRun(session.clone(), name.clone());
+        self.rooms.placement().tell(&message).await;
     }
 
     /// Returns a document at a version that was read; `None` if it cannot be read any more.

@@ -114,9 +114,7 @@ impl AgentShared {
         loop {
             let home = match self.room(run).await {
                 Ok(home) => home,
-                Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode | RoomError::Closed) => {
-                    return None;
-                }
+                Err(RoomError::NotHere(_) | RoomError::Closed) => return None,
                 Err(RoomError::NoDocument) => {
                     let gone = run.ask.document.clone().map(ToolError::NoSuchDocument);
                     return gone.map(|gone| ForwardedResult::failed(gone.to_string()));

@@ -11,7 +11,7 @@ pub(crate) mod making;
 pub(crate) mod record;
 
 use copydesk_ids::{RunId, SessionId};
-use copydesk_store::NodeNews;
+use copydesk_placement::PeerMessage;
 
 use super::agent_shared::AgentShared;
 
@@ -29,8 +29,7 @@ impl AgentShared {
 
     /// Tells the other servers that a call is stored, asks people, or is over.
     pub(crate) async fn tell_others(&self, session: &SessionId, name: &RunId) {
-        if let Some(node) = self.store.node() {
-            node.tell(&NodeNews::Call(session.clone(), name.clone())).await;
-        }
+        let message = PeerMessage::Call(session.clone(), name.clone());
+        self.rooms.placement().tell(&message).await;
     }
 }

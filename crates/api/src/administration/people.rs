@@ -12,9 +12,10 @@ use copydesk_auth::KnownPerson;
 use copydesk_failpoint as failpoint;
 use copydesk_ids::UserId;
 use copydesk_ids::permissions::DELETED_PERSON;
+use copydesk_placement::PeerMessage;
 use copydesk_store::{
-    AdministrationOp, AuditEntry, DocumentRecord, NodeNews, PersonCounts, PersonDeletion,
-    SpendingLimit, SpendingScope, StoreError, StoreOp, WriteBatch,
+    AdministrationOp, AuditEntry, DocumentRecord, PersonCounts, PersonDeletion, SpendingLimit,
+    SpendingScope, StoreError, StoreOp, WriteBatch,
 };
 
 use crate::{ApiError, ApiResult, Caller, ErrorCode, server_tools};
@@ -230,16 +231,14 @@ impl Caller {
         }
         failpoint::pass("people.begun");
         self.api.auth.end_access(known.tokens.iter().map(|token| &token.id), now_ms).await;
-        if let Some(node) = store.node() {
-            node.tell(&NodeNews::PersonDeleted(person)).await;
-        }
+        self.api.placement().tell(&PeerMessage::PersonDeleted(person)).await;
         Ok(())
     }
 
     /// Waits until a deletion has ended, but not for long; returns how far it is.
     async fn await_deletion(&self, user: &UserId) -> ApiResult<PersonDeletionReport> {
-        let is_alone = self.api.store.node().is_none();
-        let patience = if is_alone { PATIENCE } else { PATIENCE_WITH_OTHERS };
+        let is_shared = self.api.placement().is_shared();
+        let patience = if is_shared { PATIENCE_WITH_OTHERS } else { PATIENCE };
         let until = Instant::now() + patience;
         loop {
             let deletion = self.api.store.person_deletion(user).await?;

@@ -21,9 +21,10 @@ use copydesk_approvals::DeletedPerson;
 use copydesk_failpoint as failpoint;
 use copydesk_ids::permissions::{Principal, Role};
 use copydesk_ids::{RunId, SessionId, UserId};
+use copydesk_placement::PeerMessage;
 use copydesk_rooms::RoomError;
 use copydesk_store::{
-    AdministrationOp, AuditEntry, NodeNews, PersonCounts, PersonDeletion, PersonRow, PersonRowOp,
+    AdministrationOp, AuditEntry, PersonCounts, PersonDeletion, PersonRow, PersonRowOp,
     PersonSearch, PersonTable, RowKey, RunRecord, StoreOp, WriteBatch,
 };
 
@@ -110,9 +111,7 @@ impl Application {
     }
 
     async fn work_on_deletions(&self) {
-        if let Some(node) = self.store.node() {
-            node.await_task(TASK).await;
-        }
+        self.placement().await_task(TASK).await;
         loop {
             match self.store.person_deletions_under_way().await {
                 Ok(deletions) => {
@@ -198,14 +197,13 @@ impl<'a> DeletionWork<'a> {
 
     async fn stop_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
         let one = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
-        match (self.api.agents.cancel(one).await, self.api.store.node()) {
-            (Err(AskError::NoRun), Some(node)) => {
-                node.tell(&NodeNews::CancelRun(session, run)).await;
+        match self.api.agents.cancel(one).await {
+            // It is on another server, has ended just now, or is resumed in a moment.
+            Err(AskError::NoRun) => {
+                self.api.placement().tell(&PeerMessage::CancelRun(session, run)).await;
                 Ok(())
             }
-            // It has ended just now, or is resumed in a moment.
-            (Err(AskError::NoRun), None) => Ok(()),
-            (stopped, _) => Ok(stopped?),
+            stopped => Ok(stopped?),
         }
     }
 
@@ -264,11 +262,10 @@ impl<'a> DeletionWork<'a> {
     /// Makes the rooms of all servers forget the person's names.
     async fn forget_in_rooms(&self, round: usize) -> ApiResult<()> {
         self.api.rooms.forget_person(&self.person).await?;
-        if let Some(node) = self.api.store.node() {
-            node.tell(&NodeNews::PersonDeleted(self.deletion.person.clone())).await;
-            if round > 0 {
-                tokio::time::sleep(HEARD).await;
-            }
+        let placement = self.api.placement();
+        placement.tell(&PeerMessage::PersonDeleted(self.deletion.person.clone())).await;
+        if round > 0 && placement.is_shared() {
+            tokio::time::sleep(HEARD).await;
         }
         Ok(())
     }

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use copydesk_agent::{AskError, StopFilter, is_forwarded};
 use copydesk_ids::{RunId, SessionId};
-use copydesk_store::{AuditEntry, NodeNews, RunRecord, RunState, StorageSizes, StoreOp};
+use copydesk_placement::PeerMessage;
+use copydesk_store::{AuditEntry, RunRecord, RunState, StorageSizes, StoreOp};
 
 use crate::{ApiError, ApiResult, Caller};
 
@@ -94,14 +95,13 @@ impl Caller {
         line.document.clone_from(&record.document);
         store.commit(StoreOp::Audit(line)).await?;
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
-        match (self.api.agents.cancel(stop).await, store.node()) {
+        match self.api.agents.cancel(stop).await {
             // It is on another server, or has ended just now.
-            (Err(AskError::NoRun), Some(node)) => {
-                node.tell(&NodeNews::CancelRun(session, run)).await;
+            Err(AskError::NoRun) => {
+                self.api.placement().tell(&PeerMessage::CancelRun(session, run)).await;
                 Ok(())
             }
-            (Err(AskError::NoRun), None) => Ok(()),
-            (stopped, _) => Ok(stopped?),
+            stopped => Ok(stopped?),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use copydesk_ids::RequestId;
-use copydesk_store::{ClusterNode, NodeAddress};
+use copydesk_placement::{OtherServer, Placement};
 
 /// Longest time for which decisions look for the servers that have their documents: about as long
 /// as the servers take to find out that one of them is gone.
@@ -23,7 +23,7 @@ pub enum DecisionHere<R> {
     /// It was taken or refused.
     Over(R),
     /// Another server has the document; nothing was done.
-    Elsewhere(NodeAddress),
+    Elsewhere(OtherServer),
 }
 
 /// Answer of another server to decisions that were sent to it.
@@ -58,7 +58,7 @@ pub trait DecisionBatch<R: Send>: Send {
     /// Has another server take decisions.
     fn decide_there(
         &mut self,
-        node: &NodeAddress,
+        node: &OtherServer,
         places: &[usize],
     ) -> impl Future<Output = DecisionsThere<R>> + Send;
 
@@ -66,12 +66,12 @@ pub trait DecisionBatch<R: Send>: Send {
     fn failed(&self, place: usize, failure: DecisionFailure) -> R;
 }
 
-/// Takes `count` decisions; `own` is this server if it is one of several. Returns their results in
+/// Takes `count` decisions; `placement` is asked where documents are. Returns their results in
 /// their order.
 pub async fn decide_all<R: Send, B: DecisionBatch<R>>(
     batch: &mut B,
     count: usize,
-    own: Option<&ClusterNode>,
+    placement: Option<&dyn Placement>,
 ) -> Vec<R> {
     let until = Instant::now() + PATIENCE;
     let mut results: Vec<Option<R>> = (0..count).map(|_| None).collect();
@@ -89,8 +89,8 @@ pub async fn decide_all<R: Send, B: DecisionBatch<R>>(
                 // An answer that is too short says nothing of the others.
                 let lost = || Some(batch.failed(place, DecisionFailure::Lost));
                 results[place] = answers.next().unwrap_or_else(lost);
-                if let (None, Some(own)) = (&results[place], own) {
-                    own.forget_node(node.number);
+                if let (None, Some(placement)) = (&results[place], placement) {
+                    placement.forget_server(&node);
                 }
             }
         }
@@ -109,8 +109,8 @@ pub async fn decide_all<R: Send, B: DecisionBatch<R>>(
 async fn decide_round<R: Send, B: DecisionBatch<R>>(
     batch: &mut B,
     results: &mut [Option<R>],
-) -> Vec<(NodeAddress, Vec<usize>)> {
-    let mut there: Vec<(NodeAddress, Vec<usize>)> = Vec::new();
+) -> Vec<(OtherServer, Vec<usize>)> {
+    let mut there: Vec<(OtherServer, Vec<usize>)> = Vec::new();
     for (place, taken) in results.iter_mut().enumerate().filter(|(_, taken)| taken.is_none()) {
         // What is said of one request stays in its order, also if its document comes here.
         let request = batch.request(place);
@@ -181,14 +181,14 @@ mod tests {
             match self.homes.iter().find(|(it, _)| *it == request) {
                 None | Some((_, 0)) => DecisionHere::Over(format!("{request} here")),
                 Some((_, number)) => {
-                    DecisionHere::Elsewhere(NodeAddress { number: *number, url: "".into() })
+                    DecisionHere::Elsewhere(OtherServer { number: *number, url: "".into() })
                 }
             }
         }
 
         async fn decide_there(
             &mut self,
-            node: &NodeAddress,
+            node: &OtherServer,
             places: &[usize],
         ) -> DecisionsThere<String> {
             self.sent.push((node.number, places.to_vec()));

@@ -28,6 +28,7 @@ use crate::messages_api::failure::ApiFailure;
 use crate::messages_api::request::{CheckedRequest, RequestPurpose};
 use copydesk_agent::ChosenModel;
 use copydesk_llm as llm;
+use copydesk_placement::NotHere;
 use copydesk_rooms::RoomError;
 
 use crate::rest::http_state::HttpState;
@@ -67,16 +68,18 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
 /// person whose programs use the workspace there, for
 /// [`relay::pass_on`](crate::rest::middleware::relay::pass_on).
 async fn elsewhere(app: &HttpState, entered: &AdmittedRequest) -> Option<Response> {
-    app.api.node()?;
+    if !app.api.placement().is_shared() {
+        return None;
+    }
     let place = match &entered.document {
-        Some(document) => app.api.rooms.lease(document).await,
+        Some(document) => app.api.rooms.claim(document).await,
         None if uses_workspace(app, &entered.caller.principal).await => {
             app.api.rooms.check_workspace_here().await
         }
         None => return None,
     };
     match place {
-        Err(error @ RoomError::Elsewhere(_)) => {
+        Err(error @ RoomError::NotHere(NotHere::OtherServer(_))) => {
             let mut response = Problem::from(error).into_response();
             response.extensions_mut().insert(entered.counted.clone());
             Some(response)

@@ -9,7 +9,7 @@ use crate::rest::middleware::relay;
 use crate::rest::middleware::relayed_parts::{PartAnswer, PartRelay};
 use axum::http::StatusCode;
 use copydesk_api::{
-    Caller, DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, NodeAddress,
+    Caller, DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, OtherServer,
 };
 use copydesk_ids::RequestId;
 use copydesk_protocol::client::ToolApprovalResponse;
@@ -57,7 +57,7 @@ impl DecisionBatch<DecisionResult> for RestDecisions<'_> {
 
     async fn decide_there(
         &mut self,
-        node: &NodeAddress,
+        node: &OtherServer,
         places: &[usize],
     ) -> DecisionsThere<DecisionResult> {
         let Some(relay) = self.relay else { return DecisionsThere::NotReached };
@@ -69,7 +69,7 @@ impl DecisionBatch<DecisionResult> for RestDecisions<'_> {
                 ),
                 _ => DecisionsThere::Lost,
             },
-            PartAnswer::Refused(error) if error.code == ErrorCode::Elsewhere.as_str() => {
+            PartAnswer::Refused(error) if error.code == ErrorCode::OtherServer.as_str() => {
                 DecisionsThere::NotReached
             }
             PartAnswer::Refused(error) => {

@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-use copydesk_api::{ApiError, ErrorCode, ErrorDetails, NodeAddress};
+use copydesk_api::{ApiError, ErrorCode, ErrorDetails, OtherServer};
 use copydesk_connections::body_guard::BodyEnd;
 use copydesk_protocol::rest::ProblemDocument;
 use copydesk_protocol::server::WireError;
@@ -32,7 +32,7 @@ pub struct Problem {
     /// Seconds after which the request may be tried again.
     retry_after: Option<u64>,
     /// Server of several that has the document.
-    node: Option<Box<NodeAddress>>,
+    node: Option<Box<OtherServer>>,
 }
 
 /// Result of a route.
@@ -57,7 +57,7 @@ impl Problem {
     }
 
     /// Returns the server that has the document, if that is the problem.
-    pub(crate) fn node(&self) -> Option<&NodeAddress> {
+    pub(crate) fn node(&self) -> Option<&OtherServer> {
         self.node.as_deref()
     }
 
@@ -183,7 +183,7 @@ impl<E: Into<ApiError>> From<E> for Problem {
                 problem.with(convert::error_details(details))
             }
             Some(ErrorDetails::Missing(what)) => Self::not_found(what),
-            Some(ErrorDetails::Elsewhere(node)) => {
+            Some(ErrorDetails::OtherServer(node)) => {
                 Self { node: Some(Box::new(node.clone())), ..problem }
             }
             _ if code == ErrorCode::Unauthorized => {
@@ -216,6 +216,6 @@ fn status(code: ErrorCode) -> StatusCode {
         ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ErrorCode::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        ErrorCode::Elsewhere | ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::OtherServer | ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

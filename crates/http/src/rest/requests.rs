@@ -96,7 +96,7 @@ pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<Decision
     }
     let (count, relay) = (responses.len(), relay.as_ref());
     let mut decisions = RestDecisions { caller: &caller, relay, responses };
-    let results = decide_all(&mut decisions, count, relay.map(PartRelay::node)).await;
+    let results = decide_all(&mut decisions, count, relay.map(PartRelay::placement)).await;
     Ok(Json(DecisionResults { results }))
 }
 

@@ -12,50 +12,21 @@ use crate::room_handle::RoomStatus;
 use crate::state::{RoomState, requests, rules};
 use crate::{RoomError, RoomHandle, RoomResult};
 use copydesk_ids::{DocumentId, Version};
-use copydesk_store::NodeAddress;
+use copydesk_placement::NotHere;
 
 /// Number of commands that may wait.
 const QUEUE_LENGTH: usize = 64;
 
-/// Place of a room that is not on this server.
-#[derive(Clone, Debug)]
-pub(crate) enum RoomOwner {
-    /// Another server.
-    Node(NodeAddress),
-    /// No server that is running: the room needs the workspace.
-    NoWorkspaceNode,
-    /// Any server or none: that does not matter to somebody who only reads.
-    Unasked,
-}
-
-impl RoomOwner {
-    /// Returns the owner that an error of opening a room names; the error itself if it is another.
-    pub(crate) fn of(error: RoomError) -> Result<Self, RoomError> {
-        match error {
-            RoomError::Elsewhere(node) => Ok(Self::Node(node)),
-            RoomError::NoWorkspaceNode => Ok(Self::NoWorkspaceNode),
-            error => Err(error),
-        }
-    }
-
-    fn refusal(&self) -> RoomError {
-        match self {
-            Self::Node(node) => RoomError::Elsewhere(node.clone()),
-            Self::NoWorkspaceNode => RoomError::NoWorkspaceNode,
-            Self::Unasked => RoomError::Closed,
-        }
-    }
-}
-
-/// Starts a mirror of a room that `owner` has. It ends with its last handle. Every answer is read
-/// from the store, so that nothing is missed that was acknowledged, such as a rule.
+/// Starts a mirror of a room that is not here; without a `reason`, any server or none may have it.
+/// It ends with its last handle. Every answer is read from the store, so that nothing is missed that
+/// was acknowledged, such as a rule.
 ///
 /// # Errors
 /// [`RoomError::NoDocument`] for an unknown document, [`RoomError::Store`] if it cannot be read.
 pub(crate) async fn start(
     shared: &Arc<RoomDeps>,
     document: &DocumentId,
-    owner: RoomOwner,
+    reason: Option<NotHere>,
 ) -> RoomResult<RoomHandle> {
     let record = shared.store.document(document).await?.ok_or(RoomError::NoDocument)?;
     let (commands, mut received) = mpsc::channel::<Box<RoomCommand>>(QUEUE_LENGTH);
@@ -68,14 +39,19 @@ pub(crate) async fn start(
                 command = received.recv() => command,
             };
             let Some(command) = command else { return };
-            answer(&mirrored, &id, &owner, *command).await;
+            answer(&mirrored, &id, reason.as_ref(), *command).await;
         }
     });
     let (document, unlisted_owner) = (document.clone(), record.unlisted_owner);
     Ok(RoomHandle { document, unlisted_owner, commands, room_status })
 }
 
-async fn answer(shared: &RoomDeps, id: &DocumentId, owner: &RoomOwner, command: RoomCommand) {
+async fn answer(
+    shared: &RoomDeps,
+    id: &DocumentId,
+    reason: Option<&NotHere>,
+    command: RoomCommand,
+) {
     match command {
         RoomCommand::Rules(reply) => {
             let room = load(shared, id).await;
@@ -92,7 +68,7 @@ async fn answer(shared: &RoomDeps, id: &DocumentId, owner: &RoomOwner, command: 
         RoomCommand::CatchUp(since, _, reply) => {
             reply.send(catch_up(shared, id, since).await);
         }
-        command => command.refuse(owner.refusal()),
+        command => command.refuse(reason.cloned().map_or(RoomError::Closed, RoomError::NotHere)),
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::{Action, Principal};
-use copydesk_store::{AdministrationOp, AuditEntry, DocumentRecord, NodeNews, StoreOp, WriteBatch};
+use copydesk_placement::PeerMessage;
+use copydesk_store::{AdministrationOp, AuditEntry, DocumentRecord, StoreOp, WriteBatch};
 
 use crate::event::ServerEvent;
 use crate::{RoomError, RoomRegistry, RoomResult};
@@ -49,7 +50,7 @@ impl RoomRegistry {
             let loading_lock = self.0.loading_lock(document);
             let _passed = loading_lock.lock().await;
             // Nor does another server of several have it.
-            self.0.lease(document).await?;
+            self.0.claim(document).await?;
             let record = self.deleted(document).await?;
             if let Some(room) = self.opened(document) {
                 room.recover(by.clone()).await?;
@@ -63,7 +64,7 @@ impl RoomRegistry {
         };
         let DocumentRecord { id, title, version, .. } = record;
         self.announce(&ServerEvent::Created { id: id.clone(), title, version });
-        self.tell_nodes(NodeNews::Created(id)).await;
+        self.0.placement.tell(&PeerMessage::Created(id)).await;
         Ok(())
     }
 
@@ -82,12 +83,10 @@ impl RoomRegistry {
         for document in documents {
             let loading_lock = self.0.loading_lock(&document);
             let _passed = loading_lock.lock().await;
-            match self.0.lease(&document).await {
-                // Another server of several has it, or is to have it; it stays in the trash.
-                Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) if only.is_none() => {
-                    continue;
-                }
-                leased => leased?,
+            match self.0.claim(&document).await {
+                // It stays in the trash.
+                Err(RoomError::NotHere(_)) if only.is_none() => continue,
+                claimed => claimed?,
             }
             let record = match self.deleted(&document).await {
                 // Somebody recovered it since it was listed.
@@ -98,9 +97,7 @@ impl RoomRegistry {
             let roles = AdministrationOp::RemoveDocumentRoles(document.clone());
             let batch = noted("document.purge", record, by, self.now_ms());
             self.store().commit(batch.with(StoreOp::Administer(roles))).await?;
-            if let Some(node) = self.store().node() {
-                node.release(&document).await;
-            }
+            self.0.placement.release(&document).await;
         }
         Ok(())
     }

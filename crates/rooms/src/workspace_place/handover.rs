@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use copydesk_ids::{DocumentId, SessionId};
-use copydesk_store::{LeaseHolder, NodeNews};
+use copydesk_placement::PeerMessage;
 
-use super::{NO, NOTED, TASK, WorkspacePlace, YES};
+use super::{NO, NOTED, TASK, YES};
 #[cfg(doc)]
 use crate::RoomError;
 use crate::command::RoomCommand;
@@ -14,28 +14,16 @@ use crate::state::workspace_inbox;
 use crate::{RoomHandle, RoomRegistry, RoomResult};
 
 impl RoomRegistry {
-    /// Returns the place of the workspace; a server that is the only one has it.
-    ///
-    /// # Errors
-    /// [`RoomError::Store`] if the database cannot be asked, [`RoomError::Closed`] while the server
-    /// stops.
-    pub async fn workspace_place(&self) -> RoomResult<WorkspacePlace> {
-        match self.0.store.node() {
-            Some(node) => self.0.workspace.place(node).await,
-            None => Ok(WorkspacePlace::Here),
-        }
-    }
-
     /// Fails unless this server has the workspace, or no server ever had one.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] or [`RoomError::NoWorkspaceNode`], and those of
-    /// [`Self::workspace_place`].
+    /// [`RoomError::NotHere`]; [`RoomError::Store`] if the database cannot be asked,
+    /// [`RoomError::Closed`] while the server stops.
     pub async fn check_workspace_here(&self) -> RoomResult<()> {
-        self.workspace_place().await?.check()
+        self.0.workspace.check_here().await
     }
 
-    /// Returns `true` if this server of several has the workspace.
+    /// Returns `true` if this server has the workspace, or is the only one.
     pub fn has_workspace_here(&self) -> bool {
         *self.0.workspace.is_here.borrow()
     }
@@ -59,7 +47,7 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if that can be neither read nor stored.
     pub async fn recall_workspace(&self) -> RoomResult<()> {
-        if self.0.store.node().is_some() {
+        if self.0.placement.is_shared() {
             return self.0.workspace.recall().await.map(drop);
         }
         if self.0.store.setting(NOTED).await?.as_deref() == Some(YES) {
@@ -74,15 +62,12 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if the database cannot be asked.
     pub async fn take_workspace(&self) -> RoomResult<bool> {
-        let Some(node) = self.0.store.node() else { return Ok(true) };
-        Ok(node.lease_task(TASK).await? == LeaseHolder::Here)
+        Ok(self.0.placement.claim_task(TASK).await?)
     }
 
     /// Waits until this server of several has the workspace.
     pub async fn await_workspace(&self) {
-        if let Some(node) = self.0.store.node() {
-            node.await_task(TASK).await;
-        }
+        self.0.placement.await_task(TASK).await;
     }
 
     /// Lets rooms that need the workspace open here from now on.
@@ -90,21 +75,23 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if it cannot be stored that there is a workspace.
     pub async fn serve_workspace(&self) -> RoomResult<()> {
-        let Some(node) = self.0.store.node() else { return Ok(()) };
+        if !self.0.placement.is_shared() {
+            return Ok(());
+        }
         // Stored first: a server that hears of it must find it.
         if !self.0.workspace.recall().await? {
             self.0.workspace.note(YES).await?;
             self.0.workspace.is_shared.store(true, Ordering::Relaxed);
         }
         self.0.workspace.is_here.send_replace(true);
-        node.note_departure();
+        self.0.placement.note_departure();
         Ok(())
     }
 
     /// Tells the other servers that this one has the workspace, if it has.
     pub async fn announce_workspace(&self) {
-        if let Some(node) = self.0.store.node().filter(|_| self.has_workspace_here()) {
-            node.tell(&NodeNews::Workspace).await;
+        if self.has_workspace_here() {
+            self.0.placement.tell(&PeerMessage::Workspace).await;
         }
     }
 
@@ -118,8 +105,7 @@ impl RoomRegistry {
         is_at_work: impl Fn(&SessionId) -> bool,
     ) -> RoomResult<()> {
         let shared = &self.0;
-        let Some(node) = shared.store.node() else { return Ok(()) };
-        if !shared.workspace.recall().await? || node.has_task(TASK) {
+        if shared.placement.has_task(TASK) || !shared.workspace.recall().await? {
             return Ok(());
         }
         let files = shared.store.files().await?;
@@ -136,17 +122,17 @@ impl RoomRegistry {
         }
         let documents = open.iter().map(RoomHandle::document).chain([&inbox]);
         for document in documents {
-            // While somebody has this lock, the lease is about to be given back or taken.
+            // While somebody has this lock, the document is about to be given back or claimed.
             let loading_lock = shared.loading_lock(document);
             let _passed = loading_lock.lock().await;
-            if shared.room(document).is_none() && shared.store.settle().await.is_ok() {
-                node.release(document).await;
+            if shared.room(document).is_none() {
+                shared.release(document).await;
             }
         }
         if !open.is_empty() {
             tracing::info!(rooms = open.len(), "another server has the workspace now");
-            node.note_departure();
-            node.tell(&NodeNews::Leases).await;
+            shared.placement.note_departure();
+            shared.placement.tell(&PeerMessage::Leases).await;
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! Place of the workspace among several servers that share a database. One of those that were given
-//! a folder has it, by a lease. The workspace inbox and the documents of files are there only:
+//! a folder has it, as a task. The workspace inbox and the documents of files are there only:
 //! while no such server is running, they can be read, and nothing is changed.
 
 mod handover;
@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use copydesk_approvals::ToolCatalog;
 use copydesk_ids::DocumentId;
-use copydesk_store::{ClusterNode, NodeAddress, Store, StoreOp};
+use copydesk_placement::{NotHere, Placement};
+use copydesk_store::{Store, StoreOp};
 
 use super::inbox_policies::InboxPolicies;
 use super::state::workspace_inbox;
@@ -27,35 +28,13 @@ const NOTED: &str = "workspace";
 const YES: &str = "yes";
 const NO: &str = "no";
 
-/// Place of the workspace, as one of several servers sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkspacePlace {
-    /// This server.
-    Here,
-    /// Another server.
-    Elsewhere(NodeAddress),
-    /// A server that is not running now.
-    Missing,
-    /// No server has ever had one.
-    Nowhere,
-}
-
-impl WorkspacePlace {
-    /// Returns the error for what needs the workspace, if it is not here.
-    fn check(self) -> RoomResult<()> {
-        match self {
-            Self::Here | Self::Nowhere => Ok(()),
-            Self::Elsewhere(node) => Err(RoomError::Elsewhere(node)),
-            Self::Missing => Err(RoomError::NoWorkspaceNode),
-        }
-    }
-}
-
 /// Knowledge of a server about the workspace.
 pub(super) struct WorkspaceKnowledge {
     store: Store,
+    placement: Arc<dyn Placement>,
     stopping: CancellationToken,
-    /// `true` once this server of several has the workspace and synchronises its files.
+    /// `true` once this server has the workspace and synchronises its files; always on a server
+    /// that is the only one.
     is_here: watch::Sender<bool>,
     /// `true` once it is known that one of several servers has, or had, a workspace.
     is_shared: AtomicBool,
@@ -66,11 +45,16 @@ pub(super) struct WorkspaceKnowledge {
 }
 
 impl WorkspaceKnowledge {
-    pub(super) fn new(store: Store, stopping: CancellationToken, tools: ToolCatalog) -> Self {
+    pub(super) fn new(
+        (store, placement): (Store, Arc<dyn Placement>),
+        stopping: CancellationToken,
+        tools: ToolCatalog,
+    ) -> Self {
         Self {
             store,
+            is_here: watch::Sender::new(!placement.is_shared()),
+            placement,
             stopping,
-            is_here: watch::Sender::default(),
             is_shared: AtomicBool::default(),
             inbox_policies: RwLock::default(),
             tools,
@@ -81,13 +65,9 @@ impl WorkspaceKnowledge {
     /// Returns `true` if the workspace may still come to another server.
     ///
     /// # Errors
-    /// [`RoomError::Elsewhere`] or [`RoomError::NoWorkspaceNode`] if this server does not have it.
+    /// [`RoomError::NotHere`] if this server does not have it.
     #[boxed]
-    pub(super) async fn check(
-        &self,
-        node: &ClusterNode,
-        document: &DocumentId,
-    ) -> RoomResult<bool> {
+    pub(super) async fn check(&self, document: &DocumentId) -> RoomResult<bool> {
         if *self.is_here.borrow() {
             return Ok(false);
         }
@@ -95,25 +75,26 @@ impl WorkspaceKnowledge {
         let is_shared = self.is_shared.load(Ordering::Relaxed);
         let needs_it = is_inbox || (is_shared && self.store.file(document).await?.is_some());
         if needs_it {
-            self.place(node).await?.check()?;
+            self.check_here().await?;
         }
         Ok(needs_it)
     }
 
+    /// Fails unless this server has the workspace, or no server ever had one.
     #[boxed]
-    async fn place(&self, node: &ClusterNode) -> RoomResult<WorkspacePlace> {
-        if node.has_task(TASK) {
+    async fn check_here(&self) -> RoomResult<()> {
+        if self.placement.has_task(TASK) {
             let mut is_here = self.is_here.subscribe();
             return tokio::select! {
                 () = self.stopping.cancelled() => Err(RoomError::Closed),
-                _ = is_here.wait_for(|is_here| *is_here) => Ok(WorkspacePlace::Here),
+                _ = is_here.wait_for(|is_here| *is_here) => Ok(()),
             };
         }
-        Ok(match node.task_elsewhere(TASK).await? {
-            Some(node) => WorkspacePlace::Elsewhere(node),
-            None if self.recall().await? => WorkspacePlace::Missing,
-            None => WorkspacePlace::Nowhere,
-        })
+        match self.placement.other_server_of_task(TASK).await? {
+            Some(server) => Err(NotHere::OtherServer(server).into()),
+            None if self.recall().await? => Err(NotHere::NoWorkspaceServer.into()),
+            None => Ok(()),
+        }
     }
 
     /// Returns `true` if one of several servers has, or had, a workspace.

@@ -8,7 +8,6 @@ mod deleted_people;
 mod durability;
 mod fixture;
 mod lists;
-mod nodes;
 mod pending;
 mod postgres;
 mod records;

@@ -113,7 +113,7 @@ async fn what_a_server_or_a_backup_uses_is_not_replaced() {
     let refused = prepared.replaces().await.unwrap_err();
     assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
     server.close().await;
-    let node = Store::join(prepared.url.clone(), None, "http://127.0.0.1:1").await.unwrap();
+    let (node, _) = Store::join(prepared.url.clone(), "http://127.0.0.1:1").await.unwrap();
     let refused = prepared.replaces().await.unwrap_err();
     assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
     node.close().await;
@@ -155,12 +155,12 @@ async fn tables_of_others_stay_and_those_of_a_newer_version_are_not_mixed_up_wit
 #[tokio::test]
 async fn a_server_that_has_lost_its_session_meets_no_other_under_its_number() {
     let prepared = prepared!();
-    let first = Store::join(prepared.url.clone(), None, "http://127.0.0.1:1").await.unwrap();
+    let (first, _) = Store::join(prepared.url.clone(), "http://127.0.0.1:1").await.unwrap();
     first.commit(create("doc_old")).await.unwrap();
     let before = prepared.asks("SELECT number::text FROM nodes".to_owned()).await;
     first.close().await;
     prepared.replaces().await.unwrap();
-    let second = Store::join(prepared.url.clone(), None, "http://127.0.0.1:2").await.unwrap();
+    let (second, _) = Store::join(prepared.url.clone(), "http://127.0.0.1:2").await.unwrap();
     let after = prepared.asks("SELECT number::text FROM nodes".to_owned()).await;
     second.close().await;
     let number = |all: &[String]| all[0].parse::<i64>().unwrap();

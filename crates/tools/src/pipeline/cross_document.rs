@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use copydesk_approvals::RequestStatus;
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::Action;
+use copydesk_placement::NotHere;
 use copydesk_rooms::RoomError;
 use copydesk_rooms::event::{AgentObject, RunEvent, RunEventKind};
 
@@ -42,7 +43,7 @@ impl ToolCall {
 
 /// Returns the context of the call in the room of the document it names, or `None` if that is the
 /// conversation's own. If another server of several has that room, the context only reads: what it
-/// would propose is refused as [`RoomError::Elsewhere`], and is proposed there instead
+/// would propose is refused as [`RoomError::NotHere`], and is proposed there instead
 /// ([`super::elsewhere`]).
 ///
 /// # Errors
@@ -68,11 +69,11 @@ pub(crate) async fn enter(
     }
     let rooms = &context.environment.rooms;
     let opened = match rooms.open(&id).await {
-        Err(RoomError::NoWorkspaceNode) if !only_reads => {
+        Err(RoomError::NotHere(NotHere::NoWorkspaceServer)) if !only_reads => {
             let words = "That document is a file of the workspace, and no server that has the workspace is running at the moment; ask again once it is back";
             return Err(ToolError::Denied(words.into()));
         }
-        Err(RoomError::Elsewhere(_) | RoomError::NoWorkspaceNode) => rooms.open_to_read(&id).await,
+        Err(RoomError::NotHere(_)) => rooms.open_to_read(&id).await,
         opened => opened,
     };
     let room = opened.map_err(|_| unknown())?;

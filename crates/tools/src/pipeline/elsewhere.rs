@@ -8,6 +8,7 @@ use crate::{
     FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, model_notes,
 };
 use copydesk_ids::DocumentId;
+use copydesk_placement::NotHere;
 use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
 
 /// Result of an attempt to make a call.
@@ -55,7 +56,9 @@ impl ToolRegistry {
         call: &ToolCall,
         error: &ToolError,
     ) -> Option<Box<CallElsewhere>> {
-        let ToolError::Room(RoomError::Elsewhere(_)) = error else { return None };
+        let ToolError::Room(RoomError::NotHere(NotHere::OtherServer(_))) = error else {
+            return None;
+        };
         // A run in the workspace works on the server that has the workspace.
         let tool = self.find(&call.name).filter(|_| context.environment.workspace.is_none())?;
         let tool = tool.facts();

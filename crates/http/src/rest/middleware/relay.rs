@@ -25,7 +25,7 @@ use tokio::time::Instant;
 
 use super::request_limit::CountedRequest;
 use crate::rest::problem::Problem;
-use copydesk_api::{ClusterNode, NodeAddress};
+use copydesk_api::{OtherServer, Placement};
 use copydesk_metrics as metrics;
 
 /// Header of a request that another server has passed on, and of the answer that the document is
@@ -38,7 +38,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Function that sends a request to another server.
 pub type ForwardRequest = Arc<
-    dyn Fn(NodeAddress, Request) -> BoxFuture<'static, Result<Response, ForwardFailure>>
+    dyn Fn(OtherServer, Request) -> BoxFuture<'static, Result<Response, ForwardFailure>>
         + Send
         + Sync,
 >;
@@ -55,8 +55,8 @@ pub enum ForwardFailure {
 /// State of [`pass_on`].
 #[derive(Clone)]
 pub struct RequestRelay {
-    /// This server as one of several.
-    pub node: Arc<ClusterNode>,
+    /// Placement of the documents.
+    pub placement: Arc<dyn Placement>,
     /// Function that sends a request to another server.
     pub forward: ForwardRequest,
 }
@@ -136,7 +136,7 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
     loop {
         let request = Request::from_parts(parts.clone(), RecordedBody::of(&record));
         let mut response = next.clone().run(request).await;
-        let Some(node) = response.extensions().get::<NodeAddress>().cloned() else {
+        let Some(node) = response.extensions().get::<OtherServer>().cloned() else {
             return response;
         };
         if is_relayed {
@@ -159,7 +159,7 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
             Ok(_) | Err(_) if Instant::now() >= until => return response,
             Ok(_) | Err(_) => {}
         }
-        relay.node.forget_node(node.number);
+        relay.placement.forget_server(&node);
         tokio::time::sleep(PAUSE).await;
     }
 }

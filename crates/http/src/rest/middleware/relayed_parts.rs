@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::idempotency;
 use super::relay::{ForwardFailure, RELAYED, RequestRelay};
-use copydesk_api::{ClusterNode, NodeAddress};
+use copydesk_api::{OtherServer, Placement};
 use copydesk_metrics as metrics;
 use copydesk_protocol::server::WireError;
 
@@ -51,13 +51,13 @@ impl PartRelay {
         Some(Self { relay, headers, target })
     }
 
-    /// Returns this server as one of several.
-    pub(crate) fn node(&self) -> &ClusterNode {
-        &self.relay.node
+    /// Returns the placement of the documents.
+    pub(crate) fn placement(&self) -> &dyn Placement {
+        &*self.relay.placement
     }
 
     /// Posts a part to another server.
-    pub(crate) async fn post(&self, node: &NodeAddress, body: &Value) -> PartAnswer {
+    pub(crate) async fn post(&self, node: &OtherServer, body: &Value) -> PartAnswer {
         let mut request = Request::new(Body::from(body.to_string()));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.target.clone();

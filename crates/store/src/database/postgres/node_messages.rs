@@ -10,7 +10,7 @@ use sqlx_postgres::{PgListener, PgPool, PgPoolOptions};
 use super::nodes::NodeConnections;
 use super::{answered, session};
 use crate::StoreResult;
-use crate::nodes::tables::{MessageNotice, MessageStream, MessageTable, StoredMessage};
+use crate::node_tables::{MessageNotice, MessageStream, MessageTable, StoredMessage};
 
 /// Time without a message after which the connection is tested.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -72,7 +72,10 @@ impl MessageTable for NodeConnections {
 
 impl NodeConnections {
     /// Returns the number of the last stored message of each other node.
-    pub(crate) async fn last_messages(&self) -> StoreResult<Vec<(i64, i64)>> {
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::StoreError::Database) if the database cannot be asked.
+    pub async fn last_messages(&self) -> StoreResult<Vec<(i64, i64)>> {
         let sql = "SELECT node, max(number) FROM node_messages WHERE node <> $1 GROUP BY node";
         let query = sqlx::query_as(sql).bind(self.number());
         Ok(answered(query.fetch_all(self.pool())).await?)
@@ -80,7 +83,7 @@ impl NodeConnections {
 
     /// Returns the name of this database's channel in Redis, unique among all databases there, and
     /// the secret with which its nodes sign their messages.
-    pub(crate) async fn channel(&self) -> StoreResult<(String, String)> {
+    pub async fn channel(&self) -> StoreResult<(String, String)> {
         // The first node that needs a secret makes it, of 244 random bits.
         let sql = "INSERT INTO settings (key, value)
              VALUES ('node_key', gen_random_uuid()::text || gen_random_uuid()::text)

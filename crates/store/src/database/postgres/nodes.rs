@@ -7,7 +7,7 @@ use sqlx_postgres::{PgPool, PgPoolOptions};
 
 use super::address::DatabaseUrl;
 use super::{answered, session};
-use crate::nodes::tables::{LeaseRow, NodeRow, NodeTables};
+use crate::node_tables::{LeaseRow, NodeRow, NodeTables};
 use crate::{StoreError, StoreResult};
 use copydesk_ids::DocumentId;
 
@@ -32,7 +32,7 @@ struct FoundLease {
 
 /// Connections of a node for its signs of life, its leases and its messages.
 #[derive(Debug)]
-pub(crate) struct NodeConnections {
+pub struct NodeConnections {
     url: DatabaseUrl,
     pool: PgPool,
     number: i64,
@@ -40,7 +40,10 @@ pub(crate) struct NodeConnections {
 
 impl NodeConnections {
     /// Opens the connections of the node with this number.
-    pub(crate) async fn open(url: &DatabaseUrl, number: i64) -> StoreResult<Self> {
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database cannot be reached.
+    pub async fn open(url: &DatabaseUrl, number: i64) -> StoreResult<Self> {
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS);
         let pool = pool.acquire_timeout(session::TIMEOUT).after_connect(|connection, _| {
             Box::pin(async move { session::configure(connection).await })
@@ -62,7 +65,7 @@ impl NodeConnections {
     }
 
     /// Returns the number of this node.
-    pub(super) fn number(&self) -> i64 {
+    pub fn number(&self) -> i64 {
         self.number
     }
 
@@ -72,7 +75,7 @@ impl NodeConnections {
     }
 
     /// Returns the connections.
-    pub(crate) fn pool(&self) -> &PgPool {
+    pub(super) fn pool(&self) -> &PgPool {
         &self.pool
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::message_key::MessageKey;
-use copydesk_ids::{DocumentId, RunId, SessionId, UserId};
+use copydesk_placement::PeerMessage;
 
 /// Number of messages that wait to be stored while the database is away. The oldest are given up.
 const WAITING: usize = 1_024;
@@ -18,55 +18,6 @@ const CARRIED: usize = 16_384;
 /// Number of messages that are stored together.
 const TOGETHER: usize = 64;
 
-/// News of a node for the others: what is to be looked up, done, or counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NodeNews {
-    /// A token was revoked, or has expired.
-    Tokens,
-    /// The server's settings were changed.
-    Settings,
-    /// A document was created.
-    Created(DocumentId),
-    /// A document was renamed or deleted.
-    Renamed(DocumentId),
-    /// Programs of the node listen to the texts of these documents, for a while.
-    Watched(Vec<DocumentId>),
-    /// The texts of these documents, to which another node listens, have changed.
-    Texts(Vec<DocumentId>),
-    /// A run has ended.
-    RunEnded(SessionId, RunId),
-    /// A call that one node makes for a run of another is stored, asks people, or is over.
-    Call(SessionId, RunId),
-    /// A node has given back leases, or has ended.
-    Leases,
-    /// The node has taken the workspace.
-    Workspace,
-    /// People have made so many requests to an API of the node since it told of them last.
-    Requests(CountedApi, Vec<(UserId, u32)>),
-    /// There may be something new in the outbox of the webhooks.
-    Outbox,
-    /// All runs of a session are to be stopped.
-    Cancel(SessionId),
-    /// A run is to be stopped.
-    CancelRun(SessionId, RunId),
-    /// The data of the person with this user is being deleted: open rooms are to forget their name.
-    PersonDeleted(UserId),
-    /// Messages may be lost: the database was away, or a node ended before it could tell.
-    #[serde(skip)]
-    Missed,
-}
-
-/// API whose requests of each person all nodes count together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CountedApi {
-    /// The REST API.
-    Rest,
-    /// The Messages API.
-    Messages,
-}
-
 /// Message of a node.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct NodeMessage {
@@ -74,7 +25,7 @@ pub(super) struct NodeMessage {
     pub from: i64,
     /// Number of the message among those of its node.
     pub number: i64,
-    pub news: NodeNews,
+    pub news: PeerMessage,
 }
 
 /// Messages of this node that are not stored yet.
@@ -90,7 +41,7 @@ impl UnstoredMessages {
     pub(super) fn add(
         &mut self,
         from: i64,
-        news: &NodeNews,
+        news: &PeerMessage,
         key: Option<&MessageKey>,
     ) -> Option<String> {
         self.last += 1;
@@ -199,10 +150,10 @@ mod tests {
     #[test]
     fn what_cannot_be_stored_yet_waits_up_to_a_limit() {
         let mut unstored = UnstoredMessages::default();
-        let message = unstored.add(4, &NodeNews::Cancel("s".into()), None).unwrap();
+        let message = unstored.add(4, &PeerMessage::Cancel("s".into()), None).unwrap();
         assert_eq!(message, r#"{"from":4,"number":1,"news":{"cancel":"s"}}"#);
         for _ in 0..WAITING {
-            unstored.add(4, &NodeNews::Tokens, None).unwrap();
+            unstored.add(4, &PeerMessage::Tokens, None).unwrap();
         }
         let next = unstored.next();
         assert_eq!((next.len(), next[0].0), (TOGETHER, 2));

@@ -9,13 +9,6 @@
 //! taken a document's lease is the only one that writes the document, for as long as it can write
 //! at all. Who gives no sign of life is removed by the others.
 
-mod message_key;
-mod message_sending;
-mod messages;
-mod redis_channel;
-mod sightings;
-pub mod tables;
-
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,19 +18,15 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::database::postgres::address::DatabaseUrl;
-use super::database::postgres::nodes::NodeConnections;
-use super::{StoreError, StoreResult};
+use super::message_key::MessageKey;
+use super::messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
+use super::redis_channel::{RedisChannel, RedisUrl};
+use super::sightings::{NodeLook, NodeSightings, SILENT};
 use copydesk_ids::DocumentId;
 use copydesk_metrics as metrics;
-use message_key::MessageKey;
-use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
-use redis_channel::RedisChannel;
-use sightings::{NodeLook, NodeSightings, SILENT};
-use tables::{LeaseRow, MessageStream, NodeTables};
-
-pub use messages::{CountedApi, NodeNews};
-pub use redis_channel::RedisUrl;
+use copydesk_placement::{OtherServer, PeerMessage};
+use copydesk_store::node_tables::{LeaseRow, MessageStream, NodeTables};
+use copydesk_store::{NodeConnections, StoreError, StoreResult};
 
 /// Interval of the signs of life.
 const BEAT: Duration = Duration::from_secs(1);
@@ -53,27 +42,18 @@ const MESSAGE_AGE_S: i32 = 30;
 /// Number of beats between two removals of old messages.
 const LOOKS: u64 = 15;
 
-/// Address of a node. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeAddress {
-    /// Number, which no later node has again.
-    pub number: i64,
-    /// Address at which other nodes reach it, such as `http://10.0.0.5:4680`.
-    pub url: Arc<str>,
-}
-
 /// Place of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeaseHolder {
     /// This node.
     Here,
     /// Another node.
-    Elsewhere(NodeAddress),
+    Elsewhere(OtherServer),
 }
 
 /// What carries messages to the other nodes at once.
 #[derive(Debug)]
-enum MessageCarrier {
+pub(super) enum MessageCarrier {
     /// PostgreSQL's `NOTIFY`.
     Database,
     /// A channel of Redis.
@@ -83,23 +63,23 @@ enum MessageCarrier {
 /// This server as one of several.
 #[derive(Debug)]
 pub struct ClusterNode {
-    tables: Arc<dyn NodeTables>,
-    carrier: MessageCarrier,
+    pub(super) tables: Arc<dyn NodeTables>,
+    pub(super) carrier: MessageCarrier,
     /// Key by which messages are known that are carried; a simulation has none.
-    key: Option<MessageKey>,
-    own: NodeAddress,
+    pub(super) key: Option<MessageKey>,
+    pub(super) own: OtherServer,
     sightings: Mutex<NodeSightings>,
     /// Leases that other nodes had when they were last asked for, and when that was.
-    elsewhere: Mutex<HashMap<String, (NodeAddress, Instant)>>,
+    elsewhere: Mutex<HashMap<String, (OtherServer, Instant)>>,
     /// Terms of the leases that this node has taken.
     terms: Mutex<HashMap<String, i64>>,
     /// Tasks that this node has, until it ends.
     tasks: Mutex<HashSet<String>>,
-    unstored: Mutex<UnstoredMessages>,
+    pub(super) unstored: Mutex<UnstoredMessages>,
     /// Held while messages are stored, so that they are in their order.
-    storing: tokio::sync::Mutex<()>,
+    pub(super) storing: tokio::sync::Mutex<()>,
     arrived: Mutex<ArrivedMessages>,
-    news: broadcast::Sender<(i64, NodeNews)>,
+    news: broadcast::Sender<(i64, PeerMessage)>,
     /// Number of times that leases became free.
     departures: watch::Sender<u64>,
     /// Time of the last look at the other nodes that succeeded.
@@ -108,37 +88,43 @@ pub struct ClusterNode {
 }
 
 impl ClusterNode {
-    /// Returns the node with this number, which has a row. With `redis`, that carries its messages.
-    pub(super) async fn start(
-        database: DatabaseUrl,
+    /// Returns the node with the row of these connections, which other nodes reach at `address`.
+    /// With `redis`, that carries its messages.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database cannot be asked, [`StoreError::Corrupt`] if the key
+    /// of the nodes is damaged.
+    pub async fn start(
+        connections: Arc<NodeConnections>,
         redis: Option<RedisUrl>,
-        number: i64,
         address: &str,
     ) -> StoreResult<Self> {
-        let connections = NodeConnections::open(&database, number).await?;
+        let number = connections.number();
         let (channel, secret) = connections.channel().await?;
-        let key = MessageKey::new(&secret)
-            .ok_or_else(|| StoreError::corrupt("the key of the nodes", "it cannot be one"))?;
+        let key = MessageKey::new(&secret).ok_or_else(|| StoreError::Corrupt {
+            what: "the key of the nodes".to_owned(),
+            reason: "it cannot be one".to_owned(),
+        })?;
         let carrier = match redis {
             Some(redis) => MessageCarrier::Redis(RedisChannel::new(redis, channel, number)),
             None => MessageCarrier::Database,
         };
         let told_before = connections.last_messages().await?;
-        let own = NodeAddress { number, url: address.into() };
-        let node = Self::with_tables(Arc::new(connections), carrier, own, told_before);
+        let own = OtherServer { number, url: address.into() };
+        let node = Self::with_tables(connections, carrier, own, told_before);
         Ok(Self { key: Some(key), ..node })
     }
 
     /// Returns the node at this address over tables of a simulation, which has a row there.
     #[cfg(feature = "rehearsal")]
-    pub fn simulated(tables: Arc<dyn NodeTables>, own: NodeAddress) -> Self {
+    pub fn simulated(tables: Arc<dyn NodeTables>, own: OtherServer) -> Self {
         Self::with_tables(tables, MessageCarrier::Database, own, Vec::new())
     }
 
     fn with_tables(
         tables: Arc<dyn NodeTables>,
         carrier: MessageCarrier,
-        own: NodeAddress,
+        own: OtherServer,
         told_before: Vec<(i64, i64)>,
     ) -> Self {
         Self {
@@ -161,7 +147,7 @@ impl ClusterNode {
     }
 
     /// Returns the address of this node.
-    pub fn address(&self) -> &NodeAddress {
+    pub fn address(&self) -> &OtherServer {
         &self.own
     }
 
@@ -172,7 +158,7 @@ impl ClusterNode {
     }
 
     /// Returns a receiver of what the other nodes tell, with their numbers.
-    pub fn news(&self) -> broadcast::Receiver<(i64, NodeNews)> {
+    pub fn news(&self) -> broadcast::Receiver<(i64, PeerMessage)> {
         self.news.subscribe()
     }
 
@@ -191,15 +177,6 @@ impl ClusterNode {
         self.lease(document_lease(document), Some(document)).await
     }
 
-    /// Returns the other node that has a document; takes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the database cannot be asked.
-    pub async fn elsewhere(&self, document: &DocumentId) -> StoreResult<Option<NodeAddress>> {
-        let holder = self.tables.holder(&document_lease(document)).await?;
-        Ok(holder.map(|(number, url)| NodeAddress { number, url: url.into() }))
-    }
-
     /// Takes the lease of a document that is about to be created.
     ///
     /// # Errors
@@ -216,20 +193,17 @@ impl ClusterNode {
         if self.has_task(name) {
             return Ok(LeaseHolder::Here);
         }
-        let holder = self.lease(format!("task/{name}"), None).await?.unwrap_or(LeaseHolder::Here);
+        let holder = self.lease(task_lease(name), None).await?.unwrap_or(LeaseHolder::Here);
         if holder == LeaseHolder::Here {
             self.tasks.lock().insert(name.to_owned());
         }
         Ok(holder)
     }
 
-    /// Returns the other node that has a task; takes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the database cannot be asked.
-    pub async fn task_elsewhere(&self, name: &str) -> StoreResult<Option<NodeAddress>> {
-        let holder = self.tables.holder(&format!("task/{name}")).await?;
-        Ok(holder.map(|(number, url)| NodeAddress { number, url: url.into() }))
+    /// Returns the other node that has a lease; takes nothing.
+    pub(super) async fn other_node(&self, name: String) -> StoreResult<Option<OtherServer>> {
+        let holder = self.tables.holder(&name).await?;
+        Ok(holder.map(|(number, url)| OtherServer { number, url: url.into() }))
     }
 
     /// Returns `true` if this node sees another one of this number.
@@ -253,7 +227,7 @@ impl ClusterNode {
             }
             // An error is tried again, and so is what was missed.
             tokio::time::timeout(SILENT, departures.changed()).await.ok();
-            self.elsewhere.lock().remove(&format!("task/{name}"));
+            self.elsewhere.lock().remove(&task_lease(name));
         }
     }
 
@@ -292,7 +266,7 @@ impl ClusterNode {
             self.terms.lock().insert(name, term);
             return Ok(Some(LeaseHolder::Here));
         }
-        let node = NodeAddress { number: node, url: url.into() };
+        let node = OtherServer { number: node, url: url.into() };
         let mut elsewhere = self.elsewhere.lock();
         // An answer from before a departure may be about the node that is gone.
         if *self.departures.borrow() == departures {
@@ -315,7 +289,7 @@ impl ClusterNode {
     /// Gives all leases back, before this node stops.
     pub async fn release_all(&self) {
         match self.tables.release_all().await {
-            Ok(()) => self.tell(&NodeNews::Leases).await,
+            Ok(()) => self.tell(&PeerMessage::Leases).await,
             Err(error) => tracing::warn!(%error, "cannot give back what this node has"),
         }
     }
@@ -415,7 +389,7 @@ impl ClusterNode {
                 metrics::NODES_LOST.count();
                 self.sightings.lock().forget(other.number);
                 is_any_gone = true;
-                self.tell(&NodeNews::Leases).await;
+                self.tell(&PeerMessage::Leases).await;
             }
         }
         if is_any_gone {
@@ -448,7 +422,7 @@ impl ClusterNode {
     /// Notes that messages may be lost, and leases free.
     fn note_missed(&self) {
         self.note_departure();
-        drop(self.news.send((self.own.number, NodeNews::Missed)));
+        drop(self.news.send((self.own.number, PeerMessage::Missed)));
     }
 
     async fn listen(&self) {
@@ -491,10 +465,10 @@ impl ClusterNode {
 
     fn note_message(&self, NodeMessage { from, news, .. }: NodeMessage) {
         match news {
-            NodeNews::Leases => self.note_departure(),
-            NodeNews::Workspace => {
+            PeerMessage::Leases => self.note_departure(),
+            PeerMessage::Workspace => {
                 self.note_departure();
-                drop(self.news.send((from, NodeNews::Workspace)));
+                drop(self.news.send((from, PeerMessage::Workspace)));
             }
             // Without receivers nobody has to know.
             news => drop(self.news.send((from, news))),
@@ -511,11 +485,6 @@ impl ClusterNode {
         metrics::NODE_DOCUMENTS.set_count(self.tables.leased_documents().await?);
         Ok(())
     }
-
-    /// Removes the row of this node, which writes no more.
-    pub(super) async fn leave(&self) {
-        self.tables.leave().await;
-    }
 }
 
 /// Reads a message of another node; `None`, logged, for one that this version does not know.
@@ -527,6 +496,12 @@ fn read_message(message: &str) -> Option<NodeMessage> {
     read
 }
 
-fn document_lease(document: &DocumentId) -> String {
+/// Returns the name of the lease of a document.
+pub(super) fn document_lease(document: &DocumentId) -> String {
     format!("document/{document}")
+}
+
+/// Returns the name of the lease of a task.
+pub(super) fn task_lease(task: &str) -> String {
+    format!("task/{task}")
 }

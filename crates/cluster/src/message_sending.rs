@@ -2,15 +2,15 @@
 
 use async_recursion::async_recursion as boxed;
 
-use super::messages::NodeNews;
-use super::tables::MessageNotice;
-use super::{ClusterNode, MessageCarrier};
-use crate::StoreResult;
+use super::node::{ClusterNode, MessageCarrier};
+use copydesk_placement::PeerMessage;
+use copydesk_store::StoreResult;
+use copydesk_store::node_tables::MessageNotice;
 
 impl ClusterNode {
     /// Tells the other nodes something. They know it at once, or when they look.
     #[boxed]
-    pub async fn tell(&self, news: &NodeNews) {
+    pub async fn tell(&self, news: &PeerMessage) {
         let added = self.unstored.lock().add(self.own.number, news, self.key.as_ref());
         let Some(message) = added else { return };
         if let MessageCarrier::Redis(channel) = &self.carrier {

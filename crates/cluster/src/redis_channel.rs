@@ -15,7 +15,7 @@ use redis::{
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::StoreError;
+use copydesk_store::StoreError;
 
 /// Longest wait for a connection to Redis, and for its answer.
 const REDIS_TIMEOUT: Duration = Duration::from_secs(2);

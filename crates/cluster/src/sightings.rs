@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::tables::NodeRow;
+use copydesk_store::node_tables::NodeRow;
 
 /// Time without a sign of life after which a node is removed.
 pub(super) const SILENT: Duration = Duration::from_secs(8);
