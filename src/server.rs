@@ -3,11 +3,10 @@
 mod allocator;
 mod assets;
 mod claude;
+mod cluster;
 mod command_line;
 mod metrics;
 mod models;
-mod node_news;
-mod nodes;
 mod serving;
 mod settings;
 mod sign_in;
@@ -41,7 +40,7 @@ use copydesk_api::{Application, ApplicationOptions, HeardRuns, StoredAnswers};
 use copydesk_auth::{Authenticator, TokenSecret, owner_secret};
 use copydesk_client::TrustedAuthorities;
 use copydesk_clock::WallClock;
-use copydesk_cluster::ClusterNode;
+use copydesk_cluster::{ClusterNode, RequestRelay};
 use copydesk_commands::commands::stop_signal;
 use copydesk_commands::config::ServerConfig;
 use copydesk_connections::{ConnectionLimits, ConnectionRegistry};
@@ -104,8 +103,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let outbox = WebhookOutbox::new(app.store.clone());
     let worker = DeliveryWorker::new(outbox, app.clock.clone(), settings::address_policy(&config));
     let worker =
-        tokio::spawn(nodes::deliver(Arc::clone(app.rooms.placement()), worker, stop.clone()));
-    nodes::serve_until(&app, &config, stopped).await?;
+        tokio::spawn(cluster::deliver(Arc::clone(app.rooms.placement()), worker, stop.clone()));
+    cluster::serve_until(&app, &config, stopped).await?;
     tracing::info!("stopping");
     stop.cancel();
     // Interrupted deliveries are sent again at the next start.
@@ -207,7 +206,7 @@ impl Server {
             files,
             clock,
             connections,
-            authorities: nodes::authorities(config).await?,
+            authorities: cluster::authorities(config).await?,
             workers: TaskTracker::new(),
             no_sessions: CancellationToken::new(),
         })
@@ -290,15 +289,16 @@ impl Server {
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
-            forward: self.node.as_ref().map(|_| nodes::call_forwarder(&self.authorities)),
+            ask_other_server: self.node.as_ref().map(|node| {
+                copydesk_cluster::ask_other_server(node, &self.rooms, &self.authorities)
+            }),
         }));
         let inside = sign_in::routes(inside, config, bound, api)?;
         let inside = inside.fallback_service(assets::router());
         let inside = match &self.node {
             Some(node) => {
-                let relay = nodes::request_relay(node, &self.authorities)?;
-                inside
-                    .layer(middleware::from_fn_with_state(relay, rest::middleware::relay::pass_on))
+                let relay = RequestRelay::new(node, &self.authorities)?;
+                inside.layer(middleware::from_fn_with_state(relay, copydesk_cluster::pass_on))
             }
             None => inside,
         };
@@ -311,7 +311,9 @@ impl Server {
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
-                connect_node: self.node.as_ref().map(|it| nodes::connector(it, &self.authorities)),
+                other_servers: self.node.as_ref().map(|node| {
+                    copydesk_cluster::client_relays(node, &self.authorities, api, &self.workers)
+                }),
             },
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);

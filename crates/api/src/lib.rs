@@ -66,9 +66,6 @@ pub use exports::{ExportedFile, export_input};
 pub use files::{DocumentPaths, ListedFiles};
 pub use history::{VersionComparison, VersionList, is_large_update};
 pub use page::ListPage;
-pub use requests::decision_batch::{
-    DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, decide_all,
-};
 pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
 pub use runs::{AdmittedRun, HeardRuns};
 pub use settings::NewSettings;

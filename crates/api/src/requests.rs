@@ -1,7 +1,5 @@
 //! Requests for approval: lists, decisions, and what else people do with them.
 
-pub(super) mod decision_batch;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,21 +1,23 @@
 //! Several servers ("nodes") that share a PostgreSQL database.
 
-mod message_key;
-mod message_sending;
-mod messages;
+mod connections;
+mod decision_batch;
+mod http;
+mod mcp_relay;
+mod member;
 mod node;
-mod node_placement;
-mod redis_channel;
-mod sightings;
-#[cfg(test)]
-mod tests;
+mod socketio;
 
 use std::sync::Arc;
 
 use copydesk_store::{DatabaseUrl, Store, StoreResult};
 
+pub use http::{RequestRelay, pass_on};
+pub use mcp_relay::ask_other_server;
+pub use member::{ClusterMember, DELIVERIES, LocalServer};
+pub use node::redis_channel::RedisUrl;
 pub use node::{ClusterNode, LeaseHolder};
-pub use redis_channel::RedisUrl;
+pub use socketio::client_relays;
 
 /// Opens a PostgreSQL database as one of several servers. `address` is where the other ones reach
 /// this one; with `redis`, that carries the messages between them. [`ClusterNode::attend`] has to

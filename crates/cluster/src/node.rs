@@ -9,6 +9,15 @@
 //! taken a document's lease is the only one that writes the document, for as long as it can write
 //! at all. Who gives no sign of life is removed by the others.
 
+mod message_key;
+mod message_sending;
+mod messages;
+mod placement;
+pub(super) mod redis_channel;
+mod sightings;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,15 +27,15 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::message_key::MessageKey;
-use super::messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
-use super::redis_channel::{RedisChannel, RedisUrl};
-use super::sightings::{NodeLook, NodeSightings, SILENT};
 use copydesk_ids::DocumentId;
 use copydesk_metrics as metrics;
 use copydesk_placement::{OtherServer, PeerMessage};
 use copydesk_store::node_tables::{LeaseRow, MessageStream, NodeTables};
 use copydesk_store::{NodeConnections, StoreError, StoreResult};
+use message_key::MessageKey;
+use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
+use redis_channel::{RedisChannel, RedisUrl};
+use sightings::{NodeLook, NodeSightings, SILENT};
 
 /// Interval of the signs of life.
 const BEAT: Duration = Duration::from_secs(1);
@@ -53,7 +62,7 @@ pub enum LeaseHolder {
 
 /// What carries messages to the other nodes at once.
 #[derive(Debug)]
-pub(super) enum MessageCarrier {
+enum MessageCarrier {
     /// PostgreSQL's `NOTIFY`.
     Database,
     /// A channel of Redis.
@@ -63,11 +72,11 @@ pub(super) enum MessageCarrier {
 /// This server as one of several.
 #[derive(Debug)]
 pub struct ClusterNode {
-    pub(super) tables: Arc<dyn NodeTables>,
-    pub(super) carrier: MessageCarrier,
+    tables: Arc<dyn NodeTables>,
+    carrier: MessageCarrier,
     /// Key by which messages are known that are carried; a simulation has none.
-    pub(super) key: Option<MessageKey>,
-    pub(super) own: OtherServer,
+    key: Option<MessageKey>,
+    own: OtherServer,
     sightings: Mutex<NodeSightings>,
     /// Leases that other nodes had when they were last asked for, and when that was.
     elsewhere: Mutex<HashMap<String, (OtherServer, Instant)>>,
@@ -75,9 +84,9 @@ pub struct ClusterNode {
     terms: Mutex<HashMap<String, i64>>,
     /// Tasks that this node has, until it ends.
     tasks: Mutex<HashSet<String>>,
-    pub(super) unstored: Mutex<UnstoredMessages>,
+    unstored: Mutex<UnstoredMessages>,
     /// Held while messages are stored, so that they are in their order.
-    pub(super) storing: tokio::sync::Mutex<()>,
+    storing: tokio::sync::Mutex<()>,
     arrived: Mutex<ArrivedMessages>,
     news: broadcast::Sender<(i64, PeerMessage)>,
     /// Number of times that leases became free.
@@ -201,7 +210,7 @@ impl ClusterNode {
     }
 
     /// Returns the other node that has a lease; takes nothing.
-    pub(super) async fn other_node(&self, name: String) -> StoreResult<Option<OtherServer>> {
+    async fn other_node(&self, name: String) -> StoreResult<Option<OtherServer>> {
         let holder = self.tables.holder(&name).await?;
         Ok(holder.map(|(number, url)| OtherServer { number, url: url.into() }))
     }
@@ -497,11 +506,11 @@ fn read_message(message: &str) -> Option<NodeMessage> {
 }
 
 /// Returns the name of the lease of a document.
-pub(super) fn document_lease(document: &DocumentId) -> String {
+fn document_lease(document: &DocumentId) -> String {
     format!("document/{document}")
 }
 
 /// Returns the name of the lease of a task.
-pub(super) fn task_lease(task: &str) -> String {
+fn task_lease(task: &str) -> String {
     format!("task/{task}")
 }

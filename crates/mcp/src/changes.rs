@@ -9,7 +9,7 @@ use tokio::sync::broadcast::{self, Receiver};
 
 use tokio::time::Instant;
 
-use super::watched_documents::{WatchedDocument, WatchedElsewhere, WatchedHere, WatchedNews};
+use super::watched_documents::{OthersWatched, WatchedDocument, WatchedHere, WatchedNews};
 use copydesk_ids::{DocumentId, MemberId};
 use copydesk_rooms::event::{DocumentChange, RoomEvent, ServerEvent};
 use copydesk_rooms::{EncodedEvent, EventSink};
@@ -34,7 +34,7 @@ const MANY_RECENT: usize = 256;
 pub struct DocumentChanges {
     happenings: broadcast::Sender<Happening>,
     here: WatchedHere,
-    elsewhere: WatchedElsewhere,
+    elsewhere: OthersWatched,
 }
 
 /// What listeners are to know of.
@@ -65,7 +65,7 @@ impl Default for DocumentChanges {
         Self {
             happenings: broadcast::channel(WAITING).0,
             here: WatchedHere::default(),
-            elsewhere: WatchedElsewhere::default(),
+            elsewhere: OthersWatched::default(),
         }
     }
 }
@@ -142,7 +142,7 @@ impl DocumentChanges {
 /// Receiver of the changes on this server in documents that programs of other servers listen to.
 pub struct ChangesForOthers {
     happenings: Receiver<Happening>,
-    elsewhere: WatchedElsewhere,
+    elsewhere: OthersWatched,
     /// Time before which nothing more is told, so that many changes are told as one.
     not_before: Instant,
     /// Documents that changed a short while ago.

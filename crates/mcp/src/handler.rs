@@ -21,7 +21,7 @@ use super::caller::{McpCaller, caller, caller_of};
 use super::changes::ListenerFilter;
 use super::shared_state::McpShared;
 use super::watched_documents::WatchedDocument;
-use super::{calling, prompts, relay, resources};
+use super::{calling, other_servers, prompts, resources};
 
 /// Name of the server.
 const NAME: &str = "copydesk";
@@ -133,9 +133,9 @@ impl ServerHandler for McpHandler {
             return Err(ErrorData::invalid_params(message, None));
         };
         let name = calling::name(&context);
-        let elsewhere = relay::call(&self.shared, &caller, listed, &request, &context, name).await;
-        if let Some(result) = elsewhere {
-            let result: CallToolResult = relay::read(result?)?;
+        let made = other_servers::call(&self.shared, &caller, listed, &request, &context, name);
+        if let Some(result) = made.await {
+            let result: CallToolResult = other_servers::read(result?)?;
             return Ok(result.into());
         }
         let arguments = request.arguments.unwrap_or_default();
@@ -169,10 +169,10 @@ impl ServerHandler for McpHandler {
             let params = serde_json::json!({"uri": request.uri});
             let method = ("resources/read", params.as_object().cloned().unwrap_or_default());
             let name = calling::name(&context);
-            let elsewhere =
-                relay::forward(&self.shared, &caller, &document, method, &context.extensions, name);
-            if let Some(result) = elsewhere.await {
-                let result: ReadResourceResult = relay::read(result?)?;
+            let (shared, extensions) = (&self.shared, &context.extensions);
+            let asked = other_servers::ask(shared, &caller, document, method, extensions, name);
+            if let Some(result) = asked.await {
+                let result: ReadResourceResult = other_servers::read(result?)?;
                 return Ok(result.into());
             }
         }

@@ -11,12 +11,11 @@ mod caller;
 mod calling;
 mod changes;
 mod early_headers;
-mod forwarded_call;
 mod handler;
+mod other_servers;
 mod progress;
 mod prompts;
 mod read_versions;
-mod relay;
 mod resources;
 mod result_text;
 mod sessions;
@@ -42,7 +41,7 @@ use sessions::McpSessions;
 use shared_state::{LONGEST_MESSAGE, McpShared};
 
 pub use changes::{ChangesForOthers, DocumentChanges};
-pub use forwarded_call::{ForwardCall, ForwardedCall};
+pub use other_servers::{AskOtherServer, OtherServerRequest};
 pub use shared_state::McpState;
 pub use watched_documents::WatchedNews;
 

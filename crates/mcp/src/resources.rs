@@ -14,7 +14,7 @@ use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_tools::ToolError;
 
 use super::caller::McpCaller;
-use super::relay;
+use super::other_servers;
 use super::shared_state::McpShared;
 
 const BEGIN: &str = "copydesk://documents/";
@@ -119,7 +119,7 @@ pub(crate) async fn find(
     if !caller.principal.may(Action::Read, Some(&id)) {
         return Err(unknown(uri));
     }
-    if relay::elsewhere(shared, &id).await.is_none() {
+    if !other_servers::has(shared, &id).await {
         return Ok(open(shared, caller, uri).await?.0.document().clone());
     }
     let is_listed = shared.app.api.is_stored_for(&caller.principal, &id).await;

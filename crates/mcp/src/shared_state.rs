@@ -6,7 +6,7 @@ use tokio_util::task::TaskTracker;
 use copydesk_api::Application;
 
 use super::changes::DocumentChanges;
-use super::forwarded_call::ForwardCall;
+use super::other_servers::AskOtherServer;
 use super::read_versions::ReadVersions;
 use super::sessions::McpSessions;
 use super::tools::ListedTool;
@@ -25,8 +25,8 @@ pub struct McpState {
     pub tasks: TaskTracker,
     /// Token that ends all sessions.
     pub stop: CancellationToken,
-    /// Sends calls to other servers, if this is one of several.
-    pub forward: Option<ForwardCall>,
+    /// Function for requests about documents of other servers, if there are any.
+    pub ask_other_server: Option<AskOtherServer>,
 }
 
 /// State shared by all sessions.

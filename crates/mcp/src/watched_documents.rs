@@ -113,24 +113,24 @@ impl WatchedNews {
 
 /// Documents that programs of other servers listen to. Clones share them.
 #[derive(Clone, Debug)]
-pub(crate) struct WatchedElsewhere(Arc<Mutex<ElsewhereInner>>);
+pub(crate) struct OthersWatched(Arc<Mutex<OthersWatchedInner>>);
 
 #[derive(Debug)]
-struct ElsewhereInner {
+struct OthersWatchedInner {
     /// Documents, and the times until which others listen.
     until: HashMap<DocumentId, Instant>,
     /// Time until which anything may be listened to.
     all_until: Instant,
 }
 
-impl Default for WatchedElsewhere {
+impl Default for OthersWatched {
     fn default() -> Self {
         let all_until = Instant::now() + ALL_TOLD;
-        Self(Arc::new(Mutex::new(ElsewhereInner { until: HashMap::new(), all_until })))
+        Self(Arc::new(Mutex::new(OthersWatchedInner { until: HashMap::new(), all_until })))
     }
 }
 
-impl WatchedElsewhere {
+impl OthersWatched {
     /// Notes what programs of another server listen to. Returns the documents that are new.
     pub(crate) fn note(&self, documents: Vec<DocumentId>) -> Vec<DocumentId> {
         let mut inner = self.0.lock();
@@ -186,7 +186,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_starts_or_has_missed_something_tells_everything_for_a_while() {
-        let elsewhere = WatchedElsewhere::default();
+        let elsewhere = OthersWatched::default();
         let (first, second): (DocumentId, DocumentId) = ("doc_1".into(), "doc_2".into());
         let note = |document: &DocumentId| elsewhere.note(vec![document.clone()]).len();
         assert!(elsewhere.has(&first));

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
 use socketioxide::{SocketIo, TransportType};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use copydesk_api::{Caller, SessionRecord};
@@ -24,8 +24,8 @@ use copydesk_rooms::settings::PermissionMode;
 
 use super::event_queue::{EnqueueEvents, EventQueue};
 use super::link::ClientLink;
+use super::other_servers::{ConnectionOrigin, NewClient};
 use super::outbound::ConnectedSocket;
-use super::relay::{ClientRelay, ClientRoute};
 use super::socket_error::{SocketError, SocketResult};
 use super::{InboxMembership, SocketConnection, SocketState};
 
@@ -90,13 +90,24 @@ async fn admit<E: std::fmt::Display>(
     socket.extensions.insert(queue);
     socket.on_fallback(EnqueueEvents);
     let capabilities = understood(&handshake);
-    let (route, to_follow) =
-        ClientRoute::of(app.connect_node.clone(), &handshake, &session.id, link.clone());
+    let origin = ConnectionOrigin::of(&handshake);
     let mut connected_socket =
         ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone(), capabilities);
-    connected_socket.is_relayed = matches!(route, ClientRoute::Relayed { .. });
-    connected_socket.linked = route.relay().map(ClientRelay::linked);
-    connected_socket.follows = route.relay().map(ClientRelay::follows);
+    connected_socket.is_of_other_server = origin != ConnectionOrigin::Client;
+    let (mut other_servers, mut to_follow) = (None, None);
+    // The events of a client that another server sent here go no further.
+    if let (Some(hook), ConnectionOrigin::Client) = (&app.other_servers, origin) {
+        let (follow, requests) = mpsc::unbounded_channel();
+        connected_socket.follows = Some(follow.clone());
+        to_follow = Some(requests);
+        other_servers = Some(hook(NewClient {
+            handshake,
+            session: session.id.clone(),
+            link: link.clone(),
+            follow,
+            connected: connected_socket.connected.clone(),
+        }));
+    }
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -124,7 +135,8 @@ async fn admit<E: std::fmt::Display>(
         rooms: HashMap::new(),
         inbox: InboxMembership::NotHere,
         pushes: Vec::new(),
-        route,
+        origin,
+        other_servers,
     };
     app.tasks.spawn(super::work(Box::new(connection), events, to_follow, greeting));
     Ok(())

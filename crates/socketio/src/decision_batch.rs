@@ -1,148 +1,87 @@
-//! `tool_approval_batch`: several decisions in one event, each taken on the server that has its
-//! document.
+//! `tool_approval_batch`: several decisions in one event, each of which is taken or refused on its
+//! own.
 
-use std::sync::Arc;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde::Deserialize as _;
+use serde_json::Value;
 
-use serde::Deserialize;
-use serde_json::value::to_raw_value;
-use serde_json::{Value, json};
-
-use copydesk_api::{
-    DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, OtherServer,
-    decide_all,
-};
-use copydesk_ids::RequestId;
+use copydesk_api::OtherServer;
 use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
 use copydesk_protocol::rest::{DecisionResult, DecisionResults};
-use copydesk_protocol::server::WireError;
 use copydesk_protocol_conversion as convert;
 
 use super::SocketConnection;
-use super::relay::NodeAnswer;
 use super::review::respond;
 use super::socket_error::{SocketError, SocketResult};
 
 /// Name of the event.
-pub(crate) const BATCH: &str = "tool_approval_batch";
+pub const BATCH: &str = "tool_approval_batch";
 
 /// Answers [`BATCH`]: decides several requests, each on its own.
 ///
 /// # Errors
 /// `invalid_payload` for too many decisions. A refused one is part of the answer, with the error of
 /// [`respond`].
-pub async fn batch(
+pub(crate) async fn batch(
     connection: &mut SocketConnection,
     payload: ToolApprovalBatch,
 ) -> SocketResult<DecisionResults> {
     let ToolApprovalBatch { responses } = payload;
-    let count = responses.len();
-    if count > convert::MOST_DECISIONS {
+    if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
     }
-    let placement = Arc::clone(connection.app.api.placement());
+    let others = connection.other_servers.take();
     let mut decisions = SocketDecisions { connection, responses };
-    let results = decide_all(&mut decisions, count, Some(&*placement)).await;
+    let Some(mut others) = others else {
+        return Ok(DecisionResults { results: decisions.decide_all().await });
+    };
+    let results = others.decide_all(decisions).await;
+    connection.other_servers = Some(others);
     Ok(DecisionResults { results })
 }
 
 /// Decisions of one event.
-struct SocketDecisions<'a> {
+pub struct SocketDecisions<'a> {
     connection: &'a mut SocketConnection,
-    responses: Vec<Value>,
-}
-
-/// Answer of another server to the event.
-#[derive(Deserialize)]
-struct BatchAnswer {
-    results: Option<Vec<Value>>,
-    error: Option<BatchRefusal>,
-}
-
-/// Reason why another server has refused the event as a whole.
-#[derive(Deserialize)]
-struct BatchRefusal {
-    code: String,
-    message: String,
+    /// Decisions as the client sent them.
+    pub responses: Vec<Value>,
 }
 
 impl SocketDecisions<'_> {
-    fn name(&self, place: usize) -> Option<String> {
+    /// Returns the name of the request that the decision at `place` is about, if it has one.
+    pub fn request_id(&self, place: usize) -> Option<String> {
         self.responses.get(place)?.get("request_id")?.as_str().map(str::to_owned)
     }
 
-    fn refused(&self, place: usize, error: &WireError) -> DecisionResult {
-        convert::decision_result(self.name(place), Err(error.clone()))
-    }
-
-    fn all_refused(&self, places: &[usize], error: &SocketError) -> DecisionsThere<DecisionResult> {
-        let refused = places.iter().map(|place| Some(self.refused(*place, error.error())));
-        DecisionsThere::Answered(refused.collect())
-    }
-}
-
-impl DecisionBatch<DecisionResult> for SocketDecisions<'_> {
-    fn request(&self, place: usize) -> Option<RequestId> {
-        self.name(place).map(RequestId::from)
-    }
-
-    async fn decide_here(&mut self, place: usize) -> DecisionHere<DecisionResult> {
-        let response = self.responses.get(place).unwrap_or(&Value::Null);
-        let decided = match ToolApprovalResponse::deserialize(response) {
-            Ok(response) => respond(self.connection, response).await,
-            Err(error) => Err(SocketError::invalid(error.to_string())),
-        };
-        if let Err(refusal) = &decided
-            && let (Some(node), Some(_)) = (refusal.other_server(), self.connection.route.relay())
-        {
-            return DecisionHere::Elsewhere(node.clone());
+    /// Takes the decision at `place`. Returns its result, and the server that has the document if
+    /// that is why it was refused.
+    pub fn decide(&mut self, place: usize) -> BoxFuture<'_, (DecisionResult, Option<OtherServer>)> {
+        async move {
+            let response = self.responses.get(place).unwrap_or(&Value::Null);
+            let decided = match ToolApprovalResponse::deserialize(response) {
+                Ok(response) => respond(self.connection, response).await,
+                Err(error) => Err(SocketError::invalid(error.to_string())),
+            };
+            let server = decided.as_ref().err().and_then(SocketError::other_server).cloned();
+            let decided = decided.map_err(|refusal| refusal.error().clone());
+            (convert::decision_result(self.request_id(place), decided), server)
         }
-        let decided = decided.map_err(|refusal| refusal.error().clone());
-        DecisionHere::Over(convert::decision_result(self.name(place), decided))
+        .boxed()
     }
 
-    async fn decide_there(
-        &mut self,
-        node: &OtherServer,
-        places: &[usize],
-    ) -> DecisionsThere<DecisionResult> {
-        let responses: Vec<_> = places.iter().filter_map(|it| self.responses.get(*it)).collect();
-        let Ok(payload) = to_raw_value(&json!({ "responses": responses })) else {
-            return self.all_refused(places, &SocketError::internal());
-        };
-        let answer = match self.connection.ask_node(node, BATCH, payload).await {
-            NodeAnswer::Answered(answer) => answer,
-            NodeAnswer::NotReached => return DecisionsThere::NotReached,
-            NodeAnswer::Refused(reason) => {
-                return self.all_refused(places, &SocketError::new("unavailable", reason));
-            }
-            NodeAnswer::Lost => return DecisionsThere::Lost,
-        };
-        match serde_json::from_str(answer.get()) {
-            Ok(BatchAnswer { results: Some(results), .. }) => {
-                DecisionsThere::Answered(results.into_iter().map(convert::passed_result).collect())
-            }
-            Ok(BatchAnswer { error: Some(error), .. }) => {
-                if error.code == ErrorCode::OtherServer.as_str() {
-                    return DecisionsThere::NotReached;
-                }
-                self.all_refused(places, &SocketError::new(&error.code, error.message))
-            }
-            Ok(_) | Err(_) => DecisionsThere::Lost,
+    /// Returns the result of a decision at `place` that was refused with this code and message.
+    pub fn refused(&self, place: usize, code: &str, message: &str) -> DecisionResult {
+        let error = SocketError::new(code, message);
+        convert::decision_result(self.request_id(place), Err(error.error().clone()))
+    }
+
+    async fn decide_all(&mut self) -> Vec<DecisionResult> {
+        let mut results = Vec::with_capacity(self.responses.len());
+        for place in 0..self.responses.len() {
+            results.push(self.decide(place).await.0);
         }
-    }
-
-    fn failed(&self, place: usize, failure: DecisionFailure) -> DecisionResult {
-        let error = match failure {
-            DecisionFailure::NotReached => SocketError::new(
-                "unavailable",
-                "the server that has this document does not answer; nothing was changed",
-            ),
-            DecisionFailure::Lost => SocketError::new(
-                "outcome_unknown",
-                "the server that has this document was lost: check if it was done",
-            ),
-        };
-        self.refused(place, error.error())
+        results
     }
 }

@@ -149,8 +149,8 @@ pub async fn close(connection: &mut SocketConnection, payload: NameDocument) -> 
     if let Some(room) = connection.rooms.remove(&document) {
         room.leave(connection.member.clone()).await;
     }
-    match connection.route.relay_mut().and_then(|relay| relay.closes(&document)) {
-        Some(node) => Err(SocketError::of_node(node)),
+    match connection.other_servers.as_mut().and_then(|others| others.close(&document)) {
+        Some(server) => Err(SocketError::of_other_server(server)),
         None => Ok(()),
     }
 }
@@ -179,8 +179,8 @@ pub async fn caret(connection: &mut SocketConnection, payload: MoveCaret) -> Soc
         room.caret(connection.member.clone(), caret).await;
         return Ok(());
     }
-    match connection.route.relay().and_then(|relay| relay.opened_on(&document)) {
-        Some(node) => Err(SocketError::of_node(node.clone())),
+    match connection.other_servers.as_ref().and_then(|others| others.opened_on(&document)) {
+        Some(server) => Err(SocketError::of_other_server(server.clone())),
         None => Ok(()),
     }
 }

@@ -82,7 +82,7 @@ impl EventQueue {
             is_given: false,
             is_sheddable: false,
             held: None,
-            slot: None,
+            refused: None,
             arrived: Instant::now(),
         };
         if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
@@ -151,7 +151,7 @@ fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
 /// Reply to one event. If its handler panics, it answers with an error, so that no client waits for
 /// ever. If it is dropped otherwise, the server ends, and what became of the event is not known:
 /// the client is disconnected.
-pub(crate) struct AckReply {
+pub struct AckReply {
     /// Sender of the answer, missing if the client waits for none.
     sender: Option<EventAck>,
     link: ClientLink,
@@ -161,8 +161,8 @@ pub(crate) struct AckReply {
     is_sheddable: bool,
     /// Held bytes of the event.
     held: Option<HeldBytes>,
-    /// Place for an event whose document another server of several has.
-    slot: Option<RelaySlot>,
+    /// Place for the event if another server has its document.
+    refused: Option<RefusedEvent>,
     /// Time at which the event arrived.
     arrived: Instant,
 }
@@ -173,14 +173,14 @@ impl std::fmt::Debug for AckReply {
     }
 }
 
-/// Place where a refused event waits to be passed on.
+/// Place for an event that was refused because another server has its document.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RelaySlot(Arc<Mutex<Option<(AckReply, OtherServer)>>>);
+pub(crate) struct RefusedEvent(Arc<Mutex<Option<(AckReply, OtherServer)>>>);
 
-impl RelaySlot {
-    /// Stores the reply to an event whose document another server has.
-    pub(crate) fn put(&self, ack: AckReply, node: OtherServer) {
-        *self.0.lock() = Some((ack, node));
+impl RefusedEvent {
+    /// Keeps the reply to the event, and the server.
+    pub(crate) fn put(&self, ack: AckReply, server: OtherServer) {
+        *self.0.lock() = Some((ack, server));
     }
 
     /// Takes it out, if there is one.
@@ -225,9 +225,9 @@ impl AckReply {
         }
     }
 
-    /// Returns the reply with a place for an event whose document another server has.
-    pub(crate) fn with_slot(mut self, slot: RelaySlot) -> Self {
-        self.slot = Some(slot);
+    /// Returns the reply with a place for the event if another server has its document.
+    pub(crate) fn or_keep_in(mut self, refused: RefusedEvent) -> Self {
+        self.refused = Some(refused);
         self
     }
 
@@ -239,31 +239,36 @@ impl AckReply {
     }
 
     /// Returns the time since the event arrived.
-    pub(crate) fn age(&self) -> Duration {
+    pub fn age(&self) -> Duration {
         self.arrived.elapsed()
     }
 
     /// Returns `true` if the client waits for the answer.
-    pub(crate) fn is_wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         self.sender.is_some()
     }
 
     /// Answers with the complete answer of another server.
-    pub(crate) fn give_raw(mut self, body: &RawValue) {
+    pub fn give_raw(mut self, body: &RawValue) {
         self.give(&body);
     }
 
     /// Ends the wait of an event without an answer.
-    pub(crate) fn leave_unanswered(mut self) {
+    pub fn leave_unanswered(mut self) {
         self.settle();
     }
 
     /// Answers `{ok: false, error}`, or leaves the event to the server that has the document.
     pub(crate) fn refuse(mut self, refusal: &SocketError) {
-        if let (Some(node), Some(slot)) = (refusal.other_server(), self.slot.take()) {
-            return slot.put(self, node.clone());
+        if let (Some(server), Some(refused)) = (refusal.other_server(), self.refused.take()) {
+            return refused.put(self, server.clone());
         }
         self.give(&RefusedAck { ok: false, error: refusal.error() });
+    }
+
+    /// Refuses an event that the server cannot handle at the moment.
+    pub fn refuse_unavailable(self, message: String) {
+        self.refuse(&SocketError::new("unavailable", message));
     }
 
     /// Answers with the fields or the error.

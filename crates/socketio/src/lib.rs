@@ -6,10 +6,9 @@ mod connect;
 mod decision_batch;
 mod documents;
 mod event_queue;
-mod followed_requests;
 mod link;
+mod other_servers;
 mod outbound;
-mod relay;
 mod review;
 mod socket_error;
 mod tokens;
@@ -39,13 +38,18 @@ use copydesk_placement::NotHere;
 use copydesk_rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_rooms::{RoomError, RoomHandle};
 
-use event_queue::{AckReply, IncomingEvent};
-use followed_requests::{FOLLOW, FollowedRequest, RequestsToFollow};
-use relay::ClientRoute;
+use event_queue::IncomingEvent;
+use other_servers::{ConnectionOrigin, RequestsToFollow};
 use socket_error::{SocketError, SocketResult};
 
+pub use decision_batch::{BATCH, SocketDecisions};
+pub use event_queue::AckReply;
+pub use link::ClientLink;
+pub use other_servers::{
+    ConnectedServers, FOLLOW, FollowedRequest, NewClient, OtherServers, OtherServersOfClient,
+    TO_FOLLOW,
+};
 pub use outbound::SocketRegistry;
-pub use relay::{ConnectNode, LINK_LENGTH, NodeLink, NodePacket, NodeRefusal, PassedEvent};
 
 /// Features of this server beyond the protocol's core; clients show no other ones.
 const CAPABILITIES: [&str; 17] = [
@@ -80,8 +84,8 @@ pub struct SocketState {
     pub close_polling: ClosePolling,
     /// Tracker of the sockets' workers.
     pub tasks: TaskTracker,
-    /// Connects to other servers, if this is one of several.
-    pub connect_node: Option<ConnectNode>,
+    /// Function for the documents of other servers, if there are any.
+    pub other_servers: Option<OtherServersOfClient>,
 }
 
 /// Function that ends a session of long polling, by its name.
@@ -110,8 +114,9 @@ struct SocketConnection {
     inbox: InboxMembership,
     /// Pushes in progress; every other event waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
-    /// Part that other servers have in serving the client.
-    route: ClientRoute,
+    origin: ConnectionOrigin,
+    /// Other servers, if there are any.
+    other_servers: Option<Box<dyn OtherServers>>,
 }
 
 /// Membership of a connection in the workspace inbox.
@@ -226,10 +231,12 @@ impl SocketConnection {
     /// Handles an event that is no push, by its name: one that needs the connection here, any other
     /// by its operation.
     async fn handle_other(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
-        let passed = self.route.relay_mut().map(|relay| std::mem::take(&mut relay.pushes));
-        for push in self.pushes.drain(..).chain(passed.into_iter().flatten()) {
+        for push in self.pushes.drain(..) {
             // An error means that the push was answered by being dropped; either way it is over.
             push.await.ok();
+        }
+        if let Some(others) = &mut self.other_servers {
+            others.await_pushes().await;
         }
         match name {
             "document:open" => documents::open(self, payload, ack).await,
@@ -243,7 +250,7 @@ impl SocketConnection {
             "tool_approval_batch" => run(self, payload, ack, decision_batch::batch).await,
             "approval:focus" => run(self, payload, ack, review::focus).await,
             "token:name" => run(self, payload, ack, tokens::name).await,
-            FOLLOW if self.route.is_relayed() => {
+            FOLLOW if self.origin != ConnectionOrigin::Client => {
                 run(self, payload, ack, review::follow).await;
             }
             name => {
@@ -273,14 +280,11 @@ impl SocketConnection {
     /// Joins what the session listens to from its beginning, and tells it what it has missed.
     async fn arrive(&mut self) {
         // Events that belong to no document are sent to the client by its own server.
-        match self.route {
-            ClientRoute::Direct | ClientRoute::Relays(_) => {}
-            ClientRoute::Relayed { with_inbox } => {
-                if with_inbox {
-                    self.join_workspace_inbox().await;
-                }
-                return self.go_on_listening().await;
+        if let ConnectionOrigin::OtherServer { with_inbox } = self.origin {
+            if with_inbox {
+                self.join_workspace_inbox().await;
             }
+            return self.go_on_listening().await;
         }
         self.join_workspace_inbox().await;
         self.go_on_listening().await;
@@ -303,18 +307,22 @@ impl SocketConnection {
         };
         self.inbox = match inbox.open(self.as_member(), None).await {
             Ok(_) => InboxMembership::Joined(inbox),
-            Err(RoomError::NotHere(NotHere::OtherServer(node)))
-                if self.join_inbox_on(&node).await =>
-            {
-                InboxMembership::NotHere
-            }
-            Err(RoomError::NotHere(_)) => InboxMembership::Missed,
+            Err(RoomError::NotHere(reason)) => self.join_inbox_there(&reason).await,
             Err(error) => {
                 let message = "cannot send a connection the requests of the workspace inbox";
                 tracing::warn!(%error, message);
                 InboxMembership::Joined(inbox)
             }
         };
+    }
+
+    /// Joins the workspace inbox on the server that has it.
+    async fn join_inbox_there(&mut self, reason: &NotHere) -> InboxMembership {
+        let (NotHere::OtherServer(server), Some(others)) = (reason, &mut self.other_servers) else {
+            return InboxMembership::Missed;
+        };
+        let is_joined = others.join_inbox(server).await;
+        if is_joined { InboxMembership::NotHere } else { InboxMembership::Missed }
     }
 
     /// Joins the workspace inbox where it is now, if it could not be joined before. A client whose
@@ -334,10 +342,10 @@ impl SocketConnection {
     /// returning session gets the run's events and open requests.
     async fn go_on_listening(&mut self) {
         let session = self.session.clone();
-        if self.route.relay().is_some()
-            && let Ok(Some(node)) = self.app.api.agents.private_elsewhere(&session).await
+        if let Some(others) = &mut self.other_servers
+            && let Ok(Some(server)) = self.app.api.agents.private_elsewhere(&session).await
         {
-            return self.listen_on(&node).await;
+            return others.listen(&server).await;
         }
         if self.app.api.agents.works_in_private(&session)
             && let Err(refusal) = agent::listen_in_private(self, &session).await

@@ -32,7 +32,7 @@ fn answer_frame(number: i64, body: &RawValue) -> Option<TextFrame> {
 
 /// Link to one client. Clones share it.
 #[derive(Clone)]
-pub(crate) struct ClientLink(Arc<LinkParts>);
+pub struct ClientLink(Arc<LinkParts>);
 
 struct LinkParts {
     socket: SocketRef,
@@ -53,7 +53,8 @@ impl ClientLink {
         &self.0.socket
     }
 
-    pub(crate) fn client(&self) -> &Arc<SocketClient> {
+    /// Returns the client.
+    pub fn client(&self) -> &Arc<SocketClient> {
         &self.0.client
     }
 
@@ -72,6 +73,12 @@ impl ClientLink {
         }
     }
 
+    /// Sends an event, directly where that is possible.
+    pub fn emit_directly(&self, event: &str, payload: &RawValue) {
+        self.emit(event, payload, event_frame(event, payload).as_ref());
+    }
+
+    /// Encodes an event and sends it.
     pub(crate) fn emit_value<T: Serialize>(&self, event: &str, payload: &T) {
         if let Some(payload) = encoded(payload) {
             self.emit(event, &payload, None);

@@ -16,9 +16,8 @@ use copydesk_rooms::command::ClientCapabilities;
 use copydesk_rooms::event::{AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent};
 use copydesk_rooms::{EncodedEvent, EncodedForm, EventSink};
 
-use super::followed_requests::{FollowedRequest, TO_FOLLOW};
 use super::link::{ClientLink, event_frame};
-use super::relay::LinkedNodes;
+use super::other_servers::{ConnectedServers, FollowedRequest, TO_FOLLOW};
 
 /// Largest number of receivers of one event of a document to whom the task that has it writes.
 /// Behind so many, the tasks of the others are faster.
@@ -44,11 +43,11 @@ pub(crate) struct ConnectedSocket {
     principal: Principal,
     session: SessionId,
     capabilities: ClientCapabilities,
-    /// `true` if another server relays the client. That one sends it the events that belong to no
-    /// document.
-    pub(crate) is_relayed: bool,
-    /// Other servers to which the client has a connection, if this is one of several.
-    pub(crate) linked: Option<LinkedNodes>,
+    /// `true` if the client is connected to another server, which sends it the events that belong to
+    /// no document.
+    pub(crate) is_of_other_server: bool,
+    /// Other servers to which the client is connected.
+    pub(crate) connected: ConnectedServers,
     /// Takes the requests of other documents that the client is to be told of.
     pub(crate) follows: Option<UnboundedSender<Box<FollowedRequest>>>,
     /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
@@ -62,8 +61,16 @@ impl ConnectedSocket {
         session: SessionId,
         capabilities: ClientCapabilities,
     ) -> Self {
-        let (is_relayed, linked, follows, heard) = (false, None, None, Mutex::default());
-        Self { link, principal, session, capabilities, is_relayed, linked, follows, heard }
+        Self {
+            link,
+            principal,
+            session,
+            capabilities,
+            is_of_other_server: false,
+            connected: ConnectedServers::default(),
+            follows: None,
+            heard: Mutex::default(),
+        }
     }
 
     /// Returns `true` if the client is sent an event of this kind; by its capabilities it may be
@@ -147,8 +154,7 @@ impl SocketRegistry {
     /// Returns the sockets of a session that are told nothing by the server `node`.
     pub fn untold(&self, session: &SessionId, node: i64) -> Vec<MemberId> {
         let is_untold = |socket: &ConnectedSocket| {
-            let is_linked = socket.linked.as_ref().is_some_and(|linked| linked.has(node));
-            socket.session == *session && !socket.is_relayed && !is_linked
+            socket.session == *session && !socket.is_of_other_server && !socket.connected.has(node)
         };
         let connected_sockets = self.connected_sockets.read();
         let untold = connected_sockets.iter().filter(|(_, socket)| is_untold(socket));
@@ -236,7 +242,7 @@ impl EventSink for SocketRegistry {
     fn announce(&self, news: &ServerEvent) {
         let Some(message) = convert::announcement(news) else { return };
         let may_know = |socket: &&Arc<ConnectedSocket>| match news {
-            _ if socket.is_relayed => false,
+            _ if socket.is_of_other_server => false,
             ServerEvent::Created { id, .. } => socket.principal.may(Action::Read, Some(id)),
             ServerEvent::Settings(_) => true,
         };
@@ -250,7 +256,7 @@ impl EventSink for SocketRegistry {
         let followed = FollowedRequest { document_id, request_id };
         let connected_sockets = self.connected_sockets.read();
         for socket in members.iter().filter_map(|member| connected_sockets.get(member)) {
-            if socket.is_relayed {
+            if socket.is_of_other_server {
                 socket.link.emit_value(TO_FOLLOW, &followed);
             } else if let Some(follows) = &socket.follows {
                 follows.send(Box::new(followed.clone())).ok();

@@ -14,7 +14,7 @@ use copydesk_protocol_conversion as convert;
 use copydesk_rooms::command::ViewerChange;
 
 use super::SocketConnection;
-use super::followed_requests::{FOLLOW, Followed, FollowedRequest};
+use super::other_servers::{FOLLOW, Followed, FollowedRequest};
 use super::socket_error::{SocketError, SocketResult};
 
 /// Number of hunks up to which an answer is serialized on the worker's own task, some 2 µs each.
@@ -82,9 +82,11 @@ impl SocketConnection {
         // The database says where the document is, and not who told of the request.
         let placement = Arc::clone(self.app.api.placement());
         match placement.other_server_of(&followed.document_id).await {
-            Ok(Some(node)) => {
+            Ok(Some(server)) => {
                 let Ok(payload) = to_raw_value(&followed) else { return };
-                self.send_to(&node, FOLLOW, payload).await;
+                if let Some(others) = &mut self.other_servers {
+                    others.send(&server, FOLLOW, payload).await;
+                }
             }
             Ok(None) => {
                 if let Err(refusal) = follow(self, followed).await {

@@ -25,9 +25,9 @@ impl SocketError {
         Self(WireError { code, message, reason_code: None, details: None }, None)
     }
 
-    /// Returns the error of an event about a document that another server of several has.
-    pub(crate) fn of_node(node: OtherServer) -> Self {
-        RoomError::from(NotHere::OtherServer(node)).into()
+    /// Returns the error of an event about a document of another server.
+    pub(crate) fn of_other_server(server: OtherServer) -> Self {
+        RoomError::from(NotHere::OtherServer(server)).into()
     }
 
     /// Returns the server that has the document, if that is why the event was refused.

@@ -46,8 +46,8 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
     let name = RequestName::current();
     let answered = async {
         let (entered, mut asked) = come_in(&app, request, RequestPurpose::Answer).await?;
-        if let Some(elsewhere) = elsewhere(&app, &entered).await {
-            return Ok(elsewhere);
+        if let Some(refused) = refused_here(&app, &entered).await {
+            return Ok(refused);
         }
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
@@ -64,10 +64,9 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
     name.sign(answered.await)
 }
 
-/// Returns the answer to a request about a document that another server of several has, or for a
-/// person whose programs use the workspace there, for
-/// [`relay::pass_on`](crate::rest::middleware::relay::pass_on).
-async fn elsewhere(app: &HttpState, entered: &AdmittedRequest) -> Option<Response> {
+/// Returns the refusal of a request about a document that another server has, or for a person whose
+/// programs use the workspace there.
+async fn refused_here(app: &HttpState, entered: &AdmittedRequest) -> Option<Response> {
     if !app.api.placement().is_shared() {
         return None;
     }
@@ -94,8 +93,8 @@ pub(crate) async fn count(State(app): State<HttpState>, request: Request) -> Res
     let name = RequestName::current();
     let counted = async {
         let (entered, mut asked) = come_in(&app, request, RequestPurpose::Count).await?;
-        if let Some(elsewhere) = elsewhere(&app, &entered).await {
-            return Ok(elsewhere);
+        if let Some(refused) = refused_here(&app, &entered).await {
+            return Ok(refused);
         }
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;

@@ -1,95 +1,66 @@
-//! Several decisions of one request over REST, each taken on the server that has its document.
+//! Several decisions of one request over REST, each of which is taken or refused on its own.
 
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, Uri};
+use futures_util::future::BoxFuture;
 use serde::Deserialize as _;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::problem::Problem;
 use super::requests::take;
-use crate::rest::middleware::relay;
-use crate::rest::middleware::relayed_parts::{PartAnswer, PartRelay};
-use axum::http::StatusCode;
-use copydesk_api::{
-    Caller, DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere, ErrorCode, OtherServer,
-};
-use copydesk_ids::RequestId;
+use copydesk_api::{Caller, OtherServer};
 use copydesk_protocol::client::ToolApprovalResponse;
 use copydesk_protocol::rest::DecisionResult;
 use copydesk_protocol::server::WireError;
 use copydesk_protocol_conversion as convert;
 
-/// Decisions of one caller.
-pub(crate) struct RestDecisions<'a> {
-    pub(crate) caller: &'a Caller,
-    /// Sender of decisions to other servers, if there can be any.
-    pub(crate) relay: Option<&'a PartRelay>,
-    pub(crate) responses: Vec<Value>,
+/// Function that takes decisions about documents that other servers may have. A layer around the
+/// routes adds it to the extensions of a request.
+pub type DecideOnServers =
+    Arc<dyn Fn(RestDecisions) -> BoxFuture<'static, Vec<DecisionResult>> + Send + Sync>;
+
+/// Decisions of one request.
+pub struct RestDecisions {
+    pub(crate) caller: Caller,
+    /// Decisions as the client sent them.
+    pub responses: Vec<Value>,
+    /// Headers of the request.
+    pub headers: HeaderMap,
+    /// Address of the request.
+    pub target: Uri,
 }
 
-impl RestDecisions<'_> {
-    fn name(&self, place: usize) -> Option<String> {
+impl RestDecisions {
+    /// Returns the name of the request that the decision at `place` is about, if it has one.
+    pub fn request_id(&self, place: usize) -> Option<String> {
         self.responses.get(place)?.get("request_id")?.as_str().map(str::to_owned)
     }
 
-    fn refused(&self, place: usize, error: WireError) -> DecisionResult {
-        convert::decision_result(self.name(place), Err(error))
-    }
-}
-
-impl DecisionBatch<DecisionResult> for RestDecisions<'_> {
-    fn request(&self, place: usize) -> Option<RequestId> {
-        self.name(place).map(RequestId::from)
-    }
-
-    async fn decide_here(&mut self, place: usize) -> DecisionHere<DecisionResult> {
+    /// Takes the decision at `place`. Returns its result, and the server that has the document if
+    /// that is why it was refused.
+    pub async fn decide(&self, place: usize) -> (DecisionResult, Option<OtherServer>) {
         let response = self.responses.get(place).unwrap_or(&Value::Null);
         let decided = match ToolApprovalResponse::deserialize(response) {
-            Ok(response) => take(self.caller, &response).await,
+            Ok(response) => take(&self.caller, &response).await,
             Err(error) => Err(Problem::unprocessable(error.to_string())),
         };
-        if let Err(problem) = &decided
-            && let (Some(node), Some(_)) = (problem.node(), self.relay)
-        {
-            return DecisionHere::Elsewhere(node.clone());
-        }
+        let server = decided.as_ref().err().and_then(Problem::other_server).cloned();
         let decided = decided.map_err(|problem| problem.as_error());
-        DecisionHere::Over(convert::decision_result(self.name(place), decided))
+        (convert::decision_result(self.request_id(place), decided), server)
     }
 
-    async fn decide_there(
-        &mut self,
-        node: &OtherServer,
-        places: &[usize],
-    ) -> DecisionsThere<DecisionResult> {
-        let Some(relay) = self.relay else { return DecisionsThere::NotReached };
-        let responses: Vec<_> = places.iter().filter_map(|it| self.responses.get(*it)).collect();
-        match relay.post(node, &json!({ "responses": responses })).await {
-            PartAnswer::Done(mut body) => match body.get_mut("results").map(Value::take) {
-                Some(Value::Array(results)) => DecisionsThere::Answered(
-                    results.into_iter().map(convert::passed_result).collect(),
-                ),
-                _ => DecisionsThere::Lost,
-            },
-            PartAnswer::Refused(error) if error.code == ErrorCode::OtherServer.as_str() => {
-                DecisionsThere::NotReached
-            }
-            PartAnswer::Refused(error) => {
-                let refused = |place: &usize| Some(self.refused(*place, error.clone()));
-                DecisionsThere::Answered(places.iter().map(refused).collect())
-            }
-            PartAnswer::NotThere => DecisionsThere::NotReached,
-            PartAnswer::Lost => DecisionsThere::Lost,
+    /// Returns the result of a decision at `place` that was refused.
+    pub fn refused(&self, place: usize, error: WireError) -> DecisionResult {
+        convert::decision_result(self.request_id(place), Err(error))
+    }
+
+    /// Takes all decisions on this server.
+    pub(crate) async fn decide_all(&self) -> Vec<DecisionResult> {
+        let mut results = Vec::with_capacity(self.responses.len());
+        for place in 0..self.responses.len() {
+            results.push(self.decide(place).await.0);
         }
-    }
-
-    fn failed(&self, place: usize, failure: DecisionFailure) -> DecisionResult {
-        let problem = match failure {
-            DecisionFailure::NotReached => {
-                let detail =
-                    "the server that has this document does not answer; nothing was changed";
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
-            }
-            DecisionFailure::Lost => relay::lost(),
-        };
-        self.refused(place, problem.as_error())
+        results
     }
 }

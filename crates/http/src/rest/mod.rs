@@ -29,11 +29,13 @@ use copydesk_ids::permissions::Action;
 use copydesk_operations::BodyKind;
 
 pub use crate::messages_api::Conversations;
+pub use decision_batch::{DecideOnServers, RestDecisions};
 pub use http_state::HttpState;
 pub use metrics::{MeasureServer, MetricsAccess};
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
 pub use middleware::body_quota::BodyQuota;
-pub use middleware::request_limit::{RequestLimit, RequestLimits};
+pub use middleware::idempotency::KEY as IDEMPOTENCY_KEY;
+pub use middleware::request_limit::{CountedRequest, RequestLimit, RequestLimits};
 use problem::{Problem, RestResult};
 
 /// Maximum body of a request, in bytes.

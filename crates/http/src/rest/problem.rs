@@ -31,8 +31,8 @@ pub struct Problem {
     challenge: Option<Box<HeaderValue>>,
     /// Seconds after which the request may be tried again.
     retry_after: Option<u64>,
-    /// Server of several that has the document.
-    node: Option<Box<OtherServer>>,
+    /// Server that has the document.
+    other_server: Option<Box<OtherServer>>,
 }
 
 /// Result of a route.
@@ -42,8 +42,8 @@ impl Problem {
     /// Returns a problem. `code` is stable, for programs; `detail` is for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         let (reason_code, details, challenge, retry_after) = (None, None, None, None);
-        let (detail, node) = (detail.into().into(), None);
-        Self { status, code, detail, reason_code, details, challenge, retry_after, node }
+        let (detail, other_server) = (detail.into().into(), None);
+        Self { status, code, detail, reason_code, details, challenge, retry_after, other_server }
     }
 
     /// Returns the HTTP status.
@@ -57,8 +57,8 @@ impl Problem {
     }
 
     /// Returns the server that has the document, if that is the problem.
-    pub(crate) fn node(&self) -> Option<&OtherServer> {
-        self.node.as_deref()
+    pub(crate) fn other_server(&self) -> Option<&OtherServer> {
+        self.other_server.as_deref()
     }
 
     /// Returns the problem of a request without a token.
@@ -124,7 +124,7 @@ impl Problem {
 
     /// Converts the problem into the [`WireError`] of one decision in a batch, as the socket has
     /// it.
-    pub(crate) fn as_error(&self) -> WireError {
+    pub fn as_error(&self) -> WireError {
         let (code, message) = (self.code.to_owned(), self.detail.to_string());
         let reason_code = self.reason_code.as_deref().map(str::to_owned);
         WireError { code, message, reason_code, details: self.details.as_deref().cloned() }
@@ -154,8 +154,8 @@ impl IntoResponse for Problem {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if let Some(node) = self.node {
-            response.extensions_mut().insert(*node);
+        if let Some(server) = self.other_server {
+            response.extensions_mut().insert(*server);
         }
         let headers = response.headers_mut();
         if let Some(challenge) = self.challenge {
@@ -183,8 +183,8 @@ impl<E: Into<ApiError>> From<E> for Problem {
                 problem.with(convert::error_details(details))
             }
             Some(ErrorDetails::Missing(what)) => Self::not_found(what),
-            Some(ErrorDetails::OtherServer(node)) => {
-                Self { node: Some(Box::new(node.clone())), ..problem }
+            Some(ErrorDetails::OtherServer(server)) => {
+                Self { other_server: Some(Box::new(server.clone())), ..problem }
             }
             _ if code == ErrorCode::Unauthorized => {
                 Self { challenge: Some(Box::new(CHALLENGE_AGAIN)), ..problem }

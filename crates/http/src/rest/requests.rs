@@ -4,13 +4,12 @@ use axum::Json;
 use axum::extract::{OriginalUri, Request};
 use axum::http::Uri;
 
-use super::decision_batch::RestDecisions;
+use super::decision_batch::{DecideOnServers, RestDecisions};
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
-use crate::rest::middleware::relayed_parts::PartRelay;
-use copydesk_api::{ApiError, Caller, RequestScope, decide_all};
+use copydesk_api::{ApiError, Caller, RequestScope};
 use copydesk_approvals::ApprovalRequest;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RequestId};
@@ -82,21 +81,26 @@ pub async fn read(
     Ok(Json(convert::request(&request)))
 }
 
-/// Decides several requests, each on its own, on the server that has its document.
+/// Decides several requests, each on its own.
 ///
 /// # Errors
 /// 422 `invalid_request` for too many decisions; those of [`body::read`]. A refused decision is
 /// part of the answer, not an error.
 pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
-    let relay = PartRelay::of(&request);
+    let decide_on_servers = request.extensions().get::<DecideOnServers>().cloned();
+    let headers = request.headers().clone();
+    let whole = request.extensions().get::<OriginalUri>();
+    let target = whole.map_or(request.uri(), |OriginalUri(uri)| uri).clone();
     let ToolApprovalBatch { responses } = body::read(request).await?;
     if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
     }
-    let (count, relay) = (responses.len(), relay.as_ref());
-    let mut decisions = RestDecisions { caller: &caller, relay, responses };
-    let results = decide_all(&mut decisions, count, relay.map(PartRelay::placement)).await;
+    let decisions = RestDecisions { caller, responses, headers, target };
+    let results = match decide_on_servers {
+        Some(decide_all) => decide_all(decisions).await,
+        None => decisions.decide_all().await,
+    };
     Ok(Json(DecisionResults { results }))
 }
 

@@ -22,7 +22,7 @@ use copydesk_api::{Application, Caller, IdempotencyRecord};
 use copydesk_ids::{UserId, hex};
 
 /// Header with the key.
-pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header that marks an answer as a repeated one.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// Maximum length of a key, in characters.

@@ -8,8 +8,6 @@ pub(crate) mod body_quota;
 pub mod guard;
 pub(crate) mod idempotency;
 pub(crate) mod pagination;
-pub mod relay;
-pub(crate) mod relayed_parts;
 pub mod request_id;
 pub(crate) mod request_limit;
 mod unknown_fields;

@@ -41,7 +41,7 @@ pub(crate) struct RequestRate {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct CountedRequest {
+pub struct CountedRequest {
     limit: RequestLimit,
     user: UserId,
 }
@@ -179,7 +179,7 @@ impl RequestLimit {
 
 impl CountedRequest {
     /// Takes the request back, because another server counts it.
-    pub(crate) fn uncount(&self) {
+    pub fn uncount(&self) {
         self.limit.uncount(&self.user);
     }
 }

@@ -1,30 +1,41 @@
 //! Parts of a request that other servers of several answer, because they have the documents: sent
 //! to them with the caller's own token.
 
+use std::sync::Arc;
+
 use axum::body::{Body, to_bytes};
-use axum::extract::{OriginalUri, Request};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use serde_json::Value;
 
-use super::idempotency;
-use super::relay::{ForwardFailure, RELAYED, RequestRelay};
-use copydesk_api::{OtherServer, Placement};
+use super::relay::{ForwardFailure, RELAYED, forward};
+use crate::node::ClusterNode;
+use copydesk_client::forward::RequestForwarder;
+use copydesk_http::rest::IDEMPOTENCY_KEY;
 use copydesk_metrics as metrics;
+use copydesk_placement::OtherServer;
 use copydesk_protocol::server::WireError;
 
 /// Maximum answer of another server that is read, in bytes.
 const LARGEST_ANSWER: usize = 64 * 1024 * 1024;
 
-/// Sender of the parts of one request.
-pub(crate) struct PartRelay {
-    relay: RequestRelay,
+/// Sender of requests to other servers.
+#[derive(Clone)]
+pub(super) struct PartSender {
+    pub(super) node: Arc<ClusterNode>,
+    pub(super) forwarder: RequestForwarder,
+}
+
+/// Request whose parts are sent to other servers, each to the request's own address.
+pub(super) struct DividedRequest {
+    sender: PartSender,
     headers: HeaderMap,
     target: Uri,
 }
 
 /// Answer of another server to a part.
 #[derive(Debug)]
-pub(crate) enum PartAnswer {
+pub(super) enum PartAnswer {
     /// It was done, with this body.
     Done(Value),
     /// It was refused.
@@ -35,35 +46,26 @@ pub(crate) enum PartAnswer {
     Lost,
 }
 
-impl PartRelay {
-    /// Returns the sender of the parts of a request, each to the request's own address; `None` if
-    /// this server is the only one, or another one has sent it the request.
-    pub(crate) fn of(request: &Request) -> Option<Self> {
-        let relay = request.extensions().get::<RequestRelay>()?.clone();
-        let mut headers = request.headers().clone();
+impl DividedRequest {
+    /// Returns the request with these headers, which came to the address `target`.
+    pub(super) fn new(sender: PartSender, mut headers: HeaderMap, target: Uri) -> Self {
         // The key is for the whole request, whose answer this server stores.
-        for about_whole in [header::CONTENT_LENGTH, idempotency::KEY] {
+        for about_whole in [header::CONTENT_LENGTH, IDEMPOTENCY_KEY] {
             headers.remove(about_whole);
         }
         headers.insert(RELAYED, HeaderValue::from_static("yes"));
-        let whole = request.extensions().get::<OriginalUri>();
-        let target = whole.map_or(request.uri(), |OriginalUri(uri)| uri).clone();
-        Some(Self { relay, headers, target })
-    }
-
-    /// Returns the placement of the documents.
-    pub(crate) fn placement(&self) -> &dyn Placement {
-        &*self.relay.placement
+        Self { sender, headers, target }
     }
 
     /// Posts a part to another server.
-    pub(crate) async fn post(&self, node: &OtherServer, body: &Value) -> PartAnswer {
+    pub(super) async fn post(&self, node: &OtherServer, body: &Value) -> PartAnswer {
+        let sender = &self.sender;
         let mut request = Request::new(Body::from(body.to_string()));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.target.clone();
         *request.headers_mut() = self.headers.clone();
         metrics::RELAYED_HTTP_REQUESTS.count();
-        let answer = match (self.relay.forward)(node.clone(), request).await {
+        let answer = match forward(&sender.node, &sender.forwarder, node, request).await {
             Ok(answer) if answer.headers().contains_key(RELAYED) => return PartAnswer::NotThere,
             Ok(answer) => answer,
             Err(ForwardFailure::Unreachable) => return PartAnswer::NotThere,

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
-use super::node::{ClusterNode, LeaseHolder, document_lease, task_lease};
+use super::{ClusterNode, LeaseHolder, document_lease, task_lease};
 use copydesk_ids::DocumentId;
 use copydesk_placement::{ClaimError, NotHere, OtherServer, PeerMessage, Placement};
 use copydesk_store::StoreResult;

@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 
-use copydesk_cluster::ClusterNode;
+use super::{ClusterMember, DELIVERIES};
 use copydesk_placement::{CountedApi, PeerMessage};
-
-use super::Server;
-use super::nodes::DELIVERIES;
 
 /// Number of documents in one message: what PostgreSQL carries is short.
 const DOCUMENTS: usize = 50;
@@ -17,54 +14,54 @@ const PEOPLE: usize = 50;
 /// Interval at which other servers are told how many requests people made here.
 const TELL_REQUESTS: Duration = Duration::from_secs(1);
 
-impl Server {
+impl ClusterMember<'_> {
     /// Tells the server that sends deliveries when there may be new ones.
-    pub(super) async fn tell_outbox(&self, node: &ClusterNode) {
+    pub(super) async fn tell_outbox(&self) {
         let mut changes = self.store.outbox_changes();
         while changes.changed().await.is_ok() {
-            if !node.has_task(DELIVERIES) {
-                node.tell(&PeerMessage::Outbox).await;
+            if !self.node.has_task(DELIVERIES) {
+                self.node.tell(&PeerMessage::Outbox).await;
             }
         }
     }
 
     /// Tells other servers, for the programs that listen there, which documents have other names.
-    pub(super) async fn tell_renames(&self, node: &ClusterNode) {
+    pub(super) async fn tell_renames(&self) {
         let mut renames = self.changes.renames();
         while let Some(document) = renames.next().await {
-            node.tell(&PeerMessage::Renamed(document)).await;
+            self.node.tell(&PeerMessage::Renamed(document)).await;
         }
     }
 
     /// Tells other servers to which documents programs here listen.
-    pub(super) async fn tell_watched(&self, node: &ClusterNode) {
+    pub(super) async fn tell_watched(&self) {
         let mut watched = self.changes.watched();
         loop {
             for documents in watched.next().await.chunks(DOCUMENTS) {
-                node.tell(&PeerMessage::Watched(documents.to_vec())).await;
+                self.node.tell(&PeerMessage::Watched(documents.to_vec())).await;
             }
         }
     }
 
     /// Tells other servers which texts have changed to which programs there listen.
-    pub(super) async fn tell_texts(&self, node: &ClusterNode) {
+    pub(super) async fn tell_texts(&self) {
         let mut texts = self.changes.for_others();
         while let Some(documents) = texts.next().await {
             for documents in documents.chunks(DOCUMENTS) {
-                node.tell(&PeerMessage::Texts(documents.to_vec())).await;
+                self.node.tell(&PeerMessage::Texts(documents.to_vec())).await;
             }
         }
     }
 
     /// Tells other servers how many requests people made here.
-    pub(super) async fn tell_requests(&self, node: &ClusterNode) {
+    pub(super) async fn tell_requests(&self) {
         let mut ticks = tokio::time::interval(TELL_REQUESTS);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
             for api in [CountedApi::Rest, CountedApi::Messages] {
                 for people in self.request_limit(api).take_untold().chunks(PEOPLE) {
-                    node.tell(&PeerMessage::Requests(api, people.to_vec())).await;
+                    self.node.tell(&PeerMessage::Requests(api, people.to_vec())).await;
                 }
             }
         }

@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Outcome of a decision on this server.
 #[derive(Debug)]
-pub enum DecisionHere<R> {
+pub(crate) enum DecisionHere<R> {
     /// It was taken or refused.
     Over(R),
     /// Another server has the document; nothing was done.
@@ -28,7 +28,7 @@ pub enum DecisionHere<R> {
 
 /// Answer of another server to decisions that were sent to it.
 #[derive(Debug)]
-pub enum DecisionsThere<R> {
+pub(crate) enum DecisionsThere<R> {
     /// Results in the order of the decisions; `None` if it does not have the document either, and
     /// nothing was done.
     Answered(Vec<Option<R>>),
@@ -40,7 +40,7 @@ pub enum DecisionsThere<R> {
 
 /// Reason why a decision has no result of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DecisionFailure {
+pub(crate) enum DecisionFailure {
     /// The server that has the document was not reached; nothing was done.
     NotReached,
     /// The answer was lost: it may have been taken.
@@ -48,7 +48,7 @@ pub enum DecisionFailure {
 }
 
 /// Decisions of one message, as their transport takes them; `R` is a result for the client.
-pub trait DecisionBatch<R: Send>: Send {
+pub(crate) trait DecisionBatch<R: Send>: Send {
     /// Returns the request that the decision at `place` is about, if it names one.
     fn request(&self, place: usize) -> Option<RequestId>;
 
@@ -68,10 +68,10 @@ pub trait DecisionBatch<R: Send>: Send {
 
 /// Takes `count` decisions; `placement` is asked where documents are. Returns their results in
 /// their order.
-pub async fn decide_all<R: Send, B: DecisionBatch<R>>(
+pub(crate) async fn decide_all<R: Send, B: DecisionBatch<R>>(
     batch: &mut B,
     count: usize,
-    placement: Option<&dyn Placement>,
+    placement: &dyn Placement,
 ) -> Vec<R> {
     let until = Instant::now() + PATIENCE;
     let mut results: Vec<Option<R>> = (0..count).map(|_| None).collect();
@@ -89,7 +89,7 @@ pub async fn decide_all<R: Send, B: DecisionBatch<R>>(
                 // An answer that is too short says nothing of the others.
                 let lost = || Some(batch.failed(place, DecisionFailure::Lost));
                 results[place] = answers.next().unwrap_or_else(lost);
-                if let (None, Some(placement)) = (&results[place], placement) {
+                if results[place].is_none() {
                     placement.forget_server(&node);
                 }
             }
@@ -134,6 +134,7 @@ async fn decide_round<R: Send, B: DecisionBatch<R>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use copydesk_placement::SingleServer;
 
     /// Decisions that name their requests, whose servers the story moves.
     struct Story {
@@ -167,7 +168,7 @@ mod tests {
         }
 
         async fn goes(&mut self) -> Vec<String> {
-            decide_all(self, self.requests.len(), None).await
+            decide_all(self, self.requests.len(), &SingleServer::default()).await
         }
     }
 

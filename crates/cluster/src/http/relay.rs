@@ -3,7 +3,7 @@
 //!
 //! A request is first handled here. If the document turns out to be elsewhere, nothing was done,
 //! and what was read of the body is sent again. A request about documents of several servers is
-//! passed on in parts by its handler ([`relayed_parts`](super::relayed_parts)).
+//! passed on in parts ([`parts`](super::parts)).
 //!
 //! A request that is passed on counts where it is answered, and no longer here.
 
@@ -18,15 +18,20 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use futures_util::future::BoxFuture;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::request_limit::CountedRequest;
-use crate::rest::problem::Problem;
-use copydesk_api::{OtherServer, Placement};
+use super::decisions::decide_all;
+use super::parts::PartSender;
+use crate::connections::removed;
+use crate::node::ClusterNode;
+use copydesk_client::forward::{RequestForwarder, pass_headers};
+use copydesk_client::{ClientError, TrustedAuthorities};
+use copydesk_http::rest::problem::Problem;
+use copydesk_http::rest::{CountedRequest, DecideOnServers};
 use copydesk_metrics as metrics;
+use copydesk_placement::OtherServer;
 
 /// Header of a request that another server has passed on, and of the answer that the document is
 /// not here either.
@@ -36,16 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Function that sends a request to another server.
-pub type ForwardRequest = Arc<
-    dyn Fn(OtherServer, Request) -> BoxFuture<'static, Result<Response, ForwardFailure>>
-        + Send
-        + Sync,
->;
-
 /// Reason why there is no answer of another server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForwardFailure {
+pub(super) enum ForwardFailure {
     /// It was not reached.
     Unreachable,
     /// The connection was lost: it may have done what was asked.
@@ -55,10 +53,60 @@ pub enum ForwardFailure {
 /// State of [`pass_on`].
 #[derive(Clone)]
 pub struct RequestRelay {
-    /// Placement of the documents.
-    pub placement: Arc<dyn Placement>,
-    /// Function that sends a request to another server.
-    pub forward: ForwardRequest,
+    pub(super) node: Arc<ClusterNode>,
+    forwarder: RequestForwarder,
+    decide: DecideOnServers,
+}
+
+impl RequestRelay {
+    /// Returns what passes requests on to other servers.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the authorities cannot be used.
+    pub fn new(
+        node: &Arc<ClusterNode>,
+        authorities: &TrustedAuthorities,
+    ) -> Result<Self, ClientError> {
+        let forwarder = RequestForwarder::trusting(authorities)?;
+        let sender = PartSender { node: Arc::clone(node), forwarder: forwarder.clone() };
+        let decide: DecideOnServers =
+            Arc::new(move |decisions| decide_all(sender.clone(), decisions).boxed());
+        Ok(Self { node: Arc::clone(node), forwarder, decide })
+    }
+}
+
+/// Sends a request to another server, and waits for the answer or for the end of that server.
+pub(super) async fn forward(
+    own: &Arc<ClusterNode>,
+    forwarder: &RequestForwarder,
+    node: &OtherServer,
+    request: Request,
+) -> Result<Response, ForwardFailure> {
+    tokio::select! {
+        answer = send(forwarder, node, request) => answer,
+        () = removed(Arc::clone(own), node.number) => Err(ForwardFailure::Lost),
+    }
+}
+
+async fn send(
+    forwarder: &RequestForwarder,
+    node: &OtherServer,
+    request: Request,
+) -> Result<Response, ForwardFailure> {
+    let (parts, body) = request.into_parts();
+    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+    let how = (parts.method, target);
+    let sent = forwarder.send(&node.url, how, &parts.headers, body.into_data_stream()).await;
+    let answer = sent.map_err(|error| match error {
+        ClientError::Unreachable { .. } => ForwardFailure::Unreachable,
+        _ => ForwardFailure::Lost,
+    })?;
+    let (status, mut headers) = (answer.status(), answer.headers().clone());
+    pass_headers(&mut headers);
+    let mut response = Response::new(Body::from_stream(answer.bytes_stream()));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    Ok(response)
 }
 
 /// Body as far as it was read, and what is left of it.
@@ -127,7 +175,7 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
     let is_relayed = request.headers().contains_key(RELAYED);
     let (mut parts, body) = request.into_parts();
     if !is_relayed {
-        parts.extensions.insert(relay.clone());
+        parts.extensions.insert(Arc::clone(&relay.decide));
     }
     let rest = Some(body.into_data_stream());
     let record = BodyRecord { rest, ..BodyRecord::default() };
@@ -145,7 +193,8 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
             return response;
         }
         metrics::RELAYED_HTTP_REQUESTS.count();
-        let forwarded = (relay.forward)(node.clone(), relayed(&parts, &record)).await;
+        let forwarded =
+            forward(&relay.node, &relay.forwarder, &node, relayed(&parts, &record)).await;
         match forwarded {
             Ok(answer) if !answer.headers().contains_key(RELAYED) => {
                 if let Some(counted) = response.extensions().get::<CountedRequest>() {
@@ -159,7 +208,7 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
             Ok(_) | Err(_) if Instant::now() >= until => return response,
             Ok(_) | Err(_) => {}
         }
-        relay.placement.forget_server(&node);
+        relay.node.forget_node(node.number);
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -175,7 +224,7 @@ fn relayed(parts: &Parts, record: &Arc<Mutex<BodyRecord>>) -> Request {
 }
 
 /// Returns the problem of a request that another server may have done.
-pub(crate) fn lost() -> Problem {
+pub(super) fn lost() -> Problem {
     let detail = "the server that has this document was lost: check if it was done";
     Problem::new(StatusCode::BAD_GATEWAY, "outcome_unknown", detail)
 }

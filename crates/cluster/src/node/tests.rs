@@ -17,7 +17,8 @@ use copydesk_store::{
     StoreOp, StorePlace, UpdateRecord, WriteBatch,
 };
 
-use crate::{ClusterNode, LeaseHolder, join};
+use super::{ClusterNode, LeaseHolder};
+use crate::join;
 
 const SERVER: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 

@@ -2,7 +2,7 @@
 
 use async_recursion::async_recursion as boxed;
 
-use super::node::{ClusterNode, MessageCarrier};
+use super::{ClusterNode, MessageCarrier};
 use copydesk_placement::PeerMessage;
 use copydesk_store::StoreResult;
 use copydesk_store::node_tables::MessageNotice;

@@ -13,11 +13,9 @@ use copydesk_connections::EndReason;
 use copydesk_ids::DocumentId;
 use copydesk_metrics as metrics;
 
-use super::NodePacket;
-use crate::SocketState;
-use crate::event_queue::AckReply;
-use crate::followed_requests::{FollowedRequest, TO_FOLLOW};
-use crate::link::{ClientLink, event_frame};
+use crate::connections::NodePacket;
+use copydesk_api::Application;
+use copydesk_socketio::{AckReply, ClientLink, FollowedRequest, TO_FOLLOW};
 
 /// Longest time for the notice to a client that its token has ended.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -53,7 +51,7 @@ pub(super) enum PassedOutcome {
 
 /// Passes back what another server sends, until the connection is lost, which ends the client.
 pub(super) async fn pass_back(
-    app: &SocketState,
+    api: &Application,
     (client, follows): (ClientLink, UnboundedSender<Box<FollowedRequest>>),
     mut packets: mpsc::Receiver<NodePacket>,
     waiting: &Mutex<HashMap<u64, WaitingEvent>>,
@@ -67,8 +65,8 @@ pub(super) async fn pass_back(
             // This server has greeted its client.
             Some(NodePacket::Event(name, _)) if name == "sessionRegistered" => {}
             Some(NodePacket::Event(name, _)) if name == "sessionEnded" => {
-                // The token has ended: this server notifies the client, too, and ends it.
-                if let Err(error) = app.api.auth.sweep(app.api.clock.now_ms()).await {
+                // The token has ended: this server says so, too, and ends the client.
+                if let Err(error) = api.auth.sweep(api.clock.now_ms()).await {
                     tracing::warn!(%error, "cannot check the tokens");
                 }
                 drop(tokio::time::timeout(GOODBYE, client.client().ended()).await);
@@ -80,7 +78,7 @@ pub(super) async fn pass_back(
                 }
             }
             Some(NodePacket::Event(name, payload)) => {
-                client.emit(&name, &payload, event_frame(&name, &payload).as_ref());
+                client.emit_directly(&name, &payload);
             }
             Some(NodePacket::Answer(number, body)) => {
                 let Some((ack, then, names_file, body)) = answered(waiting, number, body) else {

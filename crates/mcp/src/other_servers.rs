@@ -1,0 +1,127 @@
+//! Requests about documents of other servers, which answer them.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use futures_util::future::BoxFuture;
+use rmcp::model::{CallToolRequestParams, Extensions, JsonObject};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use copydesk_auth::AccessGuard;
+use copydesk_ids::DocumentId;
+use copydesk_placement::NotHere;
+use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
+
+use super::auth::bearer;
+use super::caller::McpCaller;
+use super::read_versions::ReadingProgram;
+use super::shared_state::McpShared;
+use super::tools::{CallSubject, ListedTool};
+
+/// Function that has the server of a document answer a request. Returns the result, or the message
+/// of the error; `None` if this server has the document.
+pub type AskOtherServer = Arc<
+    dyn Fn(OtherServerRequest) -> BoxFuture<'static, Option<Result<Value, String>>> + Send + Sync,
+>;
+
+/// Request for the server that has a document.
+#[derive(Clone)]
+pub struct OtherServerRequest {
+    /// Document that the request is about.
+    pub document: DocumentId,
+    /// Guard that ends with the caller's token.
+    pub pass: AccessGuard,
+    /// Secret of the caller's token, if there is one.
+    pub token: Option<String>,
+    /// Name of the bridge: that of the program, which the server tells from others.
+    pub bridge: Option<String>,
+    /// Milliseconds after which the caller gives up.
+    pub timeout_ms: Option<u64>,
+    /// Name of the program.
+    pub client: String,
+    /// Method of the protocol.
+    pub method: &'static str,
+    /// Parameters of the method.
+    pub params: JsonObject,
+    /// Name of the call, by which it is recognised if it is sent again.
+    pub call: String,
+}
+
+/// Returns `true` if another server has a document.
+pub(crate) async fn has(shared: &McpShared, document: &DocumentId) -> bool {
+    // What else is wrong is found by the call itself.
+    shared.app.ask_other_server.is_some()
+        && matches!(
+            shared.app.api.rooms.claim(document).await,
+            Err(RoomError::NotHere(NotHere::OtherServer(_)))
+        )
+}
+
+/// Makes a call on the server that has its document; `None` if this one has it, or needs none.
+pub(crate) async fn call(
+    shared: &McpShared,
+    caller: &McpCaller,
+    listed: &ListedTool,
+    request: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+    name: String,
+) -> Option<Result<Value, ErrorData>> {
+    let mut arguments = request.arguments.clone().unwrap_or_default();
+    let named = arguments.get("document_id").and_then(Value::as_str).map(DocumentId::from);
+    let home = match (listed.about, named) {
+        (_, Some(document)) => document,
+        (CallSubject::Workspace | CallSubject::Founding | CallSubject::Looking, None) => {
+            WORKSPACE_INBOX.into()
+        }
+        (CallSubject::Document | CallSubject::Reading, None) => return None,
+    };
+    if !has(shared, &home).await {
+        return None;
+    }
+    let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
+    if let Some(base) = shared.reads.by(user, reader, &home) {
+        arguments.entry("base_version").or_insert_with(|| json!(base));
+    }
+    let params = json!({"name": request.name, "arguments": arguments});
+    let params = params.as_object().cloned().unwrap_or_default();
+    ask(shared, caller, home, ("tools/call", params), &context.extensions, name).await
+}
+
+/// Sends a request to the server that has a document; `None` if this one has it.
+pub(crate) async fn ask(
+    shared: &McpShared,
+    caller: &McpCaller,
+    document: DocumentId,
+    (method, params): (&'static str, JsonObject),
+    extensions: &Extensions,
+    call: String,
+) -> Option<Result<Value, ErrorData>> {
+    let ask = shared.app.ask_other_server.as_ref()?;
+    let token = extensions.get::<Parts>().and_then(|parts| bearer(&parts.headers));
+    let (ReadingProgram::Session(bridge) | ReadingProgram::Bridge(bridge)) =
+        caller.reader.clone().unwrap_or(ReadingProgram::Bridge(String::new()));
+    let request = OtherServerRequest {
+        document,
+        pass: caller.pass.clone(),
+        token: token.map(str::to_owned),
+        bridge: Some(bridge).filter(|bridge| !bridge.is_empty()),
+        timeout_ms: caller.timeout_ms,
+        client: caller.client.clone(),
+        method,
+        params,
+        call,
+    };
+    let answered = ask(request).await?;
+    Some(answered.map_err(|message| ErrorData::internal_error(message, None)))
+}
+
+/// Reads the result of another server.
+pub(crate) fn read<T: DeserializeOwned>(result: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(result).map_err(|error| {
+        tracing::error!(%error, "cannot read the answer of another server");
+        ErrorData::internal_error("the answer of another server could not be read", None)
+    })
+}
