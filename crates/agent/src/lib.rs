@@ -8,10 +8,9 @@
 mod agent_shared;
 pub mod conversation;
 pub mod external_calls;
-pub(crate) mod forwarded_calls;
 mod mode_permission;
 mod models;
-mod node_runs;
+pub(crate) mod other_servers;
 pub mod requests;
 pub mod run;
 mod run_queues;
@@ -39,8 +38,8 @@ pub use external_calls::call_source::CallSource;
 pub use external_calls::waiters::CallHandle;
 #[cfg(any(test, feature = "rehearsal"))]
 pub use external_calls::waiters::StagedCall;
-pub use forwarded_calls::record::{ForwardedCall, is_forwarded};
 pub use models::{ChosenModel, ModelCatalog};
+pub use other_servers::record::{ForwardedCall, is_part_of_run};
 pub use requests::reopen::ReopenOutcome;
 pub use run::state_machine::RunLimits;
 pub use run::status::RunStatus;
@@ -148,18 +147,7 @@ pub enum AskKind {
 impl AgentQuestion {
     /// Returns the call of an outside caller, if the request is one.
     fn outside(&self) -> Option<&ExternalCall> {
-        match &self.kind {
-            AskKind::Call(outside) => Some(outside),
-            AskKind::Ask | AskKind::Run | AskKind::Forwarded(_) => None,
-        }
-    }
-
-    /// Returns the call of another run, if this is one.
-    fn forwarded(&self) -> Option<&ForwardedCall> {
-        match &self.kind {
-            AskKind::Forwarded(forwarded) => Some(forwarded),
-            AskKind::Ask | AskKind::Run | AskKind::Call(_) => None,
-        }
+        if let AskKind::Call(outside) = &self.kind { Some(outside) } else { None }
     }
 }
 

@@ -35,7 +35,7 @@ impl QueueKey {
     /// Returns the key of the queue in which a run waits.
     pub fn of(run: &Run) -> Self {
         let ask = &run.ask;
-        let is_call = ask.outside().is_some() || ask.forwarded().is_some();
+        let is_call = ask.outside().is_some() || ask.is_part_of_run();
         let call = is_call.then(|| ask.run.clone());
         Self { session: ask.session.clone(), document: ask.document.clone(), call }
     }
@@ -247,7 +247,7 @@ impl RunQueues {
         for queue in self.queues.values_mut() {
             // A call of another run may have been proposed before: it is withdrawn in its turn.
             let is_over =
-                |job: &QueuedRun| job.cancel.is_cancelled() && job.run.ask.forwarded().is_none();
+                |job: &QueuedRun| job.cancel.is_cancelled() && !job.run.ask.is_part_of_run();
             let (stopped, waiting) = queue.waiting.drain(..).partition(is_over);
             queue.waiting = waiting;
             unbegun.extend::<VecDeque<QueuedRun>>(stopped);

@@ -37,8 +37,8 @@ impl AgentShared {
     pub(super) async fn work(self: &Arc<Self>, key: &QueueKey) {
         loop {
             let Some(mut job) = self.queues().next(key) else { return };
-            if job.run.ask.forwarded().is_some() {
-                self.serve_forwarded(job).await;
+            if job.run.ask.is_part_of_run() {
+                self.make_for_other_server(job).await;
                 continue;
             }
             // Of several servers, the one that has the document does its runs: it keeps it.
@@ -166,9 +166,8 @@ impl AgentShared {
         run_events
             .show(agent_objects::result(end.kind, &end.message, end.reason.as_ref(), &run.spent))
             .await;
-        match &run.ask.kind {
-            AskKind::Ask => run_events.respond(response(said, now.as_ref())).await,
-            AskKind::Run | AskKind::Call(_) | AskKind::Forwarded(_) => {}
+        if matches!(run.ask.kind, AskKind::Ask) {
+            run_events.respond(response(said, now.as_ref())).await;
         }
         run_events.over().await;
     }

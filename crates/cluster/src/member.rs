@@ -143,7 +143,7 @@ impl ClusterMember<'_> {
             PeerMessage::PersonDeleted(user) => self.forget_person(&user).await,
             PeerMessage::Workspace => self.hand_over_workspace().await,
             PeerMessage::Missed => self.make_up().await,
-            PeerMessage::Leases => {}
+            PeerMessage::Released => {}
         }
     }
 

@@ -298,7 +298,7 @@ impl ClusterNode {
     /// Gives all leases back, before this node stops.
     pub async fn release_all(&self) {
         match self.tables.release_all().await {
-            Ok(()) => self.tell(&PeerMessage::Leases).await,
+            Ok(()) => self.tell(&PeerMessage::Released).await,
             Err(error) => tracing::warn!(%error, "cannot give back what this node has"),
         }
     }
@@ -398,7 +398,7 @@ impl ClusterNode {
                 metrics::NODES_LOST.count();
                 self.sightings.lock().forget(other.number);
                 is_any_gone = true;
-                self.tell(&PeerMessage::Leases).await;
+                self.tell(&PeerMessage::Released).await;
             }
         }
         if is_any_gone {
@@ -474,7 +474,7 @@ impl ClusterNode {
 
     fn note_message(&self, NodeMessage { from, news, .. }: NodeMessage) {
         match news {
-            PeerMessage::Leases => self.note_departure(),
+            PeerMessage::Released => self.note_departure(),
             PeerMessage::Workspace => {
                 self.note_departure();
                 drop(self.news.send((from, PeerMessage::Workspace)));

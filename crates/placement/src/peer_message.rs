@@ -24,8 +24,9 @@ pub enum PeerMessage {
     RunEnded(SessionId, RunId),
     /// A call that one node makes for a run of another is stored, asks people, or is over.
     Call(SessionId, RunId),
-    /// A node has given back leases, or has ended.
-    Leases,
+    /// A server has given documents or tasks back, or has ended.
+    #[serde(rename = "leases")]
+    Released,
     /// The node has taken the workspace.
     Workspace,
     /// People have made so many requests to an API of the node since it told of them last.

@@ -12,9 +12,9 @@ use super::{
 
 impl ToolRegistry {
     /// Runs a call through the approval step. Never fails: errors are part of the outcome. Waits
-    /// for people, for days if need be; `cancel` withdraws the request. If another server of
-    /// several has the room in which people are to be asked, no question is asked here, and that
-    /// server is to make the call.
+    /// for people, for days if need be; `cancel` withdraws the request. If another server has the
+    /// room in which people are to be asked, no question is asked here, and that server is to make
+    /// the call.
     pub async fn attempt(
         &self,
         context: &ToolContext,
@@ -26,14 +26,14 @@ impl ToolRegistry {
             // otherwise.
             Ok((tool, room)) => match Box::pin(self.run(tool, &room, call, cancel)).await {
                 Ok(finished) => cross_document::redact(&room, finished),
-                Err(error) => match self.elsewhere(&room, call, &error) {
-                    Some(place) => return CallAttempt::Elsewhere(place),
-                    None => refused_in(&room, &error).await,
-                },
+                Err(error) => {
+                    self.check_here(&room, call, &error)?;
+                    refused_in(&room, &error).await
+                }
             },
             Err(error) => model_notes::refused(context, &error).await,
         };
-        self.over(context, call, finished)
+        Ok(self.run_post_hooks(context, call, finished))
     }
 
     /// Runs a call in the room to which it belongs: validates it, lets the tool say what it would
@@ -112,7 +112,7 @@ impl ToolRegistry {
         let tool = self.find(&call.name)?;
         if let Some(finished) = self.resume_in_file_room(tool.facts(), context, call, cancel).await
         {
-            return Some(self.over(context, call, finished));
+            return Some(Ok(self.run_post_hooks(context, call, finished)));
         }
         if let Some(step) = tool.approved_step() {
             let effect = tool.facts().effect;
@@ -121,12 +121,12 @@ impl ToolRegistry {
                     let asked = AskerState::BeforeRestart;
                     self.execute_approved(tool.facts(), step, context, settled, asked, cancel).await
                 }
-                Err(error) => match self.elsewhere(context, call, &error) {
-                    Some(place) => return Some(CallAttempt::Elsewhere(place)),
-                    None => model_notes::refused(context, &error).await,
+                Err(error) => match self.check_here(context, call, &error) {
+                    Ok(()) => model_notes::refused(context, &error).await,
+                    Err(there) => return Some(Err(there)),
                 },
             };
-            return Some(self.over(context, call, finished));
+            return Some(Ok(self.run_post_hooks(context, call, finished)));
         }
         // If the other document cannot be opened any more, the call is made again, and reports
         // that.
@@ -134,19 +134,15 @@ impl ToolRegistry {
         let range = tool.facts().edited_range(&room, &call.input);
         let finished = match approval::resume(&room, call, range, cancel).await? {
             Ok(verdict) => model_notes::report(&room, &verdict),
-            Err(error) => match self.elsewhere(&room, call, &error) {
+            Err(error) => match self.check_here(&room, call, &error) {
+                Ok(()) => model_notes::refused(&room, &error).await,
                 // No question was asked in the room of a document that is only read.
-                Some(_) if tool.facts().only_reads(&call.input) => return None,
-                Some(place) => return Some(CallAttempt::Elsewhere(place)),
-                None => model_notes::refused(&room, &error).await,
+                Err(_) if tool.facts().only_reads(&call.input) => return None,
+                Err(there) => return Some(Err(there)),
             },
         };
-        Some(self.over(context, call, cross_document::redact(&room, finished)))
-    }
-
-    /// Returns the end of a call, stamped and logged.
-    fn over(&self, context: &ToolContext, call: &ToolCall, finished: FinishedCall) -> CallAttempt {
-        CallAttempt::Over(Box::new(self.run_post_hooks(context, call, finished)))
+        let finished = cross_document::redact(&room, finished);
+        Some(Ok(self.run_post_hooks(context, call, finished)))
     }
 }
 

@@ -39,7 +39,7 @@ pub use context::{
 };
 pub use error::{ToolError, ToolResult};
 pub use partial_input::PartialInput;
-pub use pipeline::elsewhere::{CallAttempt, CallElsewhere};
+pub use pipeline::other_servers::{CallAttempt, OtherServerCall};
 pub use prepared_call::{
     ActionPreview, ActivityLine, DocumentProposal, FinishedCall, ProposalResult, ToolAnswer,
 };

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::person_deletion::DeletionState;
-use copydesk_agent::is_forwarded;
+use copydesk_agent::is_part_of_run;
 use copydesk_auth::KnownPerson;
 use copydesk_failpoint as failpoint;
 use copydesk_ids::UserId;
@@ -122,7 +122,7 @@ impl Caller {
             name,
             email: known.login.as_ref().and_then(|login| login.email.clone()),
             counts: store.person_counts(&known.users).await?,
-            unfinished_runs: runs.iter().filter(|record| !is_forwarded(record)).count(),
+            unfinished_runs: runs.iter().filter(|record| !is_part_of_run(record)).count(),
             private_documents: store.private_documents_of(&known.users).await?,
             obstacle: self.obstacle(&known),
             deletion: deletion.as_ref().map(PersonDeletionReport::from),

@@ -3,7 +3,7 @@
 use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
-use copydesk_agent::{AskError, StopFilter, is_forwarded};
+use copydesk_agent::{AskError, StopFilter, is_part_of_run};
 use copydesk_ids::{RunId, SessionId};
 use copydesk_placement::PeerMessage;
 use copydesk_store::{AuditEntry, RunRecord, RunState, StorageSizes, StoreOp};
@@ -49,7 +49,7 @@ impl Caller {
         let (open_requests, _) = store.waiting_counts().await?;
         let mut records = store.unfinished_runs().await?;
         // A call that another server makes for a run is a part of that run.
-        records.retain(|record| !is_forwarded(record));
+        records.retain(|record| !is_part_of_run(record));
         let runs_left_out = records.len().saturating_sub(MOST_RUNS);
         records.truncate(MOST_RUNS);
         let people: Vec<_> = records.iter().map(|record| record.user.clone()).collect();

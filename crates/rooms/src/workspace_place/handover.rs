@@ -132,7 +132,7 @@ impl RoomRegistry {
         if !open.is_empty() {
             tracing::info!(rooms = open.len(), "another server has the workspace now");
             shared.placement.note_departure();
-            shared.placement.tell(&PeerMessage::Leases).await;
+            shared.placement.tell(&PeerMessage::Released).await;
         }
         Ok(())
     }

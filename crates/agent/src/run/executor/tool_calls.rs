@@ -6,11 +6,11 @@ use std::sync::Arc;
 use copydesk_ids::RequestId;
 use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_rooms::event::StreamingPreviewScope;
-use copydesk_tools::{CallAttempt, FinishedCall, ToolCall, ToolContext, UnreadRanges};
+use copydesk_tools::{FinishedCall, ToolCall, ToolContext, UnreadRanges};
 
 use super::super::state_machine::RunInput;
 use super::{RunExecutor, RunResult};
-use crate::forwarded_calls::asking::ReturnedCall;
+use crate::other_servers::asking::ReturnedCall;
 
 impl RunExecutor<'_> {
     /// Makes a call of the model's answer, and shows its result.
@@ -51,7 +51,7 @@ impl RunExecutor<'_> {
         let (shared, tools) = (self.shared, &self.shared.tools);
         let mut made = None;
         if self.turn.after_restart {
-            let joined = Box::pin(shared.join_forwarded(&context, call, &self.cancel));
+            let joined = Box::pin(shared.resume_on_other_server(&context, call, &self.cancel));
             if let Some(returned) = joined.await? {
                 return Ok(self.take_returned(returned));
             }
@@ -65,10 +65,11 @@ impl RunExecutor<'_> {
             tools.attempt(&context, call, &self.cancel).await
         };
         match made {
-            CallAttempt::Over(finished) => Ok(*finished),
-            CallAttempt::Elsewhere(place) => {
+            Ok(finished) => Ok(finished),
+            Err(there) => {
+                let (ask, cancel) = (&self.run.ask, &self.cancel);
                 // On the heap: it waits long.
-                let given = shared.forward(&self.run.ask, (&context, &*place), call, &self.cancel);
+                let given = shared.make_on_other_server(ask, (&context, &*there), call, cancel);
                 let returned = Box::pin(given).await?;
                 Ok(self.take_returned(returned))
             }

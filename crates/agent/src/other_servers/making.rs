@@ -15,14 +15,14 @@ use copydesk_ids::{RunId, SessionId};
 use copydesk_rooms::RoomError;
 use copydesk_store::{RunEndKind, RunRecord, RunState, StoreOp, WriteBatch};
 use copydesk_tools::{
-    ApprovalTerms, ApprovalWait, CallAttempt, CallEnvironment, CallIdentity, DocumentView,
-    ReadDocuments, ToolContext, ToolError,
+    ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, ReadDocuments,
+    ToolContext, ToolError,
 };
 
 use super::record::{ForwardedCall, ForwardedResult, ReadVersion};
+use super::runs::is_unfinished;
 use crate::agent_shared::AgentShared;
 use crate::mode_permission::{approval_mode, needed_action};
-use crate::node_runs::is_unfinished;
 use crate::run::run_record::Run;
 use crate::run_queues::QueuedRun;
 use crate::{AgentQuestion, AgentService, AskError, AskKind, AskResult};
@@ -72,7 +72,7 @@ impl AgentShared {
 
     /// Makes a forwarded call and stores its result. If the room is on another server by then, that
     /// one goes on with it, and so does the next one if this server stops.
-    pub(crate) async fn serve_forwarded(self: &Arc<Self>, mut job: QueuedRun) {
+    pub(crate) async fn make_for_other_server(self: &Arc<Self>, mut job: QueuedRun) {
         let (session, name) = (job.run.ask.session.clone(), job.run.ask.run.clone());
         let made = AssertUnwindSafe(self.make_forwarded(&job.run, &job.cancel)).catch_unwind();
         let made = tokio::select! {
@@ -168,8 +168,7 @@ impl AgentShared {
                 Err(error) => return Some(ForwardedResult::failed(error.to_string())),
             },
         };
-        let CallAttempt::Over(finished) = made else { return None };
-        let finished = *finished;
+        let finished = made.ok()?;
         let read = finished.read.map(|(document, snapshot)| ReadVersion {
             document,
             version: snapshot.version,

@@ -13,7 +13,7 @@ use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_rooms::text_at;
 use copydesk_store::{RunRecord, RunState};
 use copydesk_tools::pipeline::cross_document;
-use copydesk_tools::{ApprovalWait, CallElsewhere, FinishedCall, ToolCall, ToolContext};
+use copydesk_tools::{ApprovalWait, FinishedCall, OtherServerCall, ToolCall, ToolContext};
 
 use super::record::{self, ForwardedResult, ReadVersion};
 use crate::agent_shared::AgentShared;
@@ -57,10 +57,10 @@ impl AgentShared {
     ///
     /// # Errors
     /// [`AskError::Store`] or [`AskError::Unwritable`] if the call cannot be stored.
-    pub(crate) async fn forward(
+    pub(crate) async fn make_on_other_server(
         self: &Arc<Self>,
         ask: &AgentQuestion,
-        (context, place): (&ToolContext, &CallElsewhere),
+        (context, place): (&ToolContext, &OtherServerCall),
         call: &ToolCall,
         cancel: &CancellationToken,
     ) -> AskResult<ReturnedCall> {
@@ -85,7 +85,7 @@ impl AgentShared {
     ///
     /// # Errors
     /// [`AskError::Store`] if that cannot be looked up.
-    pub(crate) async fn join_forwarded(
+    pub(crate) async fn resume_on_other_server(
         self: &Arc<Self>,
         context: &ToolContext,
         call: &ToolCall,
@@ -124,7 +124,7 @@ impl AgentShared {
             finished.read = snapshot.map(|snapshot| (read.document, snapshot));
             finished.unread = read.unread;
         }
-        let finished = self.tools.report_from_elsewhere(context, call, finished).await;
+        let finished = self.tools.report_from_other_server(context, call, finished).await;
         let record = is_over.then(|| RunRecord::key(session, &record::name_of(request)));
         Ok(ReturnedCall { finished, record })
     }

@@ -6,7 +6,7 @@ use copydesk_approvals::RequestSource;
 use copydesk_ids::{DocumentId, RequestId, RunId, Version};
 use copydesk_rooms::settings::model_access::AskedModel;
 use copydesk_store::RunRecord;
-use copydesk_tools::{CallElsewhere, PlanMode, ToolCall, ToolContext, ToolOutcome, UnreadRanges};
+use copydesk_tools::{OtherServerCall, PlanMode, ToolCall, ToolContext, ToolOutcome, UnreadRanges};
 
 use crate::{AgentQuestion, AskKind};
 
@@ -79,17 +79,29 @@ pub fn name_of(request: &RequestId) -> RunId {
 }
 
 /// Returns `true` for the record of a call that is a part of another run.
-pub fn is_forwarded(record: &RunRecord) -> bool {
+pub fn is_part_of_run(record: &RunRecord) -> bool {
     record.body["ask"]["kind"].get("Forwarded").is_some()
+}
+
+impl AgentQuestion {
+    /// Returns `true` for a call that this server makes for a run of another one.
+    pub(crate) fn is_part_of_run(&self) -> bool {
+        self.forwarded().is_some()
+    }
+
+    /// Returns the call of another run, if this is one.
+    pub(super) fn forwarded(&self) -> Option<&ForwardedCall> {
+        if let AskKind::Forwarded(forwarded) = &self.kind { Some(forwarded) } else { None }
+    }
 }
 
 /// Returns the stored form of a call of the run that `ask` asked for.
 pub(crate) fn question(
     ask: &AgentQuestion,
-    place: &CallElsewhere,
+    place: &OtherServerCall,
     call: &ToolCall,
 ) -> AgentQuestion {
-    let CallElsewhere { home, context } = place;
+    let OtherServerCall { home, context } = place;
     let ToolContext { room, conversation_room, call: identity, environment, view, .. } = context;
     let conversation = conversation_room.as_ref().unwrap_or(room).document().clone();
     let target = room.document();

@@ -9,11 +9,12 @@
 pub(crate) mod asking;
 pub(crate) mod making;
 pub(crate) mod record;
+pub(crate) mod runs;
 
 use copydesk_ids::{RunId, SessionId};
 use copydesk_placement::PeerMessage;
 
-use super::agent_shared::AgentShared;
+use crate::agent_shared::AgentShared;
 
 impl AgentShared {
     /// Makes those look who wait for calls of other servers.

@@ -11,10 +11,10 @@ use copydesk_placement::OtherServer;
 use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
 use copydesk_store::{RunRecord, RunState};
 
-use super::agent_shared::AgentShared;
-use super::run_queues::QueueKey;
-use super::{AgentQuestion, AgentService, AskError};
+use crate::agent_shared::AgentShared;
 use crate::run::run_record::Run;
+use crate::run_queues::QueueKey;
+use crate::{AgentQuestion, AgentService, AskError};
 use copydesk_failpoint as failpoint;
 
 impl AgentService {
