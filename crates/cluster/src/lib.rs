@@ -10,12 +10,12 @@ mod socketio;
 
 use std::sync::Arc;
 
+use copydesk_placement::RedisUrl;
 use copydesk_store::{DatabaseUrl, Store, StoreResult};
 
 pub use http::{RequestRelay, pass_on};
 pub use mcp_relay::ask_other_server;
 pub use member::{ClusterMember, DELIVERIES, LocalServer};
-pub use node::redis_channel::RedisUrl;
 pub use node::{ClusterNode, LeaseHolder};
 pub use socketio::client_relays;
 

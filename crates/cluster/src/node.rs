@@ -29,12 +29,12 @@ use tokio_util::sync::CancellationToken;
 
 use copydesk_ids::DocumentId;
 use copydesk_metrics as metrics;
-use copydesk_placement::{OtherServer, PeerMessage};
+use copydesk_placement::{OtherServer, PeerMessage, RedisUrl};
 use copydesk_store::node_tables::{LeaseRow, MessageStream, NodeTables};
 use copydesk_store::{NodeConnections, StoreError, StoreResult};
 use message_key::MessageKey;
 use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
-use redis_channel::{RedisChannel, RedisUrl};
+use redis_channel::RedisChannel;
 use sightings::{NodeLook, NodeSightings, SILENT};
 
 /// Interval of the signs of life.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::ServeArgs;
-use copydesk_cluster::RedisUrl;
+use copydesk_placement::RedisUrl;
 use copydesk_store::{DatabaseUrl, StoreError, StorePlace};
 
 /// `true` if this build has the offline editor.

@@ -4,6 +4,7 @@
 //! ([`SingleServer`]) this does nothing. Where there are several, `copydesk-cluster` decides.
 
 mod peer_message;
+mod redis_url;
 mod single_server;
 
 use std::fmt::Debug;
@@ -16,6 +17,7 @@ use copydesk_ids::DocumentId;
 use copydesk_store::{StoreError, StoreResult};
 
 pub use peer_message::{CountedApi, PeerMessage};
+pub use redis_url::RedisUrl;
 pub use single_server::SingleServer;
 
 /// Another server. Only the cluster looks inside.

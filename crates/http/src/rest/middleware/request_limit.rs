@@ -40,6 +40,7 @@ pub(crate) struct RequestRate {
     pub(crate) per_second: NonZeroU32,
 }
 
+/// Request that was counted, and can be taken back.
 #[derive(Clone, Debug)]
 pub struct CountedRequest {
     limit: RequestLimit,
