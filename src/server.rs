@@ -38,9 +38,8 @@ use copydesk_agent::{AgentService, BypassPolicy};
 use copydesk_api::webhooks::WebhookOutbox;
 use copydesk_api::{Application, ApplicationOptions, HeardRuns, StoredAnswers};
 use copydesk_auth::{Authenticator, TokenSecret, owner_secret};
-use copydesk_client::TrustedAuthorities;
 use copydesk_clock::WallClock;
-use copydesk_cluster::{ClusterNode, RequestRelay};
+use copydesk_cluster::Cluster;
 use copydesk_commands::commands::stop_signal;
 use copydesk_commands::config::ServerConfig;
 use copydesk_connections::{ConnectionLimits, ConnectionRegistry};
@@ -78,9 +77,9 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let bound = listener.local_addr()?;
     metrics::note_start();
     let app = Server::build(&config, bound).await?;
-    if let Some(node) = app.node.clone() {
+    if let Some(cluster) = app.cluster.clone() {
         // Until the process ends: while it closes, too, the others must not take it for lost.
-        tokio::spawn(async move { node.attend().await });
+        tokio::spawn(async move { cluster.attend().await });
     }
     failpoint::pass("app.opened");
     app.begin_work().await?;
@@ -126,7 +125,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
 struct Server {
     store: Store,
     /// This server as one of several.
-    node: Option<Arc<ClusterNode>>,
+    cluster: Option<Cluster>,
     auth: Authenticator,
     secret: TokenSecret,
     sockets: SocketRegistry,
@@ -140,8 +139,6 @@ struct Server {
     files: Option<FileSync>,
     clock: WallClock,
     connections: ConnectionRegistry,
-    /// Authorities that certificates of other servers may have.
-    authorities: TrustedAuthorities,
     workers: TaskTracker,
     /// Token that ends MCP sessions.
     no_sessions: CancellationToken,
@@ -149,11 +146,9 @@ struct Server {
 
 impl Server {
     async fn build(config: &ServerConfig, bound: SocketAddr) -> Result<Self> {
-        let (store, node) = Self::open_store(config, bound).await?;
-        let placement: Arc<dyn Placement> = match &node {
-            Some(node) => Arc::clone(node) as _,
-            None => Arc::new(SingleServer::default()),
-        };
+        let (store, cluster) = Self::open_store(config, bound).await?;
+        let single = || Arc::new(SingleServer::default()) as Arc<dyn Placement>;
+        let placement = cluster.as_ref().map_or_else(single, Cluster::placement);
         let clock = WallClock::system();
         let auth = Authenticator::new(store.clone()).with_placement(Arc::clone(&placement));
         let secret = match &config.token {
@@ -194,7 +189,7 @@ impl Server {
             ConnectionRegistry::with_handshake_timeout(limits, config.handshake_timeout);
         Ok(Self {
             store,
-            node,
+            cluster,
             auth,
             secret,
             sockets,
@@ -206,7 +201,6 @@ impl Server {
             files,
             clock,
             connections,
-            authorities: cluster::authorities(config).await?,
             workers: TaskTracker::new(),
             no_sessions: CancellationToken::new(),
         })
@@ -217,14 +211,14 @@ impl Server {
     async fn open_store(
         config: &ServerConfig,
         bound: SocketAddr,
-    ) -> Result<(Store, Option<Arc<ClusterNode>>)> {
+    ) -> Result<(Store, Option<Cluster>)> {
         let opened = match (&config.database, config.cluster) {
             (Some(database), true) => {
-                let address = config.node_address(bound);
-                let (store, node) =
-                    copydesk_cluster::join(database.clone(), config.redis.clone(), &address)
-                        .await?;
-                (store, Some(node))
+                let (address, redis) = (config.node_address(bound), config.redis.clone());
+                let authorities = cluster::authorities(config).await?;
+                let joined = Cluster::join(database.clone(), redis, &address, authorities);
+                let (store, cluster) = joined.await?;
+                (store, Some(cluster))
             }
             _ => (Store::open(config.store(), StoreAccess::Serve).await?, None),
         };
@@ -289,17 +283,12 @@ impl Server {
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
-            ask_other_server: self.node.as_ref().map(|node| {
-                copydesk_cluster::ask_other_server(node, &self.rooms, &self.authorities)
-            }),
+            ask_other_server: self.cluster.as_ref().map(|it| it.ask_other_server(&self.rooms)),
         }));
         let inside = sign_in::routes(inside, config, bound, api)?;
         let inside = inside.fallback_service(assets::router());
-        let inside = match &self.node {
-            Some(node) => {
-                let relay = RequestRelay::new(node, &self.authorities)?;
-                inside.layer(middleware::from_fn_with_state(relay, copydesk_cluster::pass_on))
-            }
+        let inside = match &self.cluster {
+            Some(cluster) => cluster.layer(inside)?,
             None => inside,
         };
         let (outside, io) = sockets::around(inside);
@@ -311,9 +300,10 @@ impl Server {
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
-                other_servers: self.node.as_ref().map(|node| {
-                    copydesk_cluster::client_relays(node, &self.authorities, api, &self.workers)
-                }),
+                other_servers: self
+                    .cluster
+                    .as_ref()
+                    .map(|cluster| cluster.other_servers(api, &self.workers)),
             },
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);

@@ -47,7 +47,7 @@ const WALLS: &[(&str, &str)] = &[
     ("globset", "approvals/path_pattern.rs workspace"),
     (
         "hmac",
-        "messages_api/conversation_hash.rs api/webhooks/signature.rs store/nodes/message_key.rs",
+        "messages_api/conversation_hash.rs api/webhooks/signature.rs cluster/node/message_key.rs",
     ),
     ("hyper", "server rest/byte_accounting.rs"),
     ("hyper_util", "server"),

@@ -48,13 +48,13 @@ pub(super) async fn serve_until(
     config: &ServerConfig,
     stopped: impl Future<Output = ()>,
 ) -> Result<()> {
-    let Some(node) = app.node.clone() else {
+    let Some(cluster) = &app.cluster else {
         stopped.await;
         return Ok(());
     };
     let local = ConfiguredServer { app, config };
     let member = ClusterMember {
-        node,
+        node: cluster.node(),
         local: &local,
         store: app.store.clone(),
         auth: app.auth.clone(),

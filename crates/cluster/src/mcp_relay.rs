@@ -1,5 +1,5 @@
-//! Requests of programs over MCP about documents of other servers: made there, as by a bridge of the
-//! same program, and their results passed back.
+//! Requests of programs over MCP about documents of other servers: made there, as by a bridge of
+//! the same program, and their results passed back.
 //!
 //! The other server checks the caller's own token. It remembers what the program has read, and
 //! recognises a call that is sent again after a lost connection.

@@ -1,4 +1,5 @@
-//! This server as a member of the cluster: what it does when the others tell something, or are gone.
+//! This server as a member of the cluster: what it does when the others tell something, or are
+//! gone.
 
 mod telling;
 

@@ -12,6 +12,7 @@ mod calling;
 mod changes;
 mod early_headers;
 mod handler;
+mod other_server_request;
 mod other_servers;
 mod progress;
 mod prompts;
@@ -41,7 +42,7 @@ use sessions::McpSessions;
 use shared_state::{LONGEST_MESSAGE, McpShared};
 
 pub use changes::{ChangesForOthers, DocumentChanges};
-pub use other_servers::{AskOtherServer, OtherServerRequest};
+pub use other_server_request::{AskOtherServer, OtherServerRequest};
 pub use shared_state::McpState;
 pub use watched_documents::WatchedNews;
 

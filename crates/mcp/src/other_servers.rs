@@ -1,54 +1,22 @@
 //! Requests about documents of other servers, which answer them.
 
-use std::sync::Arc;
-
 use axum::http::request::Parts;
-use futures_util::future::BoxFuture;
 use rmcp::model::{CallToolRequestParams, Extensions, JsonObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use copydesk_auth::AccessGuard;
 use copydesk_ids::DocumentId;
 use copydesk_placement::NotHere;
 use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
 
 use super::auth::bearer;
 use super::caller::McpCaller;
+use super::other_server_request::OtherServerRequest;
 use super::read_versions::ReadingProgram;
 use super::shared_state::McpShared;
 use super::tools::{CallSubject, ListedTool};
-
-/// Function that has the server of a document answer a request. Returns the result, or the message
-/// of the error; `None` if this server has the document.
-pub type AskOtherServer = Arc<
-    dyn Fn(OtherServerRequest) -> BoxFuture<'static, Option<Result<Value, String>>> + Send + Sync,
->;
-
-/// Request for the server that has a document.
-#[derive(Clone)]
-pub struct OtherServerRequest {
-    /// Document that the request is about.
-    pub document: DocumentId,
-    /// Guard that ends with the caller's token.
-    pub pass: AccessGuard,
-    /// Secret of the caller's token, if there is one.
-    pub token: Option<String>,
-    /// Name of the bridge: that of the program, which the server tells from others.
-    pub bridge: Option<String>,
-    /// Milliseconds after which the caller gives up.
-    pub timeout_ms: Option<u64>,
-    /// Name of the program.
-    pub client: String,
-    /// Method of the protocol.
-    pub method: &'static str,
-    /// Parameters of the method.
-    pub params: JsonObject,
-    /// Name of the call, by which it is recognised if it is sent again.
-    pub call: String,
-}
 
 /// Returns `true` if another server has a document.
 pub(crate) async fn has(shared: &McpShared, document: &DocumentId) -> bool {

@@ -6,7 +6,7 @@ use tokio_util::task::TaskTracker;
 use copydesk_api::Application;
 
 use super::changes::DocumentChanges;
-use super::other_servers::AskOtherServer;
+use super::other_server_request::AskOtherServer;
 use super::read_versions::ReadVersions;
 use super::sessions::McpSessions;
 use super::tools::ListedTool;

@@ -332,11 +332,10 @@ impl RoomActor {
         }
         // Until the document is given back, nobody loads the room again.
         let loading_lock = self.shared.loading_lock(self.state.id());
-        let gives_back = !stops && self.shared.placement.is_shared();
-        let _passed = match gives_back.then(|| loading_lock.try_lock()).transpose() {
-            Ok(passed) => passed,
-            // Whoever has the lock may be waiting for an answer of this room.
-            Err(_) => return false,
+        let gives_back = !stops && self.shared.placement().is_shared();
+        // Whoever has the lock may be waiting for an answer of this room.
+        let Ok(_passed) = gives_back.then(|| loading_lock.try_lock()).transpose() else {
+            return false;
         };
         {
             let mut open = self.shared.open();

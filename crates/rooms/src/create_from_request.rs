@@ -69,7 +69,7 @@ impl RoomRegistry {
             Ok(()) => {
                 let NewDocumentFromRequest { id, title, .. } = new_document;
                 self.announce(&ServerEvent::Created { id: id.clone(), title, version });
-                self.0.placement.tell(&PeerMessage::Created(id)).await;
+                self.0.placement().tell(&PeerMessage::Created(id)).await;
                 Ok(())
             }
             Err(StoreError::Exists { .. }) => Ok(()),

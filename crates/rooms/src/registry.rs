@@ -98,11 +98,10 @@ impl RoomRegistry {
         tools: ToolCatalog,
     ) -> Self {
         let stopping = CancellationToken::new();
-        let shared = (store.clone(), Arc::clone(&placement));
+        let shared = (store.clone(), placement);
         Self(Arc::new(RoomDeps {
             workspace: WorkspaceKnowledge::new(shared, stopping.clone(), tools),
             store,
-            placement,
             sink,
             clock,
             stopping,
@@ -118,7 +117,7 @@ impl RoomRegistry {
 
     /// Returns the placement of the documents.
     pub fn placement(&self) -> &Arc<dyn Placement> {
-        &self.0.placement
+        self.0.placement()
     }
 
     /// Returns the facts about the tools of the server.
@@ -180,7 +179,7 @@ impl RoomRegistry {
     pub async fn open_in_place(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         match self.0.room(document) {
             Some(room) => Ok(room),
-            None if self.0.placement.is_shared() => mirror::start(&self.0, document, None).await,
+            None if self.0.placement().is_shared() => mirror::start(&self.0, document, None).await,
             None => self.open(document).await,
         }
     }
@@ -388,11 +387,11 @@ impl RoomRegistry {
             .with(StoreOp::CreateDocument { record, text })
             .with(StoreOp::Audit(audit));
         batch.extend(more);
-        self.0.placement.claim_new(&id).await?;
+        self.0.placement().claim_new(&id).await?;
         self.0.store.commit(batch).await?;
         if is_listed {
             self.announce(&ServerEvent::Created { id: id.clone(), title, version: Version(0) });
-            self.0.placement.tell(&PeerMessage::Created(id.clone())).await;
+            self.0.placement().tell(&PeerMessage::Created(id.clone())).await;
         }
         self.open(&id).await
     }
@@ -476,7 +475,7 @@ impl RoomRegistry {
         let batch = WriteBatch::new().with(kept).with(StoreOp::Audit(audit));
         self.0.store.commit(batch).await?;
         self.0.put_settings(settings);
-        self.0.placement.tell(&PeerMessage::Settings).await;
+        self.0.placement().tell(&PeerMessage::Settings).await;
         self.announce_settings().await;
         Ok(())
     }
@@ -536,7 +535,7 @@ impl RoomRegistry {
     /// Gives back all that this server of several has, once it has stopped working on it.
     pub async fn release_all(&self) {
         // After the last commit: while one may still come, the documents stay here.
-        let placement = &self.0.placement;
+        let placement = self.0.placement();
         if placement.is_shared() && self.0.store.settle().await.is_ok() {
             placement.release_all().await;
         }

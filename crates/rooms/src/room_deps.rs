@@ -24,7 +24,6 @@ use copydesk_clock::WallClock;
 /// Dependencies that every room shares.
 pub(super) struct RoomDeps {
     pub(super) store: Store,
-    pub(super) placement: Arc<dyn Placement>,
     pub(super) sink: Arc<dyn EventSink>,
     pub(super) clock: WallClock,
     pub(super) stopping: CancellationToken,
@@ -49,6 +48,11 @@ impl RoomDeps {
     /// Returns the server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().clone()
+    }
+
+    /// Returns the placement of the documents.
+    pub(super) fn placement(&self) -> &Arc<dyn Placement> {
+        &self.workspace.placement
     }
 
     /// Returns the time and the settings at which a command is applied now.
@@ -108,10 +112,10 @@ impl RoomDeps {
     /// Claims a document for this server, before its room is loaded.
     pub(super) async fn claim(&self, document: &DocumentId) -> RoomResult<()> {
         let may_move = self.workspace.check(document).await?;
-        self.placement.claim(document).await?;
+        self.placement().claim(document).await?;
         // Another server may have got the workspace in between, and looks for its documents.
         if may_move && let Err(error) = self.workspace.check(document).await {
-            self.placement.release(document).await;
+            self.placement().release(document).await;
             return Err(error);
         }
         Ok(())
@@ -120,8 +124,8 @@ impl RoomDeps {
     /// Gives a document back that is not open here, once nothing of it can be stored any more:
     /// while a commit with an unknown outcome may still come, it stays here.
     pub(super) async fn release(&self, document: &DocumentId) {
-        if self.placement.is_shared() && self.store.settle().await.is_ok() {
-            self.placement.release(document).await;
+        if self.placement().is_shared() && self.store.settle().await.is_ok() {
+            self.placement().release(document).await;
         }
     }
 

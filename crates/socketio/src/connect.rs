@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use copydesk_api::{Caller, SessionRecord};
 use copydesk_auth::AccessGuard;
 use copydesk_connections::SocketClient;
-use copydesk_ids::MemberId;
 use copydesk_ids::permissions::Principal;
+use copydesk_ids::{MemberId, SessionId};
 use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, SHORT_UPDATES};
 use copydesk_protocol::server::{Person, SessionRegistered, WireError};
 use copydesk_protocol_conversion as convert;
@@ -24,7 +24,9 @@ use copydesk_rooms::settings::PermissionMode;
 
 use super::event_queue::{EnqueueEvents, EventQueue};
 use super::link::ClientLink;
-use super::other_servers::{ConnectionOrigin, NewClient};
+use super::other_servers::{
+    ConnectionOrigin, NewClient, OtherServers, OtherServersOfClient, RequestsToFollow,
+};
 use super::outbound::ConnectedSocket;
 use super::socket_error::{SocketError, SocketResult};
 use super::{InboxMembership, SocketConnection, SocketState};
@@ -94,20 +96,10 @@ async fn admit<E: std::fmt::Display>(
     let mut connected_socket =
         ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone(), capabilities);
     connected_socket.is_of_other_server = origin != ConnectionOrigin::Client;
-    let (mut other_servers, mut to_follow) = (None, None);
     // The events of a client that another server sent here go no further.
-    if let (Some(hook), ConnectionOrigin::Client) = (&app.other_servers, origin) {
-        let (follow, requests) = mpsc::unbounded_channel();
-        connected_socket.follows = Some(follow.clone());
-        to_follow = Some(requests);
-        other_servers = Some(hook(NewClient {
-            handshake,
-            session: session.id.clone(),
-            link: link.clone(),
-            follow,
-            connected: connected_socket.connected.clone(),
-        }));
-    }
+    let hook = app.other_servers.as_ref().filter(|_| origin == ConnectionOrigin::Client);
+    let (other_servers, to_follow) =
+        hook.map(|hook| follow_others(hook, handshake, &session.id, &mut connected_socket)).unzip();
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -140,6 +132,20 @@ async fn admit<E: std::fmt::Display>(
     };
     app.tasks.spawn(super::work(Box::new(connection), events, to_follow, greeting));
     Ok(())
+}
+
+/// Returns the other servers as a new client needs them, and the requests that it is to be told of.
+fn follow_others(
+    hook: &OtherServersOfClient,
+    handshake: Handshake,
+    session: &SessionId,
+    socket: &mut ConnectedSocket,
+) -> (Box<dyn OtherServers>, RequestsToFollow) {
+    let (follow, requests) = mpsc::unbounded_channel();
+    socket.follows = Some(follow.clone());
+    let (link, connected) = (socket.link().clone(), socket.connected.clone());
+    let client = NewClient { handshake, session: session.clone(), link, follow, connected };
+    (hook(client), requests)
 }
 
 /// Returns the additions to the protocol that a client with this handshake understands.

@@ -12,7 +12,6 @@ use copydesk_protocol::rest::{DecisionResult, DecisionResults};
 use copydesk_protocol_conversion as convert;
 
 use super::SocketConnection;
-use super::review::respond;
 use super::socket_error::{SocketError, SocketResult};
 
 /// Name of the event.
@@ -22,7 +21,7 @@ pub const BATCH: &str = "tool_approval_batch";
 ///
 /// # Errors
 /// `invalid_payload` for too many decisions. A refused one is part of the answer, with the error of
-/// [`respond`].
+/// [`respond`](super::review::respond).
 pub(crate) async fn batch(
     connection: &mut SocketConnection,
     payload: ToolApprovalBatch,
@@ -61,7 +60,7 @@ impl SocketDecisions<'_> {
         async move {
             let response = self.responses.get(place).unwrap_or(&Value::Null);
             let decided = match ToolApprovalResponse::deserialize(response) {
-                Ok(response) => respond(self.connection, response).await,
+                Ok(response) => super::review::respond(self.connection, response).await,
                 Err(error) => Err(SocketError::invalid(error.to_string())),
             };
             let server = decided.as_ref().err().and_then(SocketError::other_server).cloned();

@@ -52,8 +52,8 @@ pub struct NewClient {
 
 /// Other servers, as one client needs them. It is an ordinary client there.
 pub trait OtherServers: Send + Sync {
-    /// Passes an event, its name and payload, on to the server that has its document. Returns the reply if nothing was
-    /// done there, and the event is to be tried again.
+    /// Passes an event, its name and payload, on to the server that has its document. Returns the
+    /// reply if nothing was done there, and the event is to be tried again.
     fn pass_on<'a>(
         &'a mut self,
         server: &'a OtherServer,

@@ -43,8 +43,8 @@ pub(crate) struct ConnectedSocket {
     principal: Principal,
     session: SessionId,
     capabilities: ClientCapabilities,
-    /// `true` if the client is connected to another server, which sends it the events that belong to
-    /// no document.
+    /// `true` if the client is connected to another server, which sends it the events that belong
+    /// to no document.
     pub(crate) is_of_other_server: bool,
     /// Other servers to which the client is connected.
     pub(crate) connected: ConnectedServers,
@@ -71,6 +71,11 @@ impl ConnectedSocket {
             follows: None,
             heard: Mutex::default(),
         }
+    }
+
+    /// Returns the link to the client.
+    pub(crate) fn link(&self) -> &ClientLink {
+        &self.link
     }
 
     /// Returns `true` if the client is sent an event of this kind; by its capabilities it may be

@@ -11,10 +11,13 @@ use super::{
 };
 
 impl ToolRegistry {
-    /// Runs a call through the approval step. Never fails: errors are part of the outcome. Waits
+    /// Runs a call through the approval step. Errors of the tool are part of the outcome. Waits
     /// for people, for days if need be; `cancel` withdraws the request. If another server has the
     /// room in which people are to be asked, no question is asked here, and that server is to make
     /// the call.
+    ///
+    /// # Errors
+    /// The call, if another server is to make it.
     pub async fn attempt(
         &self,
         context: &ToolContext,

@@ -1,5 +1,5 @@
-//! Events about documents of other servers: passed on to them in the client's name, over a connection
-//! of the client's own, and what they answer and send passed back.
+//! Events about documents of other servers: passed on to them in the client's name, over a
+//! connection of the client's own, and what they answer and send passed back.
 //!
 //! The other server sees an ordinary client, whose token it checks itself. When that connection is
 //! lost, the client is disconnected too: as after a restart of a server, it comes back, opens its

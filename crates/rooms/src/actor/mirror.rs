@@ -18,8 +18,8 @@ use copydesk_placement::NotHere;
 const QUEUE_LENGTH: usize = 64;
 
 /// Starts a mirror of a room that is not here; without a `reason`, any server or none may have it.
-/// It ends with its last handle. Every answer is read from the store, so that nothing is missed that
-/// was acknowledged, such as a rule.
+/// It ends with its last handle. Every answer is read from the store, so that nothing is missed
+/// that was acknowledged, such as a rule.
 ///
 /// # Errors
 /// [`RoomError::NoDocument`] for an unknown document, [`RoomError::Store`] if it cannot be read.

@@ -64,7 +64,7 @@ impl RoomRegistry {
         };
         let DocumentRecord { id, title, version, .. } = record;
         self.announce(&ServerEvent::Created { id: id.clone(), title, version });
-        self.0.placement.tell(&PeerMessage::Created(id)).await;
+        self.0.placement().tell(&PeerMessage::Created(id)).await;
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl RoomRegistry {
             let roles = AdministrationOp::RemoveDocumentRoles(document.clone());
             let batch = noted("document.purge", record, by, self.now_ms());
             self.store().commit(batch.with(StoreOp::Administer(roles))).await?;
-            self.0.placement.release(&document).await;
+            self.0.placement().release(&document).await;
         }
         Ok(())
     }

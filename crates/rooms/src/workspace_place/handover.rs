@@ -47,7 +47,7 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if that can be neither read nor stored.
     pub async fn recall_workspace(&self) -> RoomResult<()> {
-        if self.0.placement.is_shared() {
+        if self.0.placement().is_shared() {
             return self.0.workspace.recall().await.map(drop);
         }
         if self.0.store.setting(NOTED).await?.as_deref() == Some(YES) {
@@ -62,12 +62,12 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if the database cannot be asked.
     pub async fn take_workspace(&self) -> RoomResult<bool> {
-        Ok(self.0.placement.claim_task(TASK).await?)
+        Ok(self.0.placement().claim_task(TASK).await?)
     }
 
     /// Waits until this server of several has the workspace.
     pub async fn await_workspace(&self) {
-        self.0.placement.await_task(TASK).await;
+        self.0.placement().await_task(TASK).await;
     }
 
     /// Lets rooms that need the workspace open here from now on.
@@ -75,7 +75,7 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if it cannot be stored that there is a workspace.
     pub async fn serve_workspace(&self) -> RoomResult<()> {
-        if !self.0.placement.is_shared() {
+        if !self.0.placement().is_shared() {
             return Ok(());
         }
         // Stored first: a server that hears of it must find it.
@@ -84,14 +84,14 @@ impl RoomRegistry {
             self.0.workspace.is_shared.store(true, Ordering::Relaxed);
         }
         self.0.workspace.is_here.send_replace(true);
-        self.0.placement.note_departure();
+        self.0.placement().note_departure();
         Ok(())
     }
 
     /// Tells the other servers that this one has the workspace, if it has.
     pub async fn announce_workspace(&self) {
         if self.has_workspace_here() {
-            self.0.placement.tell(&PeerMessage::Workspace).await;
+            self.0.placement().tell(&PeerMessage::Workspace).await;
         }
     }
 
@@ -105,7 +105,7 @@ impl RoomRegistry {
         is_at_work: impl Fn(&SessionId) -> bool,
     ) -> RoomResult<()> {
         let shared = &self.0;
-        if shared.placement.has_task(TASK) || !shared.workspace.recall().await? {
+        if shared.placement().has_task(TASK) || !shared.workspace.recall().await? {
             return Ok(());
         }
         let files = shared.store.files().await?;
@@ -131,8 +131,8 @@ impl RoomRegistry {
         }
         if !open.is_empty() {
             tracing::info!(rooms = open.len(), "another server has the workspace now");
-            shared.placement.note_departure();
-            shared.placement.tell(&PeerMessage::Released).await;
+            shared.placement().note_departure();
+            shared.placement().tell(&PeerMessage::Released).await;
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ const NO: &str = "no";
 /// Knowledge of a server about the workspace.
 pub(super) struct WorkspaceKnowledge {
     store: Store,
-    placement: Arc<dyn Placement>,
+    pub(super) placement: Arc<dyn Placement>,
     stopping: CancellationToken,
     /// `true` once this server has the workspace and synchronises its files; always on a server
     /// that is the only one.
