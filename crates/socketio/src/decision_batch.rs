@@ -21,7 +21,7 @@ pub const BATCH: &str = "tool_approval_batch";
 ///
 /// # Errors
 /// `invalid_payload` for too many decisions. A refused one is part of the answer, with the error of
-/// [`respond`](super::review::respond).
+/// `tool_approval_response`.
 pub(crate) async fn batch(
     connection: &mut SocketConnection,
     payload: ToolApprovalBatch,
@@ -60,7 +60,7 @@ impl SocketDecisions<'_> {
         async move {
             let response = self.responses.get(place).unwrap_or(&Value::Null);
             let decided = match ToolApprovalResponse::deserialize(response) {
-                Ok(response) => super::review::respond(self.connection, response).await,
+                Ok(response) => self.connection.decide(response).await,
                 Err(error) => Err(SocketError::invalid(error.to_string())),
             };
             let server = decided.as_ref().err().and_then(SocketError::other_server).cloned();

@@ -77,6 +77,11 @@ pub async fn follow(
 }
 
 impl SocketConnection {
+    /// Takes one of several decisions; see [`respond`].
+    pub(crate) async fn decide(&mut self, response: ToolApprovalResponse) -> SocketResult<Decided> {
+        respond(self, response).await
+    }
+
     /// Makes the server that has the document of a request tell the client of it.
     pub(crate) async fn follow_request(&mut self, followed: FollowedRequest) {
         // The database says where the document is, and not who told of the request.
