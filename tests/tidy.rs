@@ -39,7 +39,7 @@ const SEVERAL_MODULES: [&str; 2] = ["http", "commands"];
 const WALLS: &[(&str, &str)] = &[
     ("ammonia", "export/html"),
     ("anyhow", "server commands commands.rs"),
-    ("axum", "connections rest messages_api mcp oidc server"),
+    ("axum", "connections rest messages_api mcp cluster oidc server"),
     ("clap", "cli cli.rs server/command_line.rs"),
     ("clap_complete", "cli/generated.rs"),
     ("clap_mangen", "cli/generated.rs"),
@@ -57,7 +57,7 @@ const WALLS: &[(&str, &str)] = &[
     ("opentelemetry_otlp", "telemetry/otlp.rs"),
     ("opentelemetry_sdk", "telemetry/otlp.rs"),
     ("pulldown_cmark", "document/diff/structure export"),
-    ("redis", "store/nodes/redis_channel.rs"),
+    ("redis", "cluster/node/redis_channel.rs placement/redis_url.rs"),
     ("regex", "llm tools/document/find_and_replace.rs tools/pipeline/elisions.rs"),
     // Deliveries go to addresses that owners name, sign-ins to the identity provider, and spans to
     // the collector.
@@ -104,7 +104,7 @@ const WALLS: &[(&str, &str)] = &[
     // `copydesk doctor`. The certificate of the server, and those of authorities, are files too.
     (
         "tokio::fs",
-        "commands/doctor/machine.rs commands/output.rs commands/remote/import.rs server/nodes.rs server/tls.rs store",
+        "commands/doctor/machine.rs commands/output.rs commands/remote/import.rs server/cluster.rs server/tls.rs store",
     ),
     // The lock of a data directory or database names its process; a failpoint ends it.
     (
@@ -115,7 +115,7 @@ const WALLS: &[(&str, &str)] = &[
     // that its caller left alone, the worker process of the grammar checker.
     (
         "tokio::spawn",
-        "server.rs server/nodes.rs server/tls.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs rest/middleware/idempotency.rs rooms/registry.rs socketio/connect.rs socketio/outbound.rs store/database/writer.rs",
+        "server.rs cluster/connections.rs server/tls.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs rest/middleware/idempotency.rs rooms/registry.rs socketio/connect.rs socketio/outbound.rs store/database/writer.rs",
     ),
 ];
 
@@ -150,6 +150,7 @@ const LARGE_STRUCTS: &[(&str, &str)] = &[
     ("Hunk", "stored and sent field by field"),
     ("RoomState", "a document with all that moves with its text"),
     ("AgentShared", "what all runs of the server share; to be divided"),
+    ("ClusterNode", "locks of one node, each of which is held by itself"),
     ("AgentQuestion", "the stored form of a question; to be divided"),
     ("ModelRequest", "one field for each parameter of a request to a model; to be divided"),
     ("AnswerWork", "one answer of the Messages API; to be divided"),

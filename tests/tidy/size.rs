@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{File, files, is_comment, is_rust, sources};
 
 /// Lines of production Rust: not blank, not comment, not tests.
-const MOST_RUST: usize = 95_500;
+const MOST_RUST: usize = 96_000;
 /// Lines of the editor's TypeScript, without tests and generated files.
 const MOST_EDITOR: usize = 19_500;
 /// Comment lines in 100 lines of production Rust.
