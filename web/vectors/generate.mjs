@@ -1,5 +1,5 @@
 // Writes fixtures/changesets/*.jsonl: what the real @codemirror/state and @codemirror/collab make of random changes.
-// `cargo test --test parity` replays them byte for byte against `crates/core/src/document`. One case per line, each a JSON array:
+// `cargo test --test parity` replays them byte for byte against `crates/document/src`. One case per line, each a JSON array:
 //
 //   of         [text, [[from, to, insert], …], json, result]           ChangeSet.of, apply; text and insert with any line ends
 //   pairs      [text, a, b, next, result, a over b, a before b, b over a, a then next, inverse of a, result of both]

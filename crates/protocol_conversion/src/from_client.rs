@@ -187,7 +187,7 @@ pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
         own: OwnSettings {
             policy,
             policies: policies.map(|all| all.into_iter().map(tool_policy).collect()),
-            approvals: approvals.map(Into::into),
+            approvals,
             timeout_ms: timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
             models: model_access.map(self::model_access).transpose()?,
             frozen: Vec::new(),

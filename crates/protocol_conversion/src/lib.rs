@@ -346,7 +346,7 @@ pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSet
     server::DocumentSettings {
         policy: *policy,
         policies: policies.iter().map(rules::told_policy).collect(),
-        approvals: (*approvals).into(),
+        approvals: *approvals,
         timeout_seconds: timeout_ms / 1_000,
         model_access: model_access(models),
         frozen: frozen.iter().map(|&(from, to)| Range { from, to }).collect(),

@@ -12,7 +12,7 @@ it('moves a passage with its words; the edges are outside, and one whose words a
     ],
     10,
   )
-  // As in `crates/engine/src/rooms/settings.rs`.
+  // As in `crates/rooms/src/settings.rs`.
   expect(follow([range(2, 5), range(7, 9)], changes)).toEqual([range(3, 6)])
 })
 

@@ -1,6 +1,6 @@
 /**
  * Frozen passages: ranges of the text no tool may touch. Pure; the server moves them by the same
- * rule (`crates/engine/src/rooms/settings.rs`).
+ * rule (`crates/rooms/src/settings.rs`).
  */
 import type { ChangeDesc } from '@codemirror/state'
 import type { Range } from '../wire/generated.ts'

@@ -2,8 +2,6 @@
 
 export type DecisionKind = "approve" | "reject" | "edit" | "respond";
 
-export type ApprovalSwitch = "on" | "off";
-
 export type PermissionMode = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy";
 
 export type FileStatus = "saved" | "missing" | "failed";
@@ -43,6 +41,8 @@ export type HunkStatus = "streaming" | "pending" | "conflict" | "obsolete" | "ac
 export type HunkKind = "correction" | "rewrite" | "moved";
 
 export type HunkChoice = "accept" | "reject";
+
+export type ApprovalSwitch = "on" | "off";
 
 export type DecisionPolicy = "any" | "not_requester" | "two" | "owner";
 

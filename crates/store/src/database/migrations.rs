@@ -95,8 +95,7 @@ mod tests {
         for (folder, files, migrator) in
             [("sqlite", SQLITE_FILES, &SQLITE), ("postgres", POSTGRES_FILES, &POSTGRES)]
         {
-            let path =
-                Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/migrations").join(folder);
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations").join(folder);
             let entries = path.read_dir().unwrap();
             let mut found: Vec<_> =
                 entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

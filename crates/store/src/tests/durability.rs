@@ -48,7 +48,7 @@ fn commit_in_a_child(database: &TestDatabase, acknowledgements: usize) -> [u64; 
         TestDatabase::Postgres(database) => database.url(),
     };
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "store::tests::durability::commits_until_it_is_killed"])
+        .args(["--exact", "tests::durability::commits_until_it_is_killed"])
         .args(["--ignored", "--nocapture"])
         .env(PLACE, place)
         .stdout(Stdio::piped())

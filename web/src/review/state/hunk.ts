@@ -1,6 +1,6 @@
 /**
  * Moves pending changes along with the text while people type. Pure; the server does exactly the
- * same (`crates/core/src/approvals/hunks/rebase.rs`).
+ * same (`crates/approvals/src/hunks/rebase.rs`).
  */
 import type { ChangeSet, Text } from '@codemirror/state'
 import type { Hunk, HunkStatus, Part } from '../../wire/generated.ts'
