@@ -37,7 +37,7 @@ const WORDS_LIMIT: usize = 256 * 1024;
 /// bytes.
 const DECIDED_LIMIT: u32 = 100;
 const DECIDED_SIZE: usize = 4 * 1024 * 1024;
-/// Time that the answer to whoever stops runs waits for their ends.
+/// Time that the answer to a client that stops runs waits for their ends.
 const END_PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum size in bytes of the text of a private document.
 const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
@@ -217,8 +217,8 @@ impl AgentService {
                 shared.end(job, RunEnd::cancelled()).await;
             }
         });
-        // Whoever stops runs hears of it after everybody else, but does not wait for a store that
-        // fails.
+        // A client that stops runs hears of it after everyone else, but does not wait for a store
+        // that fails.
         tokio::time::timeout(END_PATIENCE, ending).await.ok();
         Ok(())
     }

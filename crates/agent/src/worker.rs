@@ -64,7 +64,7 @@ impl AgentShared {
     }
 
     /// Ends a run: stores the end first, then tells everyone, exactly once. As long as the end
-    /// cannot be stored, nobody is told of it: a restart would resume the run, and it would end
+    /// cannot be stored, no one is notified of it: a restart would resume the run, and it would end
     /// again.
     pub(super) async fn end(&self, QueuedRun { run, .. }: QueuedRun, end: RunEnd) {
         let ask = &run.ask;

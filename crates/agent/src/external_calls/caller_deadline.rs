@@ -26,7 +26,7 @@ impl AgentService {
             let Some(request) = request else { return };
             let Err(error) = shared.move_deadline(&request, deadline_ms).await else { return };
             match error {
-                // It may have ended just now, and another server that has the room is not told.
+                // It may have ended just now, and another server that has the room is not notified.
                 RoomError::Decision(_)
                 | RoomError::NoRequest
                 | RoomError::Closed

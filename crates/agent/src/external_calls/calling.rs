@@ -101,7 +101,7 @@ impl AgentService {
         Ok(ongoing)
     }
 
-    /// Makes a call that changes nothing and waits for nobody, so nothing of it is stored.
+    /// Makes a call that changes nothing and waits for no one, so nothing of it is stored.
     async fn read_for(
         &self,
         calling: &CallRequest,

@@ -23,7 +23,7 @@ use crate::{AgentQuestion, AskError, AskResult, StopFilter};
 /// Pause before a call is looked at again that no server seems to have taken up, or that is to be
 /// stopped.
 const OFTEN: Duration = Duration::from_secs(2);
-/// Pause before a call is looked at again that asks people. What happens to it is told.
+/// Pause before a call is looked at again that asks people. What happens to it is announced.
 const RARELY: Duration = Duration::from_secs(15);
 /// Longest wait for a call that is to be stopped.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -140,7 +140,7 @@ impl AgentShared {
     ) -> AskResult<Option<ForwardedResult>> {
         let name = record::name_of(request);
         let (mut news, mut asked) = (self.call_news.subscribe(), Some(asked));
-        // Others are told at intervals: two servers that wait for each other would not stop.
+        // Others are notified at intervals: two servers that wait for each other would not stop.
         let (mut told, mut cancelled) = (None::<Instant>, None::<Instant>);
         loop {
             news.mark_unchanged();
@@ -162,7 +162,7 @@ impl AgentShared {
                 (told, cancelled) = (None, Some(Instant::now()));
             }
             if cancelled.is_some_and(|at| at.elapsed() >= PATIENCE) {
-                // Whoever has it later finds that the run is over.
+                // The server that has it later finds that the run is over.
                 return Ok(None);
             }
             let is_pressing = cancelled.is_some() || !is_waiting;

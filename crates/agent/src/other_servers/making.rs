@@ -31,7 +31,7 @@ use crate::{AgentQuestion, AgentService, AskError, AskKind, AskResult};
 const AGAIN: Duration = Duration::from_millis(100);
 
 impl AgentService {
-    /// Looks at a call that another server has told of, and makes it if the room that asks people
+    /// Looks at a call that another server has announced, and makes it if the room that asks people
     /// is here.
     pub fn hear_of_call(&self, session: SessionId, name: RunId) {
         self.shared.note_call();
@@ -96,7 +96,7 @@ impl AgentShared {
         self.tell_call(&session, &name).await;
     }
 
-    /// Stores the end of a forwarded call. Its session is told by the run that made it.
+    /// Stores the end of a forwarded call. Its session is notified by the run that made it.
     async fn keep_forwarded(&self, run: &Run, kind: RunEndKind) -> AskResult<()> {
         let at_ms = self.clock.now_ms();
         let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
@@ -129,7 +129,7 @@ impl AgentShared {
                 // It only reports, and stops the call.
                 () = self.attend_forwarded(run, forwarded, asking, cancel) => None,
             };
-            // A room that was closed while people were asked answers, though nobody has decided.
+            // A room that was closed while people were asked answers, though no one has decided.
             if made.is_some() && (home.is_open() || !self.is_waiting(forwarded).await) {
                 return made;
             }
@@ -201,7 +201,7 @@ impl AgentShared {
         }
     }
 
-    /// Returns `false` once the run that made a call is over: nobody waits for the result.
+    /// Returns `false` once the run that made a call is over: no caller waits for the result.
     async fn is_wanted(&self, run: &Run, forwarded: &ForwardedCall) -> bool {
         let asking = RunRecord::key(&run.ask.session, &forwarded.run);
         match self.store.run(&asking).await {
@@ -255,7 +255,7 @@ impl AgentShared {
                 requester: ask.principal.clone(),
                 prompt: ask.prompt.as_str().into(),
                 source: forwarded.source,
-                // Whoever had the call before may have made its request.
+                // The server that had the call before may have made its request.
                 after_restart: true,
                 again_of: forwarded.again_of.clone(),
             },

@@ -61,7 +61,7 @@ pub struct ReadVersion {
 pub struct ForwardedResult {
     /// Outcome, as the people of the conversation may see it.
     pub outcome: ToolOutcome,
-    /// Other document of which the model is told how it reads now.
+    /// Other document whose present text the model is sent.
     #[serde(default)]
     pub read: Option<ReadVersion>,
 }

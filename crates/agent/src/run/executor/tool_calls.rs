@@ -83,8 +83,8 @@ impl RunExecutor<'_> {
         returned.finished
     }
 
-    /// Updates the document that the model knows, after it was told; the selection moves with its
-    /// words.
+    /// Updates the document that the model knows, after it was notified; the selection moves with
+    /// its words.
     async fn update_known_document(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
         if let Some(before) = &self.known.snapshot {
             self.known.selection =
