@@ -1,4 +1,4 @@
-//! Text files of the workspace, which are documents once somebody has opened them.
+//! Text files of the workspace, which are documents once someone has opened them.
 
 use std::collections::HashMap;
 

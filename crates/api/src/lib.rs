@@ -105,7 +105,7 @@ pub struct ApplicationOptions {
     pub everyone: Option<Principal>,
     /// Policy for the addresses of webhooks.
     pub address_policy: AddressPolicy,
-    /// Rules for people who sign in with an identity provider; `None`: nobody can.
+    /// Rules for people who sign in with an identity provider; `None`: no one can.
     pub sign_in: Option<SignInPolicy>,
 }
 

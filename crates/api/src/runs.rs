@@ -100,7 +100,7 @@ impl Caller {
     }
 
     /// Stops the caller's run of this name: the one of `session`, or else those of their other
-    /// sessions. A run of somebody else is never found.
+    /// sessions. A run of another person is never found.
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) if the caller has no such run that is not over.
@@ -139,7 +139,7 @@ impl Caller {
     }
 }
 
-/// Record of the sessions that were told how their runs ended. Clones share one store.
+/// Record of the sessions that learned how their runs ended. Clones share one store.
 #[derive(Clone, Debug)]
 pub struct HeardRuns {
     store: Store,
@@ -152,7 +152,7 @@ impl HeardRuns {
         Self { store, clock }
     }
 
-    /// Stores that a session was told just now how one of its runs ended.
+    /// Stores that a session learned just now how one of its runs ended.
     #[boxed]
     pub async fn add(&self, session: SessionId, run: RunId) {
         let op = StoreOp::RunHeard { session, run, at_ms: self.clock.now_ms() };

@@ -48,7 +48,7 @@ pub struct PersonPreview {
     pub deletion: Option<PersonDeletionReport>,
 }
 
-/// Reason why somebody cannot be deleted.
+/// Reason why a person cannot be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeletionObstacle {
     /// The person asks.

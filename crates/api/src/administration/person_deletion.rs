@@ -1,8 +1,8 @@
 //! Deletion of a person's data: the work, in steps that can be repeated.
 //!
-//! Whoever begins a deletion stores it, and this task does the rest, also after a restart. Each
-//! step finds what is left to do and changes a few rows by each commit: nobody waits for it. Rooms
-//! have names in their memory, and could store them again. So the rooms forget them, the
+//! The request that begins a deletion stores it, and this task does the rest, also after a restart.
+//! Each step finds what is left to do and changes a few rows by each commit: no one waits for it.
+//! Rooms have names in their memory, and could store them again. So the rooms forget them, the
 //! stored ones are replaced, and both are repeated until nothing was left to replace.
 
 use std::collections::BTreeSet;
@@ -157,7 +157,7 @@ impl<'a> DeletionWork<'a> {
         Err(ApiError::new(ErrorCode::Busy, "the person's name is stored again and again"))
     }
 
-    /// Counts what there is, for the report. This takes long where there is much, so nobody waits
+    /// Counts what there is, for the report. This takes long where there is much, so no one waits
     /// for it before the person's access ends.
     async fn count(&mut self) -> ApiResult<()> {
         if self.state.is_counted {
@@ -207,7 +207,7 @@ impl<'a> DeletionWork<'a> {
         }
     }
 
-    /// Looks up the other names that the person had, which stand in what others were told.
+    /// Looks up the other names that the person had, which stand in what others were sent.
     async fn collect_names(&mut self) -> ApiResult<()> {
         let mut names: BTreeSet<String> = self.state.names.iter().cloned().collect();
         let known = names.clone();
@@ -250,9 +250,9 @@ impl<'a> DeletionWork<'a> {
                 Err(error) => Err(error),
             };
             match deleted {
-                // Somebody else has deleted it.
+                // Someone else has deleted it.
                 Ok(()) | Err(RoomError::NoDocument) => {}
-                // Another server has it open, until nobody has used it for a while.
+                // Another server has it open, until no one has used it for a while.
                 Err(error) => return Err(error.into()),
             }
         }
