@@ -191,7 +191,7 @@ impl Authenticator {
         let people = self.people_of(grantee).await?;
         let change = self.change_of(&people, now_ms).await?;
         self.commit_change(cause, change).await?;
-        // Somebody may have come in for the first time meanwhile, with the role as it was.
+        // A person may have come in for the first time meanwhile, with the role as it was.
         let mut late = self.people_of(grantee).await?;
         late.retain(|user| !people.contains(user));
         if late.is_empty() {
@@ -297,7 +297,7 @@ mod tests {
 
     const NOW: u64 = 1_000_000;
 
-    /// Rules that are meant for nobody here.
+    /// Rules that are meant for no one here.
     fn policy() -> SignInPolicy {
         let roles = LoginRoles::read(&["editor=group:writers".to_owned()]).unwrap();
         SignInPolicy { roles, lifetime_ms: 1_000, url: String::new() }

@@ -119,7 +119,7 @@ pub enum AuthError {
     /// The role is not one that a token can have.
     #[error("the role of a token is owner, editor, reviewer or viewer")]
     GuestToken,
-    /// Nobody can be meant by this address or name.
+    /// No one can be meant by this address or name.
     #[error("{0}")]
     NoGrantee(&'static str),
     /// The person or group has no role in the document.
@@ -138,7 +138,7 @@ pub enum AuthError {
     /// owner.
     #[error("this secret belongs to token {0} already: choose another")]
     Taken(TokenId),
-    /// The secret has characters that nobody could send.
+    /// The secret has characters that no client could send.
     #[error("a token is made of letters, digits and - . _ ~ + / =, and is not empty")]
     Unusable,
     /// The operating system gave no randomness.
@@ -189,7 +189,7 @@ pub struct Authenticator {
     store: Store,
     placement: Arc<dyn Placement>,
     guards: AccessGuards,
-    /// Counter that grows whenever somebody's token ends.
+    /// Counter that grows whenever a person's token ends.
     changes: Arc<watch::Sender<u64>>,
 }
 
@@ -307,7 +307,7 @@ impl Authenticator {
     /// Returns the holder of this secret.
     ///
     /// The token is looked up by hash: the time this takes tells at most something about the hash,
-    /// from which nobody can work towards the secret.
+    /// from which no one can work towards the secret.
     ///
     /// # Errors
     /// [`AuthError::Unknown`], [`AuthError::Expired`] or [`AuthError::Revoked`].

@@ -75,7 +75,7 @@ impl Authenticator {
             return Err(AuthError::NotAdmitted);
         };
         self.update_login(known.as_ref(), today.clone(), now_ms).await?;
-        // Another server may have stored the same person meanwhile, and came first. If nobody has a
+        // Another server may have stored the same person meanwhile, and came first. If no one has a
         // login, the person's data was deleted meanwhile, and they are a new person.
         let Some(login) = self.store.login_of(&today.issuer, &today.subject).await? else {
             return self.sign_in(identity, policy, now_ms).await;

@@ -123,7 +123,7 @@ impl KnownPerson {
 
 impl Authenticator {
     /// Returns the person who is or was `user`, with everything that they can come in with; `None`
-    /// if nobody of this name has ever had a token or a login.
+    /// if no one of this name has ever had a token or a login.
     ///
     /// # Errors
     /// [`AuthError::Store`] if the tokens or logins cannot be read.
