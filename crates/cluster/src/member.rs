@@ -108,7 +108,7 @@ impl ClusterMember<'_> {
                 if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
                     tracing::warn!(%error, "cannot check the tokens");
                 }
-                // Somebody may not decide any more who is not connected here.
+                // A person who is not connected here may have lost the right to decide.
                 self.rooms.recount().await;
             }
             PeerMessage::Settings => self.reload_settings().await,
@@ -166,7 +166,7 @@ impl ClusterMember<'_> {
         }
     }
 
-    /// Looks up whatever another server may have told in vain.
+    /// Looks up whatever another server may have announced in vain.
     async fn make_up(&self) {
         self.changes.note_missed();
         if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {

@@ -42,7 +42,7 @@ const BEAT: Duration = Duration::from_secs(1);
 /// Number of messages that may wait for a receiver before it loses some.
 const MESSAGES: usize = 1_024;
 /// Time for which another node is taken to have what it had: then the database is asked again,
-/// since what is given back is told to nobody.
+/// since what is given back is announced to no one.
 const ELSEWHERE_AGE: Duration = Duration::from_secs(10);
 /// Pause before the connection for messages is opened again.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
@@ -287,8 +287,8 @@ impl ClusterNode {
     /// Gives the lease of a document back. If that fails, this node keeps it, which is no harm.
     pub async fn release(&self, document: &DocumentId) {
         let name = document_lease(document);
-        // Whoever takes it again begins another term: this one is given back once, also if nobody
-        // knows whether and when that arrives.
+        // The node that takes it again begins another term: this one is given back once, also if no
+        // node knows whether and when that arrives.
         let Some(term) = self.terms.lock().remove(&name) else { return };
         if let Err(error) = self.tables.release(&name, term).await {
             tracing::warn!(%error, %document, "cannot give back a document; it stays here");
@@ -365,7 +365,7 @@ impl ClusterNode {
                     }
                 }
                 Err(error) => {
-                    // Nobody is judged by what could not be seen.
+                    // No node is judged by what could not be seen.
                     self.sightings.lock().forget_all();
                     is_blind = true;
                     tracing::warn!(%error, "cannot look at the other nodes");
@@ -439,7 +439,7 @@ impl ClusterNode {
         loop {
             match self.tables.listen().await {
                 Ok(carried) => {
-                    // A database that was restarted in between has lost what was told last.
+                    // A database that was restarted in between has lost what was announced last.
                     if std::mem::replace(&mut is_again, true) {
                         self.note_missed();
                     }
@@ -479,7 +479,7 @@ impl ClusterNode {
                 self.note_departure();
                 drop(self.news.send((from, PeerMessage::Workspace)));
             }
-            // Without receivers nobody has to know.
+            // Without receivers no one has to know.
             news => drop(self.news.send((from, news))),
         }
     }

@@ -11,7 +11,7 @@ use copydesk_placement::{CountedApi, PeerMessage};
 const DOCUMENTS: usize = 50;
 /// Number of people in one message, for the same reason.
 const PEOPLE: usize = 50;
-/// Interval at which other servers are told how many requests people made here.
+/// Interval at which other servers are sent how many requests people made here.
 const TELL_REQUESTS: Duration = Duration::from_secs(1);
 
 impl ClusterMember<'_> {

@@ -1,4 +1,4 @@
-//! Messages between nodes, as each of them keeps account of what it has told and heard.
+//! Messages between nodes, as each of them keeps account of what it has sent and heard.
 //!
 //! A message is stored in the database, where the other nodes look regularly, and carried to them
 //! at once by what may lose it. So it usually arrives twice, and counts once.
@@ -77,7 +77,7 @@ pub(super) struct ArrivedMessages {
 }
 
 impl ArrivedMessages {
-    /// Returns the record of a node that starts, and needs nothing that was told before.
+    /// Returns the record of a node that starts, and needs nothing that was sent before.
     pub(super) fn after(read: Vec<(i64, i64)>) -> Self {
         Self { read: read.into_iter().collect(), carried: HashSet::new() }
     }
