@@ -57,7 +57,7 @@ impl Drop for GivenUp {
 }
 
 /// Runs `work` on a thread of the pool, after the earlier jobs of the same `person`. `person` is a
-/// user, or a document where nobody asked.
+/// user, or a document where no one asked.
 ///
 /// # Errors
 /// [`JobLost`] if the work panicked.
@@ -163,7 +163,7 @@ impl CpuPool {
         if let Some(person_lock) = person_locks.get(person) {
             return Arc::clone(person_lock);
         }
-        // Locks that nobody holds or waits for any more are removed.
+        // Locks that no job holds or waits for any more are removed.
         person_locks.retain(|_, person_lock| Arc::strong_count(person_lock) > 1);
         Arc::clone(person_locks.entry(person.to_owned()).or_default())
     }
@@ -212,7 +212,7 @@ mod tests {
                 }))
             })
             .collect();
-        // While four jobs of one person are under way, one of somebody else is done.
+        // While four jobs of one person are under way, one of another person is done.
         assert_eq!(run("ana", || 7).await, Ok(7));
         for _ in 0..4 {
             release.send(()).unwrap();
