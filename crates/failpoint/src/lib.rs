@@ -12,7 +12,7 @@ mod armed {
 
     /// Names of all failpoints, in the order in which a change passes them.
     pub const PLACES: [&str; 42] = [
-        // The data is open; no run is resumed and nobody is let in yet.
+        // The data is open; no run is resumed and no one is let in yet.
         "app.opened",
         // One of the runs that were left behind is resumed, the others not yet.
         "agent.resuming",
@@ -24,8 +24,8 @@ mod armed {
         "agent.answering",
         // The calls are stored, and none of them is made.
         "agent.answered",
-        // A call that another server is to make is stored, and nobody is told; then its result is
-        // stored, and the run does not know.
+        // A call that another server is to make is stored, and no one is notified; then its result
+        // is stored, and the run does not know.
         "agent.forwarded",
         "agent.returned",
         // The change of a call is computed and not proposed.
@@ -47,9 +47,9 @@ mod armed {
         "store.committed",
         // The log has the updates that were pending; the writer does not know.
         "pending.logged",
-        // The room knows, and has told and answered nobody.
+        // The room knows, and has notified and answered no one.
         "room.kept",
-        // Everybody is told and answered.
+        // Everyone is notified and answered.
         "room.told",
         // An approved call that acts outside of documents is begun, and then done; its result is
         // not stored.
@@ -72,9 +72,9 @@ mod armed {
         "workspace.put_back",
         // A run has learnt the decision, and has nothing of it in its transcript.
         "tools.settled",
-        // The results of the run's calls are stored; nobody has heard of the last of them.
+        // The results of the run's calls are stored; no one has heard of the last of them.
         "agent.reported",
-        // The end of a run is stored and not told.
+        // The end of a run is stored and not announced.
         "agent.ended",
         // A database is about to be filled by a copy: its tables are made and it has no mark; then
         // it has, and that is stored. Or what it had is set aside, and that is not stored.
