@@ -56,7 +56,7 @@ struct DocumentHappening {
     text: bool,
     /// `true` if the list of documents changed: the document was created, deleted or renamed.
     list: bool,
-    /// `false` if another server of several has told of it.
+    /// `false` if another server of several has announced it.
     is_here: bool,
 }
 
@@ -81,7 +81,7 @@ impl DocumentChanges {
     }
 
     fn send(&self, happening: Happening) {
-        // It is no error if nobody listens.
+        // It is no error if no one listens.
         self.happenings.send(happening).ok();
     }
 
@@ -143,7 +143,7 @@ impl DocumentChanges {
 pub struct ChangesForOthers {
     happenings: Receiver<Happening>,
     elsewhere: OthersWatched,
-    /// Time before which nothing more is told, so that many changes are told as one.
+    /// Time before which nothing more is announced, so that many changes are announced as one.
     not_before: Instant,
     /// Documents that changed a short while ago.
     recent: HashMap<DocumentId, Instant>,
@@ -173,7 +173,7 @@ impl ChangesForOthers {
         Some(changed.into_iter().collect())
     }
 
-    /// Notes an event; returns the document if it is to be told.
+    /// Notes an event; returns the document if it is to be announced.
     fn note(&mut self, happening: Happening) -> Option<DocumentId> {
         match happening {
             Happening::In(DocumentHappening {
@@ -388,7 +388,7 @@ mod tests {
         }
         assert_eq!(for_others.next().await, Some(vec!["doc_1".into()]));
         assert_eq!(began.elapsed(), TELL_PAUSE);
-        // What others have told is not told back, nor are names.
+        // What others have announced is not sent back, nor are names.
         changes.note_texts_elsewhere(vec!["doc_1".into()]);
         renamed(&changes, "doc_1");
         drop(changes);

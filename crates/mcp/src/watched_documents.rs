@@ -2,7 +2,7 @@
 //! server tells the others what its programs listen to, and hears of changes in these documents
 //! only.
 //!
-//! What another server listens to holds for a while, and is told again before that is over: so
+//! What another server listens to holds for a while, and is announced again before that is over: so
 //! nothing has to be taken back, and a server that takes a document over knows it already.
 
 use std::collections::{BTreeSet, HashMap};
@@ -19,7 +19,7 @@ use copydesk_ids::DocumentId;
 const AGAIN: Duration = Duration::from_secs(20);
 /// Time for which that holds on the other servers.
 const HOLDS: Duration = Duration::from_mins(1);
-/// Time in which every server has told what its programs listen to, since this one started or
+/// Time in which every server has announced what its programs listen to, since this one started or
 /// may have missed it.
 const ALL_TOLD: Duration = Duration::from_secs(25);
 
@@ -37,7 +37,7 @@ struct HereInner {
 struct WatchedCounts {
     /// Number of listeners of each document.
     listeners: HashMap<DocumentId, usize>,
-    /// Documents that the other servers were not told of yet.
+    /// Documents that the other servers have not learned of yet.
     new: Vec<DocumentId>,
 }
 
@@ -80,7 +80,7 @@ impl Drop for WatchedDocument {
     }
 }
 
-/// Receiver of the documents that the other servers are to be told of.
+/// Receiver of the documents that the other servers are to learn of.
 #[derive(Debug)]
 pub struct WatchedNews {
     here: WatchedHere,
@@ -150,7 +150,7 @@ impl OthersWatched {
         self.0.lock().all_until = Instant::now() + ALL_TOLD;
     }
 
-    /// Returns `true` if somebody may listen to a document.
+    /// Returns `true` if someone may listen to a document.
     pub(crate) fn has(&self, document: &DocumentId) -> bool {
         let (inner, now) = (self.0.lock(), Instant::now());
         inner.all_until > now || inner.until.get(document).is_some_and(|until| *until > now)
