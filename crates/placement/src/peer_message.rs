@@ -29,7 +29,7 @@ pub enum PeerMessage {
     Released,
     /// The node has taken the workspace.
     Workspace,
-    /// People have made so many requests to an API of the node since it told of them last.
+    /// People have made so many requests to an API of the node since it announced them last.
     Requests(CountedApi, Vec<(UserId, u32)>),
     /// There may be something new in the outbox of the webhooks.
     Outbox,
