@@ -1,6 +1,6 @@
 //! Task of a room: takes commands, stores what they change, and only then tells and answers.
 //!
-//! Commands that wait together are applied together and stored by one commit. Nobody is told of
+//! Commands that wait together are applied together and stored by one commit. No one is notified of
 //! anything before it is durable. If a batch cannot be stored, every command of the batch gets the
 //! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
@@ -35,7 +35,7 @@ use crate::state::{deadlines, requests, text};
 const QUEUE_LENGTH: usize = 1_024;
 /// Largest number of commands that are applied and stored together.
 const BATCH_LENGTH: usize = 256;
-/// Time after which a room that nobody uses is closed.
+/// Time after which a room that no one uses is closed.
 const IDLE: Duration = Duration::from_mins(1);
 /// Time after which a room that could not be loaded again tries once more; it also tries at each
 /// command.
@@ -48,16 +48,16 @@ pub(super) struct RoomActor {
     pub(super) shared: Arc<RoomDeps>,
     commands: mpsc::Receiver<Box<RoomCommand>>,
     pub(super) state: RoomState,
-    /// Version up to which people were told everything.
+    /// Version up to which people were sent everything.
     pub(super) announced_version: Version,
     /// Error that made the state unreliable: it ran ahead of the store and could not be loaded
     /// again.
     pub(super) broken: Option<Arc<StoreError>>,
-    /// Connections that are told of events; changes only in the order in which effects are carried
-    /// out.
+    /// Connections that are notified of events; changes only in the order in which effects are
+    /// carried out.
     pub(super) audience: Vec<MemberId>,
     pub(super) waiters: HashMap<RequestId, Vec<ReplySender<ResolvedRequest>>>,
-    /// Connections outside of the document that are told of a request too.
+    /// Connections outside of the document that are notified of a request too.
     pub(super) witnesses: HashMap<RequestId, Vec<MemberId>>,
     /// Status that is visible from outside.
     pub(super) room_status: watch::Sender<RoomStatus>,
@@ -70,7 +70,7 @@ enum WakeReason {
     Command(Box<RoomCommand>),
     /// Deadline at which a request may have expired.
     Deadline,
-    /// Close of the room, because nobody uses it, another server gets it or this one stops.
+    /// Close of the room, because no one uses it, another server gets it or this one stops.
     Close,
 }
 
@@ -134,7 +134,7 @@ impl RoomActor {
         Ok((actor, handle))
     }
 
-    /// Serves until nobody uses the room, another server gets it or this one stops.
+    /// Serves until no one uses the room, another server gets it or this one stops.
     ///
     /// Boxed: a task would hold the room twice, as its argument and as what it works on.
     pub(super) async fn run(mut self: Box<Self>) {
@@ -218,7 +218,7 @@ impl RoomActor {
     }
 
     /// Refuses a command while the store fails. People can still leave, and events of runs are
-    /// still told.
+    /// still announced.
     fn refuse(&mut self, command: RoomCommand, error: Arc<StoreError>) {
         match command {
             RoomCommand::Leave(member) => {
@@ -330,10 +330,10 @@ impl RoomActor {
             // Saved while the room is still the only owner of the document.
             self.save().await;
         }
-        // Until the document is given back, nobody loads the room again.
+        // Until the document is given back, no task loads the room again.
         let loading_lock = self.shared.loading_lock(self.state.id());
         let gives_back = !stops && self.shared.placement().is_shared();
-        // Whoever has the lock may be waiting for an answer of this room.
+        // The task that has the lock may be waiting for an answer of this room.
         let Ok(_passed) = gives_back.then(|| loading_lock.try_lock()).transpose() else {
             return false;
         };

@@ -30,7 +30,7 @@ pub struct NewDocumentFromRequest {
     pub request: RequestId,
     /// Person for whom the AI wrote.
     pub requester: Person,
-    /// Person who approved; `None` if nobody was asked.
+    /// Person who approved; `None` if no one was asked.
     pub approver: Option<Person>,
     /// Rule that decided in that person's place.
     pub rule: Option<RuleId>,

@@ -153,7 +153,7 @@ impl RoomRegistry {
         open.insert(document.clone(), room.clone());
         self.0.tasks.spawn(Box::new(actor).run());
         if let Some(watcher) = self.0.watcher.get() {
-            // Nobody watches any more once the server stops.
+            // No one watches any more once the server stops.
             watcher.send(room.downgrade()).ok();
         }
         Ok(room)
@@ -226,7 +226,7 @@ impl RoomRegistry {
         }
         let record = workspace_inbox::fresh(self.0.clock.now_ms());
         match self.0.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await {
-            // Somebody else needed it at the same moment.
+            // Another caller needed it at the same moment.
             Ok(()) | Err(StoreError::Exists { .. }) => {
                 self.open_to_read(&workspace_inbox::id()).await
             }
@@ -250,7 +250,8 @@ impl RoomRegistry {
         self.0.claim(document).await
     }
 
-    /// Returns the open requests of a document at its newest stored version, whoever has its room.
+    /// Returns the open requests of a document at its newest stored version, whichever server has
+    /// its room.
     ///
     /// # Errors
     /// [`RoomError::Store`] if they cannot be read.
@@ -429,7 +430,7 @@ impl RoomRegistry {
 
     /// Takes over the settings that an owner set before the server was restarted.
     ///
-    /// A permission mode that this server no longer offers is set aside, so that everybody is told
+    /// A permission mode that this server no longer offers is set aside, so that everyone is sent
     /// the mode in force. It is returned then, and stays stored until settings are changed. With
     /// `must_ask`, the server was started with the option that people are asked, which no earlier
     /// choice switches off.
@@ -460,7 +461,7 @@ impl RoomRegistry {
     }
 
     /// Changes and stores the server's settings for requests made from now on. Everyone in a
-    /// document is told the settings in force there.
+    /// document is sent the settings in force there.
     ///
     /// # Errors
     /// [`RoomError::Store`] if the settings cannot be stored; those in force stay then.
@@ -485,7 +486,7 @@ impl RoomRegistry {
         self.announce(&ServerEvent::Settings(self.0.settings()));
         let rooms: Vec<_> = self.0.open().values().cloned().collect();
         for room in rooms {
-            // A room that is closing has nobody to tell.
+            // A room that is closing has no one to notify.
             room.notify_settings().await.ok();
         }
     }
@@ -511,7 +512,7 @@ impl RoomRegistry {
         let open: Vec<_> = self.0.open().values().cloned().collect();
         for room in open {
             match room.forget_person(Arc::clone(person)).await {
-                // Whoever closed it meanwhile has stored what it had.
+                // The task that closed it meanwhile has stored what it had.
                 Err(RoomError::Closed) if !self.0.stopping.is_cancelled() => {}
                 forgotten => forgotten?,
             }

@@ -34,7 +34,7 @@ pub(super) struct RoomDeps {
     pub(super) open: Mutex<HashMap<DocumentId, RoomHandle>>,
     /// Receiver of a handle of each room that opens.
     pub(super) watcher: OnceLock<mpsc::UnboundedSender<WeakRoomHandle>>,
-    /// Locks by document: two people who open a document at once get one room, and nobody waits for
+    /// Locks by document: two people who open a document at once get one room, and no one waits for
     /// another document.
     pub(super) loading_locks: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
     pub(super) request_index: Mutex<RequestIndex>,
@@ -99,7 +99,7 @@ impl RoomDeps {
         *self.settings.write() = settings;
     }
 
-    /// Locks the open rooms: while this is locked, nobody gets a new handle to one.
+    /// Locks the open rooms: while this is locked, no caller gets a new handle to one.
     pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
         self.open.lock()
     }
@@ -136,7 +136,7 @@ impl RoomDeps {
 
     pub(super) fn loading_lock(&self, document: &DocumentId) -> Arc<LoadingLock> {
         let mut loading_locks = self.loading_locks.lock();
-        // Locks that nobody holds any more are removed.
+        // Locks that no task holds any more are removed.
         loading_locks.retain(|_, loading_lock| Arc::strong_count(loading_lock) > 1);
         Arc::clone(loading_locks.entry(document.clone()).or_default())
     }

@@ -111,7 +111,7 @@ impl RoomError {
     /// Maps the error of a batch that was not stored to the error of its commands.
     pub(super) fn not_kept(error: Arc<StoreError>) -> Self {
         match *error {
-            // Somebody else wrote to the document; once the client has that update, it can try
+            // Someone else wrote to the document; once the client has that update, it can try
             // again.
             StoreError::Conflict { .. } => Self::Resync,
             _ => Self::Store(error),

@@ -85,7 +85,7 @@ async fn catch_up(
     Ok(SnapshotWithUpdates { now: room.reading(&shared.now()), missed, causes: Vec::new() })
 }
 
-/// Loads the room, without the rules whose sessions nobody can continue.
+/// Loads the room, without the rules whose sessions no one can continue.
 async fn load(shared: &RoomDeps, id: &DocumentId) -> RoomResult<RoomState> {
     let mut room = loading::load(&shared.store, id).await?;
     let for_sessions = room.rules.values().filter(|rule| rules::is_for_session(rule));

@@ -46,7 +46,7 @@ impl RoomRegistry {
     #[boxed]
     pub async fn recover(&self, document: &DocumentId, by: &Principal) -> RoomResult<()> {
         let record = {
-            // Nobody opens or purges it meanwhile.
+            // No one opens or purges it meanwhile.
             let loading_lock = self.0.loading_lock(document);
             let _passed = loading_lock.lock().await;
             // Nor does another server of several have it.
@@ -89,11 +89,11 @@ impl RoomRegistry {
                 claimed => claimed?,
             }
             let record = match self.deleted(&document).await {
-                // Somebody recovered it since it was listed.
+                // Someone recovered it since it was listed.
                 Err(RoomError::NoDocument) if only.is_none() => continue,
                 found => DocumentRecord { purged: true, ..found? },
             };
-            // Nobody reaches it any more.
+            // No one reaches it any more.
             let roles = AdministrationOp::RemoveDocumentRoles(document.clone());
             let batch = noted("document.purge", record, by, self.now_ms());
             self.store().commit(batch.with(StoreOp::Administer(roles))).await?;

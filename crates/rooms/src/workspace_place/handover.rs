@@ -122,7 +122,7 @@ impl RoomRegistry {
         }
         let documents = open.iter().map(RoomHandle::document).chain([&inbox]);
         for document in documents {
-            // While somebody has this lock, the document is about to be given back or claimed.
+            // While a task has this lock, the document is about to be given back or claimed.
             let loading_lock = shared.loading_lock(document);
             let _passed = loading_lock.lock().await;
             if shared.room(document).is_none() {

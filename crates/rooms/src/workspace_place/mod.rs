@@ -38,7 +38,7 @@ pub(super) struct WorkspaceKnowledge {
     is_here: watch::Sender<bool>,
     /// `true` once it is known that one of several servers has, or had, a workspace.
     is_shared: AtomicBool,
-    /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
+    /// Requirements of the inbox before a file is changed; `None`: no caller has needed it yet.
     pub(super) inbox_policies: RwLock<Option<Arc<InboxPolicies>>>,
     /// Tools of the server, by which rules and policies know those that change files.
     pub(super) tools: ToolCatalog,
