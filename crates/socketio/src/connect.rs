@@ -38,7 +38,7 @@ const PROTOCOL: u32 = 1;
 
 /// Registers the namespace `/`.
 pub(crate) fn register(io: &SocketIo, app: Arc<SocketState>) {
-    // Everything but the greeting happens in the middleware: it runs before the client is told that
+    // Everything but the greeting happens in the middleware: it runs before the client learns that
     // it is connected, so that the client's first event finds its handler.
     io.ns(
         "/",
@@ -134,7 +134,8 @@ async fn admit<E: std::fmt::Display>(
     Ok(())
 }
 
-/// Returns the other servers as a new client needs them, and the requests that it is to be told of.
+/// Returns the other servers as a new client needs them, and the requests that it is to be notified
+/// of.
 fn follow_others(
     hook: &OtherServersOfClient,
     handshake: Handshake,

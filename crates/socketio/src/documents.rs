@@ -123,7 +123,7 @@ pub async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: Ac
     room.send(RoomCommand::Push(push, reply)).await;
 }
 
-/// Reads a push; a long one on the CPU pool, where it delays nobody.
+/// Reads a push; a long one on the CPU pool, where it delays no one.
 async fn read_push(person: &UserId, payload: &RawValue) -> SocketResult<PushUpdates> {
     if payload.get().len() <= SHORT_PUSH {
         return read(payload);
@@ -171,7 +171,7 @@ pub(crate) fn forget(connection: &mut SocketConnection, payload: &RawValue) {
 /// None; a document that is not open here has no carets.
 pub async fn caret(connection: &mut SocketConnection, payload: MoveCaret) -> SocketResult<()> {
     let document = DocumentId::from(payload.document_id);
-    // Only if the connection has opened the document: carets concern nobody else, and nobody waits
+    // Only if the connection has opened the document: carets concern no one else, and no one waits
     // for this answer.
     if let Some(room) = connection.rooms.get(&document) {
         let Caret { version, anchor, head } = payload.caret;

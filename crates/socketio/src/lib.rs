@@ -185,7 +185,7 @@ async fn work(
     connection.use_session().await;
 }
 
-/// Waits for the next request that the client is to be told of; for ever if there are none.
+/// Waits for the next request that the client is to be notified of; for ever if there are none.
 async fn next_to_follow(to_follow: Option<&mut RequestsToFollow>) -> Box<FollowedRequest> {
     if let Some(to_follow) = to_follow
         && let Some(followed) = to_follow.recv().await
@@ -198,7 +198,7 @@ async fn next_to_follow(to_follow: Option<&mut RequestsToFollow>) -> Box<Followe
 impl SocketConnection {
     async fn take(&mut self, IncomingEvent { event, ack }: IncomingEvent) {
         match event {
-            // Nobody would receive the answer.
+            // No one would receive the answer.
             Ok((name, _)) if self.client.is_ended() && event_queue::is_sheddable(&name) => {}
             Ok((name, _)) if self.client.is_busy() && event_queue::is_sheddable(&name) => {
                 ack.refuse(&SocketError::unread());
@@ -291,8 +291,8 @@ impl SocketConnection {
         self.hear_what_ended().await;
     }
 
-    /// Joins the workspace inbox, if the person may decide requests there: the connection is told
-    /// of open requests, and of new ones from now on.
+    /// Joins the workspace inbox, if the person may decide requests there: the connection is
+    /// notified of open requests, and of new ones from now on.
     async fn join_workspace_inbox(&mut self) {
         if self.caller.require(Action::Decide).is_err() {
             return;

@@ -30,7 +30,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Event for a client that another server sent here: that server is to make the client follow a
 /// request.
 pub const TO_FOLLOW: &str = "approval:to_follow";
-/// Event of a client that another server sent here: the client is told of a request from now on.
+/// Event of a client that another server sent here: the client is notified of a request from now
+/// on.
 pub const FOLLOW: &str = "approval:follow";
 
 /// Function that returns the other servers as a new client needs them.
@@ -44,7 +45,7 @@ pub struct NewClient {
     pub session: SessionId,
     /// Link to the client.
     pub link: ClientLink,
-    /// Takes the requests of other documents that the client is to be told of.
+    /// Takes the requests of other documents that the client is to be notified of.
     pub follow: UnboundedSender<Box<FollowedRequest>>,
     /// Servers to which the client is connected.
     pub connected: ConnectedServers,
@@ -110,12 +111,13 @@ impl ConnectedServers {
     }
 }
 
-/// Requests of other documents that a client is to be told of. Boxed: nearly always there are none,
-/// and the channel has places for many.
+/// Requests of other documents that a client is to be notified of. Boxed: nearly always there are
+/// none, and the channel has places for many.
 pub(crate) type RequestsToFollow = UnboundedReceiver<Box<FollowedRequest>>;
 
-/// Request that a client is told of though it is in another document: a run there has asked for it.
-/// The server of the request tells the client; so the rights of the person are checked there.
+/// Request that a client is notified of though it is in another document: a run there has asked for
+/// it. The server of the request notifies the client; so the rights of the person are checked
+/// there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FollowedRequest {
     /// Document that the request would change.

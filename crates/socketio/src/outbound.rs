@@ -23,7 +23,7 @@ use super::other_servers::{ConnectedServers, FollowedRequest, TO_FOLLOW};
 /// Behind so many, the tasks of the others are faster.
 const DIRECT_RECEIVERS: usize = 256;
 
-/// Largest number of receivers of an announcement to whom the task that has it writes. Nobody waits
+/// Largest number of receivers of an announcement to whom the task that has it writes. No one waits
 /// for an announcement, and written so it takes less time in all. A queue through which many went
 /// would also keep a second block of 5 KB.
 const DIRECTLY_ANNOUNCED: usize = 1_024;
@@ -48,7 +48,7 @@ pub(crate) struct ConnectedSocket {
     pub(crate) is_of_other_server: bool,
     /// Other servers to which the client is connected.
     pub(crate) connected: ConnectedServers,
-    /// Takes the requests of other documents that the client is to be told of.
+    /// Takes the requests of other documents that the client is to be notified of.
     pub(crate) follows: Option<UnboundedSender<Box<FollowedRequest>>>,
     /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
     heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
@@ -156,7 +156,7 @@ impl SocketRegistry {
         }
     }
 
-    /// Returns the sockets of a session that are told nothing by the server `node`.
+    /// Returns the sockets of a session that are sent nothing by the server `node`.
     pub fn untold(&self, session: &SessionId, node: i64) -> Vec<MemberId> {
         let is_untold = |socket: &ConnectedSocket| {
             socket.session == *session && !socket.is_of_other_server && !socket.connected.has(node)
@@ -179,9 +179,9 @@ impl SocketRegistry {
         self.note(said, own());
     }
 
-    /// Stores that the session was told of the end of a run, after its last event. An event that
-    /// was handed to a connected socket counts as heard; after a crash before this is stored, the
-    /// events are sent again.
+    /// Stores that the session was notified of the end of a run, after its last event. An event
+    /// that was handed to a connected socket counts as heard; after a crash before this is stored,
+    /// the events are sent again.
     fn note<'a>(
         &self,
         said: &RunEvent,

@@ -20,7 +20,7 @@ use super::socket_error::{SocketError, SocketResult};
 /// Number of hunks up to which an answer is serialized on the worker's own task, some 2 µs each.
 const SHORT_ANSWER: usize = 200;
 
-/// Answers `tool_approval_response`: decides a request. A client that takes changed hunks is told
+/// Answers `tool_approval_response`: decides a request. A client that takes changed hunks is sent
 /// the states of those that it named, others those of all.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ impl SocketConnection {
 
     /// Makes the server that has the document of a request tell the client of it.
     pub(crate) async fn follow_request(&mut self, followed: FollowedRequest) {
-        // The database says where the document is, and not who told of the request.
+        // The database says where the document is, and not the server that announced the request.
         let placement = Arc::clone(self.app.api.placement());
         match placement.other_server_of(&followed.document_id).await {
             Ok(Some(server)) => {
