@@ -57,12 +57,12 @@ pub(super) struct CommitCounters {
     failed: AtomicU64,
     transactions: AtomicU64,
     split_groups: AtomicU64,
-    /// `true` while a transaction of which nobody knows may still be committed.
+    /// `true` while a transaction of which no one knows may still be committed.
     is_unsettled: AtomicBool,
 }
 
 impl CommitCounters {
-    /// Records that a transaction of which nobody knows may still be committed, or cannot.
+    /// Records that a transaction of which no one knows may still be committed, or cannot.
     pub(super) fn note_unsettled(&self, is_unsettled: bool) {
         self.is_unsettled.store(is_unsettled, Ordering::Release);
     }

@@ -38,7 +38,7 @@ pub struct StoredMessage {
     pub node: i64,
     /// Number of the message among those of its node.
     pub number: i64,
-    /// The message, as it was told.
+    /// The message, as it was sent.
     pub message: String,
 }
 
@@ -106,7 +106,7 @@ pub trait MessageTable: Debug + Send + Sync {
     ) -> BoxFuture<'a, StoreResult<()>>;
 
     /// Returns the stored messages of other nodes that come after these numbers, in the order in
-    /// which each node told them.
+    /// which each node sent them.
     fn messages_after<'a>(
         &'a self,
         read: &'a [(i64, i64)],
