@@ -2,7 +2,7 @@
 //! open them, and their words are shown only to people who may read them.
 //!
 //! A call that names another document works in the room of that document, so its people see and
-//! decide the request. The people of the asking document are told the title and the status of the
+//! decide the request. The people of the asking document are sent the title and the status of the
 //! call, never its words: they may not be allowed to read them.
 
 use serde_json::{Value, json};
@@ -97,8 +97,8 @@ pub(crate) async fn enter(
     Ok(Some(ToolContext { room, conversation_room, view, ..context.clone() }))
 }
 
-/// Returns the documents whose titles the model may be told here (ids and titles, last changed
-/// first), and the number of documents that are left out because somebody who reads the
+/// Returns the documents whose titles the model may learn here (ids and titles, last changed
+/// first), and the number of documents that are left out because a person who reads the
 /// conversation may not know of them.
 pub(crate) async fn listed(
     context: &ToolContext,
@@ -153,7 +153,7 @@ pub async fn notify_asking_document(context: &ToolContext, call: &ToolCall) {
 const TOLD: [&str; 3] = ["permissionDecision", "request_id", "status"];
 
 /// Reduces the outcome of a call about another document to what the people of the asking document
-/// may be told.
+/// may learn.
 pub(crate) fn redact(context: &ToolContext, mut finished: FinishedCall) -> FinishedCall {
     if context.conversation_room.is_none() {
         return finished;

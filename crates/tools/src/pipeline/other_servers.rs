@@ -1,4 +1,4 @@
-//! Calls about which people are to be asked in a room of another server. Nobody was asked here: the
+//! Calls about which people are to be asked in a room of another server. No one was asked here: the
 //! room refused what would have changed something. The call is made where the room is, and its
 //! result is reported here.
 
