@@ -386,7 +386,7 @@ mod tests {
         let seen = workspace.read_if_exists("a.txt").unwrap().unwrap().stamp;
         workspace.write("a.txt", "new", &seen).unwrap();
         assert!(!home.path().join(LEFT).exists());
-        // A name that somebody else gave it is left, and the file with it.
+        // A name that someone else gave it is left, and the file with it.
         fs::hard_link(home.path().join("a.txt"), home.path().join("b.txt")).unwrap();
         assert!(workspace.read_if_exists("a.txt").is_err());
     }
