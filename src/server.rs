@@ -65,7 +65,7 @@ const SWEEP: Duration = Duration::from_secs(1);
 const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
 
-/// Runs the server until it is told to stop.
+/// Runs the server until it is asked to stop.
 async fn serve(config: ServerConfig) -> Result<()> {
     let stop = CancellationToken::new();
     let traces = telemetry::exporter(config.otlp_endpoint.as_deref(), stop.clone())?;
@@ -325,7 +325,7 @@ impl Server {
             if let Some(files) = &self.files {
                 files.close().await;
             }
-            // Nobody else writes a file before this server has written the last one.
+            // No other server writes a file before this server has written the last one.
             self.rooms.release_all().await;
         };
         if tokio::time::timeout(CLOSING_LIMIT, closing).await.is_err() {
@@ -337,7 +337,7 @@ impl Server {
         drop(tokio::time::timeout(LAST_WORDS, io.close()).await);
         self.connections.end_all();
         self.store.close().await;
-        // Last: everyone who waited for a decision has been told by now that the server stops.
+        // Last: everyone who waited for a decision has learned by now that the server stops.
         self.no_sessions.cancel();
     }
 }
@@ -351,7 +351,7 @@ async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock
         tokio::select! {
             _ = changes.changed() => rooms.recount().await,
             _ = ticks.tick() => {
-                // An expired token is refused all the same; only its holder is not told yet.
+                // An expired token is refused all the same; only its holder is not notified yet.
                 if let Err(error) = auth.sweep(clock.now_ms()).await {
                     tracing::warn!(%error, "cannot check token expiry");
                 }
