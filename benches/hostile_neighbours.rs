@@ -1,4 +1,4 @@
-//! What two hostile editors cost somebody who types in a document of their own.
+//! What two hostile editors cost a person who types in a document of their own.
 //!
 //! Everything is real: the server is its own process, four socket.io clients talk to it over
 //! loopback. First a bystander types alone, which is the control. Then two editors, each in a
@@ -99,7 +99,7 @@ impl Neighbour {
     }
 }
 
-/// Reads what costs much until it is told to stop; counts the answers.
+/// Reads what costs much until it is asked to stop; counts the answers.
 fn browse(mut client: BenchClient, page: &str, stop: &AtomicBool, done: &AtomicUsize) {
     let opened = client.try_ask("document:open", &json!({"documentId": page}));
     let versions = opened["document"]["version"].as_u64().expect("a viewer may read").max(1);
@@ -115,7 +115,7 @@ fn browse(mut client: BenchClient, page: &str, stop: &AtomicBool, done: &AtomicU
     }
 }
 
-/// Sends what costs much until it is told to stop; counts the answers.
+/// Sends what costs much until it is asked to stop; counts the answers.
 fn attack(mut client: BenchClient, stop: &AtomicBool, done: &AtomicUsize) {
     let page = client.create(&"x".repeat(LENGTH));
     let everywhere: Value = (0..LENGTH / 2).flat_map(|_| [json!([1, "y"]), json!(1)]).collect();

@@ -118,7 +118,7 @@ fn owner(server: &BenchServer) -> BenchClient {
     BenchClient::connect(server, TOKEN, "Owner")
 }
 
-/// Somebody who types in a document of this length, and replaces letters, so that it stays.
+/// A person who types in a document of this length, and replaces letters, so that it stays.
 struct Typist {
     client: BenchClient,
     document: String,
@@ -544,7 +544,7 @@ fn paragraphs(count: usize, word: &str) -> String {
     paragraphs.concat()
 }
 
-/// Waits for the first request of a document while somebody types elsewhere; returns it and the
+/// Waits for the first request of a document while a person types elsewhere; returns it and the
 /// times of the keystrokes.
 fn first_request(
     client: &mut BenchClient,
@@ -566,7 +566,7 @@ fn hunk_costs(hunks: usize) -> HunkCosts {
     let server = serve(data.path());
     let mut client = owner(&server);
     let document = client.create(&paragraphs(hunks, "dark"));
-    // Long enough that nobody types into a hunk: in the first number.
+    // Long enough that no one types into a hunk: in the first number.
     let mut elsewhere = owner(&server);
     let other = elsewhere.create(&SENTENCE.repeat(16));
     let mut elsewhere = Typist::in_document(elsewhere, &other);

@@ -3,7 +3,7 @@
 //!
 //! Replays the editing sessions of the folder in `COPYDESK_TRACES`, as if three people had taken
 //! turns every half minute and each of their updates had come two seconds after the one before.
-//! Nothing of this is paid for while somebody types.
+//! Nothing of this is paid for while a person types.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 

@@ -133,7 +133,8 @@ fn request(count: usize, text: &Text) -> ApprovalRequest {
     ApprovalRequest::open(proposal, arrival, Version(0), RequestTimes::start(0, 0))
 }
 
-/// Somebody types in runs at random places; every fourth key takes a letter back.
+/// Returns the updates of a person who types in runs at random places; every fourth key takes a
+/// letter back.
 fn typing(updates: usize) -> Vec<(ChangeSet, Text)> {
     let mut random = Rng::with_seed(1);
     let mut text = Text::new(&text());

@@ -65,7 +65,7 @@ impl BenchServer {
         kilobytes.map_or(f64::NAN, |kilobytes| kilobytes / 1_000.0)
     }
 
-    /// A token of somebody's own.
+    /// Issues a token to a person of this name.
     pub fn token(&self, name: &str, role: &str) -> String {
         let issued = Command::new(env!("CARGO_BIN_EXE_copydesk"))
             .args(["token", "--role", role, "--name", name, "--token", TOKEN, "--url", &self.url])
@@ -89,7 +89,7 @@ impl Drop for BenchServer {
     }
 }
 
-/// Somebody connected to a server, who waits in the thread that asks.
+/// A person connected to a server, who waits in the thread that asks.
 pub struct BenchClient {
     runtime: Runtime,
     client: SocketIoClient,
