@@ -115,8 +115,7 @@ impl ReviewFixture {
         self
     }
 
-    /// Somebody replaces the first `old` in the text (or adds `new` at a place, with `"…|…"`
-    /// marking it).
+    /// Replaces the first `old` in the text (or adds `new` at a place, with `"…|…"` marking it).
     fn types(&mut self, old: &str, new: &str) -> Vec<HunkId> {
         let text = self.text.to_string();
         let (from, len) = match old.split_once('|') {

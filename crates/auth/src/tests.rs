@@ -326,7 +326,7 @@ async fn a_tied_token_is_the_person_of_the_login_and_who_came_in_before_comes_in
     let after = auth.admit(link.secret.expose(), NOW + 1).await.unwrap();
     assert_eq!((after.check(NOW + 1), &after.principal().user), (Ok(()), &login));
     assert!(after.principal().is(&link.principal.user), "she is still who she was");
-    // A connection that was verified before the change and comes late is none, and harms nobody.
+    // A connection that was verified before the change and comes late is none, and harms no one.
     assert_eq!(auth.guards.guard_of(stale).check(NOW + 1), Err(changed));
     assert_eq!(after.check(NOW + 1), Ok(()));
     auth.revoke(&link.token, &owner, NOW + 2).await.unwrap();

@@ -159,7 +159,7 @@ fn more_updates_than_the_log_holds_are_refused_together() {
         let error = push(&mut document, 7, &updates).unwrap_err();
         assert!(matches!(error, PushError::TooMany { most } if most == tail), "{error}");
         assert_eq!(document.version(), Version(7));
-        // One less is told completely, however full the log was before.
+        // One less is returned completely, however full the log was before.
         for base in 0..3 {
             let base = 7 + base * tail as u64;
             assert_eq!(push(&mut document, base, &updates[1..]).unwrap().len(), tail);

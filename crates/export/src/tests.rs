@@ -18,7 +18,7 @@ use copydesk_ids::UserId;
 /// 20 November 2026, 10:15:30.
 const ASKED_MS: u64 = 1_795_169_730_000;
 
-/// Somebody asked, and the model would write `new`.
+/// Request of a person for whom the model would write `new`.
 pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalRequest {
     let id = format!("req_{number}").into();
     let text = Text::new(old);

@@ -128,7 +128,7 @@ async fn a_stop_writes_what_was_typed_a_moment_ago() {
 async fn what_came_together_is_not_taken_in_again() {
     let app = FileSyncFixture::with("one two three\n").await;
     let room = app.opens().await;
-    // Changed in the file, and typed by somebody who does not see that yet: the same whenever the
+    // Changed in the file, and typed by a person who does not see that yet: the same whenever the
     // file's keeper looks.
     let base = room.read().await.unwrap().version;
     app.overwrites("one two 3\n");

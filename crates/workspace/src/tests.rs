@@ -642,7 +642,7 @@ fn another_name_of_the_servers_own_data_is_not_read_either() {
         assert!(matches!(refused, WorkspaceError::Guarded { .. }), "{name}: {refused}");
         ground.refuses_to_write(name);
     }
-    // A file with two names that is nobody's data is read as before.
+    // A file with two names that is no one's data is read as before.
     ground.has("notes/one.txt", "needle");
     fs::hard_link(ground.inside("notes/one.txt"), ground.inside("notes/two.txt")).unwrap();
     assert_eq!(ground.workspace.read("notes/two.txt").unwrap().text, "needle");

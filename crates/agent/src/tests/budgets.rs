@@ -24,7 +24,7 @@ fn ending(stage: &TestAgent) -> (String, String) {
     result.expect("the run has ended")
 }
 
-/// Returns the token usage that people were told at the end.
+/// Returns the token usage that people were sent at the end.
 fn used(stage: &TestAgent) -> serde_json::Value {
     let used = stage.said.iter().find_map(|said| match &said.saying {
         RunEventKind::Agent(it) if it.kind == AgentEventType::Result => {

@@ -183,7 +183,7 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     assert_eq!(stage.text().await, "Uno. Dos.");
     let ends = stage.record().await;
     assert_eq!(ends.len(), 8);
-    // A model that answers in the same session is told of neither.
+    // A model that answers in the same session learns of neither.
     stage.model.plays([super::fixture::says("Yes.")]);
     stage.ask("Talk").await;
     stage.response().await;

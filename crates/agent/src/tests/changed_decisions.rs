@@ -1,4 +1,4 @@
-//! Tests of the decisions that people changed after the model was told of them.
+//! Tests of the decisions that people changed after the model learned of them.
 
 use std::sync::Arc;
 
@@ -203,7 +203,8 @@ async fn an_undo_while_a_run_goes_on_reaches_the_model_in_its_next_turn_and_once
     let whole = serde_json::to_string(&asked[3].messages).unwrap();
     assert_eq!(whole.matches(NEWS).count(), 1, "what was told stays where it was told");
 
-    // A restart and the next question repeat nothing, and a later decision is told by the question.
+    // A restart and the next question repeat nothing, and a later decision is reported with the
+    // question.
     stage.restart().await;
     stage.model.plays([says("I see.")]);
     stage.ask("Why?").await;

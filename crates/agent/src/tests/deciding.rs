@@ -19,7 +19,7 @@ use crate::StopFilter;
 /// Text of the document at the beginning of each test.
 const BEFORE: &str = "One two three.";
 
-/// Tools that change nothing, about which nobody is asked, and the one that creates a document
+/// Tools that change nothing, about which no one is asked, and the one that creates a document
 /// instead (`plans.rs`).
 const OTHERS: [&str; 4] =
     ["read_document", "list_documents", "respond_conversation_only", "create_new_document"];
@@ -245,7 +245,7 @@ async fn an_approval_of_something_else_than_what_was_shown_is_stale() {
         let refused = asked.decide(request.id(), stale).await;
         assert_eq!(code(refused), "stale_preview", "{}", case.tool);
         assert_eq!(asked.text().await, BEFORE, "{}", case.tool);
-        // The request still waits, for somebody who has seen it.
+        // The request still waits, for a person who has seen it.
         let preview_hash = Some(request.preview_hash());
         let seen = Decision { preview_hash, ..Decision::plain(RequestVerdict::Approve) };
         asked.decide(request.id(), seen).await.unwrap();

@@ -11,7 +11,7 @@ use copydesk_rooms::event::{ResponseUpdate, RunEventKind};
 use super::fixture::{TestAgent, calls, owner, says};
 use crate::AgentQuestion;
 
-/// Lets the model make one call, and returns the result that the model was told.
+/// Lets the model make one call, and returns the result that the model was sent.
 async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String, bool) {
     stage.model.plays([calls([(tool, input)]), says("Done.")]);
     stage.ask("Please").await;

@@ -534,7 +534,7 @@ impl TestAgent {
         }
     }
 
-    /// Waits until people are told of a change of a request.
+    /// Waits until people are notified of a change of a request.
     pub async fn changed_request(&mut self) -> Arc<approvals::ApprovalRequest> {
         loop {
             if let RoomEvent::RequestUpdated(update) = self.hear().await {

@@ -1,4 +1,4 @@
-//! Tests of refused runs, of calls that nobody has to approve, and of decisions that are undone.
+//! Tests of refused runs, of calls that no one has to approve, and of decisions that are undone.
 
 use std::sync::Arc;
 

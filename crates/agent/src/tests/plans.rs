@@ -270,7 +270,7 @@ async fn no_rule_approves_a_plan_that_nobody_has_seen() {
     stage.response().await;
 }
 
-/// Decides a request after its run stopped waiting, so that nobody checks the call again.
+/// Decides a request after its run stopped waiting, so that no one checks the call again.
 async fn decide_later(stage: &TestAgent, request: &ApprovalRequest) {
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests of words that people write while a request waits: the model is told of them, or cannot
+//! Tests of words that people write while a request waits: the model learns of them, or cannot
 //! remove them.
 
 use serde_json::json;
@@ -116,7 +116,7 @@ async fn also_where_nobody_looks_two_rewrites_do_not_stand_one_after_the_other()
     stage.model.plays([rewrites_twice(texts), rewrites_twice([texts[1]; 2]), says("Done.")]);
     stage.ask("Write something").await;
     stage.response().await;
-    // Once it is told the present text, the model proposes its text again, and nothing is there
+    // Once it is sent the present text, the model proposes its text again, and nothing is there
     // twice.
     assert_eq!(stage.text().await, texts[1]);
 }

@@ -152,7 +152,7 @@ async fn a_second_call_stays_in_sight_until_its_turn_comes() {
     assert_eq!(*stage.request().await.id(), seen[0].id);
     let shown = stage.enter(&stage.room).await.streaming_previews;
     assert_eq!((shown.len(), &shown[0].0.id), (1, &seen[1].id));
-    // A person who connects later is told of the open request.
+    // A person who connects later is notified of the open request.
     stage.request().await;
     let approve = || Decision::plain(RequestVerdict::Approve);
     stage.room.decide(seen[0].id.clone(), approve(), owner()).await.unwrap();

@@ -344,7 +344,8 @@ fn expired_hunks_stay_expired_beside_accepted_ones() {
     assert_eq!(fixture.statuses(), [Accepted, Expired, Expired]);
     assert_eq!(fixture.request.status, RequestStatus::Partly);
     assert_eq!(fixture.text(), OLD.replace("Teh", "The"));
-    // Who comes too late for them is told that, and who comes for the other that it was taken.
+    // The person who comes too late for them learns that, and the one who comes for the other that
+    // it was taken.
     let late = |fixture: &mut ReviewFixture, decision: &Decision| {
         fixture.decide(decision).unwrap_err().code()
     };

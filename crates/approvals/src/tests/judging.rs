@@ -25,7 +25,7 @@ fn owner() -> Principal {
     person("o", Role::Owner)
 }
 
-/// Somebody decides by these policies; the code of the refusal, if it is one.
+/// Decides as a person by these policies; returns the code of the refusal, if it is one.
 fn decides(
     fixture: &mut ReviewFixture,
     policies: &[ToolPolicy],

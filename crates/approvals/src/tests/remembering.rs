@@ -16,7 +16,7 @@ fn remembering(remember: RememberWish) -> Decision {
     Decision { remember: Some(remember), ..approve() }
 }
 
-/// The rule that somebody makes with the approval of a small correction.
+/// The rule that a person makes with the approval of a small correction.
 fn rule_of(who: &Principal, remember: RememberWish) -> ApprovalRule {
     small().decide_as(who, &remembering(remember)).unwrap().rule.unwrap()
 }

@@ -1,4 +1,4 @@
-//! What the model is told, and what people are shown.
+//! What the model is sent, and what people are shown.
 
 use super::*;
 use copydesk_document::diff::DiffLimits;

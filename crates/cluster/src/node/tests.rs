@@ -83,7 +83,7 @@ impl TestDatabase {
         Store::open(StorePlace::Postgres(self.url()), StoreAccess::Serve).await
     }
 
-    /// Runs statements as somebody with a database shell would.
+    /// Runs statements as a person with a database shell would.
     async fn run(&self, sql: &str) {
         let mut shell = PgConnection::connect(&self.address()).await.unwrap();
         shell.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.unwrap();
@@ -113,7 +113,7 @@ fn create(id: &str) -> StoreOp {
     StoreOp::CreateDocument { record, text: "Dear reader,\n".to_owned() }
 }
 
-/// An update that can be told apart by the version it makes.
+/// An update that can be distinguished by the version it makes.
 fn append(id: &str, from: u64) -> StoreOp {
     let version = from + 1;
     let update = UpdateRecord {
@@ -199,7 +199,7 @@ async fn a_document_that_is_given_back_late_stays_where_it_was_taken_again() {
     let on_its_way = NodeConnections::open(&database.url(), number).await.unwrap();
     let name = "document/doc_a";
     let before = on_its_way.lease(name, None).await.unwrap().unwrap();
-    // Nobody knows what became of the statement that gives it back, and somebody opens it again.
+    // No one knows what became of the statement that gives it back, and someone opens it again.
     assert_eq!(holder(&first, "doc_a").await, Some(LeaseHolder::Here));
     on_its_way.release(name, before.term).await.unwrap();
     let elsewhere = holder(&second, "doc_a").await;

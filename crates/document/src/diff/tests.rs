@@ -1,4 +1,4 @@
-//! Applying all hunks gives exactly the new text, and no hunk is cut where nobody would cut it.
+//! Applying all hunks gives exactly the new text, and no hunk is cut where no one would cut it.
 
 mod moving;
 mod quality;

@@ -5,7 +5,7 @@ use crate::AnswerDelta;
 use crate::messages_api::ToolDefinition;
 use crate::testing::{RecordedAnswer, asks, collect_answer, in_document, with_results};
 
-/// Somebody asks `prompt` in a document whose selection is marked by `⟦` and `⟧`.
+/// Asks `prompt` in a document whose selection is marked by `⟦` and `⟧`.
 async fn asked(prompt: &str, document: &str) -> RecordedAnswer {
     collect_answer(&HarperModel::default(), in_document(asks(prompt), document)).await
 }
@@ -240,7 +240,7 @@ async fn after_an_answer_in_words_nothing_is_added() {
 }
 
 /// The next request of the same conversation: the answer to `request` was shown, to which the model
-/// added nothing, and somebody asks `prompt`.
+/// added nothing, and a person asks `prompt`.
 async fn asked_next(request: ModelRequest, prompt: &str) -> ModelRequest {
     let first = collect_answer(&HarperModel::default(), request.clone()).await;
     let mut next = with_results(request, first.message(), "Shown to the user.");

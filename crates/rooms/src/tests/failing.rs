@@ -1,5 +1,5 @@
-//! Failures of the store: nothing is told, nothing is lost, and the room continues when the store
-//! does.
+//! Failures of the store: nothing is announced, nothing is lost, and the room continues when the
+//! store does.
 
 use super::fixture::{RoomFixture, edit, push};
 use super::{member, who};

@@ -1,4 +1,4 @@
-//! Fixture of one room that records the events everybody in it is told.
+//! Fixture of one room that records the events everyone in it is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use copydesk_store::{Store, StoreOp, TokenRecord};
 
 pub(super) const START_MS: u64 = 1_700_000_000_000;
 
-/// Event that a member was told, with the number of batches that were durable at that moment.
+/// Event that a member was sent, with the number of batches that were durable at that moment.
 struct HeardEvent {
     member: MemberId,
     event: RoomEvent,
@@ -109,7 +109,7 @@ impl RoomFixture {
         self.enters("ana").await;
     }
 
-    /// So much later, news of who is here is told at once again.
+    /// So much later, news of who is here is sent at once again.
     pub(super) fn a_second_later(&self) {
         self.clock.advance_ms(1_000);
     }
@@ -230,7 +230,7 @@ impl RoomFixture {
         tokio::spawn(async move { room.resolution(id).await })
     }
 
-    /// Returns the events that somebody was told since the last call, one line for each.
+    /// Returns the events that a person was sent since the last call, one line for each.
     pub(super) fn heard(&self, name: &str) -> Vec<String> {
         self.events(name).iter().map(word).collect()
     }
@@ -241,7 +241,7 @@ impl RoomFixture {
         mine.map(|heard| heard.event).collect()
     }
 
-    /// Returns a function that lists the events somebody was told so far, without forgetting them.
+    /// Returns a function that lists the events a person was sent so far, without forgetting them.
     pub(super) fn listener(&self, name: &'static str) -> impl Fn() -> Vec<String> + Send + use<> {
         let call_waiters = Arc::clone(&self.call_waiters);
         move || {
@@ -251,7 +251,7 @@ impl RoomFixture {
         }
     }
 
-    /// Returns how many batches were durable when the first recorded event was told.
+    /// Returns how many batches were durable when the first recorded event was sent.
     pub(super) fn kept_when_told(&self) -> u64 {
         self.call_waiters.heard.lock()[0].kept
     }
@@ -439,7 +439,7 @@ fn word(event: &RoomEvent) -> String {
     }
 }
 
-/// Issues a token to somebody, so that their permissions can be looked up.
+/// Issues a token to a person, so that their permissions can be looked up.
 pub async fn issue(fixture: &RoomFixture, name: &str, revoked_ms: Option<u64>) {
     issue_as(fixture, name, who(name).role, revoked_ms).await;
 }

@@ -1,4 +1,4 @@
-//! Tests of rooms: a real store in memory, real rooms, and everything that people are told.
+//! Tests of rooms: a real store in memory, real rooms, and everything that people are sent.
 
 mod failing;
 mod fixture;

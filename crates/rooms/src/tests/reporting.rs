@@ -1,4 +1,4 @@
-//! What the model would be told of a decision: as the room would judge it, and nothing changes.
+//! What the model would learn of a decision: as the room would judge it, and nothing changes.
 
 use super::fixture::{RoomFixture, code, hunk, issue, only};
 use super::who;
@@ -18,7 +18,7 @@ fn approve() -> Decision {
     Decision::plain(RequestVerdict::Approve)
 }
 
-/// Asks as Bo what the model would be told; checks that nothing has changed by that.
+/// Asks as Bo what the model would learn; checks that nothing has changed by that.
 async fn would_be_told(
     fixture: &RoomFixture,
     request: &ApprovalRequest,
@@ -34,7 +34,7 @@ async fn would_be_told(
     told
 }
 
-/// Takes a decision as Bo after asking what the model would be told of it, and compares the two.
+/// Takes a decision as Bo after asking what the model would learn of it, and compares the two.
 async fn is_told_alike(
     fixture: &RoomFixture,
     request: &ApprovalRequest,

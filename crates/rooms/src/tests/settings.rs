@@ -203,7 +203,7 @@ async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() 
     assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Pending);
     issue(&fixture, "ana", Some(1)).await;
     fixture.forget();
-    // Nobody has told the room: votes are checked when they are needed.
+    // No one has notified the room: votes are checked when they are needed.
     assert_eq!(fixture.accepts("bo", &request).await, RequestStatus::Pending);
     assert_eq!(fixture.room.requests().await.unwrap()[0].votes().have, 1);
     issue(&fixture, "bo", Some(1)).await;

@@ -1,4 +1,4 @@
-//! Countdown: it runs out, is paused while somebody views the request, and can be extended.
+//! Countdown: it runs out, is paused while a person views the request, and can be extended.
 
 use super::fixture::{RoomFixture, START_MS, new_request};
 use super::who;

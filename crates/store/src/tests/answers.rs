@@ -1,5 +1,5 @@
 //! What programs were not shown is there again after a restart, for as long as it is of use, and
-//! for nobody else.
+//! for no one else.
 
 use super::*;
 

@@ -9,7 +9,7 @@ async fn three_lines(database: &TestDatabase) -> Store {
     store
 }
 
-/// What somebody with a database shell would do to a log with three lines.
+/// What a person with a database shell would do to a log with three lines.
 async fn tamper(database: &TestDatabase, statement: &str) -> String {
     let store = three_lines(database).await;
     let unguard = match database {

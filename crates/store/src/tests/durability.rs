@@ -21,8 +21,8 @@ async fn a_store_that_was_dropped_without_closing_has_everything(database: TestD
     assert_eq!(version(&store, "doc_a").await, 5);
 }
 
-/// Kills a process in the middle of commits, again and again, and looks for everything that it had
-/// been told was durable.
+/// Kills a process in the middle of commits, again and again, and looks for everything that was
+/// reported to it as durable.
 async fn a_killed_process_loses_nothing_that_was_acknowledged(database: TestDatabase) {
     let seed = fastrand::u64(..);
     println!("seed {seed}");

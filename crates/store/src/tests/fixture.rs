@@ -1,4 +1,4 @@
-//! Databases for tests: each story is told on SQLite and on PostgreSQL.
+//! Databases for tests: each story runs on SQLite and on PostgreSQL.
 //!
 //! `COPYDESK_TEST_POSTGRES` is the address of a PostgreSQL server on which databases may be created
 //! (default: `postgres://postgres@127.0.0.1:5432/postgres`). Without one the stories on PostgreSQL
@@ -32,7 +32,7 @@ pub(super) struct TestPostgres {
     name: String,
 }
 
-/// Declares the tests of stories that are told on both databases.
+/// Declares the tests of stories that run on both databases.
 macro_rules! on_both_databases {
     ($($story:ident),+ $(,)?) => {
         mod on_sqlite {
@@ -110,7 +110,7 @@ impl TestDatabase {
         }
     }
 
-    /// Runs statements as somebody with a database shell would.
+    /// Runs statements as a person with a database shell would.
     pub(super) async fn run(&self, store: &Store, sql: impl Into<String>) -> sqlx::Result<()> {
         let statements = sqlx::raw_sql(AssertSqlSafe(sql.into()));
         match (self, store.readers().database()) {

@@ -42,7 +42,7 @@ fn create(id: &str) -> StoreOp {
     StoreOp::CreateDocument { record: record(id), text: "Dear reader,\n".to_owned() }
 }
 
-/// `count` updates that can be told apart by the version they make.
+/// `count` updates that can be distinguished by the version they make.
 fn append(id: &str, from: u64, count: u64) -> StoreOp {
     let update = |version: u64| UpdateRecord {
         client: "c_1".into(),

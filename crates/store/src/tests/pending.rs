@@ -311,7 +311,7 @@ async fn a_damaged_record_of_a_former_journal_before_whole_ones_is_an_error() {
         assert!(refused.contains("the record at byte 0 is damaged"), "{damaged}: {refused}");
         assert!(fs::read(data.path().join(JOURNAL)).unwrap() == bytes);
     }
-    // A record that was cut off was acknowledged to nobody, and another generation is none.
+    // A record that was cut off was acknowledged to no one, and another generation is none.
     for (range, reached) in [(first + 5..first + 6, [2, 1]), (0..journal.len(), [1, 1])] {
         let data = former_data().await;
         let mut bytes = journal.clone();

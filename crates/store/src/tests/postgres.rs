@@ -74,7 +74,7 @@ enum Cut {
     Before,
     /// The connection ends after the server has answered.
     After,
-    /// As `After`, and nobody is let in any more.
+    /// As `After`, and no one is let in any more.
     ForGood,
     /// The connection ends on this side, while the server has not answered yet.
     Here,
@@ -82,7 +82,7 @@ enum Cut {
     Silent,
 }
 
-/// Network between a store and PostgreSQL that loses connections when it is told to.
+/// Network between a store and PostgreSQL that loses connections when it is asked to.
 struct Proxy {
     port: u16,
     cut: Arc<AtomicU8>,
@@ -121,7 +121,7 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, armed: Arc<AtomicU8>
                 let message = &from_client[..read];
                 let begins = message.windows(6).any(|it| it == b"BEGIN ");
                 if begins && armed.load(Ordering::SeqCst) == Cut::Silent as u8 {
-                    // Nobody is told that the other end is gone.
+                    // No one learns that the other end is gone.
                     std::future::pending::<()>().await;
                 }
                 let is_commit = message.windows(7).any(|it| it == b"COMMIT\0");
@@ -134,7 +134,7 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, armed: Arc<AtomicU8>
                 if is_commit && cut == Cut::Here as u8 {
                     armed.store(Cut::Nothing as u8, Ordering::SeqCst);
                     drop(client);
-                    // Nobody is told what the database answers.
+                    // No one learns what the database answers.
                     drop(server.read(&mut from_server).await);
                     return;
                 }

@@ -1,4 +1,4 @@
-//! What a receiver is still to be told, and what it will never be.
+//! What a receiver is still to be sent, and what it will never be.
 
 use super::*;
 
@@ -117,7 +117,7 @@ async fn with_what_is_given_up_goes_everything_that_has_waited_too_long(database
     let later = u64::MAX >> 20;
     store.commit(give_up(oldest(&store).await, later)).await.unwrap();
     assert_eq!(counts(&store).await, (0, 4));
-    // Somebody else's wait.
+    // Another person's wait.
     assert_eq!(oldest(&store).await.hook.id, "whk_2".into());
 }
 

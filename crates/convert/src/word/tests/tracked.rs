@@ -92,7 +92,7 @@ fn paragraphs_that_come_and_go_take_their_ends_along() {
     let deleted = Docx::new(p(r("a")) + &para(&mark("del", "Ana"), del("Ana", "old")) + &p(r("b")));
     assert_eq!(deleted.markdown(), "a\n\nold\n\nb");
     assert_eq!(changes(&deleted), [one("Ana", "old\n\n", "")]);
-    // Word marks the end before when somebody writes on after it.
+    // Word marks the end before when a person writes on after it.
     let styles =
         "<w:style w:type=\"paragraph\" w:styleId=\"H\"><w:name w:val=\"heading 1\"/></w:style>";
     let after = para(&format!("<w:pStyle w:val=\"H\"/>{}", mark("ins", "Ana")), r("Title"))

@@ -135,7 +135,7 @@ async fn calls_that_are_written_at_the_same_time_are_kept_apart() {
     assert_eq!(ends("reason-before-arguments").await, late);
 }
 
-/// The complete answer, without what was told on the way.
+/// The complete answer, without what was sent on the way.
 async fn ends(name: &str) -> Vec<String> {
     let lines = play(name).await;
     lines.into_iter().skip_while(|line| !line.starts_with(['-', '=', '!'])).collect()
