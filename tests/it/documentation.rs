@@ -320,7 +320,7 @@ fn every_block_is_run_or_read_or_has_a_reason() {
     assert!(unused.is_empty(), "these reasons of NOT_RUN are about no block: {unused:?}");
 }
 
-/// Nobody decides, so the request of the block ends with its time.
+/// No one decides, so the request of the block ends with its time.
 #[test]
 fn the_python_block_talks_to_this_server() {
     let Some(python) = python("the Python block of docs/api/messages.md") else { return };

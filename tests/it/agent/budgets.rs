@@ -103,7 +103,7 @@ fn an_editor_instance_for_each_keystroke_is_not_told_to_everybody_for_ever() {
     let clients = peers[0]["clientIDs"].as_array().unwrap().clone();
     assert_eq!(clients.len(), 8, "{peers}");
     assert_eq!(clients[7], "instance-39");
-    // One that nobody is told of any more is still hers alone.
+    // One that no one is notified of any more is still hers alone.
     let changes = json!([40, [0, "y"]]);
     ben.pushes_as("instance-0", 40, std::slice::from_ref(&changes)).refused_with("not_allowed");
     ana.pushes_as("instance-0", 40, &[changes]).ok();

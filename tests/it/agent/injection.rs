@@ -154,7 +154,7 @@ fn words_of_a_document_come_before_nobody_who_may_not_read_it_unless_somebody_sa
     ana.decides(&ana.sees_request_of(&run), json!({"approved": true})).ok();
     ana.answer(&run);
     assert!(provider.all_asked().pop().unwrap_or_default().to_string().contains(SECRET));
-    // Where everybody may read both, nobody is asked.
+    // Where everyone may read both, no one is asked.
     let shared = ana.creates("Another text.\n");
     provider.plays([vec![says(); 6], vec![read, says()]].concat());
     let run = ana.is_answered("Look there", &json!({"documentId": shared}));
@@ -210,7 +210,7 @@ fn what_was_read_elsewhere_is_not_told_again_to_whoever_came_later_or_goes_on_fr
     assert_eq!(knows(&newest()), [false; 3], "{}", newest());
     assert!(newest().to_string().contains("What is written elsewhere?"), "it goes on from there");
 
-    // Nor are titles listed that somebody here may not know.
+    // Nor are titles listed that a person here may not know.
     let answered = provider.all_asked().len();
     provider.plays([vec![says(); answered], vec![list, view, says()]].concat());
     ana.is_answered("Which documents are there?", &json!({"documentId": asking}));

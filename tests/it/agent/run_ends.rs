@@ -1,4 +1,4 @@
-//! Ends of runs that cannot be stored: nobody is told before they are, and then once.
+//! Ends of runs that cannot be stored: no one is notified before they are, and then once.
 
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
@@ -38,7 +38,7 @@ fn end_is_refused(copydesk: &TestServer) {
     });
 }
 
-/// How often a person was told the `result` of a run, and its `claudeResponse`.
+/// How often a person was sent the `result` of a run, and its `claudeResponse`.
 fn endings(person: &Person, run: &str) -> (usize, usize) {
     let of_run = |event: &str, fits: fn(&Value) -> bool| {
         let all = person.saw(event).into_iter();

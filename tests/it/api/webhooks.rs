@@ -1,5 +1,5 @@
-//! Webhooks: who is not there is told what waits and what was decided, in order, signed, and also
-//! after a crash.
+//! Webhooks: a person who is not there is sent what waits and what was decided, in order, signed,
+//! and also after a crash.
 
 use std::time::Duration;
 

@@ -221,7 +221,7 @@ fn resync_is_idempotent_and_joins_atomically() {
     let copydesk = TestServer::quiet();
     let (ana, ben) = two_writers(&copydesk, "");
     for _ in 0..20 {
-        // The mirror fails if anything is missed or told twice around the answer.
+        // The mirror fails if anything is missed or sent twice around the answer.
         let typing = ben.send(
             "document:push",
             &one_push(&ben, ben.version(), &replacing(ben.version() as usize, 0, 0, "x")),

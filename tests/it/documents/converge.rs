@@ -155,7 +155,7 @@ impl EditorProcess {
     }
 }
 
-/// Whether this says that somebody wrote or decided during a fault.
+/// Whether this says that a person wrote or decided during a fault.
 fn is_turn(message: &Value) -> bool {
     !message["turn"].is_null()
 }
@@ -334,8 +334,8 @@ const REVIEW_EVENTS: [&str; 27] = [
 ];
 
 /// Requests expire while others are focused, people vote under policies that change, text is
-/// frozen, owners add rules. Everybody receives, and finds afterwards, what was decided first,
-/// once, by somebody with the right.
+/// frozen, owners add rules. Everyone receives, and finds afterwards, what was decided first, once,
+/// by a person with the right.
 #[test]
 fn no_rule_of_review_is_broken_while_people_type_and_the_server_is_killed() {
     let sessions = number_from_environment("COPYDESK_SESSIONS");

@@ -1,4 +1,4 @@
-//! Files of the workspace as documents: people write, the file follows, and what somebody else
+//! Files of the workspace as documents: people write, the file follows, and what someone else
 //! writes there comes in.
 
 use std::io::Write as _;
@@ -144,7 +144,7 @@ fn what_a_power_cut_left_unwritten_is_caught_up_with() {
         ana.tries("document:push", &push);
         copydesk.dies();
         copydesk.starts();
-        // Nobody opens it: the start is enough.
+        // No one opens it: the start is enough.
         copydesk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
         let back = copydesk.owner();
         back.opens_file("notes.md");
@@ -210,7 +210,7 @@ fn a_file_that_cannot_be_written_is_said_and_written_when_it_can_be() {
     let copydesk = test_server(&[("notes.md", NOTES)]);
     let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
-    // A folder in its place: whoever runs the tests, that cannot be written.
+    // A folder in its place: whatever user runs the tests, that cannot be written.
     std::fs::remove_file(copydesk.folder().join("notes.md")).unwrap();
     std::fs::create_dir(copydesk.folder().join("notes.md")).unwrap();
     ana.overwrites("red", "blue");
@@ -337,7 +337,7 @@ fn runs(person: &Person, prompt: &str) -> String {
     ack["requestId"].as_str().expect("a run has a name").to_owned()
 }
 
-/// What the model was told last.
+/// What the model was sent last.
 fn told(person: &Person, run: &str) -> Value {
     person.told(run).pop().expect("a call was answered")
 }
@@ -532,7 +532,7 @@ fn what_owners_say_of_a_path_holds_for_the_document_that_the_file_is() {
     ana.answer(&run);
     assert!(ana.told(&run).iter().all(|it| it["is_error"] == true), "{:?}", ana.told(&run));
     assert!((1..=4).all(|call| !provider.asked(call).to_string().contains("lamp burns")));
-    // Somebody who has it open may not ask there: a model would be shown the text.
+    // A person who has it open may not ask there: a model would be shown the text.
     ana.opens(&file);
     let context = json!({"documentId": file});
     let question =
@@ -626,7 +626,7 @@ fn the_agent_reads_what_was_written_to_the_disk_a_moment_ago() {
     let copydesk = working("Read", json!({"file_path": "notes.md"}));
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let document = owner.opens_file("notes.md");
-    // Its own policy makes the file the room's business, also while nobody has it open.
+    // Its own policy makes the file the room's business, also while no one has it open.
     owner.emit("document:settings", &json!({"documentId": document, "policy": "owner"})).ok();
     owner.closes();
     copydesk.overwrites("notes.md", "Written elsewhere.\n");
@@ -659,7 +659,7 @@ fn a_call_that_waits_in_the_inbox_is_not_carried_out_once_its_file_is_open() {
     let fresh = Request(refused["details"].clone());
     let words = "notes.md is open as a document now";
     assert!(fresh["warnings"].to_string().contains(words), "{}", fresh["warnings"]);
-    // Who approves what can only fail is told so with the model, and nothing is written.
+    // A person who approves what can only fail learns so with the model, and nothing is written.
     ana.decides(&fresh, json!({"approved": true})).ok();
     ends(&ana, &run);
     let told = told(&ana, &run);

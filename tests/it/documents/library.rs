@@ -176,7 +176,7 @@ fn a_deleted_document_comes_back_from_the_trash_with_its_history() {
     ben.types(0, "Well. ");
     let named = json!({"documentId": document});
     owner.emit("trash:recover", &named).refused_with("not_found");
-    // While Ben is still in it, and then after a restart, when nobody has it open.
+    // While Ben is still in it, and then after a restart, when no one has it open.
     for restarts in [false, true] {
         owner.emit("document:delete", &named).ok();
         if restarts {

@@ -335,15 +335,15 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     }
 }
 
-/// What a person was told to be kept: the version of the text, and the number in the title.
+/// What was reported to a person as kept: the version of the text, and the number in the title.
 #[derive(Clone, Copy)]
 struct Acknowledged {
     version: u64,
     title: usize,
 }
 
-/// Somebody approves a call that acts outside of documents; the power is cut on the way. What the
-/// model is told after the restart.
+/// Has a person approve a call that acts outside of documents; the power is cut on the way. Returns
+/// what the model is sent after the restart.
 fn execution(walk: &str, tool: &str, input: &Value) -> (TestServer, String) {
     let plan = TestServer::plan().script(Script::calling(tool, input)).workspace(&[]);
     let mut copydesk = plan.flags(&["--enable-bash"]).start();

@@ -1,4 +1,4 @@
-//! Which model answers, how it is reached, and what people are told of it.
+//! Which model answers, how it is reached, and what people learn of it.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -68,7 +68,7 @@ fn arguments_that_are_no_json_are_refused_without_asking_anybody() {
 fn people_are_offered_what_the_provider_has() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
     let copydesk = local(&provider, "openai:other");
-    // The provider is asked while the server starts; whoever comes later sees its list.
+    // The provider is asked while the server starts; a client that comes later sees its list.
     let token = copydesk.token("Ana", Role::Editor, &[]);
     let models = found(|| {
         let ana = Person::arrive(copydesk.url(), &token, "Ana");

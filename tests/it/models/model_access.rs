@@ -10,7 +10,7 @@ use crate::support::{OWNER, Person, Provider, RestClient, Role, TestServer};
 
 const TEXT: &str = "It was very dark.\n";
 const LOCAL_ONLY: &str = "This document may only be shown to models on this machine.";
-/// An address for documentation, at which nobody answers: a model that is not on this machine.
+/// An address for documentation, at which no server answers: a model that is not on this machine.
 const ELSEWHERE: &str = "http://192.0.2.1:9/v1";
 
 /// The built-in editor, and a model elsewhere.

@@ -18,7 +18,7 @@ use crate::support::{
 /// cents in [`prices`].
 const CALL: f64 = 0.75;
 
-/// An address for documentation, at which nobody answers.
+/// An address for documentation, at which no server answers.
 const ELSEWHERE: &str = "http://192.0.2.1:9/v1";
 
 /// A price list for the model `story`.
@@ -62,7 +62,7 @@ fn is(value: &Value, usd: f64) -> bool {
     value.as_f64().is_some_and(|value| (value - usd).abs() < 1e-9)
 }
 
-/// What somebody is told who asks about their document: the code of the error, and the message.
+/// What a person is sent who asks about their document: the code of the error, and the message.
 fn asks(person: &Person) -> (String, String) {
     let answer = person.answer(&person.asks("Hello"));
     let text = |field: &str| answer["error"][field].as_str().unwrap_or_default().to_owned();
@@ -235,7 +235,7 @@ fn provider_that_falls_silent(events: String) -> String {
     url
 }
 
-/// Reads the first words of an answer and hangs up; waits until the owner is told what it has cost.
+/// Reads the first words of an answer and hangs up; waits until the owner learns what it has cost.
 fn hangs_up_and_pays(copydesk: &TestServer, model: &str, usd: impl Fn(f64) -> bool) {
     let owner = copydesk.owner();
     let program = MessagesClient::with(copydesk, OWNER);

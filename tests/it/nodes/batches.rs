@@ -1,6 +1,6 @@
 //! Stories about several decisions in one message, about requests in documents of two servers: each
-//! is taken where its document is, once, and whoever sent them hears of each, or that it is not
-//! known.
+//! is taken where its document is, once, and the client that sent them hears of each, or that it is
+//! not known.
 
 use serde_json::{Value, json};
 

@@ -71,7 +71,7 @@ impl Nodes {
         self.provider.plays(answers);
     }
 
-    /// What the model was told last.
+    /// What the model was sent last.
     fn told(&self) -> String {
         self.provider.told(self.provider.all_asked().len())
     }
@@ -85,7 +85,7 @@ fn approval() -> Value {
     json!({"approved": true})
 }
 
-/// Nothing that a person has seen or can read is of a run that nobody asked for.
+/// Nothing that a person has seen or can read is of a run that no one asked for.
 fn knows_one_run(person: &Person, run: &str) {
     let heard = person.events();
     let strange = heard.iter().find(|(_, event)| event.to_string().contains("forwarded_"));
@@ -121,7 +121,7 @@ fn the_one_that_waits(person: &Person, document: &str) -> Request {
 }
 
 /// Ana asks for a change of Ben's document, and he decides. The request is that of one server, and
-/// so is what the model is told and what the people of Ana's document see.
+/// so is what the model is sent and what the people of Ana's document see.
 fn is_decided(
     nodes: &Nodes,
     (ana, ben): (&Person, &Person),
@@ -201,7 +201,7 @@ fn the_model_goes_on_with_what_it_was_told_of_the_other_document() {
         ("update_document_by_id", rewrite(AFTER)),
         ("read_document", json!({"document_id": other})),
         ("update_document_by_id", rewrite(AFTER)),
-        // Of the version that it was told with the decision; nothing is read again.
+        // Of the version that it was sent with the decision; nothing is read again.
         ("update_document_by_id", rewrite(&last)),
     ]);
     let run = ana.asks("Fix the spelling there");
@@ -209,7 +209,7 @@ fn the_model_goes_on_with_what_it_was_told_of_the_other_document() {
     ben.types(0, "Today. ");
     ben.accepts_all(&request);
     let request = ben.sees_request_of(&run);
-    // What somebody typed meanwhile was told, so the rewrite may take it away.
+    // What a person typed meanwhile was reported, so the rewrite may take it away.
     ben.accepts_all(&request);
     ana.answer(&run);
     ben.comes_to_read(&last);
@@ -257,7 +257,7 @@ fn reading_waits_for_consent_in_the_inbox_of_another_node() {
     let (ana, ben) = nodes.two_documents();
     let (other, asking) = (ana.document(), ben.document());
     ana.replaces(0, 6, "Her secret.\n");
-    // Somebody who may not read Ana's document reads the one in which Ben asks.
+    // A person who may not read Ana's document reads the one in which Ben asks.
     let document = ["--document", &asking];
     let token = nodes.first.token("Guest", Role::Viewer, &document);
     let guest = Person::arrive(&nodes.second.url, &token, "Guest");
@@ -310,7 +310,7 @@ fn a_change_waits_on_when_the_node_of_its_document_is_killed() {
     let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     ana.sees_request_of(&run);
     nodes.second.kill();
-    // Ana was told of the request from there.
+    // Ana was notified of the request from there.
     ana.is_cut_off();
     ben.is_cut_off();
     let (ana, ben) = (ana.comes_back_to(nodes.first.url()), ben.comes_back_to(nodes.first.url()));
@@ -331,7 +331,7 @@ fn a_change_is_made_once_when_the_node_of_the_run_is_killed() {
     let (asking, other) = (ana.document(), ben.document());
     let (run, request) = nodes.has_a_change_proposed(&ana, &ben);
     nodes.first.is_killed();
-    // Ben was told of the inbox from there.
+    // Ben was notified of the inbox from there.
     ana.is_cut_off();
     ben.is_cut_off();
     let (ana, ben) = (ana.comes_back_to(&nodes.second.url), ben.comes_back_to(&nodes.second.url));
@@ -483,7 +483,7 @@ fn settings_of_another_nodes_document_hold() {
     ana.answer(&ana.asks("Fix the spelling there"));
     assert!(nodes.told().contains("may only be shown to these models: harper"), "{}", nodes.told());
     sets("modelAccess", json!({"allow": "any"}));
-    // Nobody is asked.
+    // No one is asked.
     sets("approvals", json!("off"));
     nodes.rewrites(&other);
     let run = ana.asks("Fix the spelling there");

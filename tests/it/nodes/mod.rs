@@ -27,8 +27,8 @@ const TAKEOVER: Duration = Duration::from_secs(10);
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
 
-/// Groups of stories that are told on one server with `COPYDESK_STORIES_NODES=2` too, beside those
-/// that need a workspace or say that they are told on SQLite only.
+/// Groups of stories that run on one server with `COPYDESK_STORIES_NODES=2` too, beside those that
+/// need a workspace or say that they run on SQLite only.
 const EXCEPTIONS: usize = 17;
 
 #[test]

@@ -222,6 +222,7 @@ fn three_servers_outlive_one_that_is_cut_off_killed_or_stopped() {
 fn three() {
     let faults =
         [Fault::Killed(0), Fault::Apart(1), Fault::NothingToDatabase(2), Fault::Stopped(1)];
-    // That one is removed is awaited where it is cut off: whoever removed it may be another by now.
+    // That one is removed is awaited where it is cut off: the server that removed it may be another
+    // by now.
     run_session(3, &faults);
 }

@@ -12,7 +12,7 @@ const UPDATED: &str = "notifications/resources/updated";
 /// Line of the log about a message that was carried to a server before it was found in the
 /// database, where servers look once a second. A busy machine may be late with some.
 const CARRIED: &str = "was carried here";
-/// Changes of a text, and how many of them at least are told by messages that were carried.
+/// Changes of a text, and how many of them at least are announced by messages that were carried.
 const CHANGES: u64 = 10;
 const MOST: usize = 5;
 /// How long a server may take on a busy machine to notice something.
@@ -77,7 +77,7 @@ fn subscribes(program: &Mcp, document: &str) {
     assert_eq!(program.asks("resources/subscribe", subscription(document))["result"], json!({}));
 }
 
-/// Somebody changes the document they have open, and a program hears of it.
+/// Has a person change the document they have open, and a program hear of it.
 fn types_and_hears(person: &Person, heard: &Answer) {
     person.types(0, "x");
     hears_of(heard, &person.document());
@@ -127,7 +127,7 @@ fn a_program_hears_of_texts_after_their_server_was_lost() {
     let heard = nodes.program.send("GET", None, &[("Accept", "text/event-stream")]);
     nodes.program.asks("resources/subscribe", subscription(&document));
     nodes.first.is_killed();
-    // What was not told any more may be anything.
+    // What was not announced any more may be anything.
     let told = std::iter::repeat_with(|| heard.next()).find(|told| told["method"] == UPDATED);
     assert_eq!(told.expect("it never ends")["params"], subscription(&document));
     let ana = nodes.ana.comes_back_to(&nodes.second.url);
@@ -212,7 +212,7 @@ fn programs_on_three_servers_hear_of_texts_of_each_of_them_and_of_those_that_are
     }
     nodes.node(0).kill();
     let heard = &listening[2];
-    // What was not told any more may be about any document.
+    // What was not announced any more may be about any document.
     let mut untold: BTreeSet<_> = documents.iter().map(|it| subscription(it).to_string()).collect();
     while !untold.is_empty() {
         untold.remove(&hears_of_text(heard).to_string());

@@ -120,7 +120,7 @@ fn haproxy_as_documented_sends_people_to_a_server_that_lives() {
     work_goes_on_behind(ProxyProgram::Haproxy);
 }
 
-/// Holds an address where nobody answers, nor refuses: as many wait there as may.
+/// Holds an address where no server answers, nor refuses: as many wait there as may.
 fn does_not_answer(address: &str) -> (TcpListener, Vec<TcpStream>) {
     let listener = TcpListener::bind(address).unwrap();
     let (address, soon) = (address.parse().unwrap(), Duration::from_millis(500));

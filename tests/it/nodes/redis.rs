@@ -57,7 +57,7 @@ fn revokes(owner: &Person, there: &Person, name: &str) -> Duration {
 }
 
 impl NodesWithRedis {
-    /// Changes the settings on the first server, which the second is told over Redis.
+    /// Changes the settings on the first server, which the second is sent over Redis.
     fn tells_at_once(&self, owner: &Person, there: &Person, first: u64) {
         let carried = || self.second.complaints().matches(CARRIED).count();
         let before = carried();
@@ -102,8 +102,8 @@ fn what_one_server_tells_reaches_the_other_at_once() {
     ben.sees_where("document:created", |it| it["document"]["id"] == *document);
 }
 
-/// Whoever can write to Redis announces messages that servers have not sent yet. Those that they
-/// send then are heard all the same.
+/// A program that can write to Redis announces messages that servers have not sent yet. Those that
+/// they send then are heard all the same.
 #[test]
 fn forged_messages_over_redis_make_no_server_deaf() {
     let Some(nodes) = start_nodes() else { return };
@@ -160,7 +160,7 @@ fn redis_is_killed_while_people_type_and_nothing_is_lost_or_late() {
         person.comes_to_version(200);
         assert_eq!(person.text(), "x".repeat(200));
     }
-    // It comes back by itself, and so does what is told at once.
+    // It comes back by itself, and so does what is sent at once.
     nodes.redis.starts();
     nodes.both_log("Redis is back", 1);
     nodes.tells_at_once(&owner, &ben, 200);

@@ -155,7 +155,7 @@ fn what_is_held_outlives_the_only_server_with_the_workspace() {
     ben.is_cut_off();
     let ben = ben.comes_back_to(&second.url);
     let refused = comes_to_miss_it(&ben);
-    // It is shown, it can neither be decided nor begun, and nobody is told anything wrong.
+    // It is shown, it can neither be decided nor begun, and no one is sent anything wrong.
     assert_eq!(pending(&ben)[0].id(), request.id());
     for answer in [ben.decides(&request, approval()), ben.emit("run", &run())] {
         assert_eq!(answer.refused_with("unavailable")["message"], refused["message"]);
@@ -167,7 +167,7 @@ fn what_is_held_outlives_the_only_server_with_the_workspace() {
     ben.types(1, "b");
     ben.comes_to_read("ab");
     first.starts();
-    // Nobody has to connect again.
+    // No one has to connect again.
     assert_eq!(ben.sees_request().id(), request.id());
     ben.decides(&request, approval()).ok();
     let update = ben.sees_where("tool_approval_update", |it| it["report"].is_string());
@@ -279,7 +279,7 @@ fn of_two_people_on_two_servers_who_approve_at_once_one_runs_the_command() {
     }
 }
 
-/// What the model was told of the one call of a run that has ended.
+/// What the model learned of the one call of a run that has ended.
 fn told_in_the_end(person: &Person) -> String {
     let read = json!({"sessionId": person.session()});
     found(|| {
@@ -448,7 +448,7 @@ fn files_are_opened_through_any_server_as_documents() {
 fn rules_about_a_path_hold_for_runs_on_the_server_without_the_folder() {
     let Some(database) = StoryDatabase::on_postgres() else { return };
     let files = [("secret.md", "A secret.\n")];
-    // The name of the document is known only later: the model reads every document it is told of.
+    // The name of the document is known only later: the model reads every document it learns of.
     let script = Script::calling("list_documents", &json!({}));
     let plan = TestServer::plan().flags(&["--cluster"]).script(script);
     let first = plan.workspace(&files).start_on(Some(database));

@@ -80,7 +80,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What somebody with the file and a database shell would do.
+/// What a person with the file and a database shell would do.
 fn tamper(data: &Path, statement: &str) {
     tamper_only(data, &format!("{UNGUARD} {statement}"));
 }

@@ -79,7 +79,7 @@ fn a_server_without_a_browser_says_so_and_serves() {
 #[test]
 fn why_a_data_directory_cannot_be_used_is_said_once() {
     let folder = tempfile::tempdir().unwrap();
-    // Who runs the tests may be allowed everything, but nobody opens a folder as a file.
+    // The user who runs the tests may be allowed everything, but no one opens a folder as a file.
     std::fs::create_dir(folder.path().join("copydesk.lock")).unwrap();
     let mut command = copydesk_command();
     command.args(["serve", "--listen", "127.0.0.1:0", "--model", "harper", "--data"]);

@@ -10,7 +10,7 @@ use crate::support::{
     PrivatePostgres, Role, StoryDatabase, TestServer, copydesk_command, replacing,
 };
 
-/// Stories that are told on SQLite only, because they say so with a reason.
+/// Stories that run on SQLite only, because they say so with a reason.
 const ON_SQLITE_ONLY: usize = 15;
 
 fn standard_error(output: &Output) -> String {
@@ -98,7 +98,7 @@ fn a_wrong_address_is_refused_and_its_password_is_not_shown() {
     }
 }
 
-/// PostgreSQL is killed twice while somebody types. What was acknowledged is there, once.
+/// PostgreSQL is killed twice while a person types. What was acknowledged is there, once.
 #[test]
 fn a_database_that_is_killed_loses_nothing_that_was_acknowledged() {
     let Some(mut postgres) = PrivatePostgres::start() else { return };

@@ -56,14 +56,14 @@ fn deletes(owner: &Person, person: &str) -> Value {
     deletes_as(owner, &json!({"id": person}))
 }
 
-/// Deletes somebody; of several servers, each has to forget, which takes longer than an answer.
+/// Deletes a person; of several servers, each has to forget, which takes longer than an answer.
 fn deletes_as(owner: &Person, wish: &Value) -> Value {
     let mut deleted = owner.emit("person:delete", wish).ok();
     if node_count() > 1 && deleted["state"] == "deleting" {
         comes_to_be_deleted(owner, deleted["id"].as_str().expect("a person"));
         let again = owner.emit("person:delete", wish).ok();
         assert_eq!(again["state"], "deleted", "{again}");
-        // What was deleted is told by the first answer only.
+        // What was deleted is reported by the first answer only.
         for field in ["state", "endedAt"] {
             deleted[field] = again[field].clone();
         }
@@ -76,7 +76,7 @@ fn preview(owner: &Person, person: &str) -> Value {
     owner.emit("person:preview", &json!({"id": person})).ok()
 }
 
-/// Waits until a deletion that somebody else finishes has ended. Another server may have a private
+/// Waits until a deletion that someone else finishes has ended. Another server may have a private
 /// document open, for the minute after its last use.
 fn comes_to_be_deleted(owner: &Person, person: &str) {
     found_within(Duration::from_mins(2), || {
@@ -99,7 +99,7 @@ fn populated_server() -> PopulatedServer {
     let copydesk = plan.start();
     let (owner, ana, ben) = (copydesk.owner(), zephyrine(&copydesk), copydesk.editor("Ben"));
     let program = RestClient::new(&copydesk, OWNER);
-    // Nobody is there, so what it is told waits.
+    // No one is there, so what it is sent waits.
     program.posts("webhooks", &json!({"url": "http://127.0.0.1:9/hook"})).ok();
     let document = ana.creates(BEFORE);
     ben.opens(&document);
@@ -181,7 +181,7 @@ fn a_deleted_person_is_named_nowhere_but_in_the_audit_log() {
         (&json!(her), &before["deleted"]["runs"])
     );
     assert!(!line.to_string().contains(NAME), "{line}");
-    // Asking again is fine, and nobody else was touched.
+    // Asking again is fine, and no one else was touched.
     assert_eq!(deletes(&owner, &her)["endedAt"], deleted["endedAt"]);
     assert_eq!(preview(&owner, &his)["name"], "Ben");
     drop((owner, ana, ben));
@@ -231,7 +231,7 @@ fn no_answer_names_her(copydesk: &TestServer, ben: &Person, document: &str, her:
     }
 }
 
-/// Her words in a conversation that somebody else went on with stay there, and so do private
+/// Her words in a conversation that another person went on with stay there, and so do private
 /// documents; see the next stories.
 fn is_forgotten_but_for_private_words(copydesk: &TestServer) {
     let places = places_of(copydesk, &[NAME, CALLED, MAIL]);
@@ -272,7 +272,7 @@ fn runs_of_a_deleted_person_end_and_what_they_proposed_is_withdrawn() {
         Some(1)
     );
     is_forgotten(&copydesk);
-    // What somebody else asked for waits on, and so does what anybody typed.
+    // What another person asked for waits on, and so does what anyone typed.
     ben.accepts_all(&kept);
     ben.answer(&theirs);
     assert_eq!(ben.text(), AFTER);
@@ -371,7 +371,7 @@ fn private_documents_stay_until_an_owner_says_otherwise() {
     copydesk.checks_its_data();
 }
 
-/// Somebody is to be deleted by a server that dies at a place; the next start does the rest.
+/// Has a person deleted by a server that dies at a place; the next start does the rest.
 fn dies_at(place: &str) {
     let PopulatedServer { mut copydesk, owner, ana, ben, document } = populated_server();
     let her = id(&ana);

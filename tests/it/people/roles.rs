@@ -63,7 +63,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("approval:extend", r#"{"request_id": "$request"}"#, "oer"),
     ("approval:undo", r#"{"request_id": "$request"}"#, "oer"),
     ("approval:reopen", r#"{"request_id": "$request"}"#, "oer"),
-    // What somebody else asked for.
+    // What another person asked for.
     ("approval:withdraw", r#"{"request_id": "$request"}"#, "o"),
     ("rules:list", "{}", "oervs"),
     ("rules:add", r#"{"documentId": "$document", "effect": "ask"}"#, "o"),
@@ -87,7 +87,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("person:delete", r#"{"id": "none"}"#, "o"),
 ];
 
-/// Asks a model that is not there, which only those are told who may ask.
+/// Asks a model that is not there; only people who may ask learn that.
 const MESSAGE: &str =
     r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
 
@@ -130,7 +130,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/documents/{id}/roles", "GET /api/v1/documents/$document/roles", "", "o"),
     ("/api/v1/documents/{id}/roles", "PUT /api/v1/documents/$document/roles", r#"{"group": "writers", "role": "viewer"}"#, "o"),
     ("/api/v1/documents/{id}/roles", "DELETE /api/v1/documents/$document/roles?group=none", "", "o"),
-    // There is no workspace: whoever may is told so.
+    // There is no workspace: a person with the right learns so.
     ("/api/v1/files", "GET /api/v1/files", "", "oe"),
     ("/api/v1/files", "POST /api/v1/files", r#"{"path": "a.txt"}"#, "oe"),
     ("/api/v1/requests", "GET /api/v1/requests", "", "oervs"),
@@ -146,7 +146,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/requests/{id}/extend", "POST /api/v1/requests/$request/extend", "{}", "oer"),
     ("/api/v1/requests/{id}/undo", "POST /api/v1/requests/$request/undo", "{}", "oer"),
     ("/api/v1/requests/{id}/reopen", "POST /api/v1/requests/$request/reopen", "{}", "oer"),
-    // What somebody else asked for.
+    // What another person asked for.
     ("/api/v1/requests/{id}/withdraw", "POST /api/v1/requests/$request/withdraw", "{}", "o"),
     ("/api/v1/runs", "POST /api/v1/runs", r#"{"prompt": "x", "context": {"documentId": "$document"}}"#, "oe"),
     ("/api/v1/runs", "POST /api/v1/runs", r#"{"prompt": "x"}"#, "oe"),
@@ -171,7 +171,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/tokens/{id}", "DELETE /api/v1/tokens/none", "", "o"),
     ("/api/v1/tokens/{id}/tie", "POST /api/v1/tokens/none/tie", r#"{"login": "none"}"#, "o"),
     ("/api/v1/sign-in", "GET /api/v1/sign-in", "", "oervs-"),
-    // Whoever has signed in, and nobody with a link.
+    // Anyone who has signed in, and no one with a link.
     ("/api/v1/sign-out", "POST /api/v1/sign-out", "{}", ""),
     ("/api/v1/spending", "GET /api/v1/spending", "", "o"),
     ("/api/v1/spending/limits", "PUT /api/v1/spending/limits", r#"{"for": "server", "usd": null}"#, "o"),
@@ -199,8 +199,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),
 ];
 
-/// Commands work on the data directory, so the file system says who may, or over HTTP with
-/// somebody's token, so the routes above say it.
+/// Commands work on the data directory, so the file system says who may, or over HTTP with a
+/// person's token, so the routes above say it.
 const COMMANDS: &[&str] = &[
     "serve",
     "token",
@@ -305,7 +305,7 @@ impl Cast {
     }
 }
 
-/// Whether somebody was let through: any other complaint means that they were.
+/// Whether a person was let through: any other complaint means that they were.
 fn let_through(answer: &Value) -> bool {
     // A batch answers for each of its decisions.
     let answer = answer["results"].get(0).unwrap_or(answer);

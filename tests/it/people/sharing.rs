@@ -121,7 +121,7 @@ fn whom_no_rule_admits_signs_in_and_sees_just_the_documents_they_were_given() {
     }
     gus.emit("settings:set", &json!({"timeoutSeconds": 7})).refused_with("not_allowed");
     gus.emit("run", &json!({"prompt": "x"})).refused_with("not_allowed");
-    // Of a new document only those are told who see it.
+    // Of a new document only those are notified who see it.
     owner.creates("News.\n");
     gus.catches_up();
     assert!(gus.heard("document:created").is_empty());
@@ -233,7 +233,7 @@ fn a_role_is_changed_and_taken_at_once_also_from_who_is_connected() {
     let mut gus = arrives(&copydesk, &token);
     let login = gus.user()["id"].as_str().unwrap().to_owned();
     gus.opens(&here);
-    // The same once more changes nothing, for nobody.
+    // The same once more changes nothing, for no one.
     let line = share(&owner, &here, GUS, "editor");
     assert_eq!((&line["name"], &line["email"]), (&json!("Gus"), &json!("gus@press.example")));
     assert_eq!((&line["login"], &line["givenBy"]), (&json!(null), &json!("Owner")));
@@ -292,7 +292,7 @@ fn a_group_that_somebody_has_left_counts_no_more_once_they_sign_in_again() {
     for window in [&first, &second] {
         assert_eq!(window.opens(&here)["role"], "viewer");
     }
-    // Nothing has changed since, so nobody is disturbed.
+    // Nothing has changed since, so no one is disturbed.
     signs_in(&copydesk, &provider);
     first.is_fine();
     // Whom the group alone let in is out.

@@ -24,7 +24,7 @@ pub fn scripted(provider: &IdentityProvider, roles: &[&str], script: Script) -> 
     plan.variable("COPYDESK_OIDC_CLIENT_SECRET", CLIENT.1).on_sqlite("one address signs in").start()
 }
 
-/// Somebody's browser, as far as signing in goes.
+/// Browser of a person, as far as signing in goes.
 struct Browser {
     address: String,
     /// What it sends back, as `NAME=VALUE`.
@@ -61,7 +61,7 @@ impl Browser {
     }
 }
 
-/// The token behind the `#` of an answer that lets somebody in.
+/// The token behind the `#` of an answer that lets a person in.
 fn token(answer: &Response) -> String {
     let place = answer.location().unwrap_or_else(|| panic!("{answer:?}"));
     let (place, token) = place.split_once("#token=").unwrap_or_else(|| panic!("{place}"));
@@ -69,23 +69,23 @@ fn token(answer: &Response) -> String {
     token.to_owned()
 }
 
-/// The reason in an answer that lets nobody in.
+/// The reason in an answer that lets no one in.
 fn refusal(answer: &Response) -> String {
     let place = answer.location().unwrap_or_else(|| panic!("{answer:?}"));
     place.strip_prefix("/#sign-in-error=").unwrap_or_else(|| panic!("{place}")).to_owned()
 }
 
-/// The token that somebody gets who signs in.
+/// The token that a person gets who signs in.
 pub fn signs_in(copydesk: &TestServer, provider: &IdentityProvider) -> String {
     signs_in_at(copydesk.address(), provider)
 }
 
-/// The reason why somebody who signs in is not let in.
+/// The reason why a person who signs in is not let in.
 pub fn is_refused(copydesk: &TestServer, provider: &IdentityProvider) -> String {
     refusal(&Browser::agrees(copydesk.address(), provider).comes_back())
 }
 
-/// The token that somebody gets who signs in at one of several servers.
+/// The token that a person gets who signs in at one of several servers.
 pub fn signs_in_at(address: &str, provider: &IdentityProvider) -> String {
     token(&Browser::agrees(address, provider).comes_back())
 }
@@ -303,7 +303,7 @@ fn signing_out_and_revoking_end_a_sign_in_at_once() {
     assert_eq!(over_rest(copydesk.address(), &link, "GET /api/v1/me").status, 200);
 }
 
-/// The identifier of the token of somebody with this name that no login has.
+/// The identifier of the token of a person with this name that no login has.
 fn link_of(owner: &Person, name: &str) -> String {
     let list = tokens(owner);
     let mut lines = list["tokens"].as_array().unwrap().iter();
@@ -328,7 +328,7 @@ fn tied_tokens_and_sign_ins_of_one_login_are_one_voice_where_two_people_decide()
     }
     ben.asks("Fix the spelling");
     let request = ben.sees_request();
-    // Before the link is tied, it is somebody else: its vote counts beside the login's.
+    // Before the link is tied, it is another person: its vote counts beside the login's.
     linked.accepts(&request, &[1]);
     let tied = json!({"id": link_of(&owner, "Ana’s link"), "login": first.user()["id"]});
     owner.emit("token:tie", &tied).ok();

@@ -151,7 +151,7 @@ fn nothing_a_revoked_person_sends_counts_any_more() {
     bo.opens(&owner.creates(TEXT));
     let (version, len) = bo.page();
     revokes(&owner, &issued);
-    // Sent while the farewell is on its way, or after it: nothing of it may be seen, and nobody may
+    // Sent while the farewell is on its way, or after it: nothing of it may be seen, and no one may
     // be harmed.
     let changes = crate::support::replacing(len, 0, 0, "Too late. ");
     let update = json!({"clientID": bo.client(), "changes": changes});
@@ -476,7 +476,7 @@ fn a_request_whose_token_ends_while_its_body_arrives_does_nothing() {
             let everywhere = copydesk.urls().into_iter();
             let windows: Vec<_> = everywhere.map(|url| Person::arrive(url, secret, "Bo")).collect();
             revokes(&owner, &issued);
-            // Another server is told, and knows it a moment later.
+            // Another server is notified, and knows it a moment later.
             for window in &windows {
                 window.sees("sessionEnded");
             }

@@ -163,7 +163,7 @@ fn a_reviewer_decides_and_does_not_type() {
     let error = accepts_with(&rex, &request, "Two").refused_with("not_allowed");
     assert!(error["message"].as_str().unwrap().contains("permission to write"), "{error}");
     assert_eq!(owner.text(), START);
-    // The model's own words, sent back, are nobody else's.
+    // The model's own words, sent back, are no one else's.
     accepts_with(&rex, &request, "TWO").ok();
     assert_eq!(owner.text(), "one TWO three\n");
 }
@@ -360,7 +360,7 @@ fn an_edited_path_is_judged_as_that_path() {
     owner.opens_file("open.txt");
     writes_instead(&ed, &request, "open.txt", "mine").refused_with("invalid_decision");
     writes_instead(&ed, &request, "secret.txt", "mine").refused_with("not_allowed");
-    // Nobody is asked to vote for what is denied either.
+    // No one is asked to vote for what is denied either.
     configure(&owner, "desk", &json!([{"policy": "two"}]));
     writes_instead(&ed, &request, "secret.txt", "mine").refused_with("not_allowed");
     for file in ["open.txt", "secret.txt"] {

@@ -111,7 +111,7 @@ const TABLE: &[(&[CallPath], char, Form, Judged)] = &[
 struct Stage {
     people: Vec<(char, Person)>,
     request: Request,
-    /// Whoever waits for what comes of it.
+    /// The caller that waits for what comes of it.
     _caller: Caller,
     copydesk: TestServer,
     _cli: Option<ClaudeStandIn>,

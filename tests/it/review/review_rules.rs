@@ -74,7 +74,7 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
         json!([{"type": "text", "text": "Done."}]),
     ]);
     let run = ana.asks("Fix the spelling there");
-    // The guest may not read the other document, so somebody is asked before the model does.
+    // The guest may not read the other document, so a person is asked before the model does.
     let read = owner.sees_request_of(&run);
     assert_eq!(ana.sees_request_of(&run).id(), read.id());
     owner.decides(&read, json!({"approved": true})).ok();

@@ -47,7 +47,7 @@ impl Table {
         Self { copydesk, owner, ana, ben }
     }
 
-    /// Ana has asked for the first correction, and somebody has accepted it with a rule.
+    /// Ana has asked for the first correction, and a person has accepted it with a rule.
     fn with_rule(by: fn(&Self) -> &Person, remember: Value) -> Self {
         let table = Self::set();
         let request = table.asks("first");
@@ -68,7 +68,7 @@ impl Table {
         self.ana.pending().iter().any(|it| it.id() == request.id())
     }
 
-    /// What a program is told about the document.
+    /// What a program learns about the document.
     fn fetches(&self, what: &str) -> Value {
         let route = format!("GET /api/v1/documents/{}/{what}", self.owner.document());
         let (host, bearer) = (self.copydesk.address(), format!("Bearer {}", self.ana.token));

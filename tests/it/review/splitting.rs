@@ -1,4 +1,4 @@
-//! Changes of several parts that somebody makes one change for each part.
+//! Changes of several parts that a person makes one change for each part.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn a_decision_on_the_change_as_it_was_is_shown_the_parts_first() {
         let error = owner.emit("tool_approval_response", &decision).refused_with("stale_preview");
         assert_eq!(error["details"]["hunks"].as_array().map(Vec::len), Some(4), "{error}");
     }
-    // Whoever saw only the first preview has not seen these changes.
+    // A person who saw only the first preview has not seen these changes.
     let blind = json!({"request_id": request.id(), "approved": true});
     owner.emit("tool_approval_response", &blind).refused_with("stale_preview");
     assert_eq!(owner.text(), BEFORE);

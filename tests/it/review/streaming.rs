@@ -1,4 +1,4 @@
-//! Changes that the model is still writing: everybody in the document watches, nobody can decide,
+//! Changes that the model is still writing: everyone in the document watches, no one can decide,
 //! nothing is left over.
 
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn a_second_person_watches_it_grow_and_it_becomes_the_request() {
     let request = bo.sees_request();
     assert_eq!(request.id(), written["request_id"]);
     assert!(!shown_ever(&bo).is_empty(), "changes were seen paragraph by paragraph");
-    // Answered by the room, so after everything it has told of the request.
+    // Answered by the room, so after everything it has announced of the request.
     assert_eq!(bo.pending().len(), 1);
     assert!(shown(&bo).is_empty(), "only those of the request are left");
     bo.accepts_all(&request);

@@ -101,6 +101,6 @@ impl ClaudeStandIn {
 
 fn runs(pid: u64) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // A zombie is gone; nobody has looked yet.
+    // A zombie is gone; no one has looked yet.
     !state.is_empty() && !state.contains(") Z ")
 }

@@ -21,7 +21,7 @@ use super::skip::{skip, story};
 const SERVER: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 
 thread_local! {
-    /// Address of the database of the story that is told on this thread.
+    /// Address of the database of the story that runs on this thread.
     static OF_THIS_STORY: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -41,13 +41,13 @@ pub struct StoryDatabase {
 }
 
 impl StoryDatabase {
-    /// A new database for any story; `None` if they are told on SQLite.
+    /// A new database for any story; `None` if they run on SQLite.
     pub fn of_all_stories() -> Option<Self> {
         let database = env::var("COPYDESK_STORIES_DATABASE");
         database.is_ok_and(|database| database == "postgres").then(|| Self::on(&server()))
     }
 
-    /// A new database on PostgreSQL, whatever stories are told on. Without a server the story is
+    /// A new database on PostgreSQL, whatever stories run on. Without a server the story is
     /// skipped, loudly, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
     pub fn on_postgres() -> Option<Self> {
         if let Err(error) = run(&server(), "SELECT 1".to_owned()) {
@@ -134,7 +134,7 @@ impl PrivatePostgres {
         let made = postgres.command("initdb").args(arguments).status();
         assert!(made.expect("it can be run").success(), "initdb failed");
         drop(free);
-        // Whoever can reach it is let in, also from another machine of the story.
+        // Everyone who can reach it is let in, also from another machine of the story.
         let hosts = postgres.directory.path().join("data/pg_hba.conf");
         let mut hosts = std::fs::File::options().append(true).open(hosts).expect("it was made");
         writeln!(hosts, "host all all samenet trust\nhost all all 10.0.0.0/8 trust").unwrap();

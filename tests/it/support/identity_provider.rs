@@ -1,5 +1,5 @@
 //! A small provider of `OpenID Connect`: discovery, authorization with PKCE, tokens signed with
-//! RS256, keys that are made here. It can be told to say what is not true.
+//! RS256, keys that are made here. It can be made to say what is not true.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read as _, Write as _};
@@ -119,7 +119,7 @@ impl IdentityProvider {
         flags
     }
 
-    /// Whoever comes from now on is this person.
+    /// Signs in everyone who comes from now on as this person.
     pub fn says_it_is(&self, subject: &str, name: &str, groups: &[&str]) {
         let email = format!("{}@press.example", name.to_lowercase());
         self.state.lock().person = json!({
@@ -187,7 +187,7 @@ fn answer(mut stream: TcpStream, state: &Mutex<State>) {
     let answer = format!(
         "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n{said}"
     );
-    // Whoever has gone does not need it.
+    // A client that has gone does not need it.
     drop(stream.write_all(answer.as_bytes()));
 }
 

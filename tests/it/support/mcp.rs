@@ -229,7 +229,7 @@ impl Answer {
         self.messages.recv_timeout(patience).ok()
     }
 
-    /// What the caller is told while people decide.
+    /// What the caller is sent while people decide.
     pub fn progress(&self) -> String {
         let message = self.next();
         assert_eq!(message["method"], "notifications/progress", "{message}");

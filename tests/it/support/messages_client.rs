@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::TestServer;
 use super::waiting::found;
 
-/// A program with somebody's token.
+/// A program with a person's token.
 #[derive(Clone)]
 pub struct MessagesClient {
     address: String,
@@ -146,7 +146,7 @@ impl MessagesClient {
         Events::of(stream)
     }
 
-    /// A request whose answer nobody has read yet.
+    /// A request whose answer no one has read yet.
     pub fn open(&self, request: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
         stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout can be set");

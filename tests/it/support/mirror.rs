@@ -1,4 +1,4 @@
-//! A document as one socket knows it: applies every update it is told, and notices gaps.
+//! A document as one socket knows it: applies every update it is sent, and notices gaps.
 //!
 //! It is not the server's own code on purpose: the simplest reading of `ChangeSet.toJSON()`, over
 //! UTF-16 units.

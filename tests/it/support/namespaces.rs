@@ -1,7 +1,7 @@
 //! Machines of a story, each in a network namespace of its own on this machine. Between them is the
 //! namespace of the story, which forwards, or does not.
 //!
-//! Nothing in there can reach anything else, and what a story mounts is seen by nobody else. Where
+//! Nothing in there can reach anything else, and what a story mounts is seen by no one else. Where
 //! this user may not make namespaces the story is skipped, loudly, which is a failure for root with
 //! `COPYDESK_REQUIRE_ALL=1`.
 
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::skip::{say_skipped, skip};
 
-/// Longest life of a namespace, should nobody end it.
+/// Longest life of a namespace, should no one end it.
 const LIFE_S: &str = "900";
 /// Inside, everything is there that the story needs.
 const ALONE: &str =

@@ -7,7 +7,7 @@ use std::env;
 
 use fastrand::Rng;
 
-/// Stories that are told on one server, by their names or how these begin, and why.
+/// Stories that run on one server, by their names or how these begin, and why.
 pub const ON_ONE_NODE: &[(&str, &str)] = &[
     ("bad_input::", "limits of one process"),
     ("claude::however_many_runs_wait", "limits of one process"),
@@ -35,11 +35,11 @@ pub const ON_ONE_NODE: &[(&str, &str)] = &[
 ];
 
 thread_local! {
-    /// Chance of the story that is told on this thread.
+    /// Chance of the story that runs on this thread.
     static CHANCE: RefCell<Option<Rng>> = const { RefCell::new(None) };
 }
 
-/// The number of servers of the story that is told on this thread.
+/// The number of servers of the story that runs on this thread.
 pub fn count() -> usize {
     let story = std::thread::current().name().unwrap_or_default().to_owned();
     if ON_ONE_NODE.iter().any(|(name, _)| story.starts_with(name)) {
@@ -48,7 +48,7 @@ pub fn count() -> usize {
     asked()
 }
 
-/// The number of servers that stories are told on.
+/// The number of servers that stories run on.
 pub fn asked() -> usize {
     env::var("COPYDESK_STORIES_NODES").ok().and_then(|count| count.parse().ok()).unwrap_or(1)
 }

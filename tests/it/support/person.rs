@@ -294,7 +294,7 @@ impl Person {
         }
     }
 
-    /// Answered events are barriers: what the server told before is here when the answer is.
+    /// Answered events are barriers: what the server sent before is here when the answer is.
     pub fn catches_up(&self) {
         self.emit("settings:get", &json!({})).ok();
     }

@@ -1,7 +1,7 @@
 //! A model provider in the story's own hands: speaks the streamed Messages API and chat
 //! completions, and keeps what it was asked.
 //!
-//! The scripted model cannot show what a model is told; this one can.
+//! The scripted model cannot show what a model is sent; this one can.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

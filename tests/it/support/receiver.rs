@@ -1,4 +1,4 @@
-//! Somebody who receives webhooks: takes them, refuses them, is away.
+//! A program that receives webhooks: takes them, refuses them, is away.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! A program that works by REST: JSON in, JSON out, with somebody's token.
+//! A program that works by REST: JSON in, JSON out, with a person's token.
 
 use serde_json::Value;
 

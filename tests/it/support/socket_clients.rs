@@ -34,7 +34,7 @@ struct Line {
     body: Value,
 }
 
-/// The one process, started by whoever needs it first.
+/// The one process, started by the test that needs it first.
 pub fn socket_clients() -> &'static SocketClients {
     static SOCKET_CLIENTS: OnceLock<SocketClients> = OnceLock::new();
     SOCKET_CLIENTS.get_or_init(|| {

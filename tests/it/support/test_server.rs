@@ -39,7 +39,7 @@ impl Role {
 }
 
 /// A server and its data directory; with `COPYDESK_STORIES_NODES=2`, two servers on one database,
-/// and whoever connects or asks comes to one of them by chance.
+/// and a client that connects or asks comes to one of them by chance.
 pub struct TestServer {
     server: Server,
     /// The other servers on the database.
@@ -130,13 +130,13 @@ impl TestServerBuilder {
         self
     }
 
-    /// With SQLite, also when stories are told on PostgreSQL; says why.
+    /// With SQLite, also when stories run on PostgreSQL; says why.
     pub fn on_sqlite(mut self, reason: &'static str) -> Self {
         self.only_on_sqlite = Some(reason);
         self
     }
 
-    /// Starts the server, or as many as stories are told on. A workspace belongs to one.
+    /// Starts the server, or as many as stories run on. A workspace belongs to one.
     pub fn start(self) -> TestServer {
         let nodes = if self.files.is_some() { 1 } else { nodes::count() };
         if self.only_on_sqlite.is_some() {
@@ -326,7 +326,7 @@ impl TestServer {
         });
     }
 
-    /// Somebody else writes to a file of the workspace.
+    /// Writes to a file of the workspace, as someone else would.
     pub fn overwrites(&self, name: &str, text: &str) {
         let path = self.directory.path().join("workspace").join(name);
         std::fs::write(path, text).expect("there is room for a file");
@@ -348,7 +348,7 @@ impl TestServer {
         Person::arrive_with(self.url(), &token, capabilities)
     }
 
-    /// Somebody connected who may go to one document and nowhere else.
+    /// A person connected who may go to one document and nowhere else.
     pub fn guest(&self, role: Role, document: &str) -> Person {
         let token = self.token("Guest", role, &["--document", document]);
         Person::arrive(self.url(), &token, "Guest")

@@ -31,7 +31,7 @@ fn peers(person: &Person, document: &str) -> String {
     person.emit("document:resync", &resync).ok()["peers"].to_string()
 }
 
-/// Waits until nobody of that name is in a document.
+/// Waits until no one of that name is in a document.
 #[track_caller]
 fn comes_to_be_without(person: &Person, document: &str, name: &str) {
     found_within(SOON, || {
@@ -50,7 +50,7 @@ fn comes_to_have_sockets(copydesk: &TestServer, count: usize) {
 }
 
 /// Puts text at the end of a document that reads `Hello.` and takes it away again, until so many
-/// megabytes have been told to everybody in it.
+/// megabytes have been sent to everyone in it.
 fn types_a_lot(owner: &Person, megabytes: usize) {
     let piece = "A line of thirty-two characters.".repeat(MEGABYTE / 4 / 32);
     let mut version = owner.version();
@@ -133,7 +133,7 @@ fn whoever_does_not_say_who_they_are_is_not_waited_for() {
     {
         assert!(client.ends_within(SOON), "a connection that is {name} may stay");
     }
-    // Whoever is known may be quiet.
+    // A person who is known may be quiet.
     copydesk.editor("Ana").is_fine();
 }
 
@@ -360,7 +360,7 @@ fn a_viewer_who_does_not_read_is_refused_what_would_have_to_wait() {
     owner.emit("document:open", &json!({"documentId": document})).ok();
     let held = grown(&copydesk, before);
     assert!(held < 200, "{held} MB wait for somebody who does not read");
-    // Whoever then reads gets everything there is, and an answer to the rest.
+    // A client that then reads gets everything there is, and an answer to the rest.
     let answers: Vec<_> = (0..100).filter_map(|ack| eves[0].is_answered(ack)).collect();
     let refused = answers.iter().filter(|it| it["error"]["code"] == "rate_limited").count();
     assert!(answers.is_empty() || refused > 50, "{} answers, {refused} refused", answers.len());

@@ -259,7 +259,7 @@ fn a_certificate_is_replaced_while_people_stay() {
     assert_eq!(serves(&server), certificate("second"));
     ana.types(0, "b");
 
-    // The other half. Nobody says that the files have changed.
+    // The other half. No one says that the files have changed.
     files.replace("tls.pem", "first.pem");
     eventually("the first certificate", || serves(&server) == certificate("first"));
     std::fs::remove_file(files.path("tls.key")).unwrap();

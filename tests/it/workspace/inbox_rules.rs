@@ -156,7 +156,7 @@ fn the_inbox_is_named_in_lists_as_in_other_events() {
     assert_eq!(over_rest["rules"], json!([rule]));
 }
 
-/// What the model is told of a call that nobody is asked about.
+/// What the model learns of a call that no one is asked about.
 fn told(person: &Person, prompt: &str) -> Value {
     let run = runs(person, prompt);
     ends(person, &run);
@@ -275,7 +275,7 @@ fn a_search_leaves_out_files_that_a_rule_denies_and_shows_no_words_of_those_to_b
     let said = "[files that rules of this workspace keep from searches are left out]";
     assert_eq!(told("names"), format!("draft.txt\nopen.txt\n{said}"));
     assert_eq!(told("words"), format!("open.txt:1:The lamp was lit.\n{said}"));
-    // Whether there is such a file is not told either.
+    // Whether there is such a file is not reported either.
     assert_eq!(told("in it"), format!("No matches found\n{said}"));
     assert_eq!(told("nowhere"), told("in it"));
 }

@@ -242,7 +242,7 @@ fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
     let pid = found(|| pid().ok_or("the process has not begun"));
     copydesk.is_killed_and_restarted();
     let owner = copydesk.owner();
-    // Nobody is asked anything: the process ends, and no second one begins.
+    // No one is asked anything: the process ends, and no second one begins.
     let alive = || std::path::Path::new(&format!("/proc/{}", pid.trim())).exists();
     let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while alive() && std::time::Instant::now() < until {

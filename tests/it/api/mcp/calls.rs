@@ -187,7 +187,7 @@ fn a_caller_that_gives_up_by_itself_is_told_before_it_does() {
     }});
     let answer = coder.post(&call, &[("Copydesk-Timeout-Ms", "3000")]);
     let request = owner.sees_request();
-    // Also while somebody looks at it.
+    // Also while a person looks at it.
     owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
     let (told, is_error) = answer.result();
     assert!(is_error && told.starts_with("[DENIED] Approval timed out after 1s"), "{told}");
@@ -246,7 +246,7 @@ fn a_session_that_is_closed_takes_its_requests_with_it() {
     // A session outlives its connections, so the request waits on.
     assert_eq!(waiting(&owner).len(), 1);
     assert_eq!(coder.send("DELETE", None, &[]).status, 204);
-    // From now on nobody would hear of it, so nobody can approve it.
+    // From now on no one would hear of it, so no one can approve it.
     owner.decides(&request, json!({"approved": true})).refused();
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
     assert_eq!(copydesk.file("test.txt"), None);

@@ -44,7 +44,7 @@ fn the_server_conforms_to(revision: &str) {
         ("test://template/123/data", &uri),
         ("test_simple_text", "list_documents"),
         ("test_error_handling", "read_document"),
-        // With what ours need to be told; and by name in the headers of 2026-07-28.
+        // With what ours need to be sent; and by name in the headers of 2026-07-28.
         (r#""name":"test_tool_with_progress","arguments":{}"#, write),
         ("test_tool_with_progress", "atlas_write"),
         (r#""name":"test_simple_prompt""#, &prompt),
@@ -119,7 +119,7 @@ impl Inspector<'_> {
         result
     }
 
-    /// Calls a tool while somebody decides about that.
+    /// Calls a tool while a person decides about that.
     fn calls(
         &self,
         tool: &str,
@@ -161,7 +161,7 @@ fn the_inspector_works(over: &str, era: &str) {
     let (read, code) = inspector.calls("read_document", &about, || {});
     assert!(code == Some(0) && read.contains(TEXT.trim_end()), "{read}");
 
-    // It is started anew for each request, so nobody knows what it has read: it says so.
+    // It is started anew for each request, so no one knows what it has read: it says so.
     let mut rewrite =
         json!({"document_id": document, "new_content": FIXED, "explanation": "Spelling."});
     let (told, code) = inspector.calls("update_full_document", &rewrite, || {});

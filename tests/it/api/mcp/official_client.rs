@@ -6,7 +6,7 @@ use crate::support::{OWNER, python};
 
 use super::{FIXED, TEXT, owner_of, test_server};
 
-/// Runs the official client while somebody decides: the first request is approved, the second
+/// Runs the official client while a person decides: the first request is approved, the second
 /// rejected, the third left.
 fn the_official_client_works(over: &str, mode: &str) {
     let copydesk = test_server();

@@ -23,7 +23,7 @@ fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twic
     owner.accepts_all(&request);
     let written = ("Successfully wrote to test.txt".to_owned(), false);
     assert_eq!(again.result(), written);
-    // What was decided is told once more, and not done once more.
+    // What was decided is sent once more, and not done once more.
     copydesk.overwrites("test.txt", "else");
     assert_eq!(coder.calls_as("toolu_1", "atlas_write", write.clone()).result(), written);
     assert_eq!(copydesk.file("test.txt").as_deref(), Some("else"));
@@ -162,7 +162,7 @@ fn calls_of_two_people_never_meet_whatever_they_are_called() {
     assert!(cys.result().1);
     owner.accepts_all(&asked_bo);
     assert!(!bos.result().1);
-    // Neither is told what came of the other's.
+    // Neither learns what came of the other's.
     assert!(cy.calls_as("toolu_1", "atlas_write", write()).result().1);
     assert!(!bo.calls_as("toolu_1", "atlas_write", write()).result().1);
 }

@@ -32,7 +32,7 @@ fn documents_are_resources_and_tell_when_they_change() {
     assert_eq!(update["params"]["uri"], uri);
     let read = coder.asks("resources/read", json!({"uri": uri}));
     assert_eq!(read["result"]["contents"][0]["text"], ana.text());
-    // Whoever has read it may change it.
+    // A client that has read it may change it.
     let call = coder.calls("update_full_document", rewrite(&document, FIXED));
     ana.accepts_all(&ana.sees_request());
     assert!(!call.result().1);

@@ -102,7 +102,7 @@ fn without_a_session_a_program_says_which_version_it_has_read() {
     let listed = Mcp::arrives(&copydesk, OWNER, "coder").asks("tools/list", json!({}));
     let listed = listed["result"]["tools"].as_array().unwrap().clone();
     assert!(!required(&listed).contains("base_version"), "a session is known: {listed:?}");
-    // It is nobody's reading that counts for all who have no session.
+    // It is no one's reading that counts for all who have no session.
     let about = json!({"document_id": document});
     let (read, _) = calls_alone(&coder, "read_document", about, &[]).result();
     assert!(read.contains("version=\"0\""), "{read}");
@@ -144,7 +144,7 @@ fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
     let (bo, cy) =
         (copydesk.token("Bo", Role::Editor, &[]), copydesk.token("Cy", Role::Editor, &[]));
     let other = Mcp::arrives(&copydesk, &cy, "coder");
-    // One that people are asked by, and one that somebody listens in, are in use however old they
+    // One that people are asked by, and one that someone listens in, are in use however old they
     // are.
     let (asking, listening) =
         (Mcp::arrives(&copydesk, &bo, "1"), Mcp::arrives(&copydesk, &bo, "2"));
@@ -165,7 +165,7 @@ fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
     assert_eq!([status(&asking), status(&listening), status(&newest)], [200; 3]);
     assert_eq!(status(&other), 200);
     owner.accepts_all(&request);
-    // Whoever says goodbye makes room.
+    // A client that says goodbye makes room.
     assert_eq!(newest.send("DELETE", None, &[]).status, 204);
     Mcp::arrives(&copydesk, &bo, "last");
     assert_eq!(status(&idle[2]), 200);

@@ -100,7 +100,7 @@ fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
         {"role": "assistant", "content": first["content"]},
         user(json!([result(&made[0], "Rain")])),
     ]);
-    // Somebody else's program knows nothing of it, whatever it says was said.
+    // Another person's program knows nothing of it, whatever it says was said.
     let other = copydesk.token("Ben", Role::Editor, &[]);
     let other = MessagesClient::with(&copydesk, &other);
     other.opts_in(&json!(["document"]));
@@ -194,7 +194,7 @@ fn files_of_the_workspace_are_written_once_somebody_has_approved() {
     let ana = copydesk.editor("Ana");
     let program = MessagesClient::with(&copydesk, &ana.token);
     let said = json!([user("Write it")]);
-    // Without Ana's word the call is nobody's but the program's.
+    // Without Ana's word the call is no one's but the program's.
     assert_eq!(program.asks(&said, &json!({})).ok()["stop_reason"], "tool_use");
     program.opts_in(&json!(["workspace"]));
     let asking = std::thread::spawn(move || program.asks(&said, &json!({})).ok());
@@ -221,7 +221,7 @@ fn a_program_that_waits_only_so_long_is_answered_before_it_gives_up() {
     let message = program.asks(&json!([user("Rewrite it")]), &json!({})).ok();
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     assert_eq!(message["stop_reason"], "pause_turn", "{message}");
-    // One card, however often the model tries: nobody would wait for the others.
+    // One card, however often the model tries: no one would wait for the others.
     assert_eq!(ana.saw("tool_approval_request").len(), 1);
     assert!(ana.pending().is_empty());
     let said = json!([user("Rewrite it"), {"role": "assistant", "content": message["content"]}]);

@@ -20,7 +20,7 @@ fn whoever_may_not_ask_is_refused_before_anything_is_read() {
             ("Host", copydesk.address()),
             ("Authorization", token.as_str()),
             ("Content-Type", "application/json"),
-            // Of a body that never comes: whoever waits for it waits in vain.
+            // Of a body that never comes: a server that waits for it waits in vain.
             ("Content-Length", "30000000"),
         ];
         let answer = ask(copydesk.address(), &format!("POST {path}"), &headers);
@@ -75,7 +75,7 @@ fn what_is_read_of_one_person_at_once_is_bounded() {
     let in_time = || assert!(Instant::now() < until, "it did not come to that");
     let mut unfinished = vec![begins(), begins()];
     loop {
-        // What is written is not read yet; somebody else's request gives the server time.
+        // What is written is not read yet; another person's request gives the server time.
         hello(&ben).ok();
         if hello(&ana).status == 429 {
             break;
@@ -141,7 +141,7 @@ fn every_error_has_its_type_and_its_name() {
     program.call("GET /v1/nothing", "").refused(404, "not_found_error");
     let long = program.request(&said(&"x".repeat(33 * 1024 * 1024)), &none);
     program.sends(&long.to_string()).refused(413, "request_too_large");
-    // In the middle of a stream the status is told already.
+    // In the middle of a stream the status is sent already.
     let events = program.streams(&said("broken"), &none).rest();
     let last = events.last().expect("an event");
     assert_eq!((&last["type"], &last["error"]["type"]), (&json!("error"), &json!("api_error")));

@@ -63,7 +63,7 @@ fn with_document(script: Script, flags: &[&str]) -> (TestServer, Person, Message
     (copydesk, ana, program)
 }
 
-/// The model reads the document, rewrites it, and says what it was told.
+/// The model reads the document, rewrites it, and says what it was sent.
 fn rewriting() -> Script {
     Script::default()
         .answering("Rewrite", "read_document", &json!({}))

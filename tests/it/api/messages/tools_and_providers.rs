@@ -1,4 +1,4 @@
-//! The choice of tools, and what a provider is told.
+//! The choice of tools, and what a provider is sent.
 
 use std::time::{Duration, Instant};
 

@@ -149,7 +149,7 @@ fn a_write_is_json_and_no_larger_than_a_document() {
     let long = json!({"title": "x".repeat(9 * 1024 * 1024)}).to_string();
     ana.says(&format!("PATCH /api/v1/documents/{document}"), &[], &long)
         .refused_with(413, "too_large");
-    // The rest of it is not read, and the client is told so before it sends the next request.
+    // The rest of it is not read, and the client is notified before it sends the next request.
     let authorization = format!("Bearer {OWNER}");
     let headers = [
         ("Authorization", authorization.as_str()),
@@ -201,7 +201,7 @@ fn shut_out<'a>(report: &'a Value, sessions: &[Value]) -> Vec<(&'a Value, &'a Va
         let body: Option<Value> = body.as_str().and_then(|it| serde_json::from_str(it).ok());
         body.is_none_or(|it| it["sessionId"].is_null() || is_own(&it["sessionId"]))
     };
-    // Only who has signed in signs out, and nobody deletes themselves.
+    // Only a person who has signed in signs out, and no one deletes themselves.
     let is_about_themselves = |entry: &&Value| {
         let url = entry["request"]["url"].as_str().unwrap_or_default();
         url.contains("/sign-out") || url.contains("/people/")
@@ -266,7 +266,7 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     assert!(shut_out.is_empty(), "the owner was shut out: {shut_out:?}");
     let answers = answers(&owner.gets("openapi.json").ok(), &report);
     let reached = |statuses: &BTreeMap<u64, usize>| statuses.range(200..300).next().is_some();
-    // It cannot guess every name, and on a fast machine it is told to wait.
+    // It cannot guess every name, and on a fast machine it is asked to wait.
     let far = answers.values().filter(|statuses| reached(statuses)).count();
     assert!(far * 2 > answers.len(), "the fuzzer got nowhere: {answers:?}");
 }

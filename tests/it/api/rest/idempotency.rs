@@ -46,7 +46,7 @@ fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
 fn for_a_key_no_more_is_read_than_the_route_takes_from_this_person() {
     let copydesk = TestServer::quiet();
     let viewer = RestClient::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
-    // Of a body that never comes: whoever waits for it waits in vain.
+    // Of a body that never comes: a server that waits for it waits in vain.
     let long = [("Idempotency-Key", "k"), ("Content-Length", "8000000")];
     for path in ["documents", "runs", "requests/decisions"] {
         viewer.says(&format!("POST /api/v1/{path}"), &long, "").refused_with(413, "too_large");

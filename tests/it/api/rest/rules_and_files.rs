@@ -54,7 +54,7 @@ fn a_file_is_opened_as_a_document_edited_and_follows() {
     copydesk.file_comes_to_read("notes.md", FIXED);
     let state = ana.gets(&format!("documents/{document}")).ok()["file"].clone();
     assert_eq!(state, json!({"path": "notes.md", "status": "saved", "version": made}));
-    // What somebody else writes is there when it is read, though nobody is connected.
+    // What someone else writes is there when it is read, though no one is connected.
     copydesk.overwrites("notes.md", TEXT);
     let read = ana.gets(&format!("documents/{document}")).ok();
     assert_eq!(read["text"], TEXT);

@@ -54,7 +54,7 @@ fn the_countdown_stands_still_while_somebody_looks() {
     ben.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
     let update = ana.sees_where("tool_approval_update", |it| it["paused"] == true);
     assert_eq!(update["focused_by"], json!([ben.user()]));
-    // A later one that nobody looks at has expired: so the time of this one is over too.
+    // A later one that no one looks at has expired: so the time of this one is over too.
     let (other, .., later) = three_changes(&copydesk);
     assert_eq!(other.sees_resolved(&later)["status"], "expired");
     assert_eq!(ana.pending().len(), 1, "it expired while Ben was looking");

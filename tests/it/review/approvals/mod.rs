@@ -1,5 +1,5 @@
 //! Approving and rejecting: what people see, what they may do, what becomes of the text, and what
-//! the model is told.
+//! the model learns.
 
 use crate::support::{Person, Request, Script, TestServer};
 
