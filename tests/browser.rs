@@ -1,4 +1,4 @@
-//! The editor in a real browser: the stories of `web/e2e`, each told against a server of its own.
+//! The editor in a real browser: the stories of `web/e2e`, each run against a server of its own.
 //!
 //! They need Node.js and Chromium. Without them a story is skipped, loudly; with
 //! `COPYDESK_REQUIRE_ALL=1` that is a failure. Screenshots of each step are left in

@@ -111,8 +111,8 @@ const WALLS: &[(&str, &str)] = &[
         "std::process",
         "llm/claude_cli llm/harper load_test/local_server.rs main.rs server/allocator.rs server/command_line.rs processes/supervisor.rs store/data_directory.rs store/database/postgres/address.rs workspace/command.rs failpoint",
     ),
-    // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write
-    // that its caller left alone, the worker process of the grammar checker.
+    // The code that spawns owns the task: composition root, drivers, the writer of the store, a
+    // write that its caller left alone, the worker process of the grammar checker.
     (
         "tokio::spawn",
         "server.rs cluster/connections.rs server/tls.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs rest/middleware/idempotency.rs rooms/registry.rs socketio/connect.rs socketio/outbound.rs store/database/writer.rs",

@@ -7,7 +7,7 @@ pub enum Invariant {
     /// Documents: all updates have one order. All replicas end with the same text, made of the same
     /// units.
     ReplicasConverge,
-    /// Typed text is in the document once, unless somebody deleted it. Deleted text is not.
+    /// Typed text is in the document once, unless a person deleted it. Deleted text is not.
     NoEditLostOrDuplicated,
     /// Nothing is broadcast or acknowledged before it is committed.
     AcknowledgedIsDurable,
@@ -33,7 +33,7 @@ pub enum Invariant {
     SeenMatchesText,
     /// "The first valid decision on a hunk wins."
     FirstDecisionWins,
-    /// "No decision lost": a committed decision stays until somebody undoes or reopens it.
+    /// "No decision lost": a committed decision stays until a person undoes or reopens it.
     DecisionsPersist,
     /// "Votes count per hunk and text", and must be of different people.
     EnoughVotesAgree,
@@ -57,7 +57,7 @@ pub enum Invariant {
     RequestIsOpenWhileHunkIs,
     /// Undo: "touched since: conflicted unless forced".
     UndoKeepsLaterEdits,
-    /// An accepted hunk that nobody edited can be undone, whatever was typed elsewhere.
+    /// An accepted hunk that no one edited can be undone, whatever was typed elsewhere.
     UntouchedCanBeUndone,
     /// "deny > ask > allow": what an owner's rule denies is neither proposed nor accepted, and
     /// nothing else is denied.

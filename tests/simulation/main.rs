@@ -180,7 +180,7 @@ fn regression_seeds_pass() {
     // A hunk was edited before its sibling was accepted. The oracle took the text at its position
     // for what had been inserted.
     run_history(6975, LONG_HISTORY, None, Verbosity::Quiet).unwrap();
-    // Somebody accepted a hunk that a rule denied, with the text that was already there. Nothing
+    // A person accepted a hunk that a rule denied, with the text that was already there. Nothing
     // changed, so the rule was not checked.
     run_history(6170, LONG_HISTORY, None, Verbosity::Quiet).unwrap();
     // A hunk in conflict, whose parts had passed each other, was accepted by force with edited

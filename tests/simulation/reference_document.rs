@@ -13,7 +13,7 @@ use crate::invariants::{CheckResult, ensure};
 /// The identifier of one UTF-16 unit; never reused.
 pub type UnitId = u32;
 
-/// A change that somebody made in their editor.
+/// A change that a person made in their editor.
 pub struct LocalChange {
     pub text: String,
     pub units: Vec<UnitId>,

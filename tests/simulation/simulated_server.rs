@@ -271,7 +271,7 @@ impl SimulatedServer {
         let reloaded = self.load_room_from_store()?;
         self.room = reloaded;
         self.check_restored()?;
-        // Nobody had a request focused meanwhile.
+        // No one had a request focused meanwhile.
         let reloaded = std::mem::replace(&mut self.room, self.store.load_room().unwrap());
         self.room.reload(reloaded, self.now_ms, &self.settings);
         Ok(())

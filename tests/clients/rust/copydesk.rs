@@ -45,7 +45,7 @@ impl Server {
         Self { process, address, _data: data }
     }
 
-    /// Somebody connects.
+    /// Connects a person.
     pub fn person(&self, name: &str) -> Person {
         Person::connect(&self.address, name)
     }
@@ -64,7 +64,7 @@ fn binary() -> String {
     std::env::var("COPYDESK").unwrap_or_else(|_| built.to_owned())
 }
 
-/// Somebody connected: what they hear is kept in order until a test asks for it.
+/// A person connected: what they hear is kept in order until a test asks for it.
 pub struct Person {
     socket: WebSocket<TcpStream>,
     session: String,
@@ -86,7 +86,7 @@ impl Person {
         person
     }
 
-    /// The next event of this name that nobody has taken yet.
+    /// The next event of this name that no one has taken yet.
     pub fn hears(&mut self, event: &str) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {

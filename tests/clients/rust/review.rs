@@ -1,4 +1,4 @@
-//! Nothing changes before somebody says so: a suite to copy, as `tests/review/main.rs` with
+//! Nothing changes before a person says so: a suite to copy, as `tests/review/main.rs` with
 //! `copydesk.rs` beside it.
 
 mod copydesk;
@@ -10,7 +10,7 @@ use self::copydesk::{Person, Server};
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/scripts/two-corrections.json");
 const TEXT: &str = "He could of slept. It were late.";
 
-/// Somebody has a document, and two changes of it wait for them.
+/// A person with a document, of which two changes wait for them.
 fn asked(server: &Server) -> (Person, String, Value) {
     let mut ana = server.person("Ana");
     let document = ana.opens(TEXT);

@@ -313,7 +313,7 @@ impl WriterSessions for DatabaseClient {
         let opening = async move {
             let opened =
                 when_unblocked(&client.database, |it| it.open_session(client.node)).await?;
-            // A session that nobody receives, because the client gave up, ends like any other.
+            // A session that no caller receives, because the client gave up, ends like any other.
             Ok(opened.map(|(id, transactions, _)| WritingSession { client, id, transactions }))
         };
         let opened = self.call_with_limit(CONNECT_LIMIT, opening).await;

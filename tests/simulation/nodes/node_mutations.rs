@@ -38,7 +38,7 @@ pub enum NodeMutation {
     UnknownOutcomeAssumedCommitted,
     /// A removed node joins again and keeps its rooms.
     RemovedNodeKeepsRooms,
-    /// A node takes the leases of another when it is told that they are free.
+    /// A node takes the leases of another when it learns that they are free.
     LeaseHintTrusted,
     /// The content of a message is trusted, and nothing is read from the database.
     MessageNotVerified,

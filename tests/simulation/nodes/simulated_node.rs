@@ -516,7 +516,7 @@ impl RoomTask {
         (self.server.now_ms)() + self.server.clock_skew_ms
     }
 
-    /// Ends a room that nobody uses, and releases its document.
+    /// Ends a room that no one uses, and releases its document.
     async fn close(mut self, mut commands: mpsc::UnboundedReceiver<QueuedCommand>) {
         let server = Rc::clone(&self.server);
         let _guard = server.loading.lock().await;

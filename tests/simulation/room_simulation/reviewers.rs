@@ -158,7 +158,7 @@ impl RoomSimulation {
         let untouched = selected.iter().all(|hunk| self.is_untouched(hunk));
         let (text, version) = (self.server.room.text().clone(), self.server.room.version());
         let by = self.editors[at].principal.clone();
-        // Under every policy an owner may undo what somebody else requested.
+        // Under every policy an owner may undo what another person requested.
         let is_authorized = by.role == Role::Owner && before.proposal.requester.user != by.user;
         let undo = UndoChange {
             request: id.clone(),
