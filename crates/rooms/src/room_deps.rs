@@ -45,12 +45,10 @@ pub(super) struct RoomDeps {
 type LoadingLock = tokio::sync::Mutex<()>;
 
 impl RoomDeps {
-    /// Returns the server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().clone()
     }
 
-    /// Returns the placement of the documents.
     pub(super) fn placement(&self) -> &Arc<dyn Placement> {
         &self.workspace.placement
     }
