@@ -35,7 +35,6 @@ struct HereInner {
 
 #[derive(Debug, Default)]
 struct WatchedCounts {
-    /// Number of listeners of each document.
     listeners: HashMap<DocumentId, usize>,
     /// Documents that the other servers have not learned of yet.
     new: Vec<DocumentId>,
@@ -145,7 +144,6 @@ impl OthersWatched {
         new
     }
 
-    /// Notes that something may have been missed.
     pub(crate) fn note_missed(&self) {
         self.0.lock().all_until = Instant::now() + ALL_TOLD;
     }
