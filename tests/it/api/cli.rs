@@ -483,8 +483,8 @@ fn a_backup_of_a_running_server_becomes_another_server() {
 fn a_backup_that_is_interrupted_or_finds_no_room_leaves_no_half_file_under_its_name() {
     let (copydesk, _, _) = server_in_a_file();
     let home = tempfile::tempdir().unwrap();
-    // Files may have 16 blocks at most; a process that writes more is ended, or notified if it does
-    // not listen to that signal.
+    // Files may have 16 blocks at most; a process that writes more is ended, or gets an error if it
+    // does not listen to that signal.
     let limited = |first: &str| {
         let script = format!("{first} ulimit -f 16; exec \"$0\" \"$@\"");
         Command::new("sh")
