@@ -369,7 +369,7 @@ impl PersonAccount {
         Ok(())
     }
 
-    /// Returns the number of connections, for HTTP and for WebSockets, those on their way too.
+    /// Returns the number of connections, for HTTP and for sockets, those on their way too.
     pub(super) fn connection_count(&self) -> usize {
         self.socket_count() + self.http_connections().len()
     }
