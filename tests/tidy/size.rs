@@ -2,6 +2,7 @@
 //! and of Markdown. `cargo test --test tidy size -- --nocapture` prints the table.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::{File, files, is_comment, is_rust, sources};
 
@@ -43,16 +44,17 @@ fn the_size_stays_within_its_limits() {
         rust.add(file.code_lines(), comments);
     }
     for (name, lines) in &crates {
-        print(name, *lines);
+        println!("{}", described(name, *lines));
     }
-    print("Rust", rust);
+    println!("{}", described("Rust", rust));
     let all = ["src", "crates", "tests", "benches", "examples"].into_iter().flat_map(files);
     let whole: usize = all.filter(is_rust).map(|file| code_lines(&file)).sum();
     let editor: usize =
         files("web/src").iter().filter(|file| is_editor(file)).map(script_lines).sum();
     println!("{:22} {:7} lines of code", "tests and benches", whole - rust.code);
     println!("{:22} {editor:7} lines of code", "web/src");
-    let pages = files("").into_iter().filter(|file| file.path.ends_with(".md"));
+    let is_page = |file: &File| Path::new(&file.path).extension().is_some_and(|it| it == "md");
+    let pages = files("").into_iter().filter(is_page);
     println!(
         "{:22} {:7} lines",
         "Markdown",
@@ -66,9 +68,9 @@ fn the_size_stays_within_its_limits() {
     assert!(errors <= MOST_ERRORS, "{errors} sections # Errors; a type of errors says it once");
 }
 
-fn print(name: &str, Lines { code, comments }: Lines) {
+fn described(name: &str, Lines { code, comments }: Lines) -> String {
     let share = 100 * comments / code.max(1);
-    println!("{name:22} {code:7} lines of code, {comments:6} of comments ({share:2} %)");
+    format!("{name:22} {code:7} lines of code, {comments:6} of comments ({share:2} %)")
 }
 
 /// Returns the lines of a file before its tests.

@@ -301,14 +301,14 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     }
     let mut acknowledged = [Acknowledged { version: 1, title: 0 }; 3];
     'typing: for at in 1..500_usize {
-        let send = |person: &Person| {
+        let changes_both = |person: &Person| {
             let document = person.document();
             let title = json!({"documentId": document, "title": format!("{at}")});
             let push = json!({"documentId": document, "version": at,
                 "updates": [{"clientID": person.client(), "changes": replacing(at, at, at, "x")}]});
             (person.send("document:rename", &title), person.send("document:push", &push))
         };
-        let sent: Vec<_> = people.iter().map(send).collect();
+        let sent: Vec<_> = people.iter().map(changes_both).collect();
         for (person, ((title, push), acknowledged)) in
             people.iter().zip(sent.into_iter().zip(&mut acknowledged))
         {
