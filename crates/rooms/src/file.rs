@@ -1,6 +1,6 @@
 //! Merging of a workspace file into its document: changes of the file become updates by `disk`.
 //!
-//! The room does not read files. [`copydesk_file_sync`] passes in what a file reads and takes the
+//! The room does not read files. `copydesk_file_sync` passes in what a file reads and takes the
 //! text afterwards. Both are stored by one commit, so that no change of a file can be merged twice.
 
 use serde_json::json;

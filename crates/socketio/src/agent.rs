@@ -17,8 +17,7 @@ const LONGEST_RUN_NAME: usize = 128;
 ///
 /// # Errors
 /// `invalid_payload` for a name, prompt, model or selection that is not accepted, `not_allowed` or
-/// `model_not_allowed`, `already_exists`, `too_many_requests`; see
-/// [`AgentService::ask`](copydesk_agent::AgentService::ask).
+/// `model_not_allowed`, `already_exists`, `too_many_requests`; see `AgentService::ask`.
 pub async fn ask(
     connection: &mut SocketConnection,
     payload: AskClaudeCode,

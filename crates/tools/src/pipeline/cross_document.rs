@@ -44,7 +44,7 @@ impl ToolCall {
 /// Returns the context of the call in the room of the document it names, or `None` if that is the
 /// conversation's own. If another server of several has that room, the context only reads: what it
 /// would propose is refused as [`RoomError::NotHere`], and is proposed there instead
-/// ([`super::elsewhere`]).
+/// ([`super::other_servers`]).
 ///
 /// # Errors
 ///
