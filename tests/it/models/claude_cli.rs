@@ -29,6 +29,9 @@ fn cli() -> Option<PathBuf> {
 
 /// Plays a story of this file in a network of its own.
 fn cut_off(story: &str) {
+    if std::env::var_os("COPYDESK_CLAUDE_CLI").is_some_and(|cli| cli == "none") {
+        return say_skipped(story, "there is no Claude CLI for this machine");
+    }
     if cli().is_none() {
         return skip(story, "COPYDESK_CLAUDE_CLI does not name the Claude CLI");
     }
