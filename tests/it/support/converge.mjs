@@ -4,7 +4,7 @@
 // After its seeds it runs the following ones until the seconds are over. A given profile is that of
 // all sessions. With `reviewRules`, sessions use all rules of review. Output, as JSON lines:
 // {fault: 0} asks for a fault of the first of the faulty servers, which is answered by {url}, or
-// {urls} of several; {turn: 0} says that somebody wrote or decided during a fault that lasts; in
+// {urls} of several; {turn: 0} says that a person wrote or decided during a fault that lasts; in
 // the end {done: {count, failures}}.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -46,7 +46,7 @@ const faultyServers = options.faultyServers.map((description, index) => {
     get url() {
       return urls[next++ % urls.length];
     },
-    /** Says that somebody wrote or decided during a lasting fault. */
+    /** Says that a person wrote or decided during a lasting fault. */
     tookTurn() {
       writeMessage({ turn: index });
     },
