@@ -38,7 +38,7 @@ const WORDS_LIMIT: usize = 256 * 1024;
 const DECIDED_LIMIT: u32 = 100;
 const DECIDED_SIZE: usize = 4 * 1024 * 1024;
 /// Time that the answer to a client that stops runs waits for their ends.
-const END_PATIENCE: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size in bytes of the text of a private document.
 const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -219,7 +219,7 @@ impl AgentService {
         });
         // A client that stops runs hears of it after everyone else, but does not wait for a store
         // that fails.
-        tokio::time::timeout(END_PATIENCE, ending).await.ok();
+        tokio::time::timeout(END_TIMEOUT, ending).await.ok();
         Ok(())
     }
 

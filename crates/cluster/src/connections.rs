@@ -15,7 +15,7 @@ use copydesk_client::{ClientError, TrustedAuthorities};
 use copydesk_placement::OtherServer;
 
 /// Longest wait for a connection to another server.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of events that may wait to be passed on to one server.
 const EVENTS: usize = 256;
 /// Number of packets that may wait to be passed back to a client.
@@ -51,7 +51,7 @@ pub(super) struct NodeConnector {
 pub(super) struct NodeLink {
     /// Events to be sent.
     pub(super) events: mpsc::Sender<PassedEvent>,
-    /// What has arrived.
+    /// Packets that have arrived.
     pub(super) packets: mpsc::Receiver<NodePacket>,
 }
 
@@ -111,7 +111,7 @@ impl NodeConnector {
         handshake: &Value,
     ) -> Result<NodeLink, NodeRefusal> {
         let server = self.server(node)?;
-        let connected = tokio::time::timeout(PATIENCE, server.connect(handshake)).await;
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, server.connect(handshake)).await;
         let client = match connected {
             Ok(Ok(client)) => client,
             Ok(Err(ClientError::NotAdmitted { detail })) => {

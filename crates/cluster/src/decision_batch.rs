@@ -4,18 +4,16 @@
 //! A decision that another server may have taken, because its answer was lost, is never taken
 //! again and never reported as refused.
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 
 use copydesk_ids::RequestId;
 use copydesk_placement::{OtherServer, Placement};
 
-/// Longest time for which decisions look for the servers that have their documents: about as long
-/// as the servers take to find out that one of them is gone.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// Pause between two attempts.
-const PAUSE: Duration = Duration::from_millis(100);
+use super::{SEARCH_PAUSE, SEARCH_TIMEOUT};
+
+/// Code and message of what another server may have done before it was lost.
+pub(crate) const LOST: (&str, &str) =
+    ("outcome_unknown", "the server that has this document was lost: check if it was done");
 
 /// Outcome of a decision on this server.
 #[derive(Debug)]
@@ -47,6 +45,19 @@ pub(crate) enum DecisionFailure {
     Lost,
 }
 
+impl DecisionFailure {
+    /// Returns the code and the message for the client.
+    pub(crate) fn code_and_message(self) -> (&'static str, &'static str) {
+        match self {
+            Self::NotReached => (
+                "unavailable",
+                "the server that has this document does not answer; nothing was changed",
+            ),
+            Self::Lost => LOST,
+        }
+    }
+}
+
 /// Decisions of one message, as their transport takes them; `R` is a result for the client.
 pub(crate) trait DecisionBatch<R: Send>: Send {
     /// Returns the request that the decision at `place` is about, if it names one.
@@ -73,7 +84,7 @@ pub(crate) async fn decide_all<R: Send, B: DecisionBatch<R>>(
     count: usize,
     placement: &dyn Placement,
 ) -> Vec<R> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + SEARCH_TIMEOUT;
     let mut results: Vec<Option<R>> = (0..count).map(|_| None).collect();
     loop {
         let there = decide_round(batch, &mut results).await;
@@ -97,7 +108,7 @@ pub(crate) async fn decide_all<R: Send, B: DecisionBatch<R>>(
         if results.iter().all(Option::is_some) || Instant::now() >= until {
             break;
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(SEARCH_PAUSE).await;
     }
     let not_reached = |place| batch.failed(place, DecisionFailure::NotReached);
     let results = results.into_iter().enumerate();

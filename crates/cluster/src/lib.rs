@@ -13,6 +13,7 @@ mod node;
 mod socketio;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::{Router, middleware};
 use tokio_util::task::TaskTracker;
@@ -27,6 +28,12 @@ use copydesk_store::{DatabaseUrl, Store, StoreResult};
 
 pub use member::{ClusterMember, DELIVERIES, LocalServer};
 pub use node::{ClusterNode, LeaseHolder};
+
+/// Longest time for which a request looks for the server that has its document: about as long as
+/// the servers take to find out that one of them is gone.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(15);
+/// Pause between two attempts to reach that server.
+const SEARCH_PAUSE: Duration = Duration::from_millis(100);
 
 /// This server as one of several.
 #[derive(Clone)]
@@ -49,7 +56,8 @@ impl Cluster {
         address: &str,
         authorities: TrustedAuthorities,
     ) -> StoreResult<(Store, Self)> {
-        let (store, node) = join(database, redis, address).await?;
+        let (store, connections) = Store::join(database, address).await?;
+        let node = Arc::new(ClusterNode::start(connections, redis, address).await?);
         Ok((store, Self { node, authorities }))
     }
 
@@ -87,14 +95,4 @@ impl Cluster {
     pub fn other_servers(&self, api: &Application, tasks: &TaskTracker) -> OtherServersOfClient {
         socketio::client_relays(&self.node, &self.authorities, api, tasks)
     }
-}
-
-async fn join(
-    database: DatabaseUrl,
-    redis: Option<RedisUrl>,
-    address: &str,
-) -> StoreResult<(Store, Arc<ClusterNode>)> {
-    let (store, connections) = Store::join(database, address).await?;
-    let node = ClusterNode::start(connections, redis, address).await?;
-    Ok((store, Arc::new(node)))
 }

@@ -11,6 +11,7 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::SEARCH_TIMEOUT;
 use crate::node::ClusterNode;
 use copydesk_client::mcp::{self, StdioBridge};
 use copydesk_client::{ServerClient, TrustedAuthorities};
@@ -18,8 +19,6 @@ use copydesk_mcp::{AskOtherServer, OtherServerRequest};
 use copydesk_placement::{NotHere, OtherServer};
 use copydesk_rooms::{RoomError, RoomRegistry};
 
-/// Longest time for which a call looks for the server that has its document.
-const PATIENCE: Duration = Duration::from_secs(15);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
 /// JSON-RPC code of a bridge that has lost its server.
@@ -44,7 +43,7 @@ async fn ask(
     authorities: TrustedAuthorities,
     request: OtherServerRequest,
 ) -> Option<Result<Value, String>> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + SEARCH_TIMEOUT;
     loop {
         let claimed = rooms.claim(&request.document).await;
         // What else is wrong is found by the call itself.

@@ -30,7 +30,7 @@ const TAKE_OVER_WORKSPACE_AGAIN: Duration = Duration::from_secs(1);
 /// Name of the task that sends the deliveries of webhooks.
 pub const DELIVERIES: &str = "webhooks";
 
-/// What a member of the cluster has its server do.
+/// Actions that a member of the cluster asks of its server.
 pub trait LocalServer: Send + Sync {
     /// Takes over the settings that are stored now.
     fn recall_settings(&self) -> BoxFuture<'_, Result<(), RoomError>>;

@@ -23,7 +23,7 @@ use super::socket_error::SocketError;
 
 /// Longest time for which an event looks for the server that has its document: about as long as
 /// the servers take to find out that one of them is gone.
-const PATIENCE: Duration = Duration::from_secs(15);
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(15);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -161,7 +161,7 @@ impl SocketConnection {
             return self.handle(name, payload, ack).await;
         }
         let refused = RefusedEvent::default();
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + SEARCH_TIMEOUT;
         let mut ack = ack;
         loop {
             self.handle(name, payload, ack.or_keep_in(refused.clone())).await;

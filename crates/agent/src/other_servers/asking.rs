@@ -26,7 +26,7 @@ const OFTEN: Duration = Duration::from_secs(2);
 /// Pause before a call is looked at again that asks people. What happens to it is announced.
 const RARELY: Duration = Duration::from_secs(15);
 /// Longest wait for a call that is to be stopped.
-const PATIENCE: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 /// Outcome of a call that was to be stopped where no server answers.
 const UNANSWERED: &str = "The run was cancelled. No server that could withdraw its request answers; it is withdrawn once one \
      does";
@@ -161,7 +161,7 @@ impl AgentShared {
             if cancel.is_cancelled() && cancelled.is_none() {
                 (told, cancelled) = (None, Some(Instant::now()));
             }
-            if cancelled.is_some_and(|at| at.elapsed() >= PATIENCE) {
+            if cancelled.is_some_and(|at| at.elapsed() >= STOP_TIMEOUT) {
                 // The server that has it later finds that the run is over.
                 return Ok(None);
             }

@@ -1,17 +1,15 @@
 //! Several decisions of one request over REST, each taken on the server that has its document.
 
-use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::parts::{DividedRequest, PartAnswer, PartSender};
-use super::relay;
 use crate::decision_batch::{self, DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere};
 use copydesk_api::ErrorCode;
 use copydesk_http::rest::RestDecisions;
-use copydesk_http::rest::problem::Problem;
 use copydesk_ids::RequestId;
 use copydesk_placement::OtherServer;
 use copydesk_protocol::rest::DecisionResult;
+use copydesk_protocol::server::WireError;
 use copydesk_protocol_conversion as convert;
 
 /// Decisions of one request, with what sends some of them to other servers.
@@ -72,14 +70,8 @@ impl DecisionBatch<DecisionResult> for SpreadDecisions {
     }
 
     fn failed(&self, place: usize, failure: DecisionFailure) -> DecisionResult {
-        let problem = match failure {
-            DecisionFailure::NotReached => {
-                let detail =
-                    "the server that has this document does not answer; nothing was changed";
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
-            }
-            DecisionFailure::Lost => relay::lost(),
-        };
-        self.decisions.refused(place, problem.as_error())
+        let (code, message) = failure.code_and_message();
+        let (code, message) = (code.to_owned(), message.to_owned());
+        self.decisions.refused(place, WireError { code, message, reason_code: None, details: None })
     }
 }

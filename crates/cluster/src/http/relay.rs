@@ -10,7 +10,6 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{Request, State};
@@ -25,7 +24,9 @@ use tokio::time::Instant;
 use super::decisions::decide_all;
 use super::parts::PartSender;
 use crate::connections::removed;
+use crate::decision_batch::LOST;
 use crate::node::ClusterNode;
+use crate::{SEARCH_PAUSE, SEARCH_TIMEOUT};
 use copydesk_client::forward::{RequestForwarder, pass_headers};
 use copydesk_client::{ClientError, TrustedAuthorities};
 use copydesk_http::rest::problem::Problem;
@@ -36,10 +37,6 @@ use copydesk_placement::OtherServer;
 /// Header of a request that another server has passed on, and of the answer that the document is
 /// not here either.
 pub(super) const RELAYED: HeaderName = HeaderName::from_static("x-copydesk-relayed");
-/// Longest time for which a request looks for the server that has its document.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// Pause between two attempts.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// Reason why there is no answer of another server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +177,7 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
     let rest = Some(body.into_data_stream());
     let record = BodyRecord { rest, ..BodyRecord::default() };
     let record = Arc::new(Mutex::new(record));
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + SEARCH_TIMEOUT;
     loop {
         let request = Request::from_parts(parts.clone(), RecordedBody::of(&record));
         let mut response = next.clone().run(request).await;
@@ -209,7 +206,7 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
             Ok(_) | Err(_) => {}
         }
         relay.node.forget_node(node.number);
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(SEARCH_PAUSE).await;
     }
 }
 
@@ -224,7 +221,7 @@ fn relayed(parts: &Parts, record: &Arc<Mutex<BodyRecord>>) -> Request {
 }
 
 /// Returns the problem of a request that another server may have done.
-pub(super) fn lost() -> Problem {
-    let detail = "the server that has this document was lost: check if it was done";
-    Problem::new(StatusCode::BAD_GATEWAY, "outcome_unknown", detail)
+fn lost() -> Problem {
+    let (code, detail) = LOST;
+    Problem::new(StatusCode::BAD_GATEWAY, code, detail)
 }

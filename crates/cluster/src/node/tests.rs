@@ -9,8 +9,9 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use sqlx_postgres::PgConnection;
 
+use copydesk_client::TrustedAuthorities;
 use copydesk_ids::{DocumentId, Version};
-use copydesk_placement::PeerMessage;
+use copydesk_placement::{PeerMessage, RedisUrl};
 use copydesk_store::node_tables::NodeTables as _;
 use copydesk_store::{
     AuditEntry, DatabaseUrl, DocumentRecord, NodeConnections, Store, StoreAccess, StoreError,
@@ -18,7 +19,7 @@ use copydesk_store::{
 };
 
 use super::{ClusterNode, LeaseHolder};
-use crate::join;
+use crate::Cluster;
 
 const SERVER: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 
@@ -137,15 +138,20 @@ async fn version(store: &Store, id: &str) -> u64 {
 }
 
 async fn node(database: &TestDatabase) -> Node {
-    let (store, node) = join(database.url(), None, "http://127.0.0.1:1").await.unwrap();
-    Node { store, node }
+    joined(database, None).await
 }
 
 /// A node with a Redis that is not there: nothing carries its messages.
 async fn node_without_carrier(database: &TestDatabase) -> Node {
     let redis = "redis://127.0.0.1:1".parse().ok();
-    let (store, node) = join(database.url(), redis, "http://127.0.0.1:1").await.unwrap();
-    Node { store, node }
+    joined(database, redis).await
+}
+
+async fn joined(database: &TestDatabase, redis: Option<RedisUrl>) -> Node {
+    let (address, authorities) = ("http://127.0.0.1:1", TrustedAuthorities::default());
+    let joined = Cluster::join(database.url(), redis, address, authorities).await;
+    let (store, cluster) = joined.unwrap();
+    Node { store, node: cluster.node() }
 }
 
 async fn holder(server: &Node, document: &str) -> Option<LeaseHolder> {

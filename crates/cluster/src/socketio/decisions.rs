@@ -101,16 +101,7 @@ impl DecisionBatch<DecisionResult> for SpreadDecisions<'_> {
     }
 
     fn failed(&self, place: usize, failure: DecisionFailure) -> DecisionResult {
-        let (code, message) = match failure {
-            DecisionFailure::NotReached => (
-                "unavailable",
-                "the server that has this document does not answer; nothing was changed",
-            ),
-            DecisionFailure::Lost => (
-                "outcome_unknown",
-                "the server that has this document was lost: check if it was done",
-            ),
-        };
+        let (code, message) = failure.code_and_message();
         self.decisions.refused(place, code, message)
     }
 }
