@@ -2,8 +2,8 @@
 
 use crate::permissions::Role;
 use crate::{
-    ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId,
-    Version, WebhookId,
+    ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, ThreadId, TokenId,
+    UserId, Version, WebhookId,
 };
 
 /// Reads types from columns of another type, each by a function; the lifetime is that of a row.
@@ -44,6 +44,7 @@ columns! {
     RuleId: &'r str, |text| Ok(text.into());
     RunId: &'r str, |text| Ok(text.into());
     SessionId: &'r str, |text| Ok(text.into());
+    ThreadId: &'r str, |text| Ok(text.into());
     TokenId: &'r str, |text| Ok(text.into());
     UserId: &'r str, |text| Ok(text.into());
     WebhookId: &'r str, |text| Ok(text.into());

@@ -8,9 +8,10 @@ use std::fmt::{self, Write as _};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use uuid::{ContextV7, Timestamp, Uuid};
+use uuid::{ContextV7, NoContext, Timestamp, Uuid};
 
 /// Counter that orders identifiers made within one millisecond, or after the clock was set back.
 #[expect(clippy::disallowed_types, reason = "the lock that `uuid` knows")]
@@ -27,6 +28,13 @@ fn uuid_at(now: jiff::Timestamp) -> Uuid {
     let now = now.max(jiff::Timestamp::UNIX_EPOCH);
     let seconds = now.as_second().unsigned_abs();
     Uuid::new_v7(Timestamp::from_unix(&ORDER, seconds, now.subsec_nanosecond().unsigned_abs()))
+}
+
+/// Returns a UUID that sorts directly after the time of another one, given without dashes.
+fn uuid_after(other: &str) -> Option<Uuid> {
+    let (seconds, nanoseconds) = Uuid::try_parse(other).ok()?.get_timestamp()?.to_unix();
+    let later = Duration::new(seconds, nanoseconds) + Duration::from_millis(1);
+    Some(Uuid::new_v7(Timestamp::from_unix(NoContext, later.as_secs(), later.subsec_nanos())))
 }
 
 /// Returns bytes, such as those of a hash, as lower-case hexadecimal digits.
@@ -48,6 +56,15 @@ macro_rules! id {
             /// Returns a new identifier: a prefix and a [`sortable_uuid`] without dashes.
             pub fn generate() -> Self {
                 Self(format!(concat!($prefix, "{}"), sortable_uuid().simple()).into())
+            }
+
+            /// Returns a new identifier that sorts after another one, also if that was made by a
+            /// server whose clock is ahead.
+            pub fn generate_after(other: &Self) -> Self {
+                let new = Self::generate();
+                let later = || uuid_after(other.as_str().strip_prefix($prefix)?);
+                let later = (new <= *other).then(later).flatten();
+                later.map_or(new, |id| Self(format!(concat!($prefix, "{}"), id.simple()).into()))
             }
 
             /// Returns the identifier as text.
@@ -145,6 +162,16 @@ id!(
     "rul_"
 );
 id!(
+    /// Identifier of a thread of comments.
+    ThreadId,
+    "thr_"
+);
+id!(
+    /// Identifier of a comment, which names its thread; see [`CommentId::of`].
+    CommentId,
+    "cmt_"
+);
+id!(
     /// Identifier of a webhook, an address that is notified of requests.
     WebhookId,
     "whk_"
@@ -159,6 +186,20 @@ id!(
     TokenId,
     "tok_"
 );
+
+impl CommentId {
+    /// Returns the identifier of a comment by its number in its thread, from 1.
+    pub fn of(thread: &ThreadId, number: usize) -> Self {
+        let thread = thread.as_str();
+        Self(format!("cmt_{}_{number}", thread.strip_prefix("thr_").unwrap_or(thread)).into())
+    }
+
+    /// Returns the thread of the comment; `None` if this is no identifier of a comment.
+    pub fn thread(&self) -> Option<ThreadId> {
+        let (thread, _) = self.0.strip_prefix("cmt_")?.rsplit_once('_')?;
+        Some(format!("thr_{thread}").into())
+    }
+}
 
 impl DeliveryId {
     /// Returns a bound that sorts between the identifiers of before and of from `at_ms` on.
@@ -206,5 +247,16 @@ mod tests {
         assert_eq!(before_1970.get_version_num(), 7);
         let (one, set_back, three) = (at(2_000_000_000), at(1_000_000_000), at(2_000_000_000));
         assert!(before_1970 < one && one < set_back && set_back < three);
+    }
+
+    #[test]
+    fn an_identifier_sorts_after_one_of_a_server_whose_clock_is_ahead() {
+        let in_2100 = Timestamp::from_unix(NoContext, 4_102_444_800, 0);
+        let ahead = RequestId(format!("req_{}", Uuid::new_v7(in_2100).simple()).into());
+        assert!(RequestId::generate() < ahead);
+        assert!(RequestId::generate_after(&ahead) > ahead);
+        let of_past = RequestId::generate();
+        assert!(RequestId::generate_after(&of_past) > of_past);
+        assert!(RequestId::generate_after(&ahead) > RequestId::generate_after(&of_past));
     }
 }

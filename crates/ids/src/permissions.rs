@@ -4,15 +4,14 @@ mod document_roles;
 
 use serde::{Deserialize, Serialize};
 
+use copydesk_macros::names;
+
 use crate::{DocumentId, UserId};
 
 pub use document_roles::DocumentRoles;
 
 /// Role of a token, from most to least permissions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Hash, Deserialize, Serialize, wire, lowercase)]
 pub enum Role {
     /// Permission for everything, tokens and server settings included.
     Owner,
@@ -20,21 +19,25 @@ pub enum Role {
     Editor,
     /// Permission to read and to decide, but not to write.
     Reviewer,
+    /// Permission to read, to comment and to suggest changes, but not to decide.
+    Suggester,
     /// Permission to read.
     Viewer,
     /// Addition: no permission but in documents in which the person, or a group that they are in,
-    /// was given a role. Nobody is issued such a token; people have it who sign in.
+    /// was given a role. No one is issued such a token; people have it who sign in.
     Guest,
 }
 
 impl Role {
     /// Roles with permissions, from most to least.
-    pub const ALL: [Self; 4] = [Self::Owner, Self::Editor, Self::Reviewer, Self::Viewer];
+    pub const ALL: [Self; 5] =
+        [Self::Owner, Self::Editor, Self::Reviewer, Self::Suggester, Self::Viewer];
 
     /// Returns `true` if people of this role may do `action` where their token reaches.
     pub fn may(self, action: Action) -> bool {
         match action {
             Action::Read => self != Self::Guest,
+            Action::Comment | Action::Suggest => !matches!(self, Self::Viewer | Self::Guest),
             Action::Decide => matches!(self, Self::Owner | Self::Editor | Self::Reviewer),
             Action::Write | Action::Ask | Action::Create | Action::Audit => {
                 matches!(self, Self::Owner | Self::Editor)
@@ -67,18 +70,7 @@ impl Role {
 
     /// Returns `true` for roles that a person or a group can be given in one document.
     pub fn is_for_one_document(self) -> bool {
-        matches!(self, Self::Editor | Self::Reviewer | Self::Viewer)
-    }
-
-    /// Returns the role's name on the wire and in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Editor => "editor",
-            Self::Reviewer => "reviewer",
-            Self::Viewer => "viewer",
-            Self::Guest => "guest",
-        }
+        !matches!(self, Self::Owner | Self::Guest)
     }
 
     /// Returns the role with permissions that has this name.
@@ -141,6 +133,10 @@ pub struct Principal {
 pub enum Action {
     /// Opening a document, its history and its requests.
     Read,
+    /// Beginning a thread of comments, answering, and resolving one.
+    Comment,
+    /// Proposing a change of one's own for others to decide.
+    Suggest,
     /// Typing into a document or renaming it; putting one's own words in place of proposed ones.
     Write,
     /// Asking the agent for something.
@@ -240,9 +236,9 @@ impl Principal {
 mod tests {
     use super::*;
 
-    /// Permissions by role, written out: `o`wner, `e`ditor, `r`eviewer, `v`iewer.
-    const MATRIX: [(Action, &str); 11] = [
-        (Action::Read, "oerv"),
+    /// Permissions by role, written out: `o`wner, `e`ditor, `r`eviewer, `s`uggester, `v`iewer.
+    const MATRIX: [(Action, &str); 13] = [
+        (Action::Read, "oersv"),
         (Action::Write, "oe"),
         (Action::Ask, "oe"),
         (Action::Decide, "oer"),
@@ -253,6 +249,8 @@ mod tests {
         (Action::Overrule, "o"),
         (Action::Bypass, "o"),
         (Action::Administer, "o"),
+        (Action::Comment, "oers"),
+        (Action::Suggest, "oers"),
     ];
 
     fn holder(role: Role, document: Option<&str>) -> Principal {
@@ -275,6 +273,8 @@ mod tests {
             Action::Overrule => 8,
             Action::Bypass => 9,
             Action::Administer => 10,
+            Action::Comment => 11,
+            Action::Suggest => 12,
         }
     }
 
@@ -302,13 +302,15 @@ mod tests {
         for (action, _) in MATRIX {
             assert!(!Role::Guest.may(action), "{action:?}");
         }
-        assert_eq!(Role::parse("guest"), None, "nobody is given it by name");
+        assert_eq!(Role::parse("guest"), None, "no one is given it by name");
     }
 
     #[test]
     fn of_two_roles_the_one_with_more_permissions_is_stronger() {
-        let [owner, editor, reviewer, viewer] = Role::ALL;
+        let [owner, editor, reviewer, suggester, viewer] = Role::ALL;
         assert_eq!(viewer.stronger(owner), owner);
+        assert_eq!(suggester.stronger(viewer), suggester);
+        assert_eq!(suggester.stronger(reviewer), reviewer);
         assert_eq!(editor.stronger(reviewer), editor);
         assert_eq!(Role::Guest.stronger(viewer), viewer);
         assert_eq!(Role::Guest.stronger(Role::Guest), Role::Guest);
@@ -372,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_issue_tokens_may_do_everything_a_token_can_allow() {
+    fn a_person_who_may_issue_tokens_may_do_everything_a_token_can_allow() {
         for role in
             Role::ALL.into_iter().filter(|&role| holder(role, None).may(Action::Administer, None))
         {
@@ -398,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_calls_themselves_stands_beside_the_name_of_their_token() {
+    fn what_someone_calls_themselves_stands_beside_the_name_of_their_token() {
         let called = |name: &str| holder(Role::Editor, None).calling_themselves(name).name;
         assert_eq!(called("Mallory"), "Ana (as Mallory)");
         assert_eq!([called("Ana"), called(" Ana "), called("")], ["Ana", "Ana", "Ana"]);

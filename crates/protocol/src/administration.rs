@@ -3,17 +3,12 @@
 //!
 //! Money is in US dollars. A month is a calendar month in UTC.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-#[cfg(test)]
-use ts_rs::TS;
-
 use super::names::{PersonState, PrivateDocuments, SpendingLimitKind, WorkState};
-use super::server::Person;
+use super::people::Person;
+use copydesk_macros::wire;
 
 /// Payload of `spending:get`, and query of `GET /api/v1/spending`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct ReadSpending {
     /// Month such as `2026-11`; missing: this one.
     pub month: Option<String>,
@@ -21,28 +16,26 @@ pub struct ReadSpending {
 
 /// Payload of `spending:limit`, and body of `PUT /api/v1/spending/limits`. Unknown fields are
 /// refused, because a misspelled one could make another limit than was meant.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, Serialize, TS)]
 #[serde(deny_unknown_fields)]
 pub struct SetSpendingLimit {
     /// Calls of models that the limit is about.
     #[serde(rename = "for")]
     pub kind: SpendingLimitKind,
     /// Identifier of the person or document; missing with `server` and `everyone`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub id: Option<String>,
     /// Limit of a month, from 0 to 1,000,000; `null` removes the limit.
+    #[null]
     #[serde(deserialize_with = "Option::deserialize")]
     #[schemars(range(min = 0, max = 1_000_000))]
     #[cfg_attr(test, ts(optional = false))]
     pub usd: Option<f64>,
 }
 
-/// What models have cost in a month, and the limits in force: answer of `spending:get` and
+/// Cost of models in a month, and the limits in force: answer of `spending:get` and
 /// `spending:limit`, and of `GET /api/v1/spending`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase, null)]
 pub struct MonthSpending {
     /// Month, such as `2026-11`.
     pub month: String,
@@ -62,10 +55,8 @@ pub struct MonthSpending {
     pub unpriced: Vec<UnpricedModel>,
 }
 
-/// What the calls for a person, or about a document, have cost.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+/// Cost of the calls for a person, or about a document.
+#[wire(Serialize, TS, camelCase, null)]
 pub struct SpendingLine {
     /// Identifier of the person or document; `null`: calls about no document.
     pub id: Option<String>,
@@ -84,8 +75,7 @@ pub struct SpendingLine {
 }
 
 /// Calls of a model whose price is not known.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct UnpricedModel {
     /// Name of the model, as its provider has it.
     pub model: String,
@@ -95,10 +85,8 @@ pub struct UnpricedModel {
     pub tokens: u64,
 }
 
-/// What the server is working on: answer of `server:work` and `GET /api/v1/server/work`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+/// Work in progress on the server: answer of `server:work` and `GET /api/v1/server/work`.
+#[wire(Serialize, TS, camelCase)]
 pub struct WorkInProgress {
     /// Runs that have not ended, oldest first, at most 500.
     pub runs: Vec<UnfinishedRun>,
@@ -109,9 +97,7 @@ pub struct WorkInProgress {
 }
 
 /// Run that has not ended.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase, null)]
 pub struct UnfinishedRun {
     /// Session that asked.
     pub session_id: String,
@@ -130,9 +116,7 @@ pub struct UnfinishedRun {
 }
 
 /// Payload of `server:stop`, and body of `POST /api/v1/server/stop`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct StopRun {
     /// Session of the run.
     pub session_id: String,
@@ -141,9 +125,7 @@ pub struct StopRun {
 }
 
 /// Sizes of what is stored: answer of `server:storage` and `GET /api/v1/server/storage`.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Copy, Serialize, TS, camelCase)]
 pub struct StoredSizes {
     /// Number of documents in lists.
     pub documents: u64,
@@ -160,8 +142,7 @@ pub struct StoredSizes {
 }
 
 /// Payload of `person:preview`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct NamePerson {
     /// Identifier of the person: any user that they are or were.
     pub id: String,
@@ -169,9 +150,8 @@ pub struct NamePerson {
 
 /// Payload of `person:delete`. Unknown fields are refused, because a misspelled one could delete
 /// other things than were meant.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[wire(Deserialize, TS, camelCase)]
+#[serde(deny_unknown_fields)]
 pub struct DeletePerson {
     /// Identifier of the person: any user that they are or were.
     pub id: String,
@@ -179,11 +159,9 @@ pub struct DeletePerson {
     pub private_documents: Option<PrivateDocuments>,
 }
 
-/// What is stored of a person, and what a deletion would do with it: answer of `person:preview` and
-/// `GET /api/v1/people/{user}`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+/// Stored data of a person, and the effect of a deletion: answer of `person:preview` and `GET
+/// /api/v1/people/{user}`.
+#[wire(Serialize, TS, camelCase, null)]
 pub struct PersonPreview {
     /// Identifier of the person: that of their login, if they have one.
     pub id: String,
@@ -213,8 +191,7 @@ pub struct PersonPreview {
 }
 
 /// Numbers of records that the deletion of a person deletes.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Copy, Serialize, TS)]
 pub struct DeletedRecords {
     /// Logins.
     pub logins: u64,
@@ -231,8 +208,7 @@ pub struct DeletedRecords {
 }
 
 /// Numbers of records in which the deletion of a person replaces their name.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Copy, Serialize, TS)]
 pub struct RenamedRecords {
     /// Tokens, which are revoked.
     pub tokens: u64,
@@ -242,12 +218,12 @@ pub struct RenamedRecords {
     pub decisions: u64,
     /// Rules that name the person.
     pub rules: u64,
+    /// Threads of comments that name the person.
+    pub threads: u64,
 }
 
 /// Numbers of records that the deletion of a person keeps as they are.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Copy, Serialize, TS, camelCase)]
 pub struct KeptRecords {
     /// Updates of texts, which have the identifier of their author and no name.
     pub updates: u64,
@@ -258,9 +234,7 @@ pub struct KeptRecords {
 }
 
 /// Document that only one person can see.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct PrivateDocument {
     /// Identifier of the document.
     pub id: String,
@@ -273,9 +247,7 @@ pub struct PrivateDocument {
 }
 
 /// Deletion of a person's data: answer of `person:delete` and `DELETE /api/v1/people/{user}`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase, null)]
 pub struct PersonDeletion {
     /// Identifier of the person: that of their login, if they had one.
     pub id: String,

@@ -1,29 +1,23 @@
 //! Acknowledgements of events whose fields have no type elsewhere. Long parts are encoded before.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use copydesk_macros::wire;
 use serde_json::value::RawValue;
-#[cfg(test)]
-use ts_rs::TS;
 
 use super::server::{AgentEvent, DocumentLine, ToolApprovalRequest};
 
 /// Documents that a person may open, last changed first: answer of `document:list`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct DocumentList {
     /// Documents of this page.
     #[schemars(with = "Vec<DocumentLine>")]
     #[cfg_attr(test, ts(type = "Array<DocumentLine>"))]
     pub documents: Box<RawValue>,
     /// Value of `before` for the documents after these; missing: there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Text of a version: answer of `document:at`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct TextOfVersion {
     /// The text.
     #[schemars(with = "String")]
@@ -32,17 +26,14 @@ pub struct TextOfVersion {
 }
 
 /// Run that was started: answer of `askClaudeCode` and `run`, before anything is done.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct AskedRun {
     /// Identifier of the run.
     pub request_id: String,
 }
 
 /// Page of a conversation: answer of `transcript:get`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct TranscriptPart {
     /// Prompts, answers and calls, in order.
     pub entries: Vec<AgentEvent>,
@@ -50,13 +41,11 @@ pub struct TranscriptPart {
     /// `document:open`.
     pub requests: Vec<ToolApprovalRequest>,
     /// Place before which there are more entries, to be sent back unchanged.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
 }
 
 /// Requests that can still be decided: answer of `list_pending_approvals`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct PendingRequests {
     /// The requests, each complete.
     #[schemars(with = "Vec<ToolApprovalRequest>")]
@@ -65,8 +54,7 @@ pub struct PendingRequests {
 }
 
 /// Requests that have ended, newest first: answer of `approval:list`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct EndedRequests {
     /// Requests of this page, each complete.
     #[schemars(with = "Vec<ToolApprovalRequest>")]

@@ -3,22 +3,18 @@
 //! Fields of the older protocols keep their names and casing; others are camelCase. Unknown fields
 //! are ignored, so that newer clients can talk to older servers.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
-#[cfg(test)]
-use ts_rs::TS;
 
 use super::names::{DecisionKind, ModelAccessKind, PermissionMode};
-use super::rules::{Remember, ToolPolicy};
-use copydesk_approvals::{ApprovalSwitch, DecisionPolicy, HunkChoice, RequestStatus};
+use super::rules::Remember;
+use copydesk_approvals::{ApprovalSwitch, DecisionPolicy, HunkChoice, RequestStatus, ToolPolicy};
 use copydesk_ids::permissions::Role;
+use copydesk_macros::wire;
 
 /// `auth` object of the handshake.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Default, Deserialize, TS, camelCase)]
 pub struct Handshake {
     /// Secret of a token; may be missing only under `--no-auth`.
     pub token: Option<String>,
@@ -30,7 +26,7 @@ pub struct Handshake {
     /// Session to continue; it must belong to the same person.
     pub session_id: Option<String>,
     /// Additions to the protocol that the client understands: [`PEER_CHANGES`],
-    /// [`SHORT_UPDATES`] and [`HUNK_CHANGES`]. Others are ignored.
+    /// [`SHORT_UPDATES`], [`HUNK_CHANGES`] and [`COMMENTS`]. Others are ignored.
     #[serde(default)]
     pub capabilities: Vec<String>,
 }
@@ -51,14 +47,15 @@ pub const RELAYED_INBOX: &str = "relayed-inbox";
 /// Capability of clients that take the hunks that changed, without the others of their request.
 pub const HUNK_CHANGES: &str = "hunk-changes";
 
+/// Capability of clients that take `comment:changed`, and threads with documents that they open.
+pub const COMMENTS: &str = "comments";
+
 /// Payload without fields.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct Nothing {}
 
 /// Payload of `document:list`; without fields, all documents are listed at once.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct ListDocuments {
     /// Maximum number of documents, 1 to 1,000; missing: 200, or all without `before`.
     pub limit: Option<u32>,
@@ -67,8 +64,7 @@ pub struct ListDocuments {
 }
 
 /// Payload of `document:create`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct CreateDocument {
     /// Title; empty or missing: "Untitled".
     pub title: Option<String>,
@@ -77,9 +73,7 @@ pub struct CreateDocument {
 }
 
 /// Payload of `document:open`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct OpenDocument {
     /// Document to open.
     pub document_id: Option<String>,
@@ -91,9 +85,7 @@ pub struct OpenDocument {
 }
 
 /// Payload of `document:push`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct PushUpdates {
     /// Document to change.
     pub document_id: String,
@@ -104,8 +96,7 @@ pub struct PushUpdates {
 }
 
 /// Update of `document:push`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct PushedUpdate {
     /// Editor instance that made the change. It belongs to the first person who uses it.
     #[serde(rename = "clientID")]
@@ -116,9 +107,7 @@ pub struct PushedUpdate {
 }
 
 /// Payload of `document:resync`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct Resync {
     /// Document to synchronise.
     pub document_id: String,
@@ -128,27 +117,21 @@ pub struct Resync {
 
 /// Payload of `document:close`, `document:delete`, `trash:recover` and other events that only name
 /// a document.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct NameDocument {
     /// Document that the event is about.
     pub document_id: String,
 }
 
 /// Payload of `trash:empty`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct EmptyTrash {
     /// Only document to remove; missing: all that the person can recover.
     pub document_id: Option<String>,
 }
 
 /// Payload of `document:rename`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct RenameDocument {
     /// Document to rename.
     pub document_id: String,
@@ -157,9 +140,7 @@ pub struct RenameDocument {
 }
 
 /// Payload of `document:settings`. Missing fields stay as they are.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ChangeSettings {
     /// Document whose settings change.
     pub document_id: String,
@@ -179,19 +160,16 @@ pub struct ChangeSettings {
 }
 
 /// Models that may see the text of a document.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, Serialize, TS)]
 pub struct ModelAccess {
     /// Kind of the models.
     pub allow: ModelAccessKind,
     /// With `named`: full names of the models.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
 }
 
 /// Frozen passages of `document:settings`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct Freeze {
     /// Version that the positions refer to.
     pub version: u64,
@@ -200,8 +178,7 @@ pub struct Freeze {
 }
 
 /// Range in UTF-16 code units, half-open.
-#[derive(Clone, Copy, Debug, Deserialize, serde::Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Copy, Deserialize, Serialize, TS)]
 pub struct Range {
     /// First code unit.
     pub from: usize,
@@ -210,9 +187,7 @@ pub struct Range {
 }
 
 /// Payload of `document:history`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ReadHistory {
     /// Document whose history is read.
     pub document_id: String,
@@ -223,9 +198,7 @@ pub struct ReadHistory {
 }
 
 /// Payload of `document:at`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ReadVersion {
     /// Document to read.
     pub document_id: String,
@@ -234,9 +207,7 @@ pub struct ReadVersion {
 }
 
 /// Payload of `document:provenance`, an addition: who wrote what.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ReadProvenance {
     /// Document to read.
     pub document_id: String,
@@ -247,9 +218,7 @@ pub struct ReadProvenance {
 }
 
 /// Payload of `document:compare`, an addition: the differences between two versions.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct CompareVersions {
     /// Document to compare.
     pub document_id: String,
@@ -260,9 +229,7 @@ pub struct CompareVersions {
 }
 
 /// Payload of `document:restore`, an addition: makes an older text the newest.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct RestoreVersion {
     /// Document to restore.
     pub document_id: String,
@@ -273,8 +240,7 @@ pub struct RestoreVersion {
 }
 
 /// Caret of `presence:update`.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Copy, Deserialize, TS)]
 pub struct Caret {
     /// Version that the positions refer to.
     pub version: u64,
@@ -285,9 +251,7 @@ pub struct Caret {
 }
 
 /// Payload of `presence:update`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct MoveCaret {
     /// Document that the caret is in.
     pub document_id: String,
@@ -297,9 +261,7 @@ pub struct MoveCaret {
 }
 
 /// Payload of `askClaudeCode` (document agent protocol).
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct AskClaudeCode {
     /// Session of the run; it must be the person's own.
     pub session_id: String,
@@ -328,9 +290,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
 }
 
 /// Context of `askClaudeCode` (document agent protocol).
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Default, Deserialize, TS, camelCase)]
 pub struct AskContext {
     /// Shared document to edit. The server has its text.
     pub document_id: Option<String>,
@@ -345,8 +305,7 @@ pub struct AskContext {
 }
 
 /// Selection of `askClaudeCode`, in UTF-16 code units, half-open.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct AskSelection {
     /// Selected text; it shows if the selection is out of date.
     pub text: Option<String>,
@@ -357,8 +316,7 @@ pub struct AskSelection {
 }
 
 /// Earlier message of `conversationHistory`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct AskHistory {
     /// `user` or `assistant`.
     pub role: String,
@@ -367,8 +325,7 @@ pub struct AskHistory {
 }
 
 /// Payload of `run` (tool approval protocol): work without a document.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct Run {
     /// Text that the person typed.
     pub prompt: String,
@@ -388,8 +345,7 @@ pub struct Run {
 
 /// Payload of `tool_approval_response` (tool approval protocol, with additions): a decision on a
 /// request.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct ToolApprovalResponse {
     /// Request to decide.
     pub request_id: String,
@@ -408,7 +364,7 @@ pub struct ToolApprovalResponse {
     pub finish: Option<HunkChoice>,
     /// With `edit`: the input that the same tool runs with. It needs the right to write. Policies
     /// and rules are checked against it.
-    #[cfg_attr(test, ts(optional, type = "unknown"))]
+    #[cfg_attr(test, ts(type = "unknown"))]
     pub updated_input: Option<Value>,
     /// With `respond`: the answer for the model. Otherwise read as `feedback`.
     pub message: Option<String>,
@@ -419,8 +375,7 @@ pub struct ToolApprovalResponse {
 }
 
 /// Decision on one change, in `tool_approval_response`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct HunkResponse {
     /// Change to decide.
     pub id: String,
@@ -433,11 +388,13 @@ pub struct HunkResponse {
     pub force: Option<bool>,
     /// Words that will be overwritten, as the person saw them.
     pub seen: Option<String>,
+    /// `hash` of the change as the person saw it. If all that is named has one, other changes of
+    /// the request may have other words by now.
+    pub hash: Option<String>,
 }
 
 /// Payload of `tool_approval_batch`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct ToolApprovalBatch {
     /// At most 100 decisions, taken one after the other; each succeeds or fails by itself.
     #[schemars(with = "Vec<ToolApprovalResponse>")]
@@ -446,18 +403,14 @@ pub struct ToolApprovalBatch {
 }
 
 /// Payload of `list_pending_approvals`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ListPendingApprovals {
     /// Document whose requests are listed; missing: all requests that the person may see.
     pub document_id: Option<String>,
 }
 
 /// Payload of `approval:list`, an addition: requests that have ended, newest first.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ListRequests {
     /// Document whose requests are listed; missing or `desk`: requests without a document that
     /// concern the person.
@@ -472,8 +425,7 @@ pub struct ListRequests {
 }
 
 /// Payload of `approval:focus`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct FocusRequest {
     /// Request that the person looks at.
     pub request_id: String,
@@ -482,16 +434,14 @@ pub struct FocusRequest {
 }
 
 /// Payload of `approval:extend` and `approval:withdraw`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct NameRequest {
     /// Request that the event is about.
     pub request_id: String,
 }
 
 /// Payload of `approval:split`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct SplitRequest {
     /// Request that the change belongs to.
     pub request_id: String,
@@ -500,8 +450,7 @@ pub struct SplitRequest {
 }
 
 /// Payload of `approval:undo`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct UndoRequest {
     /// Request to undo.
     pub request_id: String,
@@ -518,8 +467,7 @@ pub struct UndoRequest {
 }
 
 /// Words that a person saw where a change would be undone, as the refusal named them.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct SeenWords {
     /// Change to undo.
     pub id: String,
@@ -528,8 +476,7 @@ pub struct SeenWords {
 }
 
 /// Payload of `approval:reopen`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct ReopenRequest {
     /// Request to propose again.
     pub request_id: String,
@@ -538,9 +485,7 @@ pub struct ReopenRequest {
 }
 
 /// Payload of `cancel`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct Cancel {
     /// Run to stop.
     pub request_id: Option<String>,
@@ -549,9 +494,7 @@ pub struct Cancel {
 }
 
 /// Payload of `transcript:get`, an addition: the conversation with its calls and decisions.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ReadTranscript {
     /// Session to read; it must be the person's own.
     pub session_id: String,
@@ -563,9 +506,7 @@ pub struct ReadTranscript {
 
 /// Payload of `transcript:clear`, an addition: starts a new conversation. The old one stays on
 /// record.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ClearTranscript {
     /// Session to clear; it must be the person's own.
     pub session_id: String,
@@ -575,9 +516,7 @@ pub struct ClearTranscript {
 
 /// Payload of `transcript:fork`, an addition: continues the conversation from the end of an earlier
 /// run.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ForkTranscript {
     /// Session that continues; it must be the person's own.
     pub session_id: String,
@@ -590,24 +529,20 @@ pub struct ForkTranscript {
 }
 
 /// Payload of `token:issue`, and body of `POST /api/v1/tokens`. For owners.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, Serialize, TS, camelCase)]
 pub struct IssueToken {
     /// Role that the token gives.
     pub role: Role,
     /// Name of the holder that others see, 1 to 80 characters.
     pub name: String,
     /// Only document that the token reaches; missing: all. An owner's token always reaches all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
     /// Lifetime of the token: `12h`, `7d`, `4w`, or `never`; missing: `never`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<String>,
 }
 
 /// Body of `PUT /api/v1/server-tools`, and answer of both methods.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[wire(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct UseServerTools {
     /// Tools that programs may use over the Messages API with a token of this person; none at
@@ -616,10 +551,7 @@ pub struct UseServerTools {
 }
 
 /// A kind of tools that run on this server.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
+#[wire(Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, snake_case)]
 pub enum ServerTool {
     /// Those for the document that a request names (`x-copydesk-document`).
     Document,
@@ -628,24 +560,21 @@ pub enum ServerTool {
 }
 
 /// Payload of `token:name`. For owners.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct NameToken {
     /// Name of the asking person that others see, 1 to 80 characters.
     pub name: String,
 }
 
 /// Payload of `token:revoke`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct RevokeToken {
     /// Identifier of the token, from `token:list`; never its secret.
     pub id: String,
 }
 
 /// Payload of `token:tie`, and body of `POST /api/v1/tokens/{id}/tie`. For owners.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, Serialize, TS)]
 #[serde(deny_unknown_fields)]
 pub struct TieToken {
     /// Identifier of the token.
@@ -655,9 +584,7 @@ pub struct TieToken {
 }
 
 /// Payload of `settings:set`. Missing fields stay as they are.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct SetSettings {
     /// Switch for documents without a setting of their own.
     pub approvals: Option<ApprovalSwitch>,

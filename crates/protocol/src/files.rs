@@ -1,24 +1,17 @@
 //! Workspace files that are documents.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-#[cfg(test)]
-use ts_rs::TS;
-
 use super::names::FileStatus;
+use copydesk_macros::wire;
 
 /// Payload of `workspace:files`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 pub struct ListFiles {
     /// Words that the path contains, in any order and case; missing: all files.
     pub pattern: Option<String>,
 }
 
 /// Answer of `workspace:files`: text files that can be opened, sorted, without ignored ones.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct FileList {
     /// Files, with paths relative to the workspace.
     pub files: Vec<FileLine>,
@@ -27,20 +20,16 @@ pub struct FileList {
 }
 
 /// File that can be opened.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct FileLine {
     /// Path relative to the workspace.
     pub path: String,
     /// Document of the file, if there is one already.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
 }
 
 /// State of a document's file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct FileState {
     /// Path relative to the workspace.
     pub path: String,
@@ -49,28 +38,23 @@ pub struct FileState {
     /// Newest version that is in the file.
     pub version: u64,
     /// Reason for a failure, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 /// `document:file`: the document was written to its file, the file is gone, or its changes were
 /// merged.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct DocumentFile {
     /// Document of the file.
     pub document_id: String,
     /// State of the file.
     pub file: FileState,
     /// Result of merging changes of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<FileMerged>,
 }
 
 /// Result of merging changes of a file. Most are in the text, as updates by `disk`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct FileMerged {
     /// Changes that are not in the text, because people had changed the same words. The people's
     /// words stay, and replace the file's.
@@ -78,8 +62,7 @@ pub struct FileMerged {
 }
 
 /// Words that were changed in the document and in the file at the same time.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct FileConflict {
     /// Words before both changes.
     pub base: String,

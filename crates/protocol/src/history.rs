@@ -1,18 +1,14 @@
 //! Histories, authors, differences, and the audit log.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use copydesk_macros::wire;
 use serde_json::Value;
-#[cfg(test)]
-use ts_rs::TS;
 
 use super::names::{HistoryAct, SpanKind};
+use super::people::Person;
 use super::rules::Remember;
-use super::server::Person;
 
 /// Entry of `document:history`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct HistoryLine {
     /// Version that the update made.
     pub version: u64,
@@ -21,23 +17,20 @@ pub struct HistoryLine {
     /// Time of the update, in RFC 3339.
     pub at: String,
     /// Request that the update came from; missing: it was typed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Kind of the update.
     pub act: HistoryAct,
     /// With `restored`: the version that was restored.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub restored: Option<u64>,
     /// `true` if the update removed 200 UTF-16 units or more, or inserted a long text: the version
     /// before it is worth showing by itself. Missing otherwise.
-    #[serde(rename = "isLarge", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "isLarge")]
     pub is_large: Option<bool>,
 }
 
 /// Passage and its author, in `document:provenance`. Positions are of the version that comes with
 /// it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct ProvenanceSpan {
     /// First code unit.
     pub from: usize,
@@ -49,30 +42,27 @@ pub struct ProvenanceSpan {
     /// the file; with `beginning`: the person who created the document.
     pub author: Person,
     /// With `import`: the author as the file names them.
-    #[serde(rename = "claimedAuthor", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "claimedAuthor")]
     pub claimed_author: Option<String>,
-    /// With `ai` and `import`: the request that it came from.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With `ai`, `import` and `suggestion`: the request that it came from.
     pub request: Option<String>,
-    /// With `ai` and `import`: the hunk that it came from, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With `ai`, `import` and `suggestion`: the hunk that it came from, if known.
     pub hunk: Option<String>,
-    /// With `ai` and `import`: the person who accepted it; missing: approvals were off.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With `ai`, `import` and `suggestion`: the person who accepted it; missing: approvals were
+    /// off.
     pub approver: Option<Person>,
     /// With `approver`: the rule that accepted it in the approver's place. It may have ended since.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleCredit>,
     /// `true`: a person replaced the proposed words before they were accepted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub edited: Option<bool>,
+    /// Threads of comments about the change that it came from, oldest first, at most ten.
+    pub threads: Option<Vec<String>>,
     /// Time at which it came into the text, in RFC 3339; typing is dated to the minute.
     pub at: String,
 }
 
 /// Rule that accepted words, in `document:provenance`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct RuleCredit {
     /// Identifier of the rule.
     pub id: String,
@@ -85,8 +75,7 @@ pub struct RuleCredit {
 }
 
 /// Difference between two versions, in `document:compare`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Difference {
     /// First code unit in the text of the first version.
     pub from: usize,
@@ -99,21 +88,19 @@ pub struct Difference {
 }
 
 /// Entry of the audit log, in `GET /api/v1/audit` and `GET /api/v1/documents/{id}/audit`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct AuditLine {
     /// Position in the log of the whole server, from 1.
     pub seq: u64,
     /// Time of the entry, in RFC 3339.
     pub at: String,
-    /// Person who acted; `server`: nobody did.
+    /// Person who acted; `server`: no one did.
     pub actor: Person,
     /// Action, as `noun.verb`.
     pub action: String,
     /// Document that was affected.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
     /// Request that it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// Further facts.
     pub detail: Value,

@@ -1,14 +1,9 @@
 //! Names on the wire: roles, statuses, kinds and reasons.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-#[cfg(test)]
-use ts_rs::TS;
+use copydesk_macros::wire;
 
 /// Decision on a whole request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum DecisionKind {
     /// Accept all pending changes without conflict, or run the tool.
     Approve,
@@ -21,9 +16,7 @@ pub enum DecisionKind {
 }
 
 /// Models that may see the text of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum ModelAccessKind {
     /// Every model of the server.
     Any,
@@ -34,9 +27,7 @@ pub enum ModelAccessKind {
 }
 
 /// Approval mode of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, camelCase)]
 pub enum PermissionMode {
     /// People are asked, as the document's settings say.
     #[serde(rename = "sdk")]
@@ -53,22 +44,18 @@ pub enum PermissionMode {
 }
 
 /// Synchronisation status of a document's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum FileStatus {
     /// The file has the text of `version`.
     Saved,
-    /// The file is gone; it is created when somebody writes.
+    /// The file is gone; it is created when someone writes.
     Missing,
     /// The file cannot be read or written.
     Failed,
 }
 
 /// Status of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum TokenStatus {
     /// The token gives access.
     Active,
@@ -79,9 +66,7 @@ pub enum TokenStatus {
 }
 
 /// State of a run that has not ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum WorkState {
     /// The run waits for another run of its conversation.
     Queued,
@@ -90,9 +75,7 @@ pub enum WorkState {
 }
 
 /// Calls of models that a spending limit is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum SpendingLimitKind {
     /// All calls of the server.
     Server,
@@ -105,9 +88,7 @@ pub enum SpendingLimitKind {
 }
 
 /// State of a person's data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, snake_case)]
 pub enum PersonState {
     /// The data is stored.
     Stored,
@@ -118,9 +99,7 @@ pub enum PersonState {
 }
 
 /// Treatment of documents that only a person who is deleted can see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, Default, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum PrivateDocuments {
     /// They stay.
     #[default]
@@ -130,9 +109,7 @@ pub enum PrivateDocuments {
 }
 
 /// Reason why a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, snake_case)]
 pub enum SessionEndCode {
     /// An owner revoked the token.
     TokenRevoked,
@@ -144,9 +121,7 @@ pub enum SessionEndCode {
 }
 
 /// Kind of an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, snake_case)]
 pub enum HistoryAct {
     /// A person typed it.
     Typed,
@@ -159,9 +134,7 @@ pub enum HistoryAct {
 }
 
 /// Origin of a passage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum SpanKind {
     /// A person typed it.
     Person,
@@ -169,14 +142,14 @@ pub enum SpanKind {
     Ai,
     /// It was a tracked change of an imported file, and it was accepted.
     Import,
+    /// A person suggested it, and it was accepted.
+    Suggestion,
     /// The document was created with it.
     Beginning,
 }
 
 /// Extent of a document update in `claudeResponse`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum UpdateType {
     /// The document was not changed.
     None,
@@ -187,9 +160,7 @@ pub enum UpdateType {
 }
 
 /// Status of a webhook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum WebhookStatus {
     /// Deliveries are accepted.
     Active,
@@ -200,9 +171,7 @@ pub enum WebhookStatus {
 }
 
 /// Type of an agent event: its speaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "lowercase")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, lowercase)]
 pub enum AgentEventType {
     /// A person, or the tool that people decided about.
     User,
@@ -215,9 +184,7 @@ pub enum AgentEventType {
 }
 
 /// Subtype of an agent event. That of a `result` is the way in which the run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, snake_case)]
 pub enum AgentEventSubtype {
     /// Prompt of a person.
     Prompt,
@@ -248,8 +215,7 @@ pub enum AgentEventSubtype {
 }
 
 /// State of a run: `queued`, `running`, or the way in which it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, snake_case)]
 pub enum RunStateName {
     /// The run waits in its queue.
     Queued,
@@ -270,13 +236,11 @@ pub enum RunStateName {
 }
 
 /// Reason for the status of a hunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
+#[wire(Copy, PartialEq, Eq, Deserialize, Serialize, TS, snake_case)]
 pub enum HunkReasonCode {
-    /// Somebody changed the words to replace.
+    /// Someone changed the words to replace.
     WordsChanged,
-    /// Somebody removed the place of the insertion.
+    /// Someone removed the place of the insertion.
     PlaceRemoved,
     /// All words to replace were deleted.
     WordsDeleted,

@@ -1,10 +1,10 @@
 //! Queries of REST routes.
 
+use copydesk_macros::wire;
 use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// Query for a part of a list.
-#[derive(Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct ListPart {
     /// At most this many, 1 to 200; 50 if missing.
     #[schemars(range(min = 1, max = 200))]
@@ -14,7 +14,7 @@ pub struct ListPart {
 }
 
 /// Longest time to wait for an end.
-#[derive(Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct WaitQuery {
     /// Answer once it is over, or after so many seconds, 0 to 60; 0 if missing.
     #[schemars(range(max = 60))]
@@ -22,7 +22,7 @@ pub struct WaitQuery {
 }
 
 /// Facts about an imported file besides its content.
-#[derive(Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct ImportQuery {
     /// Title of the document; missing: that of the file.
     pub title: Option<String>,
@@ -32,14 +32,14 @@ pub struct ImportQuery {
 }
 
 /// Name of a file whose content is converted.
-#[derive(Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct ConvertQuery {
     /// Name of the file, if the body is one and no HTML. Its extension says of which kind it is.
     pub name: Option<String>,
 }
 
 /// Format of an exported document.
-#[derive(Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct ExportQuery {
     /// Format of the export.
     #[schemars(extend("enum" = ["md", "html", "docx", "criticmarkup", "json"]))]
@@ -47,7 +47,7 @@ pub struct ExportQuery {
 }
 
 /// Query for lines of an audit log.
-#[derive(Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct AuditQuery {
     /// Only those before this line.
     pub before: Option<u64>,
@@ -59,7 +59,7 @@ pub struct AuditQuery {
 }
 
 /// Query for a list of files.
-#[derive(Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct FileListQuery {
     /// Words that the path contains, in any order, whatever the case; all files without it.
     pub pattern: Option<String>,
@@ -71,8 +71,7 @@ pub struct FileListQuery {
 }
 
 /// Query for a list of requests.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, camelCase)]
 pub struct RequestListQuery {
     /// Only those of this document, or `desk`: those without one; missing: all that the person may
     /// see.
@@ -91,8 +90,7 @@ pub struct RequestListQuery {
 }
 
 /// Query for a part of a conversation of a session.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, camelCase)]
 pub struct TranscriptQuery {
     /// The document it is about, with what everybody said there; missing: the work without a
     /// document.

@@ -3,11 +3,9 @@
 //! Everything else in the `OpenAPI` document is the type that socket.io uses.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-#[cfg(test)]
-use ts_rs::TS;
 
 use super::client::AskContext;
 use super::files::{FileLine, FileState};
@@ -19,9 +17,10 @@ use super::server::{
 };
 use copydesk_approvals::RequestStatus;
 use copydesk_ids::permissions::Role;
+use copydesk_macros::wire;
 
 /// Error (RFC 9457), as `application/problem+json`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct ProblemDocument {
     /// Always `about:blank`: `code` says which error it is.
     #[serde(rename = "type")]
@@ -36,16 +35,14 @@ pub struct ProblemDocument {
     pub detail: String,
     /// Reason in `detail`, for programs, where `code` has several: `nothing_done`,
     /// `denied_by_rule`, …
-    #[serde(rename = "reasonCode", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "reasonCode")]
     pub reason_code: Option<String>,
     /// Facts that help to continue, such as a fresh request, or who was first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
 
 /// Caller, and what this server offers.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, camelCase, null)]
 pub struct Me {
     /// Person whose token was used.
     pub user: Person,
@@ -68,8 +65,7 @@ pub struct Me {
 /// Headers of the caller's request as they reached the server, behind whatever proxies there are.
 /// They show if a proxy is set up as documented. The server believes `host` only if it is allowed,
 /// and the others never.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(PartialEq, Eq, Serialize, camelCase, null)]
 pub struct ProxyHeaders {
     /// `Host`.
     pub host: Option<String>,
@@ -80,48 +76,44 @@ pub struct ProxyHeaders {
 }
 
 /// Documents, last changed first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct DocumentPage {
     /// Documents of this page.
     pub documents: Vec<DocumentLine>,
     /// Address of the next page; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Document with its text.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct FullDocument {
     /// Document.
     #[serde(flatten)]
     pub document: WholeDocument,
     /// State of the document's file, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileState>,
 }
 
 /// Text files of the workspace, folder by folder, without ignored ones.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, camelCase)]
 pub struct FilePage {
     /// Files of this page.
     pub files: Vec<FileLine>,
     /// `true`: the workspace holds more than a search looks at, so that some files are missing.
     pub is_cut: bool,
     /// Address of the next page; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Text file of the workspace to open as a document.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct OpenFile {
     /// Path relative to the workspace.
     pub path: String,
 }
 
 /// Change by a person: the whole text as it should be, based on a version.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct EditDocument {
     /// Version that was read. Only the differences to it are applied, so that later changes stay.
     pub version: u64,
@@ -130,26 +122,23 @@ pub struct EditDocument {
 }
 
 /// Version after a change.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct NewVersion {
     /// New version.
     pub version: u64,
 }
 
 /// Versions, newest first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct VersionPage {
     /// Versions of this page.
     pub versions: Vec<HistoryLine>,
     /// Address of the next page, with older ones; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Text at a version.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct VersionText {
     /// Version that was read.
     pub version: u64,
@@ -158,8 +147,7 @@ pub struct VersionText {
 }
 
 /// Differences between two versions.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Comparison {
     /// Version that the positions refer to.
     pub from: u64,
@@ -170,8 +158,7 @@ pub struct Comparison {
 }
 
 /// Authors of the text.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Provenance {
     /// Version that the positions refer to.
     pub version: u64,
@@ -180,59 +167,50 @@ pub struct Provenance {
 }
 
 /// Entries of the audit log, newest first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct AuditPage {
     /// Entries of this page.
     pub lines: Vec<AuditLine>,
     /// Value of `before` for the next page; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
     /// Address of the next page, with older ones; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Requests: open ones oldest first, ended ones newest first. A page may hold fewer than `limit`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct RequestPage {
     /// Requests of this page, each complete.
     #[schemars(with = "Vec<ToolApprovalRequest>")]
     pub requests: Vec<Box<RawValue>>,
     /// Address of the next page; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// State of a request after an action other than a decision.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct RequestState {
     /// Status of the request.
     pub status: RequestStatus,
     /// Time at which it expires, in RFC 3339; `null`: never.
+    #[null]
     pub expires_at: Option<String>,
     /// With `reopen`: changes whose words are no longer in the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub unplaced: Option<Vec<String>>,
     /// With `reopen`: the request that is pending now; a whole call is proposed again by another
     /// request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub request_id: Option<String>,
 }
 
 /// Results of several decisions.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct DecisionResults {
     /// Results, in the order of the decisions.
     pub results: Vec<DecisionResult>,
 }
 
 /// Result of one of several decisions.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 #[serde(untagged)]
 pub enum DecisionResult {
     /// The decision was taken.
@@ -263,8 +241,7 @@ pub enum DecisionResult {
 }
 
 /// Prompt for the agent.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, camelCase)]
 pub struct StartRun {
     /// Text of the prompt.
     pub prompt: String,
@@ -286,8 +263,7 @@ pub struct StartRun {
 }
 
 /// Run that was started.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, camelCase)]
 pub struct StartedRun {
     /// Identifier of the run.
     pub id: String,
@@ -298,21 +274,21 @@ pub struct StartedRun {
 }
 
 /// Run of a session, in the path of a route.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct NameRun {
     /// Identifier of the run.
     pub run: String,
 }
 
 /// State of a run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, camelCase)]
 pub struct RunState {
     /// Identifier of the run.
     pub id: String,
     /// Session of the run.
     pub session_id: String,
     /// Document that the run is about; `null`: none.
+    #[null]
     pub document_id: Option<String>,
     /// State of the run.
     pub state: RunStateName,
@@ -321,17 +297,16 @@ pub struct RunState {
     /// Time of its start, in RFC 3339.
     pub created_at: String,
     /// Time of its end, in RFC 3339; `null`: it has not ended.
+    #[null]
     pub finished_at: Option<String>,
     /// Its requests that wait for people.
     pub waiting: Vec<String>,
     /// Result, once it has ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<ClaudeResponse>,
 }
 
 /// Session of a person.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, camelCase)]
 pub struct SessionLine {
     /// Identifier of the session.
     pub id: String,
@@ -342,30 +317,27 @@ pub struct SessionLine {
 }
 
 /// Sessions of the caller, newest first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct SessionPage {
     /// Sessions of this page.
     pub sessions: Vec<SessionLine>,
     /// Address of the next page, with older ones; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Conversation of a session.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct Transcript {
     /// Prompts, answers and calls, in order.
     pub entries: Vec<super::server::AgentEvent>,
     /// Requests of the session that have ended; only on the first page.
     pub requests: Vec<ToolApprovalRequest>,
     /// Address of the next page, with later entries; missing: there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// New webhook.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, camelCase)]
 pub struct CreateWebhook {
     /// Address to send to: `https`, unless the server's options say otherwise.
     pub url: String,
@@ -374,14 +346,14 @@ pub struct CreateWebhook {
 }
 
 /// Webhook that a request is about.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct NameWebhook {
     /// Identifier of the webhook.
     pub id: String,
 }
 
 /// Change of a webhook. Missing fields stay as they are.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[wire(Deserialize)]
 pub struct ChangeWebhook {
     /// Identifier of the webhook.
     pub id: String,
@@ -402,8 +374,7 @@ pub struct CreatedWebhook {
 }
 
 /// Webhook and its status.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, camelCase, null)]
 pub struct Webhook {
     /// Identifier of the webhook.
     pub id: String,
@@ -428,46 +399,42 @@ pub struct Webhook {
 }
 
 /// All webhooks, oldest first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize)]
 pub struct Webhooks {
     /// All webhooks.
     pub webhooks: Vec<Webhook>,
 }
 
 /// Answer of `GET /api/v1/sign-in`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[wire(Serialize, null)]
 pub struct SignInOffer {
     /// Address at which a browser signs in; `null`: this server has no identity provider.
     pub url: Option<String>,
 }
 
 /// Document of an imported file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct ImportedDocument {
     /// Document.
     pub document: CreatedDocument,
     /// Requests for the tracked changes of a Word file, one for each author.
     pub requests: Vec<ToolApprovalRequest>,
-    /// What was left out and decided.
+    /// Things that were left out, and decisions of the reader.
     pub report: ImportReport,
 }
 
 /// HTML as Markdown.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct ConvertedHtml {
     /// Markdown.
     pub markdown: String,
-    /// What was left out and decided.
+    /// Things that were left out, and decisions of the reader.
     pub report: ImportReport,
 }
 
-/// What was left out of a text, and decided about it, while it was read. Two empty lists: nothing
-/// was lost.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+/// Things that were left out of a text while it was read, and decisions about it. Two empty lists:
+/// nothing was lost.
+#[wire(Serialize, TS, camelCase)]
 pub struct ImportReport {
     /// Kinds of things that are not in the text.
     pub left_out: Vec<LeftOut>,
@@ -476,22 +443,18 @@ pub struct ImportReport {
 }
 
 /// Kind of thing that is not in an imported text.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct LeftOut {
     /// Name of the kind in the singular, such as `picture` or `comment`.
     pub kind: String,
     /// Number of things of this kind.
     pub count: u32,
     /// First of them in short, at most 80 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub example: Option<String>,
 }
 
 /// Kind of choice that was made while a text was imported.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct ImportChoice {
     /// Name of the choice, such as `merged cell`.
     pub kind: String,

@@ -2,18 +2,13 @@
 //!
 //! Sizes are in UTF-16 code units: everything a request deletes and inserts, together.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-#[cfg(test)]
-use ts_rs::TS;
-
-use super::server::Person;
-use copydesk_approvals::{DecisionPolicy, RuleEffect, RuleScope};
+use super::people::Person;
+use copydesk_approvals::{RuleEffect, RuleScope};
+use copydesk_macros::wire;
 
 /// Rule for approving similar requests without asking: `remember` of `tool_approval_response`.
 /// Unknown fields are refused, because a misspelled limit would be no limit.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, Serialize, TS)]
 #[serde(deny_unknown_fields)]
 pub struct Remember {
     /// `session`: the session that asked, as long as it lasts. `document`: every session. Neither
@@ -22,26 +17,25 @@ pub struct Remember {
     pub scope: RuleScope,
     /// Only files that match this pattern (`*`, `?`, `[a-z]`, `**` for any folders); not for tools
     /// that change a document.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Only requests that delete and insert at most this many UTF-16 code units together, at least
     /// 1; missing: every size.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_units: Option<usize>,
     /// Only requests of this person, by their user; with an approval: the `author` of the request.
     /// Missing: of everybody.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// `true`: only changes without marks, which keep the meaning; not for tools that change no
+    /// document.
+    pub unmarked: Option<bool>,
 }
 
 /// Rule in force.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct Rule {
     /// Identifier of the rule.
     pub id: String,
     /// Document of the rule; `null`: work without a document.
+    #[null]
     pub document_id: Option<String>,
     /// Tool that it is about; `*`: every tool.
     pub tool: String,
@@ -49,19 +43,16 @@ pub struct Rule {
     pub effect: RuleEffect,
     /// With `deny` and `ask`: only calls that change more than this many UTF-16 code units;
     /// missing: every size.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub over: Option<usize>,
     /// Matters that it allows; with `deny` and `ask`: those to which it applies.
     pub remember: Remember,
     /// Only person whose requests it is about, with the name of the time when it was made; missing:
     /// everybody.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub author: Option<Person>,
     /// Session whose request was approved, or in which an owner made the rule.
     pub session_id: String,
     /// Request that was approved; `null`: an owner made the rule.
+    #[null]
     #[serde(rename = "request_id")]
     pub request_id: Option<String>,
     /// Person who made it, and in whose place it decides.
@@ -71,9 +62,7 @@ pub struct Rule {
 }
 
 /// Payload of `rules:list`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, TS, camelCase)]
 pub struct ListRules {
     /// Document whose rules are listed; missing: those of all documents that the person may read,
     /// and those for work without a document that the person may revoke.
@@ -81,8 +70,7 @@ pub struct ListRules {
 }
 
 /// Answer of `rules:list`: the rules in force, oldest first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Rules {
     /// All rules.
     pub rules: Vec<Rule>,
@@ -90,8 +78,7 @@ pub struct Rules {
 
 /// Payload of `rules:add`: an owner's rule. The strictest matching rule wins: `deny`, `ask`,
 /// `allow`. Unknown fields are refused, because a misspelled limit would be no limit.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Deserialize, TS)]
 #[serde(deny_unknown_fields)]
 pub struct AddRule {
     /// Document of the rule; `desk`: work without a document.
@@ -117,48 +104,29 @@ pub struct AddRule {
     pub over: Option<usize>,
     /// Only what this person asks, by their user, who holds a token; missing: what anybody asks.
     pub author: Option<String>,
+    /// With `allow` in a document, `true`: only changes without marks, which keep the meaning.
+    pub unmarked: Option<bool>,
 }
 
 /// Answer of `rules:add`: the rule, also if it existed already.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct RuleAdded {
     /// New or existing rule.
     pub rule: Rule,
 }
 
 /// Payload of `rules:revoke`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, TS)]
 pub struct RevokeRule {
     /// Rule to revoke.
     pub id: String,
 }
 
 /// `rules:changed`: sent to everyone in the document.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct RulesChanged {
     /// Document of the rules.
     pub document_id: String,
     /// Rules now in force, oldest first.
     pub rules: Vec<Rule>,
-}
-
-/// Stricter policy for some requests, in `document:settings`. All that apply to a request hold:
-/// with `not_requester`, `two` and `owner`, two owners other than the requester decide.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(deny_unknown_fields)]
-pub struct ToolPolicy {
-    /// Only requests of this tool; missing: every tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-    /// Only requests that delete and insert more than this many UTF-16 code units together;
-    /// missing: every size.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub over: Option<usize>,
-    /// Policy that says who may decide them.
-    pub policy: DecisionPolicy,
 }

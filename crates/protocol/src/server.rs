@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
-#[cfg(test)]
-use ts_rs::TS;
 
 mod aftermath;
 mod decision_report;
@@ -23,20 +19,22 @@ pub use tokens::{IssuedToken, LoginLine, NamedPerson, SessionEnded, TokenLine, T
 pub use updates::{DocumentUpdates, HunkChanges, ShortUpdate, ShortUpdates, Update};
 
 use copydesk_document::EncodedText;
+use copydesk_macros::wire;
 
 use super::client::{ModelAccess, Range};
+use super::comments::CommentThread;
 use super::files::FileState;
 use super::names::{DecisionKind, HunkReasonCode, PermissionMode};
-use super::rules::ToolPolicy;
+pub use super::people::Person;
+pub use super::suggestions::ClaimedAuthor;
 use copydesk_approvals::{
-    ApprovalSwitch, DecisionPolicy, HunkKind, HunkStatus, PreviewKind, RequestSource,
-    RequestStatus, UnaskedReason,
+    ApprovalSwitch, DecisionPolicy, HunkKind, HunkStatus, Mark, PreviewKind, RequestSource,
+    RequestStatus, ToolPolicy, UnaskedReason,
 };
 use copydesk_ids::permissions::Role;
 
 /// Reason that an event was refused: the `error` of `{ok: false, error}`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct WireError {
     /// Stable code for programs: `invalid_payload`, `not_found`, `not_allowed`, …
     pub code: String,
@@ -44,19 +42,16 @@ pub struct WireError {
     pub message: String,
     /// Reason in `message`, for programs, where `code` has several: `nothing_done`,
     /// `denied_by_rule`, …
-    #[serde(rename = "reasonCode", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "reasonCode")]
     pub reason_code: Option<String>,
     /// Facts that help to continue, such as a fresh request, the limit that was exceeded, or who
     /// was first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional, type = "unknown"))]
+    #[cfg_attr(test, ts(type = "unknown"))]
     pub details: Option<Value>,
 }
 
 /// `sessionRegistered`, sent once after each connect.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct SessionRegistered {
     /// Session, new or resumed.
     pub session_id: String,
@@ -83,21 +78,8 @@ pub struct SessionRegistered {
     pub settings: Settings,
 }
 
-/// Person as others see them.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-pub struct Person {
-    /// Identifier of the person, the same for all of their connections.
-    pub id: String,
-    /// Name that others see: the token's, and beside it the name of the handshake, where they
-    /// differ.
-    pub name: String,
-}
-
 /// Settings of the server, in `settings:get` and `settings:set`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct Settings {
     /// Switch for documents without a setting of their own.
     pub approvals: ApprovalSwitch,
@@ -111,17 +93,14 @@ pub struct Settings {
 }
 
 /// `settings:changed`: an owner changed the server's settings.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct SettingsChanged {
     /// All settings.
     pub settings: Settings,
 }
 
 /// Settings of a document that are in force.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct DocumentSettings {
     /// Policy that says who may decide.
     pub policy: DecisionPolicy,
@@ -138,9 +117,7 @@ pub struct DocumentSettings {
 }
 
 /// Entry of `document:list`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct DocumentLine {
     /// Identifier of the document.
     pub id: String,
@@ -153,26 +130,25 @@ pub struct DocumentLine {
     /// Role of the person in the document.
     pub role: Role,
     /// File of the workspace that the document is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Number of changes that wait for a decision.
     pub waiting: u64,
     /// Number of them that the person may decide and has not approved yet.
     pub waiting_for_you: u64,
+    /// Number of threads, resolved ones apart, with a comment that mentions the person and that
+    /// they have not read.
+    pub mentions: u64,
 }
 
 /// Answer of `trash:list` and `GET /trash`: deleted documents, last deleted first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Trash {
     /// Documents that the person can recover.
     pub documents: Vec<DeletedDocument>,
 }
 
 /// Deleted document that can be recovered.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct DeletedDocument {
     /// Identifier of the document.
     pub id: String,
@@ -185,8 +161,7 @@ pub struct DeletedDocument {
 }
 
 /// Answer of `document:create`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct CreatedDocument {
     /// Identifier of the document.
     pub id: String,
@@ -197,16 +172,14 @@ pub struct CreatedDocument {
 }
 
 /// `document:created`: a new document, for everybody who may open it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct DocumentCreated {
     /// New document.
     pub document: CreatedDocument,
 }
 
 /// Whole document, in the answer of `document:open`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct WholeDocument {
     /// Identifier of the document.
     pub id: String,
@@ -226,30 +199,22 @@ pub struct WholeDocument {
 
 /// Answer of `document:open` and `document:resync`: the whole document, or the updates since a
 /// version.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct Opened {
     /// Whole document; missing if `updates` are enough.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<WholeDocument>,
     /// Version before the first of `updates`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
     /// Newest version, with `updates`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// SHA-256 of the text at `version`, with `updates`: a client whose text has another one has to
     /// load the document anew.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// Updates that the client does not have, in order and without a gap.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub updates: Option<Vec<Update>>,
     /// Title, with `updates`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Settings in force, with `updates`; the ranges are of `version`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<DocumentSettings>,
     /// Identifier of a new editor instance, for `collab()`.
     #[serde(rename = "clientID")]
@@ -263,24 +228,25 @@ pub struct Opened {
     pub peers: Vec<Peer>,
     /// Number of connections in the document, for clients that name the capability
     /// `presence-changes`: in a crowd, `peers` leaves out who only reads.
-    #[serde(rename = "peerCount", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "peerCount")]
     pub peer_count: Option<usize>,
     /// Number that stands for the document in `updates`, for clients that name the capability
     /// `short-updates`; it holds for this connection until the document is closed.
-    #[serde(rename = "shortId", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "shortId")]
     pub short_id: Option<u32>,
+    /// Threads of comments that are not resolved, oldest first, for clients that name the
+    /// capability `comments`; the positions are of the newest version.
+    pub threads: Option<Vec<CommentThread>>,
     /// Identifier of this connection in `peers`.
     pub member: String,
     /// Role of the person in the document.
     pub role: Role,
     /// State of the document's file; missing: the document is no file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileState>,
 }
 
 /// Change that the model is still writing.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Streaming {
     /// Last update that was sent about it.
     pub update: ToolApprovalUpdate,
@@ -289,29 +255,22 @@ pub struct Streaming {
 }
 
 /// `document:changed`: a new title, new settings, or the end of a document.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct DocumentChanged {
     /// Document that changed.
     pub document_id: String,
     /// New title.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Settings now in force.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<DocumentSettings>,
     /// With `settings`: the version that their ranges refer to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// `true`: the document was deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted: Option<bool>,
 }
 
 /// Smallest change that a person accepts or rejects.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct Hunk {
     /// Identifier, unique within the document.
     pub id: String,
@@ -322,32 +281,44 @@ pub struct Hunk {
     /// Status of the hunk.
     pub status: HunkStatus,
     /// Reason for the status.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Reason for the status, for programs.
-    #[serde(rename = "reasonCode", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "reasonCode")]
     pub reason_code: Option<HunkReasonCode>,
     /// Explanation by the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
+    /// Hash of its identifier and its words, for a decision that names it; only of hunks that a
+    /// person suggests or has imported.
+    pub hash: Option<String>,
+    /// `true`: the person who suggests it is writing in it, and it cannot be decided yet.
+    pub writing: Option<bool>,
     /// Kind of the change, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<HunkKind>,
     /// Number of the paragraph among those that the request changes, from 1: hunks of one paragraph
     /// have the same one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
+    /// Facts that the change alters, in the order of the text; missing: it keeps the meaning.
+    pub marks: Option<Vec<Mark>>,
     /// Decision on the hunk.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<HunkDecided>,
     /// Votes that count, where one person is not enough; missing: there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub votes: Option<Vec<HunkVote>>,
+    /// Requirement by its marks, where that is more than the request takes.
+    #[serde(flatten)]
+    pub required: HunkRequired,
+}
+
+/// Requirement of a hunk by its marks; empty where that is not more than its request takes.
+#[wire(Default, Serialize, TS)]
+pub struct HunkRequired {
+    /// All policies for the hunk, from the mildest to the strictest.
+    pub policies: Option<Vec<DecisionPolicy>>,
+    /// Votes for the hunk.
+    pub approvals: Option<Approvals>,
 }
 
 /// Word-level change.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct Part {
     /// First UTF-16 code unit to replace.
     pub from: usize,
@@ -358,33 +329,27 @@ pub struct Part {
     /// Words that are inserted.
     pub insert: String,
     /// `true`: somebody changed these words, or removed the place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<bool>,
 }
 
 /// Decision on a hunk.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct HunkDecided {
     /// Person who decided.
     pub by: Person,
     /// Time of the decision, in RFC 3339.
     pub at: String,
     /// Text that was inserted instead of the proposed one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Remembered rule that decided in the person's place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Reason that was given for a rejection.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
 }
 
 /// `tool_approval_request` (tool approval protocol, with additions): a tool call that waits for
 /// people.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct ToolApprovalRequest {
     /// Always `tool_approval_request`, as in the tool approval protocol.
     #[serde(rename = "type")]
@@ -404,10 +369,13 @@ pub struct ToolApprovalRequest {
     #[cfg_attr(test, ts(type = "unknown"))]
     pub preview_data: Value,
     /// Title of the document, or path of the file.
+    #[null]
     pub file_path: Option<String>,
     /// Text before the change, as the model knew it.
+    #[null]
     pub original_content: Option<Arc<str>>,
     /// Text that the model proposed.
+    #[null]
     pub new_content: Option<Arc<str>>,
     /// Unified diff.
     pub diff_lines: Vec<String>,
@@ -417,6 +385,7 @@ pub struct ToolApprovalRequest {
     #[serde(rename = "requestId")]
     pub run_id: String,
     /// Document that the call would change.
+    #[null]
     pub document_id: Option<String>,
     /// Version that the model had read.
     pub base_version: u64,
@@ -433,12 +402,12 @@ pub struct ToolApprovalRequest {
     /// Person who asked, or who imported the file.
     pub author: Person,
     /// Author of the changes as an imported file names them; missing for other requests.
-    #[serde(rename = "claimedAuthor", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
+    #[serde(rename = "claimedAuthor")]
     pub claimed_author: Option<ClaimedAuthor>,
     /// Time of the request, in RFC 3339.
     pub created_at: String,
     /// Time at which it expires, in RFC 3339; `null`: never.
+    #[null]
     pub expires_at: Option<String>,
     /// `true`: the countdown is paused, because a person looks at the request.
     pub paused: bool,
@@ -455,6 +424,7 @@ pub struct ToolApprovalRequest {
     pub policies: Vec<DecisionPolicy>,
     /// UTF-16 code units that the call deletes and inserts together: changes of a text as they were
     /// proposed, a call as its current preview shows; `null`: unknown.
+    #[null]
     pub units: Option<usize>,
     /// Votes, and how many are needed.
     pub approvals: Approvals,
@@ -462,46 +432,40 @@ pub struct ToolApprovalRequest {
     pub default_to_no: bool,
     /// Origin of the call.
     pub source: RequestSource,
+    /// Revision of a person's suggestion, which rises with each update and each decision; missing
+    /// for other requests, and for a suggestion that was reopened after its end.
+    pub revision: Option<u64>,
     /// Person who resolved the request.
+    #[null]
     pub by: Option<Person>,
     /// Remembered rule that resolved it in the person's place.
+    #[null]
     pub rule: Option<String>,
     /// Reason why nobody was asked; `by` is then the person whose run it was.
+    #[null]
     pub unasked: Option<UnaskedReason>,
     /// Reason for the rejection.
+    #[null]
     pub feedback: Option<String>,
     /// Report for the model: what it was told, or would be told if the request were finished now.
     pub report: String,
     /// Later events, and what can be done now; missing: there is nothing to say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub aftermath: Option<Aftermath>,
 }
 
-/// Author of the tracked changes of an imported file, as the file names them.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-pub struct ClaimedAuthor {
-    /// Name; no account of this server.
-    pub name: String,
-    /// Time of the newest change in RFC 3339, if the file has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub at: Option<String>,
-}
-
 /// `tool_approval_update`: a change of an open request.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct ToolApprovalUpdate {
     /// Identifier of the request.
     pub request_id: String,
     /// Document that the call would change.
+    #[null]
     #[cfg_attr(test, ts(optional = nullable))]
     pub document_id: Option<String>,
     /// Status of the request.
     pub status: RequestStatus,
     /// Time at which it expires, in RFC 3339; `null`: never.
+    #[null]
     #[cfg_attr(test, ts(optional = nullable))]
     pub expires_at: Option<String>,
     /// `true`: the countdown is paused, because a person looks at the request.
@@ -510,110 +474,104 @@ pub struct ToolApprovalUpdate {
     pub focused_by: Vec<Person>,
     /// Hash of the current preview.
     pub preview_hash: String,
+    /// Revision of a person's suggestion, which rises with each update and each decision; missing
+    /// for other requests, and for a suggestion that was reopened after its end.
+    pub revision: Option<u64>,
     /// Policies that apply now; missing while there is no request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub policies: Option<Vec<DecisionPolicy>>,
     /// Votes, and how many are needed.
     pub approvals: Approvals,
     /// Hunks whose state changed.
     pub hunks: Vec<HunkState>,
     /// Person who caused the change.
+    #[null]
     #[cfg_attr(test, ts(optional = nullable))]
     pub by: Option<Person>,
     /// Text so far, while the model writes (`status` is `streaming`): there is no request yet, and
     /// nothing to decide. Its hunks come with `document:updates`. If the change comes to nothing,
     /// `status` is `cancelled`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// With `text`: the number of complete paragraphs (headings, list items, lines of code).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraphs: Option<usize>,
     /// While there is no request: the tool that the model is calling.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
     /// While there is no request: the identifier of the call, given by the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// While there is no request: the session that asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// While there is no request: the run that asked.
-    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestId")]
     pub run_id: Option<String>,
     /// While there is no request: the person who asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<Person>,
     /// Whole request, if its preview changed because a file changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh: Option<Box<ToolApprovalRequest>>,
     /// Report for the model, when an approved call has ended or was undone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
     /// Later events, whenever they change without a decision: the call has ended, was undone, or
     /// was proposed again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub aftermath: Option<Aftermath>,
 }
 
 /// State of a hunk.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct HunkState {
     /// Identifier of the hunk.
     pub id: String,
     /// Status of the hunk.
     pub status: HunkStatus,
     /// Person who decided it; missing: nobody did.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Person>,
     /// Time of the decision, in RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// Text that was inserted instead of the proposed one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Remembered rule that decided in the person's place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Reason that was given for a rejection.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// All votes that count, where one person is not enough; missing: there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub votes: Option<Vec<HunkVote>>,
+    /// Requirement by its marks, where that is more than the request takes.
+    #[serde(flatten)]
+    pub required: HunkRequired,
 }
 
 /// `tool_approval_resolved`: the end of a request.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct ToolApprovalResolved {
     /// Identifier of the request.
     pub request_id: String,
     /// Document that the call would have changed.
+    #[null]
     pub document_id: Option<String>,
     /// Status that the request ended with.
     pub status: RequestStatus,
     /// Person who decided last; `null`: nobody, because it expired or the run ended.
+    #[null]
     pub by: Option<Person>,
     /// Remembered rule that decided in the person's place.
+    #[null]
     pub rule: Option<String>,
     /// Reason why nobody was asked; `by` is then the person whose run it was.
+    #[null]
     pub unasked: Option<UnaskedReason>,
     /// Reason for the rejection.
+    #[null]
     pub feedback: Option<String>,
     /// State of every hunk.
     pub hunks: Vec<HunkState>,
+    /// Revision of a person's suggestion, which rises with each update and each decision; missing
+    /// for other requests, and for a suggestion that was reopened after its end.
+    pub revision: Option<u64>,
     /// Report that the model was given.
     pub report: String,
     /// Later events, and what can be done now; missing: there is nothing to say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub aftermath: Option<Aftermath>,
 }
 
 /// Answer of `tool_approval_response`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Decided {
     /// Status of the request.
     pub status: RequestStatus,

@@ -74,10 +74,11 @@ fn state(report: &PersonDeletionReport) -> names::PersonState {
 
 fn records(counts: &PersonCounts) -> (DeletedRecords, RenamedRecords, KeptRecords) {
     let &PersonCounts { tokens, logins, sessions, messages, runs, answers, limits, .. } = counts;
-    let &PersonCounts { requests, decisions, rules, updates, audit_lines, spending, .. } = counts;
+    let &PersonCounts { requests, decisions, rules, threads, .. } = counts;
+    let &PersonCounts { updates, audit_lines, spending, .. } = counts;
     (
         DeletedRecords { logins, conversations: sessions, messages, runs, answers, limits },
-        RenamedRecords { tokens, requests, decisions, rules },
+        RenamedRecords { tokens, requests, decisions, rules, threads },
         KeptRecords { updates, audit_lines, spending },
     )
 }

@@ -24,6 +24,12 @@ pub fn error_details(details: &ErrorDetails) -> Option<Value> {
         ErrorDetails::Ahead { asked, newest } => {
             Some(json!({ "asked": asked.0, "newest": newest.0 }))
         }
+        ErrorDetails::Suggestion(newest) => serde_json::to_value(request(newest)).ok(),
+        ErrorDetails::Frozen { version, ranges } => {
+            let range = |(from, to): &(usize, usize)| json!({ "from": from, "to": to });
+            let ranges: Vec<_> = ranges.iter().map(range).collect();
+            Some(json!({ "version": version.0, "ranges": ranges }))
+        }
         ErrorDetails::Update(index) => Some(json!({ "update": index })),
         ErrorDetails::Limit(limit) => Some(json!({ "limit": limit })),
         ErrorDetails::Missing(_) | ErrorDetails::NoVersion | ErrorDetails::OtherServer(_) => None,

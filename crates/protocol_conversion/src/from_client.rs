@@ -18,7 +18,7 @@ use copydesk_rooms::settings::model_access::ModelAccess;
 use copydesk_rooms::settings::{OwnSettings, ServerSettings};
 
 use super::names::wanted_mode;
-use super::{remember, tool_policy};
+use super::remember;
 use copydesk_protocol::client::{
     self, AskSelection, ChangeSettings, CreateDocument, ForkTranscript, HunkResponse, SeenWords,
     SetSettings, ToolApprovalResponse, UndoRequest,
@@ -135,7 +135,7 @@ fn verdict(
 }
 
 fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
-    let HunkResponse { id, decision, text, force, seen } = response;
+    let HunkResponse { id, decision, text, force, seen, hash } = response;
     if text.as_deref().is_some_and(|text| text.contains('\0')) {
         return Err("a change's `text` contains NUL, which is not allowed".to_owned());
     }
@@ -145,6 +145,7 @@ fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
         text,
         force: force.unwrap_or(false),
         seen,
+        hash,
     })
 }
 
@@ -186,7 +187,7 @@ pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
     Ok(SettingsChange {
         own: OwnSettings {
             policy,
-            policies: policies.map(|all| all.into_iter().map(tool_policy).collect()),
+            policies,
             approvals,
             timeout_ms: timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
             models: model_access.map(self::model_access).transpose()?,

@@ -5,13 +5,17 @@ use std::hash::BuildHasher;
 
 use copydesk_api::{AuditEntry, AuditRecord, HistoryRecord, VersionComparison, is_large_update};
 use copydesk_approvals::{AuthorSpan, Person, RequestCredit, SpanAuthor};
+use copydesk_comments::CommentThread;
 use copydesk_document::diff::DraftPart;
 use copydesk_document::provenance::{ServerAct, UpdatePlacements};
-use copydesk_ids::{RequestId, UserId, Version};
+use copydesk_ids::{HunkId, RequestId, UserId, Version};
 
 use super::{rest, rules, server, time};
 use copydesk_protocol::history;
 use copydesk_protocol::names::{HistoryAct, SpanKind};
+
+/// Largest number of threads that a passage names.
+const MOST_THREADS: usize = 10;
 
 /// Returns an entry of a history. `names` are those of all holders of tokens, `placements` the data
 /// stored beside the update.
@@ -40,12 +44,30 @@ pub fn history_line(
     }
 }
 
-/// Returns the passages of a version with their authors.
-pub fn provenance((version, spans): (Version, Vec<AuthorSpan>)) -> rest::Provenance {
-    rest::Provenance { version: version.0, spans: spans.into_iter().map(span).collect() }
+/// Returns the passages of a version with their authors, and with those of `threads` that are about
+/// the changes that they came from.
+pub fn provenance(
+    (version, spans): (Version, Vec<AuthorSpan>),
+    threads: &[CommentThread],
+) -> rest::Provenance {
+    let spans = spans.into_iter().map(|it| span(it, threads));
+    rest::Provenance { version: version.0, spans: spans.collect() }
 }
 
-fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
+/// Returns the first threads about a change: about its hunk, or about its whole request.
+fn discussions(
+    request: &RequestId,
+    hunk: Option<&HunkId>,
+    threads: &[CommentThread],
+) -> Vec<String> {
+    let is_about = |thread: &&CommentThread| {
+        let about = thread.content.about.as_ref().filter(|it| it.request == *request);
+        about.is_some_and(|it| it.hunk.is_none() || hunk.is_none() || it.hunk.as_ref() == hunk)
+    };
+    threads.iter().filter(is_about).take(MOST_THREADS).map(|it| it.id.to_string()).collect()
+}
+
+fn span(credit: AuthorSpan, threads: &[CommentThread]) -> history::ProvenanceSpan {
     let AuthorSpan { from, to, author, at_ms } = credit;
     let at = time(at_ms);
     let plain = |kind, by| history::ProvenanceSpan {
@@ -59,17 +81,21 @@ fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
         approver: None,
         rule: None,
         edited: None,
+        threads: None,
         at,
     };
     let (kind, claimed_author, credit) = match author {
         SpanAuthor::Beginning(by) => return plain(SpanKind::Beginning, by),
         SpanAuthor::Person(by) => return plain(SpanKind::Person, by),
         SpanAuthor::Ai(credit) => (SpanKind::Ai, None, credit),
+        SpanAuthor::Suggested(credit) => (SpanKind::Suggestion, None, credit),
         SpanAuthor::Claimed(name, credit) => (SpanKind::Import, Some(name), credit),
     };
     let RequestCredit { requester, request, hunk, approver, rule, edited } = credit;
+    let threads = discussions(&request, hunk.as_ref(), threads);
     history::ProvenanceSpan {
         claimed_author,
+        threads: (!threads.is_empty()).then_some(threads),
         request: Some(request.to_string()),
         hunk: hunk.as_ref().map(ToString::to_string),
         approver: approver.map(person),
@@ -112,7 +138,7 @@ fn named(user: &UserId, names: &HashMap<UserId, String, impl BuildHasher>) -> se
     server::Person { id: user.to_string(), name }
 }
 
-fn person(person: Person) -> server::Person {
+pub(super) fn person(person: Person) -> server::Person {
     let Person { user, name } = person;
     server::Person { id: user.to_string(), name }
 }

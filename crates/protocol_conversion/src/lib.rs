@@ -2,11 +2,13 @@
 //! decision.
 
 mod administration;
+mod comments;
 mod deleted_people;
 mod errors;
 mod files;
 mod from_client;
 mod history;
+mod hunk;
 mod imports;
 mod lists;
 mod names;
@@ -15,6 +17,7 @@ mod request;
 mod rules;
 mod run_events;
 mod sharing;
+mod suggestions;
 
 use std::sync::Arc;
 
@@ -39,6 +42,9 @@ use copydesk_protocol::names::ModelAccessKind;
 use copydesk_protocol::{rest, server};
 
 pub use administration::{spending, spending_month, storage, wanted_limit, work};
+pub use comments::{
+    ai_wish, comment_input, new_thread, people_to_mention, thread_answer, thread_list,
+};
 pub use deleted_people::{person_deletion, person_preview, person_to_delete};
 pub use errors::{error_details, passed_result, reason_code};
 pub use files::file_line;
@@ -54,9 +60,10 @@ pub use people::{grant, issued, reached_at, session_ended, tie, token_list};
 pub use request::{
     decision, decision_on, decision_result, reopened, request, request_state, resolved, told,
 };
-pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
+pub use rules::{ended, new_rule, remember, rule, rules};
 pub use run_events::{entry, response, said};
 pub use sharing::{document_role, document_roles, share, unshare};
+pub use suggestions::suggestion_answer;
 
 /// Size of changes, in bytes of JSON, up to which updates have a short form.
 const LONGEST_SHORT: usize = 8 * 1024;
@@ -72,6 +79,7 @@ pub fn announcement(news: &ServerEvent) -> Option<EncodedEvent> {
         ServerEvent::Settings(of) => {
             message("settings:changed", &server::SettingsChanged { settings: settings(of) })
         }
+        ServerEvent::Mentions(of) => message("comment:unread", &comments::unread(of)),
     }
 }
 
@@ -84,7 +92,7 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
             let short = if is_plain { short_updates(*room, *from, updates) } else { None };
             let hunks = (!is_plain).then(|| server::HunkChanges {
                 drop: drop.iter().map(ToString::to_string).collect(),
-                put: put.iter().map(|(asked, hunk)| request::hunk(asked, hunk)).collect(),
+                put: put.iter().map(|(asked, hunk)| hunk::hunk(asked, hunk)).collect(),
             });
             let updates = updates.iter().filter_map(update).collect();
             let payload = server::DocumentUpdates { document_id, from: from.0, updates, hunks };
@@ -122,10 +130,13 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
         }
         RoomEvent::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
         RoomEvent::PreviewShown(streaming_preview) => {
-            message("tool_approval_update", &request::sketched(document, streaming_preview))
+            message("tool_approval_update", &request::preview_update(document, streaming_preview))
         }
         RoomEvent::PreviewEnded(streaming_preview) => {
-            message("tool_approval_update", &request::unsketched(document, streaming_preview))
+            message("tool_approval_update", &request::preview_end(document, streaming_preview))
+        }
+        RoomEvent::ThreadChanged(version, thread) => {
+            message("comment:changed", &comments::changed(document, *version, thread))
         }
         RoomEvent::File(news) => message("document:file", &files::news(document, news)),
         RoomEvent::Said(said) => run_events::said(said),
@@ -180,6 +191,7 @@ pub fn opened(
         peers,
         peer_count,
         number,
+        threads,
     } = opened;
     let (OpenedContent::Whole(now) | OpenedContent::Since { reading: now, .. }) = &content;
     let file = now.file.as_ref().map(files::state);
@@ -211,6 +223,7 @@ pub fn opened(
         peers: peers.iter().map(|it| peer(document, it)).collect(),
         peer_count,
         short_id: number.map(|number| number.0),
+        threads: threads.map(|all| all.iter().map(|it| comments::thread(document, it)).collect()),
         member: member.to_string(),
         role: principal.role_in(Some(document)),
         file,
@@ -295,7 +308,7 @@ fn principal(of: &Principal) -> server::Person {
 pub fn document_line(
     record: DocumentRecord,
     path: Option<String>,
-    waiting: WaitingChanges,
+    (waiting, mentions): (WaitingChanges, u64),
     principal: &Principal,
 ) -> server::DocumentLine {
     let DocumentRecord {
@@ -318,6 +331,7 @@ pub fn document_line(
         path,
         waiting: waiting.all,
         waiting_for_you: waiting.for_caller,
+        mentions,
     }
 }
 
@@ -345,7 +359,7 @@ pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSet
     } = of;
     server::DocumentSettings {
         policy: *policy,
-        policies: policies.iter().map(rules::told_policy).collect(),
+        policies: policies.clone(),
         approvals: *approvals,
         timeout_seconds: timeout_ms / 1_000,
         model_access: model_access(models),

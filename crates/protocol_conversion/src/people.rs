@@ -2,7 +2,7 @@
 
 use copydesk_api::{LoginRecord, TokenRecord};
 use copydesk_auth as auth;
-use copydesk_auth::{AccessEnd, AuthError, NewToken, TokenGrant};
+use copydesk_auth::{AccessEnd, AuthError, AuthResult, NewToken, TokenGrant};
 use copydesk_ids::{TokenId, UserId};
 use copydesk_protocol::client::{IssueToken, TieToken};
 use copydesk_protocol::names::{SessionEndCode, TokenStatus};
@@ -37,7 +37,7 @@ pub fn issued(issued: &NewToken, reached_at: &str) -> server::IssuedToken {
 ///
 /// # Errors
 /// Those of [`TokenGrant::read`].
-pub fn grant(wish: IssueToken, now_ms: u64) -> Result<TokenGrant, AuthError> {
+pub fn grant(wish: IssueToken, now_ms: u64) -> AuthResult<TokenGrant> {
     let IssueToken { role, name, document_id, expires_in } = wish;
     TokenGrant::read(role, &name, document_id, expires_in.as_deref(), now_ms)
 }

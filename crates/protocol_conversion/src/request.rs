@@ -1,6 +1,5 @@
 //! Requests, hunks and decisions, on the wire.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -8,14 +7,13 @@ use serde_json::{Value, json};
 use copydesk_agent::ReopenOutcome;
 use copydesk_approvals as approvals;
 use copydesk_approvals::{
-    ApprovalRequest, CallOrigin, DecisionError, FileNow, HunkChoice, HunkDecision, HunkStatus,
-    Person, PreviewKind, ProposedAction, ProposedCall, ReportState, RequestStatus, ToolReport,
-    TouchedSince, UnaskedReason,
+    ApprovalRequest, CallOrigin, DecisionError, FileNow, Person, PreviewKind, ProposedAction,
+    ProposedCall, ReportState, RequestStatus, ToolReport, TouchedSince, UnaskedReason,
 };
-use copydesk_ids::{DocumentId, HunkId, RequestId};
+use copydesk_ids::{DocumentId, HunkId};
 use copydesk_rooms::event::{RequestNews, RequestUpdate, StreamingPreview};
 
-use super::names::hunk_reason_code;
+use super::hunk::{changed_states, hunk, hunk_state, hunk_states};
 use super::{principal, time};
 use copydesk_protocol::names::DecisionKind;
 use copydesk_protocol::{rest, server};
@@ -68,6 +66,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         default_to_no: *kind == PreviewKind::Command
             || (request.hunks.is_empty() && !preview.warnings.is_empty()),
         source: *source,
+        revision: request.revision(),
         by: request.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
         unasked: unasked(request),
@@ -77,7 +76,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
     }
 }
 
-fn claimed(author: &approvals::ClaimedAuthor) -> server::ClaimedAuthor {
+pub(super) fn claimed(author: &approvals::ClaimedAuthor) -> server::ClaimedAuthor {
     let approvals::ClaimedAuthor { name, at } = author;
     server::ClaimedAuthor { name: name.clone(), at: at.clone() }
 }
@@ -141,101 +140,9 @@ fn feedback(request: &ApprovalRequest) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Returns a hunk with the request it belongs to.
-pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk {
-    let approvals::Hunk {
-        id,
-        parts,
-        status,
-        reason,
-        explanation,
-        decided,
-        votes: _, // As `counted_votes` returns them.
-        gaps: _,
-        around: _,
-        inverse: _,
-        kind,
-        group,
-        split_of: _,
-        split_gap: _,
-    } = hunk;
-    server::Hunk {
-        id: id.to_string(),
-        request_id: request.to_string(),
-        parts: parts.iter().map(part).collect(),
-        status: *status,
-        reason: reason.clone().map(String::from),
-        reason_code: reason.as_ref().and_then(hunk_reason_code),
-        explanation: explanation.clone(),
-        kind: *kind,
-        group: *group,
-        decided: decided.as_ref().map(self::decided),
-        votes: votes(hunk),
-    }
-}
-
-/// Returns the votes for a hunk that count; `None` if there are none.
-fn votes(hunk: &approvals::Hunk) -> Option<Vec<server::HunkVote>> {
-    let vote = |vote: &approvals::Vote| {
-        let approvals::Vote { by, at_ms, text, seen, rule, wish: _, under: _ } = vote;
-        server::HunkVote {
-            user: by.user.to_string(),
-            name: by.name.clone(),
-            decision: HunkChoice::Accept,
-            at: time(*at_ms),
-            text: text.clone(),
-            seen: seen.clone(),
-            rule: rule.as_ref().map(ToString::to_string),
-        }
-    };
-    let votes: Vec<_> = hunk.counted_votes().into_iter().map(vote).collect();
-    (!votes.is_empty()).then_some(votes)
-}
-
-fn part(part: &approvals::HunkPart) -> server::Part {
-    let approvals::HunkPart { from, to, base, insert, conflict, stood: _, rank: _ } = part;
-    let conflict = conflict.then_some(true);
-    server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
-}
-
-fn decided(decision: &HunkDecision) -> server::HunkDecided {
-    let HunkDecision { by, at_ms, text, forced_over: _, rule, feedback } = decision;
-    let (text, feedback) = (text.clone(), feedback.clone());
-    let rule = rule.as_ref().map(ToString::to_string);
-    server::HunkDecided { by: person(by), at: time(*at_ms), text, rule, feedback }
-}
-
 pub(crate) fn person(of: &Person) -> server::Person {
     let Person { user, name } = of;
     server::Person { id: user.to_string(), name: name.clone() }
-}
-
-fn hunk_states(request: &ApprovalRequest) -> Vec<server::HunkState> {
-    request.hunks.iter().map(|hunk| hunk_state(hunk, hunk.status)).collect()
-}
-
-/// Returns the new states of some hunks of a request.
-fn changed_states(
-    request: &ApprovalRequest,
-    changed: &[(HunkId, HunkStatus)],
-) -> Vec<server::HunkState> {
-    let statuses: HashMap<_, _> = changed.iter().map(|(id, status)| (id, *status)).collect();
-    let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
-    let hunks = request.hunks_named(&ids).into_iter();
-    hunks
-        .map(|hunk| hunk_state(hunk, statuses.get(&hunk.id).copied().unwrap_or(hunk.status)))
-        .collect()
-}
-
-fn hunk_state(hunk: &approvals::Hunk, status: HunkStatus) -> server::HunkState {
-    let (id, decided) = (&hunk.id, hunk.decided.as_ref().map(self::decided));
-    let (id, status, votes) = (id.to_string(), status, votes(hunk));
-    let Some(server::HunkDecided { by, at, text, rule, feedback }) = decided else {
-        let (by, at, text, rule, feedback) = (None, None, None, None, None);
-        return server::HunkState { id, status, by, at, text, rule, feedback, votes };
-    };
-    let (by, at) = (Some(by), Some(at));
-    server::HunkState { id, status, by, at, text, rule, feedback, votes }
 }
 
 /// Returns the update of an open request.
@@ -253,6 +160,7 @@ pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         paused: request.clock.paused_ms.is_some(),
         focused_by: focused.iter().map(principal).collect(),
         preview_hash: request.preview_hash(),
+        revision: request.revision(),
         policies: Some(request.requires().policies()),
         approvals: approvals(request),
         hunks: changed_states(request, changed),
@@ -271,7 +179,7 @@ pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
 }
 
 /// Returns the update of a change that the model is writing.
-pub(crate) fn sketched(
+pub(crate) fn preview_update(
     document: &DocumentId,
     streaming_preview: &StreamingPreview,
 ) -> server::ToolApprovalUpdate {
@@ -296,6 +204,7 @@ pub(crate) fn sketched(
         paused: false,
         focused_by: Vec::new(),
         preview_hash: String::new(),
+        revision: None,
         policies: None,
         approvals: server::Approvals { have: 0, need: 0 },
         hunks: Vec::new(),
@@ -314,13 +223,18 @@ pub(crate) fn sketched(
 }
 
 /// Returns the update for the end of a change that came to nothing.
-pub(crate) fn unsketched(
+pub(crate) fn preview_end(
     document: &DocumentId,
     streaming_preview: &StreamingPreview,
 ) -> server::ToolApprovalUpdate {
     let status = RequestStatus::Cancelled;
     let (text, paragraphs) = (None, None);
-    server::ToolApprovalUpdate { status, text, paragraphs, ..sketched(document, streaming_preview) }
+    server::ToolApprovalUpdate {
+        status,
+        text,
+        paragraphs,
+        ..preview_update(document, streaming_preview)
+    }
 }
 
 /// Returns a change that the model is writing, for a client that opens the document.
@@ -328,7 +242,7 @@ pub(crate) fn streaming(
     document: &DocumentId,
     (streaming_preview, hunks): &(Arc<StreamingPreview>, Vec<approvals::Hunk>),
 ) -> server::Streaming {
-    let update = sketched(document, streaming_preview);
+    let update = preview_update(document, streaming_preview);
     let hunks = hunks.iter().map(|it| hunk(&streaming_preview.id, it)).collect();
     server::Streaming { update, hunks }
 }
@@ -344,6 +258,7 @@ pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
         unasked: unasked(request),
         feedback: feedback(request),
         hunks: hunk_states(request),
+        revision: request.revision(),
         report: request.report().text,
         aftermath: remarkable(request),
     }

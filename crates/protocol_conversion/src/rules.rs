@@ -49,12 +49,13 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
 }
 
 fn convert_remember(wish: &approvals::RememberWish) -> rules::Remember {
-    let approvals::RememberWish { id: _, scope, path, max_units, author } = wish;
+    let approvals::RememberWish { id: _, scope, path, max_units, author, unmarked } = wish;
     rules::Remember {
         scope: *scope,
         path: path.as_ref().map(|path| path.as_str().to_owned()),
         max_units: *max_units,
         author: author.as_ref().map(|author| author.user.to_string()),
+        unmarked: unmarked.then_some(true),
     }
 }
 
@@ -90,13 +91,14 @@ pub fn ended(how: &approvals::RuleEnd) -> Value {
 /// # Errors
 /// Message for people, if the scope is `workspace` or [`PathPattern::parse`] refuses the path.
 pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String> {
-    let rules::Remember { scope, path, max_units, author } = wish;
+    let rules::Remember { scope, path, max_units, author, unmarked } = wish;
     if scope == RuleScope::Workspace {
         return Err("a rule's `scope` is session or document".to_owned());
     }
     let path = path.as_deref().map(PathPattern::parse).transpose()?;
     let author = author.map(unnamed);
-    Ok(approvals::RememberWish { id: RuleId::generate(), scope, path, max_units, author })
+    let (id, unmarked) = (RuleId::generate(), unmarked.unwrap_or_default());
+    Ok(approvals::RememberWish { id, scope, path, max_units, author, unmarked })
 }
 
 /// Returns an owner's new rule and its document; the error is for people.
@@ -107,26 +109,13 @@ pub fn new_rule(
     new: rules::AddRule,
     session: SessionId,
 ) -> Result<(DocumentId, command::NewRule), String> {
-    let rules::AddRule { document_id, effect, tool, path, max_units, over, author } = new;
+    let rules::AddRule { document_id, effect, tool, path, max_units, over, author, unmarked } = new;
     let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
     let (id, scope) = (RuleId::generate(), RuleScope::Document);
-    let author = author.map(unnamed);
-    let remember = approvals::RememberWish { id, scope, path, max_units, author };
+    let (author, unmarked) = (author.map(unnamed), unmarked.unwrap_or_default());
+    let remember = approvals::RememberWish { id, scope, path, max_units, author, unmarked };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
     let rule = command::NewRule { remember, effect, over, tool, session };
     Ok((document_id.into(), rule))
-}
-
-/// Returns a policy for a tool or a size, from the wire.
-pub fn tool_policy(of: rules::ToolPolicy) -> approvals::ToolPolicy {
-    let rules::ToolPolicy { tool, over, policy } = of;
-    approvals::ToolPolicy { tool, over, policy }
-}
-
-/// Returns a policy for a tool or a size, for the wire.
-pub(crate) fn told_policy(of: &approvals::ToolPolicy) -> rules::ToolPolicy {
-    let approvals::ToolPolicy { tool, over, policy } = of;
-    let (tool, over) = (tool.clone(), *over);
-    rules::ToolPolicy { tool, over, policy: *policy }
 }

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_becomes_owner_of_one_document() {
+    fn no_one_becomes_owner_of_one_document() {
         let given = roles(&[("doc_1", Role::Owner), ("doc_2", Role::Guest)]);
         assert!(given.is_empty());
         let stored: DocumentRoles = serde_json::from_str(r#"{"doc_1": "owner"}"#).unwrap();

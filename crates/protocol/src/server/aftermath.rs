@@ -1,35 +1,26 @@
 //! Votes and warnings of a request, and events after its decision.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-#[cfg(test)]
-use ts_rs::TS;
-
 use super::Person;
 use copydesk_approvals::HunkChoice;
+use copydesk_macros::wire;
 
 /// Events after the decision on a request, and what can be done now.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct Aftermath {
     /// `true`: something of it can be undone now (`approval:undo`) by people who may decide it.
     pub can_undo: bool,
     /// `true`: something of it can be proposed again now (`approval:reopen`).
     pub can_reopen: bool,
     /// Undo of what the call did to a file; missing: it was not undone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub undone: Option<Undone>,
     /// Request that this one proposes again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub again_of: Option<String>,
     /// Request that proposes this one again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub again_as: Option<String>,
 }
 
 /// Undo of a file action.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Undone {
     /// Person who undid it.
     pub by: Person,
@@ -40,8 +31,7 @@ pub struct Undone {
 }
 
 /// Warning about a preview.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Warning {
     /// Stable code for programs.
     pub code: String,
@@ -50,8 +40,7 @@ pub struct Warning {
 }
 
 /// Vote of one person for a hunk.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct HunkVote {
     /// Identifier of the person.
     pub user: String,
@@ -63,19 +52,15 @@ pub struct HunkVote {
     pub at: String,
     /// Text that the person wants instead of the proposed one. Votes count together only for the
     /// same text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Changed words that the vote permits to overwrite. It counts only while they stand there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
     /// Remembered rule that voted in the person's place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
 
 /// Number of votes.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Copy, Serialize, TS)]
 pub struct Approvals {
     /// People who approved.
     pub have: u32,

@@ -1,14 +1,10 @@
 //! Reports that the model would be given after a decision.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-#[cfg(test)]
-use ts_rs::TS;
+use copydesk_macros::wire;
 
 /// Answer of `approval:told`: the report that the model would be given if this decision were taken
 /// now.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct Told {
     /// Text of the report.
     pub text: String,
@@ -20,8 +16,7 @@ pub struct Told {
 }
 
 /// Known part of a report before the decision is taken.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum ReportState {
     /// Changes are still open: the model is told nothing yet.

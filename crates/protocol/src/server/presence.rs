@@ -1,15 +1,10 @@
 //! People in a document, and their carets.
 
-use serde::Serialize;
-#[cfg(test)]
-use ts_rs::TS;
-
 use copydesk_ids::permissions::Role;
+use copydesk_macros::wire;
 
 /// Connection in a document.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct Peer {
     /// Identifier of the connection.
     pub id: String,
@@ -25,13 +20,11 @@ pub struct Peer {
     #[serde(rename = "clientIDs")]
     pub client_ids: Vec<String>,
     /// Position of the caret.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub caret: Option<PeerCaret>,
 }
 
 /// Position of a person's caret.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Copy, Serialize, TS)]
 pub struct PeerCaret {
     /// Version that the positions refer to.
     pub version: u64,
@@ -42,9 +35,7 @@ pub struct PeerCaret {
 }
 
 /// `presence:peers`: everyone in a document.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct PresencePeers {
     /// Document that they are in.
     pub document_id: String,
@@ -54,9 +45,7 @@ pub struct PresencePeers {
 
 /// `presence:changes`: who came, changed and left, for clients that name the capability
 /// `presence-changes`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct PresenceChanges {
     /// Document that they are in.
     pub document_id: String,
@@ -68,14 +57,11 @@ pub struct PresenceChanges {
     /// listed: who only reads is counted.
     pub count: usize,
     /// `true` if `put` is everybody who is listed, and all others are to be forgotten.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
 }
 
 /// `presence:update`: a caret that moved.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct PresenceUpdate {
     /// Document that the caret is in.
     pub document_id: String,

@@ -1,36 +1,30 @@
 //! Events and results of runs.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
-#[cfg(test)]
-use ts_rs::TS;
 
 use super::super::names::{AgentEventSubtype, AgentEventType, UpdateType};
 use super::WireError;
 use copydesk_approvals::RequestStatus;
+use copydesk_macros::wire;
 
 /// `claudeStreamStart`, `claudeStreamChunk` and `claudeStreamEnd` (document agent protocol).
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct ClaudeStream {
     /// Session that asked.
     pub session_id: String,
     /// Identifier of the run.
     pub request_id: String,
     /// Document that the run is about.
+    #[null]
+    #[cfg_attr(test, ts(optional))]
     pub document_id: Option<String>,
     /// With `claudeStreamChunk`: more text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
 /// `agent_event`: event objects of the tool approval protocol; also the entries of
 /// `transcript:get`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase, null)]
 pub struct AgentEvent {
     /// `user`, `assistant`, `result`, or `system` with `waiting`: a call waits in the document of
     /// its file.
@@ -50,15 +44,14 @@ pub struct AgentEvent {
     /// Identifier of the run.
     pub request_id: String,
     /// Document that the run is about.
+    #[cfg_attr(test, ts(optional))]
     pub document_id: Option<String>,
     /// Time of the event, in RFC 3339.
     pub at: String,
 }
 
 /// `claudeResponse` (document agent protocol): the result of a run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct ClaudeResponse {
     /// Session that asked.
     pub session_id: String,
@@ -69,28 +62,21 @@ pub struct ClaudeResponse {
     /// Extent of the document update.
     pub update_type: UpdateType,
     /// `full`: the resulting document. `partial`: the text that now stands in the original range.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub document_update: Option<String>,
     /// With `partial`: the original range.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub selection_range: Option<SelectionRange>,
     /// Version of the document after the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub document_version: Option<u64>,
     /// All changes of documents that the run made, in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub updates: Option<Vec<ResponseUpdate>>,
     /// Time of the end, in RFC 3339.
     pub timestamp: String,
     /// Reason that there is no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<WireError>,
 }
 
 /// Change in `claudeResponse.updates`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct ResponseUpdate {
     /// Extent of the change: `full` or `partial`.
     pub update_type: UpdateType,
@@ -104,8 +90,7 @@ pub struct ResponseUpdate {
 }
 
 /// Selection as the document agent protocol writes it: UTF-16 code units, half-open.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Copy, Serialize, TS)]
 pub struct SelectionRange {
     /// First code unit.
     pub start: usize,

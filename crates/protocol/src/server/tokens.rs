@@ -8,6 +8,7 @@ use ts_rs::TS;
 use super::super::names::{SessionEndCode, TokenStatus};
 use super::Person;
 use copydesk_ids::permissions::Role;
+use copydesk_macros::wire;
 
 /// Answer of `token:issue` and `POST /api/v1/tokens`. The secret is shown only here.
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
@@ -25,17 +26,14 @@ pub struct IssuedToken {
 }
 
 /// Answer of `token:name`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct NamedPerson {
     /// Asking person, under the name that their token has now.
     pub user: Person,
 }
 
 /// Entry of `token:list` and `GET /api/v1/tokens`.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, Serialize, TS, camelCase, null)]
 pub struct TokenLine {
     /// Identifier of the token, for revoking it.
     pub id: String,
@@ -66,9 +64,7 @@ pub struct TokenLine {
 }
 
 /// Person who has signed in with an identity provider. All tokens of a login are one person.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase")]
+#[wire(Deserialize, Serialize, TS, camelCase, null)]
 pub struct LoginLine {
     /// Identifier of the login, and of its person.
     pub id: String,
@@ -90,8 +86,7 @@ pub struct LoginLine {
 }
 
 /// Answer of `token:list` and `GET /api/v1/tokens`: all tokens, oldest first.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Deserialize, Serialize, TS)]
 pub struct TokenList {
     /// All tokens.
     pub tokens: Vec<TokenLine>,
@@ -101,8 +96,7 @@ pub struct TokenList {
 }
 
 /// `sessionEnded`: the last event before a socket is disconnected.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct SessionEnded {
     /// Reason for the end.
     pub code: SessionEndCode,

@@ -1,15 +1,12 @@
 //! Committed updates of a document, and the hunks that change with them.
 
-use serde::Serialize;
+use copydesk_macros::wire;
 use serde_json::value::RawValue;
-#[cfg(test)]
-use ts_rs::TS;
 
 use super::Hunk;
 
 /// Committed update.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[wire(Serialize, TS)]
 pub struct Update {
     /// Editor instance that made it; `ai:…` for an accepted request.
     #[serde(rename = "clientID")]
@@ -18,14 +15,11 @@ pub struct Update {
     #[cfg_attr(test, ts(type = "unknown"))]
     pub changes: Box<RawValue>,
     /// Request that the update came from; missing: it was typed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
 /// `document:updates`: new updates of a document.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(optional_fields))]
-#[serde(rename_all = "camelCase")]
+#[wire(Serialize, TS, camelCase)]
 pub struct DocumentUpdates {
     /// Document that changed.
     pub document_id: String,
@@ -34,14 +28,12 @@ pub struct DocumentUpdates {
     /// Updates in order, without a gap; empty if only hunks change.
     pub updates: Vec<Update>,
     /// Changes of open hunks that belong to the updates.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hunks: Option<HunkChanges>,
 }
 
 /// `updates`: `document:updates` without hunks in a short form, for clients that name the
 /// capability `short-updates`: an array of the fields.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct ShortUpdates(
     /// `shortId` of the document, as the answer to `document:open` gave it.
     pub u32,
@@ -52,8 +44,7 @@ pub struct ShortUpdates(
 );
 
 /// [`Update`] as an array: `clientID` and `changes`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Serialize, TS)]
 pub struct ShortUpdate(
     /// Editor instance that made it.
     pub String,
@@ -63,8 +54,7 @@ pub struct ShortUpdate(
 );
 
 /// Changes of hunks that mapping through updates does not give.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(TS))]
+#[wire(Default, Serialize, TS)]
 pub struct HunkChanges {
     /// Hunks that are no longer open.
     pub drop: Vec<String>,

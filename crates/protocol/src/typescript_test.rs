@@ -4,7 +4,10 @@ use copydesk_approvals as approvals;
 use copydesk_ids::permissions;
 use ts_rs::{Config, TS};
 
-use super::{administration, answers, client, files, history, names, rest, rules, server, sharing};
+use super::{
+    administration, answers, client, comments, deferring, files, history, names, rest, rules,
+    server, sharing, suggestions,
+};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -21,7 +24,7 @@ fn generate() -> String {
         }
         permissions::{Role}
         approvals::{
-            RequestStatus, HunkStatus, HunkKind, HunkChoice, ApprovalSwitch, DecisionPolicy, RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope,
+            RequestStatus, HunkStatus, HunkKind, MarkKind, Mark, HunkChoice, ApprovalSwitch, DecisionPolicy, ToolPolicy, RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope,
         }
         client::{
             Handshake, Nothing, ListDocuments, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
@@ -30,17 +33,23 @@ fn generate() -> String {
             ListPendingApprovals, ListRequests, FocusRequest, NameRequest, SplitRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
             SetSettings, IssueToken, NameToken, RevokeToken, TieToken,
         }
+        deferring::{DeferHunk, DeferredHunks, DeferredHunk}
         answers::{DocumentList, TextOfVersion, AskedRun, TranscriptPart, PendingRequests, EndedRequests}
         rules::{
-            Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
+            Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged,
         }
         server::{
             WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, Trash, DeletedDocument, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ClaimedAuthor, ToolApprovalRequest, Aftermath, Undone, Warning,
+            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, HunkRequired, Part, HunkDecided, HunkVote, ClaimedAuthor, ToolApprovalRequest, Aftermath, Undone, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ReportState, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, LoginLine, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
+        copydesk_comments::{ThreadStatus}
+        comments::{
+            ListComments, CreateComment, ReplyToComment, EditComment, DeleteComment, ResolveThread, ReadThreads, CommentThread, Comment, CommentAuthor, ThreadProposal, ThreadList, PeopleToMention, ThreadAnswer, CommentChanged, CommentUnread, ReadThread,
+        }
+        suggestions::{UpdateSuggestion, SuggestionAnswer}
         sharing::{ShareDocument, UnshareDocument, DocumentRoleLine, DocumentRoleList}
         rest::{NewVersion, VersionPage, Comparison, Provenance, RequestState, DecisionResults, DecisionResult, ImportedDocument, ConvertedHtml, ImportReport, LeftOut, ImportChoice}
         administration::{
@@ -52,7 +61,7 @@ fn generate() -> String {
         history::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}
     ];
     let mut file = String::from(
-        "// Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.\n\n",
+        "// Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test -p copydesk-protocol`; do not edit.\n\n",
     );
     for declaration in declarations {
         file.push_str("export ");
@@ -76,6 +85,6 @@ fn the_editors_types_are_the_servers() {
     let current = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         current == generated,
-        "web/src/wire/generated.ts is not current; run `COPYDESK_BLESS=1 cargo test --lib typescript`"
+        "web/src/wire/generated.ts is not current; run `COPYDESK_BLESS=1 cargo test -p copydesk-protocol`"
     );
 }
