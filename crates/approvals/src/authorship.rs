@@ -29,6 +29,8 @@ pub enum SpanAuthor {
     Ai(RequestCredit),
     /// Person whom an imported file names as the author of a tracked change.
     Claimed(String, RequestCredit),
+    /// Person who suggested it.
+    Suggested(RequestCredit),
 }
 
 /// Known facts about words that came into the text by a request.

@@ -69,15 +69,16 @@ impl ApprovalRequest {
             return Err(DecisionError::StalePreview { current: self.preview_hash() });
         }
         let plan = self.plan(decision, &named, &requirements.tools)?;
-        self.check_fresh(decision)?;
+        self.check_fresh(decision, &named)?;
         let edits = match &plan {
             DecisionPlan::ApproveCall(..) | DecisionPlan::RefuseCall => Vec::new(),
             DecisionPlan::Hunks(plans) => self.edits(plans, text)?,
         };
-        let requirement = match self.extent_of(&plan, &edits) {
+        let extent = self.extent_of(&plan, &edits);
+        let requirement = match &extent {
             Some(extent) => {
-                self.check_denied(&extent, decision.most_units, requirements)?;
-                self.requirement_for(&extent, who, requirements)?
+                self.check_denied(extent, decision.most_units, requirements)?;
+                self.requirement_for(extent, who, requirements)?
             }
             None => self.proposal.policy,
         };
@@ -93,7 +94,9 @@ impl ApprovalRequest {
             DecisionPlan::ApproveCall(input, revised) => JudgedEffect::ApproveCall(input, revised),
             DecisionPlan::RefuseCall => JudgedEffect::RefuseCall,
             DecisionPlan::Hunks(plans) => {
-                self.judge_hunks(plans, edits, text, requirement, &decided_by)?
+                let extent = extent.as_ref();
+                let plans = self.with_marks(plans, extent, requirement, who, requirements)?;
+                self.judge_hunks(plans, edits, text, &decided_by)?
             }
         };
         Ok(JudgedDecision { decision, decided_by, requirement, effect })
@@ -169,6 +172,29 @@ impl ApprovalRequest {
                 accepts.then(|| self.extent_with(edits, |index| own_words.contains(&index)))
             }
         }
+    }
+
+    /// Returns each plan with its requirement: `least`, and for an accepted hunk what policies by
+    /// marks take.
+    fn with_marks(
+        &self,
+        plans: Vec<HunkPlan>,
+        extent: Option<&ChangeExtent>,
+        least: ApprovalRequirement,
+        who: &Principal,
+        requirements: &DecisionRequirements,
+    ) -> Result<Vec<(HunkPlan, ApprovalRequirement)>, DecisionError> {
+        let proposed = requirements.has_marks().then(|| self.proposed_extent());
+        let extents = proposed.as_ref().zip(extent).map(<[_; 2]>::from);
+        let with_marks = |plan: HunkPlan| {
+            let accepts = plan.choice == HunkChoice::Accept;
+            let Some(extents) = extents.filter(|_| accepts) else { return Ok((plan, least)) };
+            let seen = plan.seen.as_deref().filter(|_| plan.force);
+            let kinds = self.applied_kinds(&self.hunks[plan.index], plan.text.as_deref(), seen);
+            let takes = self.requirement_for_marks(&kinds, extents, least, who, requirements)?;
+            Ok((plan, takes))
+        };
+        plans.into_iter().map(with_marks).collect()
     }
 
     pub(super) fn check_open(&self, named: &[NamedHunk], now_ms: u64) -> Result<(), DecisionError> {
@@ -273,6 +299,9 @@ impl ApprovalRequest {
         let mut named = named.iter().peekable();
         for (index, hunk) in self.hunks.iter().enumerate() {
             let verdict = named.next_if(|(named, _)| *named == index).map(|(_, verdict)| *verdict);
+            if hunk.is_being_written() && (verdict.is_some() || rest.is_some()) {
+                return invalid(InvalidDecisionReason::StillWriting);
+            }
             let choice = match (verdict, rest) {
                 (Some(verdict), _) => verdict.choice,
                 (None, Some(FinishRest::Accept)) if hunk.status == HunkStatus::Pending => {
@@ -304,8 +333,20 @@ impl ApprovalRequest {
         }
     }
 
-    fn check_fresh(&self, decision: &Decision) -> Result<(), DecisionError> {
+    fn check_fresh(&self, decision: &Decision, named: &[NamedHunk]) -> Result<(), DecisionError> {
         let current = self.preview_hash();
+        let is_other = |(index, verdict): &NamedHunk| {
+            let seen = verdict.hash.as_ref();
+            seen.is_some_and(|seen| *seen != self.hunks[*index].words_hash())
+        };
+        if named.iter().any(is_other) {
+            return Err(DecisionError::StalePreview { current });
+        }
+        let has_hash = |verdict: &HunkVerdict| verdict.hash.is_some();
+        let is_seen = |hunks: &Vec<HunkVerdict>| hunks.iter().all(has_hash);
+        if decision.finish.is_none() && decision.hunks.as_ref().is_some_and(is_seen) {
+            return Ok(());
+        }
         let refuses =
             matches!(decision.verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. });
         let seen = match &decision.preview_hash {
@@ -359,21 +400,19 @@ impl ApprovalRequest {
     /// Counts the votes of a plan, and makes the change of what they decide.
     fn judge_hunks(
         &self,
-        plans: Vec<HunkPlan>,
+        plans: Vec<(HunkPlan, ApprovalRequirement)>,
         mut edits: Vec<HunkEdit>,
         text: &Text,
-        requirement: ApprovalRequirement,
         decided_by: &DecidedBy,
     ) -> Result<JudgedEffect, DecisionError> {
         let policy = self.proposal.policy;
-        let under = requirement.beyond(policy);
-        let judge = |plan: HunkPlan| {
+        let judge = |(plan, requirement): (HunkPlan, ApprovalRequirement)| {
             if plan.choice == HunkChoice::Reject {
                 return JudgedHunk { plan, votes: None, is_decided: true };
             }
             let hunk = &self.hunks[plan.index];
             let forced_over = plan.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
-            let vote = decided_by.vote(plan.text.clone(), forced_over, under);
+            let vote = decided_by.vote(plan.text.clone(), forced_over, requirement.beyond(policy));
             let mut votes = hunk.votes.clone();
             let is_decided = cast(&mut votes, &vote, policy) >= requirement.need();
             JudgedHunk { plan, votes: Some(votes), is_decided }

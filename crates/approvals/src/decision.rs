@@ -10,6 +10,7 @@ use super::{
 use copydesk_document::ChangeSet;
 use copydesk_document::provenance::WordPlacement;
 use copydesk_ids::{DocumentId, HunkId, RuleId};
+use copydesk_macros::names;
 
 /// Decision of a person about a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,20 +122,20 @@ pub struct HunkVerdict {
     /// Text the person saw from the first part to the last, and agrees to overwrite.
     #[serde(default)]
     pub seen: Option<String>,
+    /// [`Hunk::words_hash`](super::Hunk::words_hash) of the hunk that the person saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
 }
 
 impl HunkVerdict {
     /// Returns a plain accept or reject.
     pub fn plain(id: HunkId, choice: HunkChoice) -> Self {
-        Self { id, choice, text: None, force: false, seen: None }
+        Self { id, choice, text: None, force: false, seen: None, hash: None }
     }
 }
 
 /// Decision on one change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Deserialize, Serialize, wire, lowercase)]
 pub enum HunkChoice {
     /// Accept: the change is put into the text.
     Accept,

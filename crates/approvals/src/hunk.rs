@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DraftPart, HunkDraft, HunkKind, HunkReason, Person, Vote};
+use super::{
+    ApprovalRequirement, DraftPart, HunkDraft, HunkKind, HunkReason, Mark, MarkKind, Person,
+    SuggestedHunk, Vote,
+};
 use copydesk_document::provenance::FormerPlace;
 use copydesk_document::{PositionError, Text};
-use copydesk_ids::{HunkId, RequestId, RuleId};
+use copydesk_ids::{HunkId, RequestId, RuleId, UserId};
+use copydesk_macros::names;
 
 /// A replacement of words in a [`Hunk`], in UTF-16 units of the request's version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,10 +53,7 @@ impl From<DraftPart> for HunkPart {
 }
 
 /// Status of a hunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Hash, Deserialize, Serialize, wire, lowercase)]
 pub enum HunkStatus {
     /// The model is still writing it.
     Streaming,
@@ -71,19 +72,6 @@ pub enum HunkStatus {
 }
 
 impl HunkStatus {
-    /// Returns the name used on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Streaming => "streaming",
-            Self::Pending => "pending",
-            Self::Conflict => "conflict",
-            Self::Obsolete => "obsolete",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-            Self::Expired => "expired",
-        }
-    }
-
     /// Returns `true` while the hunk can still be decided.
     pub fn is_open(self) -> bool {
         match self {
@@ -149,6 +137,17 @@ pub struct Hunk {
     /// Kind of the change, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<HunkKind>,
+    /// Facts that the change alters; `None`: not worked out, of a hunk that is not in a request or
+    /// was stored by an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Vec<Mark>>,
+    /// Kinds of the marks of the hunk that this one was a part of, before the split.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks_of_whole: Vec<MarkKind>,
+    /// Requirement as of now for accepting this hunk, if its marks take more than the request does;
+    /// else the default.
+    #[serde(default, skip_serializing_if = "ApprovalRequirement::is_any")]
+    pub required: ApprovalRequirement,
     /// Number of the changed paragraph that the hunk is in, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
@@ -158,6 +157,12 @@ pub struct Hunk {
     /// Text between this part and the next one of the hunk that was split, when it was proposed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_gap: Option<String>,
+    /// People who put the hunk at the end of their own list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deferred_by: Vec<UserId>,
+    /// Facts about a hunk that a person suggests; `None`: the hunk of another request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggested: Option<SuggestedHunk>,
 }
 
 impl Hunk {
@@ -191,9 +196,14 @@ impl Hunk {
             around,
             inverse: Vec::new(),
             kind,
+            marks: None,
+            marks_of_whole: Vec::new(),
+            required: ApprovalRequirement::default(),
             group,
             split_of: None,
             split_gap: None,
+            deferred_by: Vec::new(),
+            suggested: None,
         })
     }
 

@@ -3,8 +3,8 @@
 //! An [`ApprovalRequest`] is one gated tool call that waits for people. A request that changes text
 //! has [`Hunk`]s, and a hunk is a list of word-level [`HunkPart`]s. `hunks::rebase` keeps hunks
 //! valid while people type. `decide` judges a decision by what `requirements` computes, and
-//! `decide::carry_out` carries it out. `rule` holds the approvals people give in advance, and
-//! `report` writes the reports to the model.
+//! `decide::carry_out` carries it out. `marking` says what a change alters. `rule` holds the
+//! approvals people give in advance, and `report` writes the reports to the model.
 
 mod authorship;
 mod decide;
@@ -13,6 +13,7 @@ mod execution;
 mod hunk;
 pub mod hunks;
 mod invariants;
+mod marking;
 mod path_pattern;
 mod person;
 mod policy;
@@ -23,6 +24,8 @@ mod report;
 mod request;
 mod requirements;
 mod rule;
+mod suggestion;
+mod suggestion_state;
 mod tool_catalog;
 mod undo_file;
 mod undo_text;
@@ -32,6 +35,7 @@ mod tests;
 
 pub use authorship::{AuthorSpan, RequestCredit, SpanAuthor};
 pub use copydesk_document::diff::{DraftPart, HunkDraft, HunkKind};
+pub use copydesk_marks::{Mark, MarkKind};
 pub use decide::carry_out::JudgedDecision;
 pub use decision::{
     Decision, DecisionError, DecisionOutcome, FileNow, FinishRest, HunkChoice, HunkVerdict,
@@ -59,11 +63,13 @@ pub use request::{
     ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
     RequestDecisions, RequestResolution, RequestStatus, RequestTimes, UnaskedReason,
 };
-pub use requirements::{DecisionRequirements, FileRequirements};
+pub use requirements::{DecisionRequirements, FileRequirements, JudgedRequirements};
 pub use rule::{
     ApprovalRule, EVERY_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,
     SUGGESTION_TOOL, ruling,
 };
+pub use suggestion::{ArrivedSuggestion, MOST_SUGGESTED, RewrittenHunks};
+pub use suggestion_state::{SuggestedHunk, SuggestionState};
 pub use tool_catalog::{CatalogTool, ToolCatalog};
 pub use undo_file::{FileUndoOutcome, FoundFile, WrittenFile};
 pub use undo_text::{JudgedUndo, TouchedPolicy, UndoScope};

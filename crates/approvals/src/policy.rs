@@ -2,15 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Person, RuleSubject, ToolCatalog};
+use super::{MarkKind, Person, RuleSubject, ToolCatalog};
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, RuleId, UserId};
+use copydesk_macros::names;
 
 /// Switch that says whether changes wait for a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Deserialize, Serialize, wire, lowercase)]
 pub enum ApprovalSwitch {
     /// Every change waits for a person.
     On,
@@ -19,12 +17,7 @@ pub enum ApprovalSwitch {
 }
 
 /// Policy that says who may decide a request.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
+#[names(Default, PartialOrd, Ord, Hash, Deserialize, Serialize, wire, snake_case)]
 pub enum DecisionPolicy {
     /// Any editor or reviewer.
     #[default]
@@ -35,18 +28,6 @@ pub enum DecisionPolicy {
     Two,
     /// An owner.
     Owner,
-}
-
-impl DecisionPolicy {
-    /// Returns the name used on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::NotRequester => "not_requester",
-            Self::Two => "two",
-            Self::Owner => "owner",
-        }
-    }
 }
 
 /// Requirement for deciding one request: every [`DecisionPolicy`] that applies to it, together.
@@ -147,7 +128,7 @@ impl ApprovalRequirement {
     }
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-    fn is_any(&self) -> bool {
+    pub(super) fn is_any(&self) -> bool {
         *self == Self::default()
     }
 
@@ -156,7 +137,7 @@ impl ApprovalRequirement {
         self.need
     }
 
-    /// Returns the number of permitted people that must existfor any requester.
+    /// Returns the number of permitted people that must exist for any requester.
     pub fn people(self) -> usize {
         self.need as usize + usize::from(self.others_only)
     }
@@ -179,23 +160,33 @@ impl ApprovalRequirement {
     }
 }
 
-/// A stricter [`DecisionPolicy`] for some requests: those of one tool, those over a size, or both.
+/// Stricter policy for some requests, in `document:settings`. All that apply to a request hold:
+/// with `not_requester`, `two` and `owner`, two owners other than the requester decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct ToolPolicy {
-    /// Tool whose requests the policy is for; `None`: every tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Only requests of this tool; missing: every tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Size in [units](super::ApprovalRequest::units) above which it applies; `None`: every size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Only requests that delete and insert more than this many UTF-16 code units together;
+    /// missing: every size.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
-    /// Policy for those requests.
+    /// Only changes that alter one of these kinds of facts, each on its own; missing: all changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Vec<MarkKind>>,
+    /// Policy that says who may decide them.
     pub policy: DecisionPolicy,
 }
 
 impl ToolPolicy {
     /// Returns `true` if the policy is for this change. A change of unknown size counts as large.
     fn is_for(&self, matter: &RuleSubject) -> bool {
-        self.tool.as_ref().is_none_or(|tool| matter.tools.is_meant(tool, matter.tool))
+        let is_marked = |kinds: &Vec<MarkKind>| kinds.iter().any(|it| matter.marks.contains(it));
+        self.marks.as_ref().is_none_or(is_marked)
+            && self.tool.as_ref().is_none_or(|tool| matter.tools.is_meant(tool, matter.tool))
             && self.over.is_none_or(|over| matter.units.is_none_or(|units| units > over))
     }
 }

@@ -15,15 +15,13 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use copydesk_document::diff::{DiffLimits, common_ends};
 use copydesk_document::utf16_len;
+use copydesk_macros::names;
 
 use crate::preview::difflib::{EqualLines, MOST_STEPS, matching_blocks};
 use crate::preview::stored_preview::StoredPreview;
 
 /// Kind of a preview.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
+#[names(Deserialize, Serialize, wire, snake_case)]
 pub enum PreviewKind {
     /// One text changes.
     Diff,

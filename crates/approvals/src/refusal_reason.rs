@@ -27,7 +27,7 @@ refusal_reasons! {
     /// Reason why a decision does not fit its request: a sentence for people (`Display`), and for
     /// programs its name in snake case ([`Serialize`]).
     InvalidDecisionReason {
-        StillWriting = "the model is still writing this",
+        StillWriting = "this is still being written",
         NoChangesToDecide = "this request cannot be decided change by change",
         EditSingleChanges = "edit the text of single changes instead",
         AnswerForWholeRequest = "an answer is for the whole request",
@@ -52,6 +52,7 @@ refusal_reasons! {
         PatternForDocument = "a path pattern is for tools that change files",
         EmptyRule = "a rule must allow something",
         RuleForOthers = "a rule that is made with an approval is about everybody, or about who asked for it",
+        RuleByMarks = "a rule for changes that keep the meaning is for tools that change a document",
         PatternMismatch = "the path of the rule does not match the file that you approve",
         AlreadyUndone = "it was already undone",
         BeingUndone = "it is being undone",
@@ -85,6 +86,8 @@ refusal_reasons! {
         OwnSuggestionNeedsWrite = "accepting your own suggestion needs permission to write",
         ReopenNeedsAsk = "only someone who may make this request can propose it again",
         DeniedByRule = "a rule denies this; an owner can revoke the rule",
+        MarksNeedOther = "this change alters facts that somebody other than the requester must decide about",
+        MarksNeedOwner = "this change alters facts that only an owner may decide about",
         SizeNeedsOther = "this change is so large that somebody other than the requester must decide it",
         SizeNeedsOwner = "this change is so large that only an owner may decide it",
     }

@@ -54,6 +54,7 @@ impl ApprovalRequest {
             return invalid(InvalidDecisionReason::WordsGone);
         }
         self.open_again();
+        self.raise_revision();
         Ok(again)
     }
 
@@ -79,6 +80,8 @@ impl ApprovalRequest {
         hunk.status = HunkStatus::Pending;
         hunk.decided = None;
         hunk.votes.clear();
+        hunk.deferred_by.clear();
+        hunk.note_decided();
         hunk.update_conflict_status();
         Some(hunk)
     }

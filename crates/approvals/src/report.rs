@@ -219,6 +219,11 @@ fn hunk_outcome(hunk: &Hunk) -> &'static str {
 }
 
 fn line(hunk: &Hunk) -> String {
+    let meaning = hunk.meaning().map(|facts| format!(" (changes the meaning: {facts})"));
+    outcome_line(hunk) + &meaning.unwrap_or_default()
+}
+
+fn outcome_line(hunk: &Hunk) -> String {
     let (base, proposed) = (quoted(&hunk.base()), quoted(&hunk.proposed()));
     let edited = hunk.decided.as_ref().and_then(|d| d.text.as_deref());
     match edited {

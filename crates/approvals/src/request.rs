@@ -17,21 +17,19 @@ use super::preview::preview_hash::CachedHash;
 use super::{
     AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate, Hunk,
     HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, RequesterIds, ReturnedHunk,
-    SUGGESTION_TOOL, ToolReport, Vote,
+    SUGGESTION_TOOL, SuggestionState, ToolReport, Vote,
 };
 use copydesk_document::{ChangeSet, Text, utf16_len};
 use copydesk_ids::{
     DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, UserId, Version,
 };
+use copydesk_macros::names;
 
 /// Number of hunks up to which each is looked for on its own.
 const FEW: usize = 8;
 
 /// Status of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Hash, Deserialize, Serialize, wire, lowercase)]
 pub enum RequestStatus {
     /// The model is still writing the change; nothing can be decided.
     Streaming,
@@ -52,34 +50,9 @@ pub enum RequestStatus {
 }
 
 impl RequestStatus {
-    const ALL: [Self; 8] = [
-        Self::Streaming,
-        Self::Pending,
-        Self::Approved,
-        Self::Rejected,
-        Self::Partly,
-        Self::Expired,
-        Self::Cancelled,
-        Self::Failed,
-    ];
-
     /// Returns the status with this name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
-    /// Returns the name used on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Streaming => "streaming",
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-            Self::Partly => "partly",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-        }
+        serde_json::from_value(name.into()).ok()
     }
 
     /// Returns `true` while the request can still be decided.
@@ -288,10 +261,7 @@ pub struct ClosedBy {
 }
 
 /// Reason why nobody was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
+#[names(Deserialize, Serialize, wire, snake_case)]
 pub enum UnaskedReason {
     /// The run's permission mode was `bypassPermissions`.
     Bypass,
@@ -376,6 +346,9 @@ pub struct ApprovalRequest {
     /// Events after the decision.
     #[serde(flatten)]
     pub aftermath: RequestAftermath,
+    /// State of a person's suggestion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<SuggestionState>,
     #[serde(skip)]
     pub(super) shown: CachedHash,
 }
@@ -399,9 +372,11 @@ impl ApprovalRequest {
             decisions: RequestDecisions::default(),
             announced_for: None,
             aftermath: RequestAftermath::default(),
+            suggestion: None,
             shown: CachedHash::default(),
         };
         request.announced = request.compute_hash();
+        request.mark_hunks();
         request
     }
 
@@ -493,6 +468,7 @@ impl ApprovalRequest {
         by: Option<Person>,
         now_ms: u64,
     ) -> Vec<HunkId> {
+        self.raise_revision();
         let mut ended = Vec::new();
         for hunk in self.hunks.iter_mut().filter(|h| h.status.is_open()) {
             hunk.status = open_hunks;

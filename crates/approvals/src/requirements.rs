@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::preview::changed_units;
 use super::{
     ApprovalRequest, ApprovalRequirement, ApprovalRule, ChangeExtent, DecisionError,
-    DecisionPolicy, HunkStatus, NotAllowedReason, RuleEffect, RuleSubject, ToolCatalog, ToolPolicy,
-    UpdatedPreview,
+    DecisionPolicy, Hunk, HunkStatus, MarkKind, NotAllowedReason, RuleEffect, RuleSubject,
+    ToolCatalog, ToolPolicy, UpdatedPreview,
 };
 use crate::hunks::apply::HunkEdit;
 use copydesk_document::utf16_len;
@@ -29,6 +29,17 @@ pub struct DecisionRequirements<'a> {
     pub rules: Vec<&'a ApprovalRule>,
     /// Further requirements of the inbox, of a document that is a workspace file.
     pub inbox_policies: Option<FileRequirements<'a>>,
+}
+
+/// Requirements of a request by the settings at one time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgedRequirements {
+    /// For the whole request as it was proposed.
+    pub proposed: ApprovalRequirement,
+    /// For accepting what is open, at least that of the proposal.
+    pub standing: ApprovalRequirement,
+    /// For each hunk [`Hunk::required`].
+    pub hunks: Vec<ApprovalRequirement>,
 }
 
 /// Requirements of the inbox before a workspace file is changed.
@@ -51,6 +62,12 @@ impl DecisionRequirements<'_> {
         self.inbox_policies.map_or(own, |inbox| own.with(inbox.requirement_of(matter)))
     }
 
+    /// Returns `true` if a policy is for some kinds of marks only.
+    pub(super) fn has_marks(&self) -> bool {
+        let inbox = self.inbox_policies.map_or(&[][..], |inbox| inbox.policies);
+        self.policies.iter().chain(inbox).any(|policy| policy.marks.is_some())
+    }
+
     fn denies(&self, matter: &RuleSubject) -> bool {
         denies(self.rules.iter().copied(), matter)
             || self.inbox_policies.is_some_and(|inbox| inbox.denies(matter))
@@ -59,11 +76,12 @@ impl DecisionRequirements<'_> {
 
 impl FileRequirements<'_> {
     fn matters<'m>(&'m self, matter: &RuleSubject<'m>) -> impl Iterator<Item = RuleSubject<'m>> {
-        let &RuleSubject { tools, tool, units, requester, .. } = matter;
+        let &RuleSubject { tools, tool, units, requester, marks, .. } = matter;
         let is_for_files = tools.file_tools().any(|name| name == tool);
         let others = tools.file_tools().filter(move |_| !is_for_files);
         let file = Some(self.path);
-        let of = move |tool| RuleSubject { tools, tool, document: None, file, units, requester };
+        let of =
+            move |tool| RuleSubject { tools, tool, document: None, file, units, requester, marks };
         std::iter::once(tool).chain(others).map(of)
     }
 
@@ -97,6 +115,7 @@ impl ApprovalRequest {
             file,
             units: extent.units,
             requester: self.proposal.requester_ids(),
+            marks: &[],
         }
     }
 
@@ -219,36 +238,102 @@ impl ApprovalRequest {
             return Err(DecisionError::NotAllowed { reason });
         }
         let takes = requirements.requirement_of(&self.matter(extent, &requirements.tools));
-        let requirement_of = self.proposal.policy.with(takes);
-        let requester = &self.proposal.requester.user;
-        if requirement_of.admits(who, requester, document) {
-            Ok(requirement_of)
-        } else {
-            let reason = if takes.admits(who, &"".into(), document) {
-                NotAllowedReason::SizeNeedsOther
-            } else {
-                NotAllowedReason::SizeNeedsOwner
-            };
-            Err(DecisionError::NotAllowed { reason })
+        let requirement = self.proposal.policy.with(takes);
+        let [other, owner] = [NotAllowedReason::SizeNeedsOther, NotAllowedReason::SizeNeedsOwner];
+        self.check_admitted(who, requirement, takes, [other, owner])
+    }
+
+    /// Returns the requirement for `who` to accept or undo a hunk with these marks: `least`, and
+    /// what policies by marks take at these extents.
+    pub(super) fn requirement_for_marks(
+        &self,
+        kinds: &[MarkKind],
+        extents: [&ChangeExtent; 2],
+        least: ApprovalRequirement,
+        who: &Principal,
+        requirements: &DecisionRequirements,
+    ) -> Result<ApprovalRequirement, DecisionError> {
+        if kinds.is_empty() {
+            return Ok(least);
         }
+        let takes = self.taken_by_marks(kinds, extents, requirements);
+        let [other, owner] = [NotAllowedReason::MarksNeedOther, NotAllowedReason::MarksNeedOwner];
+        self.check_admitted(who, least.with(takes), takes, [other, owner])
+    }
+
+    fn taken_by_marks(
+        &self,
+        kinds: &[MarkKind],
+        extents: [&ChangeExtent; 2],
+        requirements: &DecisionRequirements,
+    ) -> ApprovalRequirement {
+        let takes = extents.map(|extent| {
+            let matter = self.matter(extent, &requirements.tools);
+            requirements.requirement_of(&RuleSubject { marks: kinds, ..matter })
+        });
+        takes[0].with(takes[1])
+    }
+
+    /// Returns `requirement` if it admits `who`; else the first reason where `takes` would admit
+    /// `who` for the request of somebody else, or the second.
+    fn check_admitted(
+        &self,
+        who: &Principal,
+        requirement: ApprovalRequirement,
+        takes: ApprovalRequirement,
+        [other, owner]: [NotAllowedReason; 2],
+    ) -> Result<ApprovalRequirement, DecisionError> {
+        let document = self.proposal.document.as_ref();
+        if requirement.admits(who, &self.proposal.requester.user, document) {
+            return Ok(requirement);
+        }
+        let reason = if takes.admits(who, &"".into(), document) { other } else { owner };
+        Err(DecisionError::NotAllowed { reason })
     }
 
     /// Computes by the current settings what the request takes, as proposed and as it stands.
-    pub fn judge(
-        &self,
-        requirements: &DecisionRequirements,
-    ) -> (ApprovalRequirement, ApprovalRequirement) {
-        let (proposed, standing) = (self.proposed_extent(), self.standing_extent());
-        let policy = requirements.requirement_of(&self.matter(&proposed, &requirements.tools));
-        (
-            policy,
-            policy.with(requirements.requirement_of(&self.matter(&standing, &requirements.tools))),
-        )
+    pub fn judge(&self, requirements: &DecisionRequirements) -> JudgedRequirements {
+        let extents = [&self.proposed_extent(), &self.standing_extent()];
+        let [proposed, standing] = extents
+            .map(|extent| requirements.requirement_of(&self.matter(extent, &requirements.tools)));
+        let standing = proposed.with(standing);
+        let has_marks = requirements.has_marks();
+        let of_hunk = |hunk: &Hunk| {
+            let kinds = if has_marks { hunk.mark_kinds() } else { Vec::new() };
+            if kinds.is_empty() {
+                return ApprovalRequirement::default();
+            }
+            standing.with(self.taken_by_marks(&kinds, extents, requirements)).beyond(standing)
+        };
+        JudgedRequirements { proposed, standing, hunks: self.hunks.iter().map(of_hunk).collect() }
     }
 
-    /// Updates [`Self::requires`] after a part of the request was decided or changed.
+    /// Returns the requirements by which the request was judged last.
+    pub fn judged(&self) -> JudgedRequirements {
+        let hunks = self.hunks.iter().map(|hunk| hunk.required).collect();
+        JudgedRequirements { proposed: self.proposal.policy, standing: self.requires(), hunks }
+    }
+
+    /// Updates [`Self::requires`] and what hunks take beyond it, after a part of the request was
+    /// decided or changed.
     pub fn update_required(&mut self, requirements: &DecisionRequirements) {
-        (_, self.decisions.required) = self.judge(requirements);
+        let judged = self.judge(requirements);
+        self.take_requirements(judged);
+    }
+
+    /// Replaces the requirement by that of the current settings.
+    pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
+        let judged = self.judge(requirements);
+        self.proposal.policy = judged.proposed;
+        self.take_requirements(judged);
+    }
+
+    fn take_requirements(&mut self, judged: JudgedRequirements) {
+        let JudgedRequirements { proposed: _, standing, hunks } = judged;
+        self.decisions.required = standing;
+        for (hunk, required) in self.hunks.iter_mut().zip(hunks) {
+            hunk.required = required;
+        }
     }
 
     /// Returns the requirement for accepting everything that is open, as of now.

@@ -8,17 +8,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PathPattern, Person, RequesterIds, ToolCatalog};
+use super::{MarkKind, PathPattern, Person, RequesterIds, ToolCatalog};
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, RequestId, RuleId, SessionId};
+use copydesk_macros::names;
 
 /// Effect of a rule. The strictest matching rule wins: `deny`, `ask`, `allow`.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Default, PartialOrd, Ord, Hash, Deserialize, Serialize, wire, lowercase)]
 pub enum RuleEffect {
     /// The call is approved in the name of the rule's maker.
     #[default]
@@ -44,10 +40,7 @@ pub const EVERY_TOOL: &str = "*";
 pub const SUGGESTION_TOOL: &str = "suggestion";
 
 /// Scope of an [`ApprovalRule`]. No scope includes another document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Deserialize, Serialize, wire, lowercase)]
 pub enum RuleScope {
     /// The session that asked, as long as it lasts.
     Session,
@@ -55,17 +48,6 @@ pub enum RuleScope {
     Document,
     /// Work without a document, for every session.
     Workspace,
-}
-
-impl RuleScope {
-    /// Returns the name used on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Document => "document",
-            Self::Workspace => "workspace",
-        }
-    }
 }
 
 /// Wish to have requests of this kind approved without being asked.
@@ -84,6 +66,9 @@ pub struct RememberWish {
     /// Person who must have asked, with the name at that time; `None`: any person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Person>,
+    /// `true` if the rule is only for hunks without marks, and not for requests without hunks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unmarked: bool,
 }
 
 impl RememberWish {
@@ -139,7 +124,7 @@ impl ApprovalRule {
 
     /// Returns `true` if the rule denies `matter` or requires that people are asked about it.
     pub fn stops(&self, matter: &RuleSubject) -> bool {
-        let &RuleSubject { tools, tool, document, file, units, requester } = matter;
+        let &RuleSubject { tools, tool, document, file, units, requester, marks: _ } = matter;
         let RememberWish { path, .. } = &self.remember;
         self.ended.is_none()
             && self.effect != RuleEffect::Allow
@@ -155,8 +140,10 @@ impl ApprovalRule {
     pub fn repeats(&self, other: &Self) -> bool {
         let reach = |rule: &Self| {
             let session = Some(&rule.session).filter(|_| rule.remember.scope == RuleScope::Session);
-            let RememberWish { id: _, scope: _, path, max_units, author } = rule.remember.clone();
-            (session.cloned(), path, max_units, author.map(|author| author.user), rule.over)
+            let RememberWish { id: _, scope: _, path, max_units, author, unmarked } =
+                rule.remember.clone();
+            let author = author.map(|author| author.user);
+            (session.cloned(), path, max_units, author, unmarked, rule.over)
         };
         self.tool == other.tool
             && self.effect == other.effect
@@ -205,6 +192,8 @@ pub struct RuleSubject<'a> {
     pub units: Option<usize>,
     /// Person who asked for it.
     pub requester: RequesterIds<'a>,
+    /// Kinds of the marks of a hunk; empty for a request as a whole.
+    pub marks: &'a [MarkKind],
 }
 
 /// Returns the strictest rule that denies `matter` or asks about it, if there is one.

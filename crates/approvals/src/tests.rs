@@ -2,9 +2,11 @@
 
 mod acting;
 mod decisions;
+mod deferring;
 mod differing;
 mod judging;
 mod lives;
+mod marking;
 mod moving;
 mod people;
 mod rebasing;
@@ -13,6 +15,7 @@ mod reversing;
 mod ruling;
 mod splitting;
 mod storing;
+mod suggesting;
 mod telling;
 mod undoing;
 
@@ -27,6 +30,7 @@ use copydesk_ids::permissions::{Principal, Role};
 use copydesk_ids::{HunkId, Version};
 
 /// A document with one request about it, and people around.
+#[derive(Clone)]
 struct ReviewFixture {
     text: Text,
     request: ApprovalRequest,
@@ -146,11 +150,20 @@ impl ReviewFixture {
         who: &Principal,
         decision: &Decision,
     ) -> Result<DecisionOutcome, DecisionError> {
+        self.decide_under(&[], who, decision)
+    }
+
+    fn decide_under(
+        &mut self,
+        policies: &[ToolPolicy],
+        who: &Principal,
+        decision: &Decision,
+    ) -> Result<DecisionOutcome, DecisionError> {
         self.now_ms += 1;
         let before = self.request.clone();
-        let nothing = DecisionRequirements::default();
+        let (text, now_ms) = (&self.text, self.now_ms);
         let outcome =
-            self.request.judge_and_carry_out(decision, who, &self.text, self.now_ms, &nothing);
+            self.request.judge_and_carry_out(decision, who, text, now_ms, &asking(policies));
         match &outcome {
             Ok(outcome) => self.commit(outcome),
             Err(_) => assert_eq!(self.request, before, "a refused decision changes nothing"),
@@ -210,6 +223,34 @@ impl ReviewFixture {
     fn text(&self) -> String {
         self.check();
         self.text.to_string()
+    }
+}
+
+/// Requirements of these policies alone.
+fn asking(policies: &[ToolPolicy]) -> DecisionRequirements<'_> {
+    DecisionRequirements { policies, ..DecisionRequirements::default() }
+}
+
+/// Rule for the document, made by `by` apart from a request.
+fn document_rule(effect: RuleEffect, tool: &str, by: &Principal) -> ApprovalRule {
+    ApprovalRule {
+        remember: RememberWish {
+            id: "rul_1".into(),
+            scope: RuleScope::Document,
+            path: None,
+            max_units: None,
+            author: None,
+            unmarked: false,
+        },
+        effect,
+        over: None,
+        tool: tool.to_owned(),
+        session: "ses_1".into(),
+        document: Some("doc_1".into()),
+        request: None,
+        by: Person::from(by),
+        at_ms: 1,
+        ended: None,
     }
 }
 

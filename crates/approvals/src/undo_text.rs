@@ -85,7 +85,15 @@ impl ApprovalRequest {
         if self.inverse(&indices, TouchedPolicy::Refuse, text).is_err() {
             self.check_not_denied(&extent, requirements)?;
         }
-        self.requirement_for(&extent, who, requirements)?;
+        let least = self.requirement_for(&extent, who, requirements)?;
+        if requirements.has_marks() {
+            let extents = [&self.proposed_extent(), &extent];
+            for hunk in indices.iter().map(|&index| &self.hunks[index]) {
+                let own = hunk.decided.as_ref().and_then(|decided| decided.text.as_deref());
+                let kinds = self.applied_kinds(hunk, own, None);
+                self.requirement_for_marks(&kinds, extents, least, who, requirements)?;
+            }
+        }
         let changes = change_of(&edits, text)?;
         let mut after = text.clone();
         if let Some(change) = &changes {
@@ -117,6 +125,7 @@ impl ApprovalRequest {
         }
         open_again.extend(put);
         self.open_again();
+        self.raise_revision();
         self.update_required(requirements);
         // A hunk that was forced over deleted words has nothing to change once it is undone.
         let resolved = self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
@@ -171,6 +180,7 @@ impl ApprovalRequest {
             return;
         }
         self.status = RequestStatus::Pending;
+        self.reopen_suggestion();
         self.decisions.closed = None;
         self.decisions.answer = None;
         // No caller waits for it, so it does not expire.
@@ -287,6 +297,8 @@ impl Hunk {
         self.status = HunkStatus::Pending;
         self.decided = None;
         self.votes.clear();
+        self.deferred_by.clear();
+        self.note_decided();
         self.update_conflict_status();
     }
 }

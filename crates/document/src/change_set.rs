@@ -145,10 +145,7 @@ impl ChangeSet {
 
     /// Returns the set that makes all `edits`, whose positions are all of one text of `len` units
     /// (`ChangeSet.of`).
-    pub fn of<'a>(
-        len: usize,
-        edits: impl IntoIterator<Item = &'a TextEdit>,
-    ) -> Result<Self, ChangeError> {
+    pub fn of<'a>(len: usize, edits: impl IntoIterator<Item = &'a TextEdit>) -> ChangeResult<Self> {
         let mut total = None;
         let (mut set, mut pos) = (Self::default(), 0);
         for TextEdit { from, to, insert } in edits {
@@ -200,17 +197,13 @@ impl ChangeSet {
     ///
     /// # Errors
     /// [`ChangeError`] if the length or a boundary does not fit; the text is then unchanged.
-    pub fn apply(&self, text: &mut Text) -> Result<(), ChangeError> {
+    pub fn apply(&self, text: &mut Text) -> ChangeResult<()> {
         self.starts_from(text.len())?;
         Ok(text.replace_all(self.changed_ranges())?)
     }
 
     /// Applies the change as [`Self::apply`] does, unless the text would grow past the limit.
-    pub(super) fn apply_within(
-        &self,
-        text: &mut Text,
-        limits: &ChangeLimits,
-    ) -> Result<(), ChangeError> {
+    pub(super) fn apply_within(&self, text: &mut Text, limits: &ChangeLimits) -> ChangeResult<()> {
         let new_len = self.new_len();
         if new_len > limits.max_length && new_len > text.len() {
             return Err(ChangeError::TooLong { max: limits.max_length });
@@ -219,7 +212,7 @@ impl ChangeSet {
     }
 
     /// Returns the set that turns the changed text back into `before` (`ChangeSet.invert`).
-    pub fn invert(&self, before: &Text) -> Result<Self, ChangeError> {
+    pub fn invert(&self, before: &Text) -> ChangeResult<Self> {
         self.starts_from(before.len())?;
         let (mut sections, mut inserted) = (Vec::with_capacity(self.sections.len()), String::new());
         let mut pos = 0;
@@ -280,7 +273,7 @@ impl ChangeSet {
         })
     }
 
-    pub(super) fn starts_from(&self, text: usize) -> Result<(), ChangeError> {
+    pub(super) fn starts_from(&self, text: usize) -> ChangeResult<()> {
         let change = self.len();
         if change == text { Ok(()) } else { Err(ChangeError::LengthMismatch { change, text }) }
     }
@@ -321,7 +314,7 @@ impl ChangeSet {
 
     /// Completes the set, which reaches `pos`, and puts it after `total`, which starts at the same
     /// text (`flush` in `ChangeSet.of`).
-    fn joined(mut self, total: Option<Self>, pos: usize, len: usize) -> Result<Self, ChangeError> {
+    fn joined(mut self, total: Option<Self>, pos: usize, len: usize) -> ChangeResult<Self> {
         self.keep(len - pos);
         match total {
             None => Ok(self),

@@ -1,11 +1,11 @@
 //! Composition of two change sets into one (`composeSets` in codemirror/state `change.ts`).
 
-use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
+use super::change_set::{ChangeResult, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 
 impl ChangeSet {
     /// Returns the set that does `self` and then `next`.
-    pub fn compose(&self, next: &Self) -> Result<Self, ChangeError> {
+    pub fn compose(&self, next: &Self) -> ChangeResult<Self> {
         next.starts_from(self.new_len())?;
         match (self.is_empty(), next.is_empty()) {
             (true, _) => Ok(next.clone()),
@@ -15,7 +15,7 @@ impl ChangeSet {
     }
 }
 
-fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> Result<ChangeSet, ChangeError> {
+fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> ChangeResult<ChangeSet> {
     let mut result = ChangeSet::default();
     let (mut a, mut b) = (SectionCursor::new(first), SectionCursor::new(second));
     // `Always` while the last section of the result is unfinished: the next piece is part of the
@@ -65,7 +65,7 @@ fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> Result<ChangeSet, Chan
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ChangeLimits, Text, TextEdit};
+    use super::super::{ChangeError, ChangeLimits, Text, TextEdit};
     use super::*;
 
     fn set(json: &str) -> ChangeSet {

@@ -1,6 +1,6 @@
 //! Cursor over the sections of a change set (`SectionIter` in codemirror/state `change.ts`).
 
-use super::change_set::{ChangeError, ChangeSection, ChangeSet, KEEP};
+use super::change_set::{ChangeResult, ChangeSection, ChangeSet, KEEP};
 use super::text::PositionError;
 
 /// Value of `ins` past the last section.
@@ -76,7 +76,7 @@ impl<'a> SectionCursor<'a> {
     }
 
     /// Moves over `len` units of the new text and returns the text this section inserts there.
-    pub fn forward_new(&mut self, len: u32) -> Result<&'a str, ChangeError> {
+    pub fn forward_new(&mut self, len: u32) -> ChangeResult<&'a str> {
         if self.ins == KEEP {
             self.forward(len);
             return Ok("");
@@ -93,7 +93,7 @@ impl<'a> SectionCursor<'a> {
     }
 
     /// Returns the next `len` units of inserted text (`textBit`).
-    fn piece(&self, len: u32) -> Result<&'a str, ChangeError> {
+    fn piece(&self, len: u32) -> ChangeResult<&'a str> {
         let rest = &self.text[self.text_off..];
         // Fast paths: the rest of the section, or as many bytes as units.
         if len.cast_signed() == self.ins {

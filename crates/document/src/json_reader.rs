@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::change_set::{ChangeError, ChangeSection, KEEP, MAX_UNITS};
+use super::change_set::{ChangeError, ChangeResult, ChangeSection, KEEP, MAX_UNITS};
 use super::text::utf16_len;
 
 const MAX_DIGITS: usize = 10;
@@ -27,7 +27,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a section and appends its inserted text to `inserted`.
-    pub fn section(&mut self, inserted: &mut String) -> Result<ChangeSection, ChangeError> {
+    pub fn section(&mut self, inserted: &mut String) -> ChangeResult<ChangeSection> {
         if !self.take(b'[') {
             return Ok(ChangeSection { len: self.number()?, ins: KEEP, bytes: 0 });
         }
@@ -52,14 +52,14 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a whole number below 2^31, without sign, fraction or leading zero.
-    fn number(&mut self) -> Result<u32, ChangeError> {
+    fn number(&mut self) -> ChangeResult<u32> {
         self.skip_space();
         let at = self.at;
         self.digits().ok_or(ChangeError::Malformed { at, expected: "a length" })
     }
 
     /// Reads a string without line breaks; borrowed unless it has escapes.
-    fn line(&mut self) -> Result<Cow<'a, str>, ChangeError> {
+    fn line(&mut self) -> ChangeResult<Cow<'a, str>> {
         self.skip_space();
         let start = self.at;
         if let Some(line) = self.plain_line() {
@@ -181,7 +181,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Checks that nothing but white space is left.
-    pub fn end(&mut self) -> Result<(), ChangeError> {
+    pub fn end(&mut self) -> ChangeResult<()> {
         self.skip_space();
         if self.is_done() {
             Ok(())
@@ -191,7 +191,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Moves over `byte`, after white space.
-    pub fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), ChangeError> {
+    pub fn expect(&mut self, byte: u8, expected: &'static str) -> ChangeResult<()> {
         if self.take(byte) { Ok(()) } else { Err(ChangeError::Malformed { at: self.at, expected }) }
     }
 

@@ -115,7 +115,7 @@ pub struct Document {
 
 impl Update {
     /// Parses the change from its JSON.
-    pub fn change_set(&self) -> Result<ChangeSet, ChangeError> {
+    pub fn change_set(&self) -> ChangeResult<ChangeSet> {
         ChangeSet::parse(&self.changes, &ChangeLimits::NONE)
     }
 }
@@ -210,7 +210,7 @@ impl Document {
         change: &ChangeSet,
         client: &ClientId,
         origin: Option<&str>,
-    ) -> Result<Update, ChangeError> {
+    ) -> ChangeResult<Update> {
         change.apply(&mut self.text)?;
         let changes = change.to_json();
         self.log.trim();

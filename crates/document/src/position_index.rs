@@ -64,6 +64,17 @@ impl<'a> PositionIndex<'a> {
         sections.filter_map(|(changed, range)| changed.then_some(range))
     }
 
+    /// Returns `true` if the change deletes a part of `[from, to)` or inserts strictly inside it.
+    pub fn changes_inside(&self, from: usize, to: usize) -> bool {
+        let sections = self.changed_sections_at(from).take_while(|section| section.start < to);
+        sections.map(|section| section.end).any(|end| from < end)
+    }
+
+    /// Returns `true` if the change deletes the units on both sides of a position.
+    pub fn removes_place(&self, at: usize) -> bool {
+        self.changes_inside(at, at)
+    }
+
     /// Returns the last mark strictly before `pos`: no section before it touches the position.
     fn mark_before(&self, pos: usize) -> IndexMark {
         let after = self.marks.partition_point(|mark| mark.old < pos);

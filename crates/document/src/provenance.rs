@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use copydesk_ids::{HunkId, RequestId, RuleId, UserId, Version};
 
-use super::change_set::{ChangeError, ChangeSet};
+use super::change_set::{ChangeResult, ChangeSet};
 
 pub use replay::{ProvenanceReplay, ReplayEntry};
 
@@ -52,6 +52,9 @@ pub enum SpanSource {
         /// Author of the words as an imported file names them; they are no AI's then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         claimed_author: Option<String>,
+        /// `true` if the requester wrote the words, as a suggestion.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        suggested: bool,
         /// Person who accepted them; `None` where approvals are off.
         approver: Option<UserId>,
         /// Rule that accepted them, in the approver's place.
@@ -73,6 +76,9 @@ pub struct UpdatePlacements {
     /// Author of the words as an imported file names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_author: Option<String>,
+    /// `true` if the requester wrote the words, as a suggestion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suggested: bool,
     /// `true` if no one was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
@@ -229,7 +235,7 @@ impl Provenance {
         change: &ChangeSet,
         author: SpanSource,
         words: &[InsertedWords],
-    ) -> Result<usize, ChangeError> {
+    ) -> ChangeResult<usize> {
         change.starts_from(self.len())?;
         let author = self.number(author);
         let mut found = 0;

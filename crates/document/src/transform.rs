@@ -1,6 +1,6 @@
 //! Mapping of changes and positions over other changes, with CodeMirror's tie-breaks.
 
-use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
+use super::change_set::{ChangeResult, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 use super::map_options::{InsertSide, MapOrder};
 use super::position_index::IndexMark;
@@ -8,7 +8,7 @@ use super::position_index::IndexMark;
 impl ChangeSet {
     /// Maps this change over `over`, which starts at the same text: the result applies to the text
     /// after `over`.
-    pub fn map(&self, over: &Self, order: MapOrder) -> Result<Self, ChangeError> {
+    pub fn map(&self, over: &Self, order: MapOrder) -> ChangeResult<Self> {
         let mut mapped = Self::default();
         self.map_into(over, order, &mut mapped)?;
         Ok(mapped)
@@ -50,7 +50,7 @@ impl ChangeSet {
         over: &Self,
         order: MapOrder,
         mapped: &mut Self,
-    ) -> Result<(), ChangeError> {
+    ) -> ChangeResult<()> {
         self.starts_from(over.len())?;
         mapped.sections.clear();
         mapped.inserted.clear();

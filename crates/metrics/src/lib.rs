@@ -205,7 +205,7 @@ metrics! {
         "Times that the connection that writes to the database was lost.",
         &[]
     );
-    /// Whether the database was read for this scrape.
+    /// 1 if the database was read for this scrape, otherwise 0.
     DATABASE_UP: GaugeMetric(
         "copydesk_database_up",
         "1 if the database answered within two seconds; if 0, numbers from it are older.",

@@ -65,6 +65,7 @@ impl ApprovalRequest {
                 taken
             }
         };
+        self.raise_revision();
         self.update_required(requirements);
         outcome.votes = self.votes();
         self.remark(decision, &decided_by);

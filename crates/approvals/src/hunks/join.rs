@@ -71,8 +71,10 @@ impl ApprovalRequest {
         };
         let first = self.hunks.iter().position(is_part).unwrap_or_default();
         self.forget_hash();
+        self.raise_revision();
         self.hunks.retain(|hunk| !is_part(hunk));
         self.hunks.insert(first, hunk);
+        self.mark_hunks();
         self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         Ok(ids)
     }
@@ -109,6 +111,7 @@ impl Hunk {
             around: (first.around.0.clone(), last.around.1.clone()),
             split_of: None,
             split_gap: None,
+            marks: None,
             status: HunkStatus::Pending,
             ..(*first).clone()
         };

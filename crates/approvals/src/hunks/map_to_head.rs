@@ -41,14 +41,7 @@ impl ArrivedHunks {
             hunks.push(Hunk::new(request, index + 1, draft, base)?);
         }
         rank(&mut hunks);
-        let mut text = base.clone();
-        for change in updates {
-            change.apply(&mut text)?;
-            let update = crate::CommittedUpdate::new(change, &text);
-            for hunk in &mut hunks {
-                hunk.rebase_over(&update);
-            }
-        }
+        let text = rebase_all(&mut hunks, base, updates)?;
         let mut arrival = Self::default();
         for hunk in hunks {
             if hunk.status == HunkStatus::Pending {
@@ -74,6 +67,23 @@ impl ArrivedHunks {
         }
         Some(ToolReport { text, is_error: true })
     }
+}
+
+/// Maps hunks, made on `base`, over updates, oldest first, and returns the text after them.
+pub(crate) fn rebase_all<'a>(
+    hunks: &mut [Hunk],
+    base: &Text,
+    updates: impl IntoIterator<Item = &'a ChangeSet>,
+) -> Result<Text, ChangeError> {
+    let mut text = base.clone();
+    for change in updates {
+        change.apply(&mut text)?;
+        let update = crate::CommittedUpdate::new(change, &text);
+        for hunk in &mut *hunks {
+            hunk.rebase_over(&update);
+        }
+    }
+    Ok(text)
 }
 
 fn rank(hunks: &mut [Hunk]) {

@@ -71,18 +71,6 @@ impl<'a> CommittedUpdate<'a> {
         };
         after.slice(range).ok().map(|now| now == words)
     }
-
-    /// Returns `true` if the update deletes a part of `[from, to)` or inserts strictly inside it.
-    fn changes_inside(&self, from: usize, to: usize) -> bool {
-        self.change
-            .changed_sections_at(from)
-            .take_while(|s| s.start < to)
-            .any(|s| if s.is_empty() { from < s.start } else { s.start.max(from) < s.end.min(to) })
-    }
-
-    fn removes_place(&self, at: usize) -> bool {
-        self.change.changed_sections_at(at).take_while(|s| s.start < at).any(|s| at < s.end)
-    }
 }
 
 impl Hunk {
@@ -158,10 +146,10 @@ impl HunkPart {
         let map = |at, side| update.change.map_pos(at, side);
         if self.is_insertion() {
             // A removed place does not come back.
-            self.conflict |= update.removes_place(self.from);
+            self.conflict |= update.change.removes_place(self.from);
             self.from = map(self.from, InsertSide::After);
             self.to = self.from;
-        } else if self.conflict || update.changes_inside(self.from, self.to) {
+        } else if self.conflict || update.change.changes_inside(self.from, self.to) {
             // Outward, so that the words are inside again once they are back.
             self.from = map(self.from, InsertSide::Before);
             self.to = map(self.to, InsertSide::After);

@@ -36,6 +36,7 @@ impl ApprovalRequest {
         let hunk = &self.hunks[index];
         let reason = match hunk {
             hunk if hunk.kind == Some(HunkKind::Moved) => Some(InvalidDecisionReason::SplitMoved),
+            hunk if hunk.is_being_written() => Some(InvalidDecisionReason::StillWriting),
             hunk if hunk.parts.len() < 2 => Some(InvalidDecisionReason::SplitOnePart),
             _ => None,
         };
@@ -48,13 +49,16 @@ impl ApprovalRequest {
         let parts = hunk.split(&groups);
         let ids = parts.iter().map(|hunk| hunk.id.clone()).collect();
         self.forget_hash();
+        self.raise_revision();
         self.hunks.splice(index..=index, parts);
+        self.mark_hunks();
         self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         Ok(ids)
     }
 
     pub(crate) fn was_replaced(&self, id: &HunkId) -> bool {
-        self.was_split(id) || self.hunk(id).is_none() && self.was_joined(id)
+        self.was_split(id)
+            || self.hunk(id).is_none() && (self.was_joined(id) || self.was_written_on(id))
     }
 
     pub(crate) fn was_split(&self, id: &HunkId) -> bool {
@@ -96,6 +100,8 @@ impl Hunk {
                 around,
                 split_of: Some(self.id.clone()),
                 split_gap: self.gaps.get(last).cloned(),
+                marks: None,
+                marks_of_whole: self.mark_kinds(),
                 status: HunkStatus::Pending,
                 ..self.clone()
             };

@@ -94,7 +94,7 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-fn quote(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn quote(text: &str, out: &mut Vec<u8>) {
     // Writing to a vector cannot fail, and every string can be written as JSON.
     let _ = serde_json::to_writer(out, text);
 }

@@ -3,8 +3,9 @@
 use super::{ApprovalRequest, RequestStatus};
 use crate::hunks::apply::DecidedBy;
 use crate::{
-    ApprovalRule, Decision, DecisionError, DecisionOutcome, HunkStatus, InvalidDecisionReason,
-    Preview, PreviewKind, RememberWish, RequestVerdict, RuleEffect, RuleScope, ToolCatalog,
+    ApprovalRule, Decision, DecisionError, DecisionOutcome, Hunk, HunkChoice, HunkStatus,
+    HunkVerdict, InvalidDecisionReason, Preview, PreviewKind, RememberWish, RequestVerdict,
+    RuleEffect, RuleScope, ToolCatalog,
 };
 use copydesk_ids::RuleId;
 use copydesk_ids::permissions::Principal;
@@ -20,7 +21,7 @@ impl ApprovalRequest {
 
     /// Returns `true` if `rule` allows the request, if its maker may decide it.
     pub fn is_covered_by(&self, rule: &ApprovalRule) -> bool {
-        let RememberWish { id: _, scope, path, max_units, author: _ } = &rule.remember;
+        let RememberWish { id: _, scope, path, max_units, author: _, unmarked } = &rule.remember;
         let proposal = &self.proposal;
         let fits = |max: usize| self.units().is_some_and(|units| units <= max);
         let file =
@@ -32,21 +33,24 @@ impl ApprovalRequest {
             && (*scope != RuleScope::Session || rule.session == proposal.origin.session)
             && rule.remember.is_about(proposal.requester_ids())
             && max_units.is_none_or(fits)
+            && !(*unmarked && self.hunks.is_empty())
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.covers(file)))
             && !self.is_always_asked_about()
     }
 
-    /// Returns the rules that decide this request now, oldest first, each with the person it
-    /// decides for: one for each person who has made a rule that covers the request and who may
-    /// decide it. `people` are all holders of a valid token; a person with two tokens is listed
-    /// twice.
+    /// Returns the rules that decide this request now, oldest first and those for unmarked hunks
+    /// last, each with the person it decides for: one for each person who has made a rule that
+    /// covers the request and who may decide it. `people` are all holders of a valid token; a
+    /// person with two tokens is listed twice.
     pub fn deciding_rules<'r>(
         &self,
         rules: impl IntoIterator<Item = &'r ApprovalRule>,
         people: &[Principal],
     ) -> Vec<(RuleId, Principal)> {
         let mut deciding: Vec<(RuleId, Principal)> = Vec::new();
-        for rule in rules.into_iter().filter(|rule| self.is_covered_by(rule)) {
+        let mut covering: Vec<_> = rules.into_iter().filter(|it| self.is_covered_by(it)).collect();
+        covering.sort_by_key(|rule| rule.remember.unmarked);
+        for rule in covering {
             let maker = &rule.by.user;
             if deciding.iter().any(|(_, person)| person.user == *maker) {
                 continue;
@@ -59,6 +63,25 @@ impl ApprovalRequest {
             }
         }
         deciding
+    }
+
+    /// Returns the approval that `rule` gives to what is open now, as `maker` may decide it; `None`
+    /// if the rule is for none of it.
+    pub fn approval_by(&self, rule: &ApprovalRule, maker: &Principal) -> Option<Decision> {
+        let (requester, document) =
+            (&self.proposal.requester.user, self.proposal.document.as_ref());
+        let is_for = |hunk: &&Hunk| {
+            hunk.status == HunkStatus::Pending
+                && (!rule.remember.unmarked || hunk.keeps_meaning())
+                && hunk.required.admits(maker, requester, document)
+        };
+        let verdict = |hunk: &Hunk| HunkVerdict::plain(hunk.id.clone(), HunkChoice::Accept);
+        let pending = self.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Pending).count();
+        let named: Vec<_> = self.hunks.iter().filter(is_for).map(verdict).collect();
+        let is_whole = named.len() == pending;
+        let hunks = (!is_whole).then_some(named);
+        let decides = hunks.as_ref().is_none_or(|named| !named.is_empty());
+        decides.then(|| Decision { hunks, ..Decision::by_rule(rule.id().clone()) })
     }
 
     pub(crate) fn check_wish(
@@ -88,6 +111,9 @@ impl ApprovalRequest {
         }
         if wish.max_units == Some(0) {
             return invalid(InvalidDecisionReason::EmptyRule);
+        }
+        if wish.unmarked && self.hunks.is_empty() {
+            return invalid(InvalidDecisionReason::RuleByMarks);
         }
         if !wish.is_about(self.proposal.requester_ids()) {
             return invalid(InvalidDecisionReason::RuleForOthers);

@@ -32,6 +32,8 @@ pub enum RequestSource {
     WorkspaceInbox,
     /// Tracked changes of an imported file.
     Import,
+    /// A person who suggests changes.
+    Person,
     /// Stored by a version that did not record it.
     #[default]
     #[serde(rename = "", other)]
@@ -39,6 +41,11 @@ pub enum RequestSource {
 }
 
 impl RequestSource {
+    /// Returns `true` if a run made the call, not a person by hand.
+    pub fn is_run(self) -> bool {
+        !matches!(self, Self::Import | Self::Person)
+    }
+
     /// Returns `true` if an outside program made the call and waits for its result.
     pub fn is_waiting_program(self) -> bool {
         matches!(self, Self::Mcp | Self::MessagesApi)

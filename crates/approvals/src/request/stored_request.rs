@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ApprovalRequest, ApprovalRequirement, Hunk, RequestAftermath, RequestDecisions, RequestStatus,
-    RequestTimes,
+    RequestTimes, SuggestionState,
 };
 use copydesk_ids::Version;
 
@@ -26,6 +26,8 @@ pub struct RequestHead {
     decisions: RequestDecisions,
     #[serde(default)]
     aftermath: RequestAftermath,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    suggestion: Option<SuggestionState>,
 }
 
 /// Part of a request that was stored after its body.
@@ -126,7 +128,7 @@ impl StoredRequest {
 }
 
 impl ApprovalRequest {
-    /// Returns everything that can change while the request waitsbut hunks and preview.
+    /// Returns everything that can change while the request waits, but not its hunks and preview.
     pub fn head(&self) -> RequestHead {
         RequestHead {
             status: self.status,
@@ -136,17 +138,19 @@ impl ApprovalRequest {
             scope: self.proposal.action.scope,
             decisions: self.decisions.clone(),
             aftermath: self.aftermath.clone(),
+            suggestion: self.suggestion.clone(),
         }
     }
 
     fn take_part(&mut self, index: usize, part: StoredPart) {
         match part {
             StoredPart::Head(head) => {
-                let RequestHead { status, version, clock, policy, scope, decisions, aftermath } =
-                    *head;
+                let RequestHead { status, version, clock, policy, scope, .. } = *head;
+                let RequestHead { decisions, aftermath, suggestion, .. } = *head;
                 (self.status, self.version, self.clock) = (status, version, clock);
                 (self.proposal.policy, self.proposal.action.scope) = (policy, scope);
                 (self.decisions, self.aftermath) = (decisions, aftermath);
+                self.suggestion = suggestion;
             }
             StoredPart::Hunk(_, hunk) => self.hunks[index] = *hunk,
         }

@@ -29,20 +29,34 @@ impl Hunk {
         // One person's acceptance is the decision itself.
         if self.status == HunkStatus::Accepted && votes.len() < 2 { Vec::new() } else { votes }
     }
+
+    /// Counts the votes on an open hunk whose marks take more than its request does.
+    pub fn own_votes(&self) -> Option<VoteCount> {
+        if self.required.is_any() || !self.status.is_open() {
+            return None;
+        }
+        let (have, under) = agreeing(&self.counted_votes());
+        let need = self.required.with(under).need();
+        Some(VoteCount { have: have.min(need), need })
+    }
 }
 
 impl ApprovalRequest {
-    /// Returns the open hunks whose votes are others than in `before`, the same request earlier.
+    /// Returns the open hunks whose votes or requirement are others than in `before`, the same
+    /// request earlier.
     pub fn voted_otherwise(&self, before: &Self) -> Vec<HunkId> {
+        let earlier = before.hunks.iter();
         let earlier: HashMap<_, _> =
-            before.hunks.iter().map(|hunk| (&hunk.id, &hunk.votes)).collect();
+            earlier.map(|hunk| (&hunk.id, (&hunk.votes, hunk.required))).collect();
         let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
-        open.filter(|hunk| earlier.get(&hunk.id).is_some_and(|votes| **votes != hunk.votes))
-            .map(|hunk| hunk.id.clone())
-            .collect()
+        let is_other = |hunk: &&Hunk| {
+            earlier.get(&hunk.id).is_some_and(|known| *known != (&hunk.votes, hunk.required))
+        };
+        open.filter(is_other).map(|hunk| hunk.id.clone()).collect()
     }
 
-    /// Counts the votes on what is open: the fewest of an open hunk, and the most needed.
+    /// Counts the votes on what is open: the fewest of an open hunk, and the most needed. Hunks
+    /// that take more by their marks count on their own ([`Hunk::own_votes`]).
     pub fn votes(&self) -> VoteCount {
         let need = self.requires().need();
         if !self.status.is_open() {
@@ -56,7 +70,7 @@ impl ApprovalRequest {
         if self.hunks.is_empty() {
             count(agreeing(&self.decisions.votes.iter().collect::<Vec<_>>()));
         }
-        let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
+        let open = self.hunks.iter().filter(|it| it.status.is_open() && it.required.is_any());
         open.for_each(|hunk| count(agreeing(&hunk.counted_votes())));
         let (have, need) = (have.unwrap_or(most), most);
         VoteCount { have: have.min(need), need }
@@ -96,8 +110,11 @@ impl ApprovalRequest {
         if self.hunks.is_empty() {
             return usize::from(!self.has_vote_of(&who.user, None));
         }
+        let (requester, document) =
+            (&self.proposal.requester.user, self.proposal.document.as_ref());
         let is_counted = |hunk: &&Hunk| {
             hunk.status.is_open()
+                && hunk.required.admits(who, requester, document)
                 && !hunk.counted_votes().iter().any(|vote| vote.by.user == who.user)
         };
         self.hunks.iter().filter(is_counted).count()
@@ -130,6 +147,7 @@ impl ApprovalRequest {
             }
         }
         self.decisions.votes.retain(|vote| vote.by.user != who.user);
+        self.raise_revision();
         self.forget_lost_wishes();
         Ok(changed)
     }
@@ -164,20 +182,16 @@ impl ApprovalRequest {
         self.withdraw_votes(only, who, now_ms)
     }
 
-    /// Replaces the requirement by that of the current settings.
-    pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
-        (self.proposal.policy, self.decisions.required) = self.judge(requirements);
-    }
-
     /// Changes the requirement to that of other policies. Votes that are enough under the new
     /// policies are cleared, because no voter meant their vote to be the last one needed.
     pub fn follow_policy(&mut self, requirements: &DecisionRequirements) {
         self.set_policy(requirements);
         let policy = self.proposal.policy;
         let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
-        for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.decisions.votes]) {
+        let of_hunks = open.map(|hunk| (policy.with(hunk.required), &mut hunk.votes));
+        for (takes, votes) in of_hunks.chain([(policy, &mut self.decisions.votes)]) {
             let (have, under) = agreeing(&votes.iter().collect::<Vec<_>>());
-            if have >= policy.with(under).need() {
+            if have >= takes.with(under).need() {
                 votes.clear();
             }
         }

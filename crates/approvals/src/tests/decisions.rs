@@ -268,6 +268,7 @@ fn decisions_without_sense_are_invalid() {
         path: None,
         max_units: None,
         author: None,
+        unmarked: false,
     };
     let nonsense = [
         named(vec![]),
@@ -328,6 +329,7 @@ fn remember_gives_a_rule_only_with_an_approval() {
         path: None,
         max_units: Some(40),
         author: None,
+        unmarked: false,
     };
     let outcome =
         fixture.decide(&Decision { remember: Some(remember.clone()), ..approve() }).unwrap();

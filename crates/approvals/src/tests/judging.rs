@@ -7,7 +7,7 @@ const OLD: &str = "Teh end. Than more came. Adn it rained.";
 const NEW: &str = "The end. Then more came. And it rained.";
 
 fn over(units: usize, policy: DecisionPolicy) -> ToolPolicy {
-    ToolPolicy { tool: None, over: Some(units), policy }
+    ToolPolicy { tool: None, over: Some(units), policy, marks: None }
 }
 
 /// Three corrections (6, 8 and 6 units), under policies by size.
@@ -15,10 +15,6 @@ fn under(policies: &[ToolPolicy]) -> ReviewFixture {
     let mut fixture = ReviewFixture::proposing(OLD, NEW);
     fixture.request.set_policy(&asking(policies));
     fixture
-}
-
-fn asking(policies: &[ToolPolicy]) -> DecisionRequirements<'_> {
-    DecisionRequirements { policies, ..DecisionRequirements::default() }
 }
 
 fn owner() -> Principal {
@@ -32,19 +28,7 @@ fn decides(
     who: &Principal,
     decision: &Decision,
 ) -> Result<DecisionOutcome, &'static str> {
-    let before = fixture.request.clone();
-    let decided = fixture.request.judge_and_carry_out(
-        decision,
-        who,
-        &fixture.text,
-        fixture.now_ms,
-        &asking(policies),
-    );
-    match &decided {
-        Ok(outcome) => fixture.commit(outcome),
-        Err(_) => assert_eq!(fixture.request, before, "a refused decision changes nothing"),
-    }
-    decided.map_err(|error| error.code())
+    fixture.decide_under(policies, who, decision).map_err(|error| error.code())
 }
 
 #[test]
@@ -253,27 +237,9 @@ fn a_reviewer_puts_in_no_words_but_the_models() {
 
 #[test]
 fn a_rule_that_denies_is_asked_about_the_whole_and_about_what_is_applied() {
-    let rule = |over: usize| ApprovalRule {
-        remember: RememberWish {
-            id: "rul_1".into(),
-            scope: RuleScope::Document,
-            path: None,
-            max_units: None,
-            author: None,
-        },
-        effect: RuleEffect::Deny,
-        over: Some(over),
-        tool: EVERY_TOOL.to_owned(),
-        session: "ses_1".into(),
-        document: Some("doc_1".into()),
-        request: None,
-        by: Person::from(&owner()),
-        at_ms: 1,
-        ended: None,
-    };
     let by = |limit: usize, decision: &Decision| {
         let mut fixture = under(&[]);
-        let rule = rule(limit);
+        let rule = denying(limit, Some("doc_1"));
         let requirements =
             DecisionRequirements { rules: vec![&rule], ..DecisionRequirements::default() };
         let decided = fixture.request.judge_and_carry_out(
@@ -307,6 +273,7 @@ fn a_rule_made_with_an_edit_is_about_the_file_that_was_approved() {
             path: PathPattern::parse(path).ok(),
             max_units: None,
             author: None,
+            unmarked: false,
         }),
         ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
     };
@@ -343,6 +310,7 @@ fn a_policy_for_edit_is_one_for_several_edits_too() {
             file: None,
             units: Some(units),
             requester,
+            marks: &[],
         };
         asking(&policies).requirement_of(&matter)
     };
@@ -351,7 +319,12 @@ fn a_policy_for_edit_is_one_for_several_edits_too() {
     assert_eq!(takes("Write", 101), DecisionPolicy::Any.into());
     let both = [
         policies[0].clone(),
-        ToolPolicy { tool: Some("MultiEdit".into()), over: None, policy: DecisionPolicy::Two },
+        ToolPolicy {
+            tool: Some("MultiEdit".into()),
+            over: None,
+            policy: DecisionPolicy::Two,
+            marks: None,
+        },
     ];
     let most = DecisionPolicy::Any.at_most(&both, &TOOLS);
     assert!(most.contains(&[DecisionPolicy::Two, DecisionPolicy::Owner].into_iter().collect()));
@@ -394,24 +367,9 @@ fn an_edited_call_overwrites_no_file_that_nobody_was_shown() {
 }
 
 fn denying(over: usize, document: Option<&str>) -> ApprovalRule {
-    ApprovalRule {
-        remember: RememberWish {
-            id: "rul_1".into(),
-            scope: RuleScope::Document,
-            path: None,
-            max_units: None,
-            author: None,
-        },
-        effect: RuleEffect::Deny,
-        over: Some(over),
-        tool: EVERY_TOOL.to_owned(),
-        session: "ses_1".into(),
-        document: document.map(Into::into),
-        request: None,
-        by: Person::from(&owner()),
-        at_ms: 1,
-        ended: None,
-    }
+    let document = document.map(Into::into);
+    let rule = document_rule(RuleEffect::Deny, EVERY_TOOL, &owner());
+    ApprovalRule { over: Some(over), document, ..rule }
 }
 
 #[test]

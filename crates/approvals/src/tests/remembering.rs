@@ -9,7 +9,7 @@ fn small() -> ReviewFixture {
 }
 
 fn wish(scope: RuleScope, max_units: Option<usize>) -> RememberWish {
-    RememberWish { id: "rul_1".into(), scope, path: None, max_units, author: None }
+    RememberWish { id: "rul_1".into(), scope, path: None, max_units, author: None, unmarked: false }
 }
 
 fn remembering(remember: RememberWish) -> Decision {
@@ -373,7 +373,7 @@ fn the_same_wish_of_the_same_person_is_the_same_rule() {
 }
 
 fn stricter(tool: Option<&str>, over: Option<usize>, policy: DecisionPolicy) -> ToolPolicy {
-    ToolPolicy { tool: tool.map(str::to_owned), over, policy }
+    ToolPolicy { tool: tool.map(str::to_owned), over, policy, marks: None }
 }
 
 /// What a request takes by these policies.

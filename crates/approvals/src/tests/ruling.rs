@@ -17,6 +17,7 @@ fn rule(effect: RuleEffect, tool: &str, path: Option<&str>, over: Option<usize>)
             path,
             max_units: None,
             author: None,
+            unmarked: false,
         },
         effect,
         over,
@@ -36,7 +37,7 @@ fn asker() -> RequesterIds<'static> {
 
 fn writing(file: Option<&str>, units: Option<usize>) -> RuleSubject<'_> {
     let (tool, document, requester) = ("Write", None, asker());
-    RuleSubject { tools: &TOOLS, tool, document, file, units, requester }
+    RuleSubject { tools: &TOOLS, tool, document, file, units, requester, marks: &[] }
 }
 
 #[test]

@@ -120,14 +120,19 @@ impl Wording<'_> {
                     || changes_word(left) && comes_or_goes(right))
     }
 
-    /// Returns `true` if only spelling, case, spacing or punctuation changed, or a doubled word was
-    /// removed: the sentence says what it said.
-    pub fn is_mere_correction(&self, swap: &TokenSwap) -> bool {
+    /// Returns the words on both sides, in lower case.
+    fn words(&self, swap: &TokenSwap) -> (Vec<String>, Vec<String>) {
         let words = |(text, tokens): (&str, &[WordToken]), run: &Range<usize>| -> Vec<String> {
             let words = tokens[run.clone()].iter().filter(|it| it.stuff == TokenKind::Word);
             words.map(|it| text[it.range.clone()].to_lowercase()).collect()
         };
-        let (old, new) = (words(self.old, &swap.old), words(self.new, &swap.new));
+        (words(self.old, &swap.old), words(self.new, &swap.new))
+    }
+
+    /// Returns `true` if only spelling, case, spacing or punctuation changed, or a doubled word was
+    /// removed: the sentence says what it said.
+    pub fn is_mere_correction(&self, swap: &TokenSwap) -> bool {
+        let (old, new) = self.words(swap);
         letters(&old) == letters(&new)
             || new.is_empty() && self.is_doubled(swap)
             || old.len() == new.len() && old.iter().zip(&new).all(|(a, b)| a == b || is_typo(a, b))
@@ -135,11 +140,7 @@ impl Wording<'_> {
 
     /// Returns `true` if a word or two became similar ones.
     fn is_correction(&self, swap: &TokenSwap) -> bool {
-        let words = |(text, tokens): (&str, &[WordToken]), run: &Range<usize>| -> Vec<String> {
-            let words = tokens[run.clone()].iter().filter(|it| it.stuff == TokenKind::Word);
-            words.map(|it| text[it.range.clone()].to_lowercase()).collect()
-        };
-        let (old, new) = (words(self.old, &swap.old), words(self.new, &swap.new));
+        let (old, new) = self.words(swap);
         if old.len().max(new.len()) > MOST_WORDS + 1 {
             return false;
         }

@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use copydesk_macros::names;
+
 use crate::TextEdit;
 
 /// Limits on the cost of [`diff`](super::diff).
@@ -40,6 +42,17 @@ pub struct DraftPart {
     pub insert: String,
 }
 
+impl DraftPart {
+    /// Returns this part and the next one, which is right behind it, as one.
+    pub(super) fn joined(mut self, next: Self) -> Self {
+        let Self { from: _, to, base, insert } = next;
+        self.to = to;
+        self.base += &base;
+        self.insert += &insert;
+        self
+    }
+}
+
 impl From<DraftPart> for TextEdit {
     fn from(DraftPart { from, to, base: _, insert }: DraftPart) -> Self {
         Self { from, to, insert }
@@ -47,10 +60,7 @@ impl From<DraftPart> for TextEdit {
 }
 
 /// Kind of a change, by what it does to the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
+#[names(Hash, Deserialize, Serialize, wire, lowercase)]
 pub enum HunkKind {
     /// One or two words, or punctuation, became similar ones; the rest of the sentence stays.
     Correction,

@@ -55,12 +55,7 @@ impl MoveHalves {
             };
             let group = hunk.group;
             let rest = hunks.by_ref().take(count - 1).flat_map(|(_, it)| it.parts);
-            let part = hunk.parts.into_iter().chain(rest).reduce(|mut whole, part| {
-                whole.to = part.to;
-                whole.base.push_str(&part.base);
-                whole.insert.push_str(&part.insert);
-                whole
-            });
+            let part = hunk.parts.into_iter().chain(rest).reduce(DraftPart::joined);
             let parts = part.into_iter().collect();
             let kind = Some(HunkKind::Moved);
             marked.push(HunkDraft { parts, explanation: None, kind, group });

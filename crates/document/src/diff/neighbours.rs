@@ -86,12 +86,7 @@ fn becomes_several(run: &[HunkDraft]) -> Option<usize> {
 
 fn as_one(run: Vec<HunkDraft>, replaced: usize) -> HunkDraft {
     let group = run[replaced].group;
-    let part = run.into_iter().flat_map(|hunk| hunk.parts).reduce(|mut whole, part| {
-        whole.to = part.to;
-        whole.base.push_str(&part.base);
-        whole.insert.push_str(&part.insert);
-        whole
-    });
+    let part = run.into_iter().flat_map(|hunk| hunk.parts).reduce(DraftPart::joined);
     let parts = part.into_iter().collect();
     HunkDraft { parts, explanation: None, kind: Some(HunkKind::Rewrite), group }
 }

@@ -193,9 +193,7 @@ impl SplitText {
             if before.trim_end() != before || !self.is_prose_at(at.wrapping_sub(1)) {
                 return false;
             }
-            let gone =
-                |(range, _): &&(Range<usize>, DraftPart)| range.end == at && !range.is_empty();
-            match self.parts.iter().find(gone) {
+            match self.deleted_at(|range| range.end == at) {
                 Some((_, part)) if !part.insert.is_empty() && !is_prose(&part.insert) => {
                     return false;
                 }
@@ -216,9 +214,7 @@ impl SplitText {
             if !rest.is_empty() && !is_space && !self.is_prose_at(at) {
                 return false;
             }
-            let gone =
-                |(range, _): &&(Range<usize>, DraftPart)| range.start == at && !range.is_empty();
-            match self.parts.iter().find(gone) {
+            match self.deleted_at(|range| range.start == at) {
                 Some((_, part)) if !part.insert.is_empty() && !is_prose(&part.insert) => {
                     return false;
                 }
@@ -226,6 +222,11 @@ impl SplitText {
                 None => return true,
             }
         }
+    }
+
+    /// Returns the change that deletes the words in such a range.
+    fn deleted_at(&self, at: impl Fn(&Range<usize>) -> bool) -> Option<&(Range<usize>, DraftPart)> {
+        self.parts.iter().find(|(range, _)| at(range) && !range.is_empty())
     }
 
     fn block_at(&self, byte: usize) -> Option<&TextBlock> {

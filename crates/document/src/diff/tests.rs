@@ -181,7 +181,7 @@ fn boundaries(text: &str, starts: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// Hunks as `base→insert` with `+` between parts.
-fn told(old: &str, new: &str) -> Vec<String> {
+fn described(old: &str, new: &str) -> Vec<String> {
     let part = |p: &super::DraftPart| format!("{}→{}", p.base, p.insert);
     let hunk = |h: &HunkDraft| h.parts.iter().map(part).collect::<Vec<_>>().join(" + ");
     hunks(old, new).iter().map(hunk).collect()
@@ -189,29 +189,29 @@ fn told(old: &str, new: &str) -> Vec<String> {
 
 #[test]
 fn equal_texts_have_no_hunks() {
-    assert!(told("Same.\n", "Same.\n").is_empty());
-    assert!(told("", "").is_empty());
+    assert!(described("Same.\n", "Same.\n").is_empty());
+    assert!(described("", "").is_empty());
 }
 
 #[test]
 fn empty_texts_and_missing_line_ends_are_texts_like_others() {
-    assert_eq!(told("", "One. Two.\n\nThree."), ["→One. Two.\n\n", "→Three."]);
-    assert_eq!(told("Gone.", ""), ["Gone.→"]);
-    assert_eq!(told("End", "End\n"), ["→\n"]);
-    assert_eq!(told("End\n", "End"), ["\n→"]);
+    assert_eq!(described("", "One. Two.\n\nThree."), ["→One. Two.\n\n", "→Three."]);
+    assert_eq!(described("Gone.", ""), ["Gone.→"]);
+    assert_eq!(described("End", "End\n"), ["→\n"]);
+    assert_eq!(described("End\n", "End"), ["\n→"]);
 }
 
 #[test]
 fn each_corrected_word_is_a_hunk_of_its_own() {
     let old = "She recieve the letter on a very cold morning in teh month of May. It were long.";
     let new = "She received the letter on a very cold morning in the month of May. It was long.";
-    assert_eq!(told(old, new), ["recieve→received", "teh→the", "were→was"]);
+    assert_eq!(described(old, new), ["recieve→received", "teh→the", "were→was"]);
 }
 
 #[test]
 fn corrections_of_one_sentence_are_hunks_of_their_own() {
     assert_eq!(
-        told(
+        described(
             "He go to store every single day of the week.",
             "He goes to the store every single day of the week."
         ),
@@ -222,7 +222,7 @@ fn corrections_of_one_sentence_are_hunks_of_their_own() {
 #[test]
 fn changes_never_join_across_the_end_of_a_sentence() {
     assert_eq!(
-        told("It stoped. Than we left.", "It stopped. Then we left."),
+        described("It stoped. Than we left.", "It stopped. Then we left."),
         ["stoped→stopped", "Than→Then"]
     );
 }
@@ -230,7 +230,7 @@ fn changes_never_join_across_the_end_of_a_sentence() {
 #[test]
 fn changes_never_join_across_a_paragraph() {
     assert_eq!(
-        told("One too\n\nthree fore\n", "One two\n\nthree four\n"),
+        described("One too\n\nthree fore\n", "One two\n\nthree four\n"),
         ["too→two", "fore→four"]
     );
 }
@@ -240,7 +240,7 @@ fn a_sentence_with_any_other_change_is_one_hunk_of_several_parts() {
     let old =
         "She recieve the letter on a very cold morning in the month of May, and read it twice.";
     let new = "She received the letter on a cold morning in early May, and read it twice.";
-    assert_eq!(told(old, new), ["recieve→received + very → + the month of→early"]);
+    assert_eq!(described(old, new), ["recieve→received + very → + the month of→early"]);
     let kinds = |old, new| -> Vec<_> { hunks(old, new).iter().map(|it| it.kind).collect() };
     assert_eq!(kinds(old, new), [Some(HunkKind::Rewrite)]);
     assert_eq!(kinds("Teh cat sat there.", "The cat sat there."), [Some(HunkKind::Correction)]);
@@ -250,10 +250,10 @@ fn a_sentence_with_any_other_change_is_one_hunk_of_several_parts() {
 fn corrections_that_need_each_other_are_one_hunk() {
     let commas = "My brother who lives in Olm is a baker and sings.";
     let with = "My brother, who lives in Olm, is a baker and sings.";
-    assert_eq!(told(commas, with), ["→, + →,"]);
+    assert_eq!(described(commas, with), ["→, + →,"]);
     let moved = "He had seen only the lamp of his neighbour that night.";
     let words = "He had only seen the lamp of his neighbour that night.";
-    assert_eq!(told(moved, words).len(), 1);
+    assert_eq!(described(moved, words).len(), 1);
 }
 
 #[test]
@@ -261,34 +261,34 @@ fn sentences_that_split_merge_or_change_places_are_one_hunk() {
     let one =
         "It rained. The old keeper lit the lamp and he wrote a letter to his sister. He slept.";
     let two = "It rained. The old keeper lit the lamp. He wrote a letter to his sister. He slept.";
-    assert_eq!(hunks(one, two).len(), 1, "{:?}", told(one, two));
-    assert_eq!(hunks(two, one).len(), 1, "{:?}", told(two, one));
+    assert_eq!(hunks(one, two).len(), 1, "{:?}", described(one, two));
+    assert_eq!(hunks(two, one).len(), 1, "{:?}", described(two, one));
     let turned =
         "It rained. He slept. The old keeper lit the lamp and he wrote a letter to his sister.";
-    assert_eq!(hunks(one, turned).len(), 1, "{:?}", told(one, turned));
+    assert_eq!(hunks(one, turned).len(), 1, "{:?}", described(one, turned));
 }
 
 #[test]
 fn a_deletion_and_the_words_that_replace_it_are_one_hunk() {
     let old = "It was late. People cared about the museum a great deal. They gave it their coats. Snow fell.";
     let new = "It was late. People gave the museum their coats. Snow fell.";
-    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", described(old, new));
     let several = "It was late. Nobody cared. The lamp had gone out. Snow fell.";
     let other = "It was late. Every window in town was dark by eight. Snow fell.";
-    assert_eq!(hunks(several, other).len(), 1, "{:?}", told(several, other));
+    assert_eq!(hunks(several, other).len(), 1, "{:?}", described(several, other));
 }
 
 #[test]
 fn a_sentence_that_becomes_a_phrase_of_the_next_one_is_one_change() {
     let old = "It was late. Ruth sat down on the arm. She looked tired. Snow fell.";
     let new = "It was late. Ruth, looking tired, sat down on the arm. Snow fell.";
-    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
-    assert_eq!(hunks(new, old).len(), 1, "{:?}", told(new, old));
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", described(old, new));
+    assert_eq!(hunks(new, old).len(), 1, "{:?}", described(new, old));
     let (old, new) = ("It rained. Sit, Please. He sat.", "It rained. Sit. Please. He sat.");
-    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", described(old, new));
     let old = "I lay there. The hat was above me. There was a face under it. He spoke.";
     let new = "I lay there. Above me was the hat, and under it a face. He spoke.";
-    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", described(old, new));
 }
 
 #[test]
@@ -296,8 +296,8 @@ fn a_paragraph_that_becomes_a_list_beside_a_changed_one_is_one_hunk() {
     let (rest, other) = ("Then cal your sister about it.", "Then call your sister about it.");
     let old = format!("You need three things: a code, a calendar and some space.\n\n{rest}\n");
     let new = format!("You need:\n\n- a code\n- a calendar\n- some space\n\n{other}\n");
-    assert_eq!(hunks(&old, &new).len(), 2, "{:?}", told(&old, &new));
-    assert_eq!(hunks(&new, &old).len(), 2, "{:?}", told(&new, &old));
+    assert_eq!(hunks(&old, &new).len(), 2, "{:?}", described(&old, &new));
+    assert_eq!(hunks(&new, &old).len(), 2, "{:?}", described(&new, &old));
 }
 
 #[test]
@@ -347,11 +347,11 @@ fn a_sentence_whose_words_live_on_two_changes_further_is_one_change_with_them() 
                bell above the door. The owner knew every name. Then it rained.";
     let new = "The shop closed on a Sunday. Above its door hung a bell. The owner, whom people \
                cared about a great deal, knew every name. Then it rained.";
-    assert_eq!(told(old, new).len(), 1, "{:#?}", told(old, new));
-    assert_eq!(told(new, old).len(), 1, "{:#?}", told(new, old));
+    assert_eq!(described(old, new).len(), 1, "{:#?}", described(old, new));
+    assert_eq!(described(new, old).len(), 1, "{:#?}", described(new, old));
     // A few words in common do not make one change of two.
     let other = new.replace(", whom people cared about a great deal,", ", a great talker,");
-    assert!(told(old, &other).len() > 1, "{:#?}", told(old, &other));
+    assert!(described(old, &other).len() > 1, "{:#?}", described(old, &other));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_sentence_less_than_half_alike_is_one_hunk() {
     let old = "Stay here. The committee deliberated for several hours on procedure. Then go.";
     let new = "Stay here. Nobody could agree about how to vote. Then go.";
     assert_eq!(
-        told(old, new),
+        described(old, new),
         [
             "The committee deliberated for several hours on procedure.→Nobody could agree about how to vote."
         ]
@@ -378,23 +378,23 @@ fn a_sentence_less_than_half_alike_is_one_hunk() {
 fn sentences_are_aligned_by_likeness_when_their_counts_differ() {
     let old = "The first point stands. The third point is weak here. The fourth point holds.";
     let new = "The first point stands. A wholly new remark comes in between. The third point is weak there. The fourth point holds.";
-    assert_eq!(told(old, new), ["→A wholly new remark comes in between. ", "here→there"]);
+    assert_eq!(described(old, new), ["→A wholly new remark comes in between. ", "here→there"]);
 }
 
 #[test]
 fn sentences_added_at_the_end_of_a_paragraph_come_with_the_space_before_them() {
-    assert_eq!(told("One.\n\nNext.\n", "One. Two. Three.\n\nNext.\n"), ["→ Two.", "→ Three."]);
-    assert_eq!(told("One", "One\n\nTwo\n\nThree"), ["→\n\nTwo", "→\n\nThree"]);
-    assert_eq!(told("One. Two. Three.\n\nNext.", "One.\n\nNext."), [" Two.→", " Three.→"]);
+    assert_eq!(described("One.\n\nNext.\n", "One. Two. Three.\n\nNext.\n"), ["→ Two.", "→ Three."]);
+    assert_eq!(described("One", "One\n\nTwo\n\nThree"), ["→\n\nTwo", "→\n\nThree"]);
+    assert_eq!(described("One. Two. Three.\n\nNext.", "One.\n\nNext."), [" Two.→", " Three.→"]);
 }
 
 #[test]
 fn splitting_and_joining_paragraphs_changes_only_the_space() {
     assert_eq!(
-        told("One here. Two here. Three here.", "One here. Two here.\n\nThree here."),
+        described("One here. Two here. Three here.", "One here. Two here.\n\nThree here."),
         [" →\n\n"]
     );
-    assert_eq!(told("One here.\n\nTwo here.", "One here. Two here."), ["\n\n→ "]);
+    assert_eq!(described("One here.\n\nTwo here.", "One here. Two here."), ["\n\n→ "]);
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn space_goes_with_the_words_it_belongs_to() {
     let old = "A one is here. Completely different words follow.\n\nB one is here.";
     let new = "A one is here.\n\nYour new ending stands elsewhere. B one is here.";
     assert_eq!(
-        told(old, new),
+        described(old, new),
         [" Completely different words follow.→", "→Your new ending stands elsewhere. "]
     );
 }
@@ -411,14 +411,14 @@ fn space_goes_with_the_words_it_belongs_to() {
 fn headings_and_list_items_are_whole_units() {
     let old = "# A titel with many many many words and an eror\n\n- frist item has some words and than more\n- second item\n";
     let new = "# A title with many many many words and an error\n\n- first item has some words and then more\n- second item\n";
-    assert_eq!(told(old, new), ["titel→title", "eror→error", "frist→first", "than→then"]);
+    assert_eq!(described(old, new), ["titel→title", "eror→error", "frist→first", "than→then"]);
 }
 
 #[test]
 fn code_changes_by_the_line() {
     let old = "Text.\n\n```rust\nlet a = 1;\nlet b = 2;\nlet c = 3;\n```\n";
     let new = "Text.\n\n```rust\nlet a = 1;\nlet b = 20;\nlet c = 30;\n```\n";
-    assert_eq!(told(old, new), ["let b = 2;→let b = 20; + let c = 3;→let c = 30;"]);
+    assert_eq!(described(old, new), ["let b = 2;→let b = 20; + let c = 3;→let c = 30;"]);
 }
 
 #[test]
@@ -460,18 +460,18 @@ fn a_long_block_of_code_changes_in_pieces_that_can_be_read() {
 #[test]
 fn what_is_written_so_far_is_compared_block_by_block() {
     let old = "Teh cat.\n\nIt sat.\n\n- one\n- two\n";
-    let told = |written: &str| {
+    let described = |written: &str| {
         let PartialDraft { hunks, blocks } = diff_so_far(old, written, &DiffLimits::default());
         (hunks.iter().map(|hunk| hunk.parts[0].insert.clone()).collect::<Vec<_>>(), blocks)
     };
-    assert_eq!(told(""), (vec![], 0));
-    assert_eq!(told("The cat."), (vec![], 0));
-    assert_eq!(told("The cat.\n\nIt"), (vec!["The".to_owned()], 1));
+    assert_eq!(described(""), (vec![], 0));
+    assert_eq!(described("The cat."), (vec![], 0));
+    assert_eq!(described("The cat.\n\nIt"), (vec!["The".to_owned()], 1));
     // What was left out is seen only when something stands behind it again.
-    assert_eq!(told("The cat.\n\n- one\n- t").0, ["The", ""]);
-    assert_eq!(told("The cat.\n\nIt sat.\n\n- one\n- 2\n- ").0, ["The", "2"]);
+    assert_eq!(described("The cat.\n\n- one\n- t").0, ["The", ""]);
+    assert_eq!(described("The cat.\n\nIt sat.\n\n- one\n- 2\n- ").0, ["The", "2"]);
     assert_eq!(
-        told("The cat.\n\nIt sat.\n\n- one\n- two\n\nMore."),
+        described("The cat.\n\nIt sat.\n\n- one\n- two\n\nMore."),
         (vec!["The".to_owned(), "\n".to_owned()], 4)
     );
 }
@@ -480,27 +480,27 @@ fn what_is_written_so_far_is_compared_block_by_block() {
 fn hunks_never_cross_a_block_boundary() {
     let old = "# Headin\nSom text.\n- ietm\n```\ncod\n```\n";
     let new = "# Heading\nSome text.\n- item\n```\ncode\n```\n";
-    assert_eq!(told(old, new), ["Headin→Heading", "Som→Some", "ietm→item", "cod→code"]);
+    assert_eq!(described(old, new), ["Headin→Heading", "Som→Some", "ietm→item", "cod→code"]);
 }
 
 #[test]
 fn a_line_wrapped_by_hand_goes_on() {
     let old = "This sentence was wrapped by hand at some width, so it\nwent on in teh next line. And here is more of the\nsame.\n";
     let new = old.replace("teh", "the");
-    assert_eq!(told(old, &new), ["teh→the"]);
+    assert_eq!(described(old, &new), ["teh→the"]);
     let joined = old.replace("so it\nwent", "so it went");
-    assert_eq!(told(old, &joined), ["\n→ "]);
+    assert_eq!(described(old, &joined), ["\n→ "]);
 }
 
 #[test]
 fn scripts_without_spaces_change_by_graphemes() {
-    assert_eq!(told("私は東京へ行きました。", "私は京都へ行きました。"), ["東→ + →都"]);
-    assert_eq!(told("今日は天気が悪い。", "今日は天気が良い。"), ["悪→良"]);
+    assert_eq!(described("私は東京へ行きました。", "私は京都へ行きました。"), ["東→ + →都"]);
+    assert_eq!(described("今日は天気が悪い。", "今日は天気が良い。"), ["悪→良"]);
 }
 
 #[test]
 fn emoji_are_replaced_whole() {
-    assert_eq!(told("Well done 👍🏽 all of you", "Well done 👍🏿 all of you"), ["👍🏽→👍🏿"]);
+    assert_eq!(described("Well done 👍🏽 all of you", "Well done 👍🏿 all of you"), ["👍🏽→👍🏿"]);
     assert_eq!(hunks("😀 ab", "😀 ac")[0].parts[0].from, 3);
 }
 

@@ -6,9 +6,10 @@ use copydesk_ids::{RequestId, UserId, Version};
 
 use super::runs::SourceRun;
 use super::{
-    ChangeError, ChangeSet, FormerPlace, InsertedWords, PlacementOrigin, Provenance, SpanSource,
+    ChangeSet, FormerPlace, InsertedWords, PlacementOrigin, Provenance, SpanSource,
     UpdatePlacements, WordPlacement,
 };
+use crate::ChangeError;
 
 /// One update of the log, with the words it put into the text.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +148,7 @@ fn author(entry: &ReplayEntry<'_>) -> SpanSource {
         edited: false,
         requester: entry.placements.and_then(|it| it.requester.clone()),
         claimed_author: entry.placements.and_then(|it| it.claimed_author.clone()),
+        suggested: entry.placements.is_some_and(|it| it.suggested),
         approver: (!unasked).then(|| entry.author.clone()),
         rule: entry.placements.and_then(|it| it.rule.clone()),
         at_ms: entry.at_ms,

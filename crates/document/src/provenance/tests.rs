@@ -78,6 +78,7 @@ fn placements(placed: Vec<WordPlacement>) -> UpdatePlacements {
         act: ServerAct::Accepted,
         requester: Some("ana".into()),
         claimed_author: None,
+        suggested: false,
         unasked: false,
         rule: None,
         placed,
@@ -85,7 +86,7 @@ fn placements(placed: Vec<WordPlacement>) -> UpdatePlacements {
 }
 
 #[test]
-fn words_belong_to_whoever_types_them() {
+fn words_belong_to_the_person_who_types_them() {
     let mut story = ProvenanceStory::begin(5, &[]);
     story.types("bo", 1, r#"[2,[0,"xyz"],3]"#);
     assert_eq!(story.spans(), ["0-2 beginning", "2-5 bo@1", "5-8 beginning"]);
@@ -109,7 +110,7 @@ fn what_is_typed_within_a_minute_is_one_span_and_stays_joined_over_a_gap_that_cl
 }
 
 #[test]
-fn accepted_words_are_the_ais_with_the_request_and_whoever_let_them_in() {
+fn accepted_words_are_the_ais_with_the_request_and_a_person_who_let_them_in() {
     let put = placements(vec![accepted(0, 3, "r.1", false), accepted(8, 11, "r.2", true)]);
     let mut story = ProvenanceStory::begin(10, &[&put]);
     story.update("bo", 3, r#"[[3,"The"],5,[2,"end"]]"#, Some("r"), Some(&put));
@@ -120,7 +121,7 @@ fn accepted_words_are_the_ais_with_the_request_and_whoever_let_them_in() {
 }
 
 #[test]
-fn words_that_nobody_was_asked_about_have_no_approver() {
+fn words_that_no_one_was_asked_about_have_no_approver() {
     let put = UpdatePlacements { unasked: true, ..placements(vec![accepted(0, 1, "r.1", false)]) };
     let mut story = ProvenanceStory::begin(0, &[&put]);
     story.update("ana", 3, r#"[[0,"x"]]"#, Some("r"), Some(&put));
@@ -143,7 +144,7 @@ fn words_that_a_rule_let_in_name_it() {
 }
 
 #[test]
-fn undoing_an_accept_gives_the_words_back_to_whoever_wrote_them() {
+fn undoing_an_accept_gives_the_words_back_to_the_person_who_wrote_them() {
     let put = placements(vec![accepted(1, 3, "r.1", false)]);
     let taken_back = placements(vec![back(2, 6, 2, 1)]);
     let mut story = ProvenanceStory::begin(4, &[&put, &taken_back]);
@@ -205,7 +206,7 @@ fn what_is_kept_is_read_again() {
     assert!(Provenance::from_json(r#"{"sources":[],"runs":[[1,0]]}"#).is_err());
 }
 
-/// What a story looks like character by character: each unit with its source, at every version.
+/// Provenance computed character by character: each unit with its source, at every version.
 struct ProvenanceOracle {
     versions: Vec<Vec<SpanSource>>,
 }
@@ -313,6 +314,7 @@ fn whole(made: &MadeUpdate) -> SpanSource {
             edited: false,
             requester: made.placements.as_ref().and_then(|it| it.requester.clone()),
             claimed_author: None,
+            suggested: false,
             approver: Some(made.user.clone()),
             rule: None,
             at_ms: made.at_ms,

@@ -167,7 +167,7 @@ fn a_paragraph_that_is_written_anew_changes_sentence_by_sentence() {
     }
 }
 
-/// What goes away with a change, at most.
+/// Returns the length of the longest text that one change deletes.
 fn longest_gone(hunks: &[HunkDraft]) -> usize {
     let gone = |hunk: &HunkDraft| hunk.parts.iter().map(|it| it.to - it.from).sum();
     hunks.iter().map(gone).max().unwrap_or_default()

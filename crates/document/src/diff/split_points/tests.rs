@@ -7,7 +7,7 @@ use super::LONGEST;
 use crate::diff::{DiffLimits, HunkDraft, HunkKind, diff};
 use crate::utf16_len;
 
-/// What a change takes away or brings, whichever is more.
+/// Returns the units that a change deletes or inserts, whichever is more.
 fn size(hunk: &HunkDraft) -> usize {
     if hunk.kind == Some(HunkKind::Moved) {
         // It is as long as what moves.

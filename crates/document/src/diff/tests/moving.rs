@@ -104,11 +104,11 @@ fn a_paragraph_that_moves_past_a_rewritten_one_between_changed_ones_is_one_hunk(
 fn an_auxiliary_and_its_verb_are_one_hunk() {
     let old = "She had never seen the lighthouse before that evening.";
     let new = "She never saw the lighthouse before that evening.";
-    assert_eq!(told(old, new), ["had → + seen→saw"]);
+    assert_eq!(described(old, new), ["had → + seen→saw"]);
     assert_eq!(hunks(old, new)[0].kind, Some(HunkKind::Rewrite));
-    assert_eq!(told(new, old), ["→had  + saw→seen"]);
+    assert_eq!(described(new, old), ["→had  + saw→seen"]);
     let (old, new) = ("He had seen the lamp that night.", "He saw the lamp that night.");
-    assert_eq!(told(old, new).len(), 1);
+    assert_eq!(described(old, new).len(), 1);
 }
 
 /// Prose in paragraphs of which some move, some sentences move, and some change.
