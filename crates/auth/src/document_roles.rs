@@ -1,17 +1,15 @@
 //! Roles in single documents, which owners give to people of logins and to groups of the identity
 //! provider.
 
-use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use copydesk_ids::permissions::{DocumentRoles, Role};
 use copydesk_ids::{DocumentId, TokenId, UserId};
+use copydesk_macros::boxed;
 use copydesk_placement::PeerMessage;
-use copydesk_store::{
-    AdministrationOp, AuditEntry, DocumentRoleRecord, Grantee, LoginRecord, StoreOp, WriteBatch,
-};
+use copydesk_store::{AuditEntry, DocumentRoleRecord, Grantee, LoginRecord, StoreOp, WriteBatch};
 
-use super::{AuthError, Authenticator};
+use super::{AuthError, AuthResult, Authenticator};
 
 /// Largest number of people and groups with a role in one document: a list that people can look
 /// through.
@@ -56,7 +54,7 @@ pub(super) fn collect<'a>(
 ///
 /// # Errors
 /// [`AuthError::NoGrantee`] for what can be no address or no name of a group.
-fn checked(grantee: Grantee) -> Result<Grantee, AuthError> {
+fn checked(grantee: Grantee) -> AuthResult<Grantee> {
     let is_text = |text: &str| !text.is_empty() && !text.chars().any(char::is_control);
     match grantee {
         Grantee::Login(user) => Ok(Grantee::Login(user)),
@@ -80,6 +78,7 @@ fn checked(grantee: Grantee) -> Result<Grantee, AuthError> {
     }
 }
 
+#[boxed]
 impl Authenticator {
     /// Returns the roles that the person of a login was given, as far as a token for `only`
     /// reaches.
@@ -87,7 +86,7 @@ impl Authenticator {
         &self,
         login: Option<&UserId>,
         only: Option<&DocumentId>,
-    ) -> Result<DocumentRoles, AuthError> {
+    ) -> AuthResult<DocumentRoles> {
         let Some(login) = login else { return Ok(DocumentRoles::default()) };
         let Some(login) = self.store.login(login).await? else {
             return Ok(DocumentRoles::default());
@@ -99,11 +98,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Store`] if the roles cannot be read.
-    #[boxed]
-    pub async fn roles_in(
-        &self,
-        document: &DocumentId,
-    ) -> Result<Vec<DocumentRoleRecord>, AuthError> {
+    pub async fn roles_in(&self, document: &DocumentId) -> AuthResult<Vec<DocumentRoleRecord>> {
         Ok(self.store.roles_in(document).await?)
     }
 
@@ -115,7 +110,6 @@ impl Authenticator {
     /// [`AuthError::NotForOneDocument`] for a role that cannot be given, [`AuthError::NoGrantee`]
     /// for an impossible address or group, [`AuthError::NoLogin`] or [`AuthError::NoDocument`] for
     /// what does not exist, [`AuthError::TooManyGrantees`] at the limit.
-    #[boxed]
     pub async fn give_role(
         &self,
         document: &DocumentId,
@@ -123,7 +117,7 @@ impl Authenticator {
         role: Role,
         by: &UserId,
         now_ms: u64,
-    ) -> Result<DocumentRoleRecord, AuthError> {
+    ) -> AuthResult<DocumentRoleRecord> {
         if !role.is_for_one_document() {
             return Err(AuthError::NotForOneDocument);
         }
@@ -150,7 +144,7 @@ impl Authenticator {
         let (document, given_by) = (document.clone(), by.clone());
         let record = DocumentRoleRecord { document, grantee, role, given_by, given_ms: now_ms };
         let line = audit("role.given", &record, before, by, now_ms);
-        let put = StoreOp::Administer(AdministrationOp::PutDocumentRole(record.clone()));
+        let put = StoreOp::PutDocumentRole(record.clone());
         self.commit_role(WriteBatch::from(put).with(line), &record.grantee, now_ms).await?;
         Ok(record)
     }
@@ -160,24 +154,21 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::NoRole`] if they have none there.
-    #[boxed]
     pub async fn take_role(
         &self,
         document: &DocumentId,
         grantee: Grantee,
         by: &UserId,
         now_ms: u64,
-    ) -> Result<(), AuthError> {
+    ) -> AuthResult<()> {
         let grantee = checked(grantee)?;
         let known = self.store.roles_in(document).await?;
         let given = known.into_iter().find(|given| given.grantee == grantee);
         let given = given.ok_or(AuthError::NoRole)?;
         let line = audit("role.taken", &given, Some(given.role), by, now_ms);
-        let remove = AdministrationOp::RemoveDocumentRole {
-            document: document.clone(),
-            grantee: grantee.clone(),
-        };
-        let batch = WriteBatch::from(StoreOp::Administer(remove));
+        let remove =
+            StoreOp::RemoveDocumentRole { document: document.clone(), grantee: grantee.clone() };
+        let batch = WriteBatch::from(remove);
         self.commit_role(batch.with(line), &grantee, now_ms).await
     }
 
@@ -187,7 +178,7 @@ impl Authenticator {
         cause: WriteBatch,
         grantee: &Grantee,
         now_ms: u64,
-    ) -> Result<(), AuthError> {
+    ) -> AuthResult<()> {
         let people = self.people_of(grantee).await?;
         let change = self.change_of(&people, now_ms).await?;
         self.commit_change(cause, change).await?;
@@ -202,7 +193,7 @@ impl Authenticator {
     }
 
     /// Returns the people who have signed in and are meant.
-    async fn people_of(&self, grantee: &Grantee) -> Result<Vec<UserId>, AuthError> {
+    async fn people_of(&self, grantee: &Grantee) -> AuthResult<Vec<UserId>> {
         let logins = self.store.logins().await?.into_iter();
         Ok(logins.filter(|login| grantee.is(login)).map(|login| login.user).collect())
     }
@@ -212,7 +203,7 @@ impl Authenticator {
         &self,
         people: &[UserId],
         now_ms: u64,
-    ) -> Result<RightsChange, AuthError> {
+    ) -> AuthResult<RightsChange> {
         let mut change = RightsChange::default();
         for user in people {
             let tokens = self.store.tokens_of(user).await?;
@@ -231,7 +222,7 @@ impl Authenticator {
         &self,
         cause: WriteBatch,
         change: RightsChange,
-    ) -> Result<(), AuthError> {
+    ) -> AuthResult<()> {
         let RightsChange { ops, ends } = change;
         let mut batch = cause;
         batch.extend(ops);
@@ -251,7 +242,7 @@ impl Authenticator {
         known: Option<&LoginRecord>,
         today: LoginRecord,
         now_ms: u64,
-    ) -> Result<(), AuthError> {
+    ) -> AuthResult<()> {
         let mut change = RightsChange::default();
         if let Some(known) = known {
             let before = collect(&self.store.roles_of(known).await?, None);
@@ -405,8 +396,7 @@ mod tests {
             given_by: Authenticator::owner().user,
             given_ms: NOW,
         };
-        let put = AdministrationOp::PutDocumentRole(record);
-        auth.store.commit(StoreOp::Administer(put)).await.unwrap();
+        auth.store.commit(StoreOp::PutDocumentRole(record)).await.unwrap();
         let issued = auth.sign_in(&gus(&[]), &policy(), NOW).await.unwrap();
         assert!(issued.principal.granted.is_empty());
         assert!(!issued.principal.may(Action::Read, Some(&"doc_1".into())));

@@ -1,6 +1,6 @@
 //! Grants: the properties of a token to be issued.
 
-use super::{AuthError, parse_expiry};
+use super::{AuthError, AuthResult, parse_expiry};
 use copydesk_ids::permissions::{Role, shown_name};
 use copydesk_ids::{DocumentId, UserId};
 
@@ -27,7 +27,7 @@ impl TokenGrant {
         document: Option<String>,
         expires_in: Option<&str>,
         now_ms: u64,
-    ) -> Result<Self, AuthError> {
+    ) -> AuthResult<Self> {
         if role == Role::Guest {
             return Err(AuthError::GuestToken);
         }

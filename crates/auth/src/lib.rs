@@ -17,7 +17,6 @@ mod people;
 mod tests;
 mod token;
 
-use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -28,6 +27,7 @@ use tokio::sync::watch;
 
 use copydesk_ids::permissions::{Principal, Role, shown_name};
 use copydesk_ids::{DocumentId, TokenId, UserId};
+use copydesk_macros::boxed;
 use copydesk_placement::{PeerMessage, Placement, SingleServer};
 use copydesk_store::{AuditEntry, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
 
@@ -114,10 +114,10 @@ pub enum AuthError {
     #[error("you may not sign in here; ask an owner")]
     NotAdmitted,
     /// The role is not one that a person or a group can be given in a document.
-    #[error("the role in a document is editor, reviewer or viewer")]
+    #[error("the role in a document is editor, reviewer, suggester or viewer")]
     NotForOneDocument,
     /// The role is not one that a token can have.
-    #[error("the role of a token is owner, editor, reviewer or viewer")]
+    #[error("the role of a token is owner, editor, reviewer, suggester or viewer")]
     GuestToken,
     /// No one can be meant by this address or name.
     #[error("{0}")]
@@ -157,6 +157,9 @@ pub enum AuthError {
     Store(#[from] StoreError),
 }
 
+/// Result of an operation on tokens, logins and roles.
+pub type AuthResult<T> = Result<T, AuthError>;
+
 /// New token, made by [`Authenticator::issue`]. Its secret is stored nowhere else.
 #[derive(Clone, Debug)]
 pub struct NewToken {
@@ -193,6 +196,7 @@ pub struct Authenticator {
     changes: Arc<watch::Sender<u64>>,
 }
 
+#[boxed]
 impl Authenticator {
     /// Returns the authentication by the tokens of this store.
     pub fn new(store: Store) -> Self {
@@ -224,8 +228,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Taken`] if the secret belongs to another token.
-    #[boxed]
-    pub async fn set_owner(&self, secret: &TokenSecret, now_ms: u64) -> Result<(), AuthError> {
+    pub async fn set_owner(&self, secret: &TokenSecret, now_ms: u64) -> AuthResult<()> {
         let hash = token::hash(secret.expose());
         match self.store.token_by_hash(&hash).await? {
             Some(held) if held.id.as_str() == OWNER_TOKEN => return Ok(()),
@@ -252,13 +255,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::TooMany`], [`AuthError::BoundOwner`] or [`AuthError::NoDocument`].
-    #[boxed]
-    pub async fn issue(
-        &self,
-        grant: TokenGrant,
-        by: &UserId,
-        now_ms: u64,
-    ) -> Result<NewToken, AuthError> {
+    pub async fn issue(&self, grant: TokenGrant, by: &UserId, now_ms: u64) -> AuthResult<NewToken> {
         let TokenGrant { role, name, document, expires_ms, user } = grant;
         if self.store.tokens_in_force(now_ms).await?.len() >= MOST_TOKENS {
             return Err(AuthError::TooMany { limit: MOST_TOKENS });
@@ -287,14 +284,13 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Nameless`], or [`AuthError::NoToken`] for an unknown token.
-    #[boxed]
     pub async fn name(
         &self,
         token: &TokenId,
         name: &str,
         by: &UserId,
         now_ms: u64,
-    ) -> Result<String, AuthError> {
+    ) -> AuthResult<String> {
         let name = shown_name(name).ok_or(AuthError::Nameless)?;
         let kept = self.store.tokens_named(std::slice::from_ref(token)).await?.pop();
         let kept = kept.ok_or_else(|| AuthError::NoToken(token.clone()))?;
@@ -311,8 +307,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Unknown`], [`AuthError::Expired`] or [`AuthError::Revoked`].
-    #[boxed]
-    pub async fn verify(&self, secret: &str, now_ms: u64) -> Result<VerifiedToken, AuthError> {
+    pub async fn verify(&self, secret: &str, now_ms: u64) -> AuthResult<VerifiedToken> {
         let held = self.store.token_by_hash(&token::hash(secret)).await?;
         let held = held.ok_or(AuthError::Unknown)?;
         if let Some(ended) = access_guard::ended(&held, now_ms) {
@@ -339,8 +334,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// As [`Authenticator::verify`].
-    #[boxed]
-    pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<AccessGuard, AuthError> {
+    pub async fn admit(&self, secret: &str, now_ms: u64) -> AuthResult<AccessGuard> {
         let guard = self.guards.guard_of(self.verify(secret, now_ms).await?);
         // A revocation or change between the first check and the new guard would have found no
         // guard to end.
@@ -364,7 +358,7 @@ impl Authenticator {
     }
 
     /// Records that a token has expired: it stays expired if the clock is set back later.
-    async fn keep_ended(&self, held: &TokenRecord) -> Result<(), AuthError> {
+    async fn keep_ended(&self, held: &TokenRecord) -> AuthResult<()> {
         if let (None, Some(at_ms)) = (held.revoked_ms, held.expires_ms) {
             self.store.commit(StoreOp::RevokeToken { token: held.id.clone(), at_ms }).await?;
         }
@@ -377,8 +371,7 @@ impl Authenticator {
     /// # Errors
     /// [`AuthError::Store`] if tokens cannot be read or an expiry cannot be recorded; what is left
     /// is ended by the next sweep.
-    #[boxed]
-    pub async fn sweep(&self, now_ms: u64) -> Result<(), AuthError> {
+    pub async fn sweep(&self, now_ms: u64) -> AuthResult<()> {
         for token in self.store.tokens_run_out(now_ms).await? {
             self.keep_ended(&token).await?;
         }
@@ -423,8 +416,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::NoToken`] for an unknown token, [`AuthError::OwnerStays`] for the owner's.
-    #[boxed]
-    pub async fn revoke(&self, token: &TokenId, by: &UserId, now_ms: u64) -> Result<(), AuthError> {
+    pub async fn revoke(&self, token: &TokenId, by: &UserId, now_ms: u64) -> AuthResult<()> {
         if token.as_str() == OWNER_TOKEN {
             return Err(AuthError::OwnerStays);
         }
@@ -450,7 +442,7 @@ impl Authenticator {
     pub async fn names<'a>(
         &self,
         people: impl IntoIterator<Item = &'a UserId>,
-    ) -> Result<HashMap<UserId, String>, AuthError> {
+    ) -> AuthResult<HashMap<UserId, String>> {
         let people: BTreeSet<_> = people.into_iter().collect();
         let people: Vec<_> = people.into_iter().cloned().collect();
         Ok(self.store.names_of(&people).await?)
@@ -460,8 +452,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Store`] if the tokens cannot be read.
-    #[boxed]
-    pub async fn tokens(&self) -> Result<Vec<TokenRecord>, AuthError> {
+    pub async fn tokens(&self) -> AuthResult<Vec<TokenRecord>> {
         Ok(self.store.tokens().await?)
     }
 }

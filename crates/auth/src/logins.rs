@@ -1,16 +1,18 @@
 //! Logins: people who sign in with an identity provider. Each is one person, with every token that
 //! signing in gives and with every token that an owner has tied to the login.
 
-use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use copydesk_ids::permissions::{Principal, Role, shown_name};
 use copydesk_ids::{TokenId, UserId};
-use copydesk_store::{AdministrationOp, AuditEntry, LoginRecord, StoreOp, TokenRecord, WriteBatch};
+use copydesk_macros::boxed;
+use copydesk_store::{AuditEntry, LoginRecord, StoreOp, TokenRecord, WriteBatch};
 
 use super::access_guard::ended;
 use super::login_roles::LoginRoles;
-use super::{AuthError, Authenticator, MOST_TOKENS, NewToken, TokenSecret, audit, record, token};
+use super::{
+    AuthError, AuthResult, Authenticator, MOST_TOKENS, NewToken, TokenSecret, audit, record, token,
+};
 
 /// Largest number of tokens that one person has from signing in; the oldest are revoked.
 const MOST_SIGN_INS: usize = 20;
@@ -50,6 +52,7 @@ impl LoginIdentity {
     }
 }
 
+#[boxed]
 impl Authenticator {
     /// Issues a token to a person who has signed in. Tokens of earlier sign-ins with another role
     /// are revoked. Whom no rule gives a role, but who was given one in a document, is a guest.
@@ -57,13 +60,12 @@ impl Authenticator {
     /// # Errors
     /// [`AuthError::NotAdmitted`] if no role is meant for the person, whose earlier sign-ins end;
     /// [`AuthError::TooMany`] at the limit of tokens.
-    #[boxed]
     pub async fn sign_in(
         &self,
         identity: &LoginIdentity,
         policy: &SignInPolicy,
         now_ms: u64,
-    ) -> Result<NewToken, AuthError> {
+    ) -> AuthResult<NewToken> {
         let known = self.store.login_of(&identity.issuer, &identity.subject).await?;
         let today = login_today(identity, known.as_ref(), now_ms);
         let given = self.store.roles_of(&today).await?;
@@ -114,7 +116,7 @@ impl Authenticator {
         known: LoginRecord,
         today: LoginRecord,
         now_ms: u64,
-    ) -> Result<(), AuthError> {
+    ) -> AuthResult<()> {
         let today = LoginRecord { signed_in_ms: known.signed_in_ms, ..today };
         self.update_login(Some(&known), today, now_ms).await?;
         for token in self.sign_ins_in_force(&known.user, now_ms).await? {
@@ -124,11 +126,7 @@ impl Authenticator {
     }
 
     /// Returns the valid tokens that a person has from signing in, oldest first.
-    async fn sign_ins_in_force(
-        &self,
-        user: &UserId,
-        now_ms: u64,
-    ) -> Result<Vec<TokenRecord>, AuthError> {
+    async fn sign_ins_in_force(&self, user: &UserId, now_ms: u64) -> AuthResult<Vec<TokenRecord>> {
         let mut tokens = self.store.tokens_of(user).await?;
         tokens.retain(|token| is_sign_in(token) && ended(token, now_ms).is_none());
         tokens.sort_by(|a, b| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));
@@ -136,7 +134,7 @@ impl Authenticator {
     }
 
     /// Returns the users under whom the person of a login was known before.
-    pub(super) async fn former_of(&self, login: &UserId) -> Result<Vec<UserId>, AuthError> {
+    pub(super) async fn former_of(&self, login: &UserId) -> AuthResult<Vec<UserId>> {
         let ties = self.store.ties().await?;
         Ok(ties.into_iter().filter(|tie| tie.user == *login).map(|tie| tie.former_user).collect())
     }
@@ -145,8 +143,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::Store`] if the logins cannot be read.
-    #[boxed]
-    pub async fn logins(&self) -> Result<Vec<LoginRecord>, AuthError> {
+    pub async fn logins(&self) -> AuthResult<Vec<LoginRecord>> {
         Ok(self.store.logins().await?)
     }
 
@@ -157,14 +154,13 @@ impl Authenticator {
     /// # Errors
     /// [`AuthError::NoToken`] or [`AuthError::NoLogin`] for what does not exist,
     /// [`AuthError::TiedElsewhere`] for a token that belongs to a login already.
-    #[boxed]
     pub async fn tie(
         &self,
         token: &TokenId,
         login: &UserId,
         by: &UserId,
         now_ms: u64,
-    ) -> Result<(), AuthError> {
+    ) -> AuthResult<()> {
         let kept = self.store.tokens_named(std::slice::from_ref(token)).await?.pop();
         let kept = kept.ok_or_else(|| AuthError::NoToken(token.clone()))?;
         if kept.login.as_ref() == Some(login) {
@@ -179,7 +175,7 @@ impl Authenticator {
         let detail = json!({"token": token, "user": kept.user, "login": login});
         let line = StoreOp::Audit(AuditEntry::new("token.tied", by, detail, now_ms));
         // Spending and its limit are a person's.
-        let spent = AdministrationOp::MoveSpending { from: kept.user.clone(), to: login.clone() };
+        let spent = StoreOp::MoveSpending { from: kept.user.clone(), to: login.clone() };
         let record = TokenRecord {
             user: login.clone(),
             login: Some(login.clone()),
@@ -188,7 +184,7 @@ impl Authenticator {
         };
         let change = self.change_of(std::slice::from_ref(login), now_ms).await?;
         let change = change.with_token(token, login);
-        let batch = WriteBatch::from(StoreOp::PutToken(record)).with(StoreOp::Administer(spent));
+        let batch = WriteBatch::from(StoreOp::PutToken(record)).with(spent);
         self.commit_change(batch.with(line), change).await
     }
 
@@ -196,13 +192,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// [`AuthError::NotSignedIn`] for a token that an owner has issued.
-    #[boxed]
-    pub async fn sign_out(
-        &self,
-        token: &TokenId,
-        by: &UserId,
-        now_ms: u64,
-    ) -> Result<(), AuthError> {
+    pub async fn sign_out(&self, token: &TokenId, by: &UserId, now_ms: u64) -> AuthResult<()> {
         let kept = self.store.tokens_named(std::slice::from_ref(token)).await?.pop();
         if !kept.as_ref().is_some_and(is_sign_in) {
             return Err(AuthError::NotSignedIn);

@@ -7,14 +7,14 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use super::{AuthError, TokenSecret};
+use super::{AuthError, AuthResult, TokenSecret};
 
 const FILE: &str = "owner.token";
 
 /// Returns the secret in the data directory; the first time, generates it. The caller must hold the
 /// directory ([`StoreAccess::Serve`](copydesk_store::StoreAccess::Serve)): two simultaneous calls
 /// would print different links.
-pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
+pub fn owner_secret(data: &Path) -> AuthResult<TokenSecret> {
     let path = data.join(FILE);
     let failed = |source| AuthError::File { path: path.clone(), source };
     match fs::read_to_string(&path) {
@@ -32,7 +32,7 @@ pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
 }
 
 /// Returns the secret in the data directory, if a server has stored one; generates nothing.
-pub fn kept_owner_secret(data: &Path) -> Result<Option<TokenSecret>, AuthError> {
+pub fn kept_owner_secret(data: &Path) -> AuthResult<Option<TokenSecret>> {
     let path = data.join(FILE);
     match fs::read_to_string(&path) {
         Ok(text) => TokenSecret::chosen(&text).map(Some),

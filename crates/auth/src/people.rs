@@ -3,14 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use async_recursion::async_recursion as boxed;
-
 use super::access_guard::{self, AccessEnd};
 use super::{AuthError, Authenticator, OWNER, OWNER_TOKEN, document_roles};
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, TokenId, UserId};
+use copydesk_macros::boxed;
 use copydesk_placement::PeerMessage;
-use copydesk_store::{DocumentRoleRecord, LoginRecord, Store, StoreError, TokenRecord, TokenTie};
+use copydesk_store::{DocumentRoleRecord, LoginRecord, Store, StoreResult, TokenRecord, TokenTie};
 
 /// Facts about the people of logins that their tokens do not have.
 #[derive(Default)]
@@ -23,7 +22,7 @@ struct LoginFacts {
 ///
 /// # Errors
 /// Those of [`Store::tokens_in_force`].
-pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
+pub async fn holders(store: &Store, now_ms: u64) -> StoreResult<Vec<Principal>> {
     let tokens = store.tokens_in_force(now_ms).await?;
     if tokens.iter().all(|token| token.login.is_none()) {
         return Ok(good(tokens, &LoginFacts::default(), now_ms).collect());
@@ -65,7 +64,7 @@ pub async fn deciders(
     document: &DocumentId,
     action: Action,
     now_ms: u64,
-) -> Result<HashSet<UserId>, StoreError> {
+) -> StoreResult<HashSet<UserId>> {
     let holders = holders(store, now_ms).await?.into_iter();
     let able = holders.filter(|holder| {
         holder.may(Action::Decide, Some(document)) && holder.may(action, Some(document))
@@ -82,7 +81,7 @@ pub async fn with_current_rights(
     store: &Store,
     person: &Principal,
     now_ms: u64,
-) -> Result<Principal, StoreError> {
+) -> StoreResult<Principal> {
     let tokens = store.tokens_of(&person.user).await?;
     let mut facts = LoginFacts::default();
     if tokens.iter().any(|token| token.login.is_some())

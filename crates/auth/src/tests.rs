@@ -2,7 +2,7 @@
 
 use copydesk_ids::Version;
 use copydesk_ids::permissions::Action;
-use copydesk_store::{AdministrationOp, DocumentRecord, PersonDeletion};
+use copydesk_store::{DocumentRecord, PersonDeletion};
 
 use super::*;
 
@@ -184,12 +184,12 @@ async fn the_owner_keeps_the_name_with_a_new_secret() {
     assert_eq!(auth.verify("new", NOW + 1).await.unwrap().principal.name, "Olga");
     let nameless = auth.name(&OWNER_TOKEN.into(), " ", &by, NOW).await;
     assert!(matches!(nameless, Err(AuthError::Nameless)), "{nameless:?}");
-    let nobody = auth.name(&"tok_none".into(), "Bo", &by, NOW).await;
-    assert!(matches!(nobody, Err(AuthError::NoToken(_))), "{nobody:?}");
+    let unknown = auth.name(&"tok_none".into(), "Bo", &by, NOW).await;
+    assert!(matches!(unknown, Err(AuthError::NoToken(_))), "{unknown:?}");
 }
 
 #[tokio::test]
-async fn nobody_becomes_the_owner_by_accident() {
+async fn no_one_becomes_the_owner_by_accident() {
     let auth = auth().await;
     let issued = auth.issue(grant(Role::Viewer), &Authenticator::owner().user, NOW).await.unwrap();
     let refused = auth.set_owner(&issued.secret, NOW).await;
@@ -281,7 +281,7 @@ async fn a_sweep_ends_what_ran_out_and_what_another_process_revoked() {
     let (_, other) = admitted(&auth, None).await;
     let elsewhere = Authenticator::new(auth.store.clone());
     elsewhere.revoke(&issued.token, &Authenticator::owner().user, NOW + 5).await.unwrap();
-    assert_eq!(long.check(NOW + 5), Ok(()), "nobody has looked yet");
+    assert_eq!(long.check(NOW + 5), Ok(()), "no one has looked yet");
     auth.sweep(NOW + 10).await.unwrap();
     assert_eq!(short.ended().await, AccessEnd::Expired { at_ms: NOW + 10 });
     assert_eq!(long.ended().await, AccessEnd::Revoked { at_ms: NOW + 5 });
@@ -320,7 +320,7 @@ async fn a_tied_token_is_the_person_of_the_login_and_who_came_in_before_comes_in
     auth.tie(&link.token, &login, &owner, NOW + 1).await.unwrap();
     let changed = AccessEnd::Changed { at_ms: NOW + 1 };
     assert_eq!(before.check(NOW + 1), Err(changed));
-    assert_eq!(far.check(NOW + 1), Ok(()), "nobody has looked yet");
+    assert_eq!(far.check(NOW + 1), Ok(()), "no one has looked yet");
     elsewhere.sweep(NOW + 1).await.unwrap();
     assert_eq!(far.check(NOW + 1), Err(changed));
     let after = auth.admit(link.secret.expose(), NOW + 1).await.unwrap();
@@ -351,8 +351,8 @@ async fn a_person_has_few_sign_ins_and_ended_ones_are_not_kept() {
     assert_eq!(auth.store.tokens_in_force(NOW + 25).await.unwrap().len(), 20);
     sign_in(NOW + 2_000).await;
     assert_eq!(auth.tokens().await.unwrap().len(), 1);
-    let nobody = auth.sign_in(&identity("bo"), &policy(&["owner=subject:ana"]), NOW).await;
-    assert!(matches!(nobody, Err(AuthError::NotAdmitted)));
+    let refused = auth.sign_in(&identity("bo"), &policy(&["owner=subject:ana"]), NOW).await;
+    assert!(matches!(refused, Err(AuthError::NotAdmitted)));
 }
 
 #[tokio::test]
@@ -432,8 +432,7 @@ async fn a_deleted_person_is_not_let_in_and_gets_no_token() {
     let person = issued.principal.user.clone();
     let users = vec![person.clone()];
     let deletion = PersonDeletion { person, users, begun_ms: NOW, ended_ms: None, body: json!({}) };
-    let begin = AdministrationOp::BeginPersonDeletion(deletion);
-    auth.store.commit(StoreOp::Administer(begin)).await.unwrap();
+    auth.store.commit(StoreOp::BeginPersonDeletion(deletion)).await.unwrap();
     assert!(auth.verify(issued.secret.expose(), NOW + 1).await.is_err());
     let again = TokenGrant { user: Some(issued.principal.user), ..grant(Role::Editor) };
     assert!(auth.issue(again, &owner, NOW + 1).await.is_err());
@@ -476,6 +475,6 @@ async fn a_token_that_has_run_out_stays_so_when_the_clock_is_set_back() {
     auth.verify(later.secret.expose(), NOW).await.unwrap();
     let revoked = auth.revoke(&later.token, &by, NOW + 5).await;
     revoked.unwrap();
-    let told = auth.verify(later.secret.expose(), NOW).await;
-    assert!(matches!(told, Err(AuthError::Revoked { .. })), "{told:?}");
+    let verified = auth.verify(later.secret.expose(), NOW).await;
+    assert!(matches!(verified, Err(AuthError::Revoked { .. })), "{verified:?}");
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::AuthError;
+use super::{AuthError, AuthResult};
 use copydesk_ids::hex;
 
 /// Prefix by which people and scanners recognise a secret, and which no command takes for a flag.
@@ -20,7 +20,7 @@ pub struct TokenSecret(String);
 
 impl TokenSecret {
     /// Generates a secret from the operating system's randomness.
-    pub fn generate() -> Result<Self, AuthError> {
+    pub fn generate() -> AuthResult<Self> {
         let mut bytes = [0; LENGTH];
         getrandom::fill(&mut bytes).map_err(AuthError::Randomness)?;
         let mut text = PREFIX.to_owned();
@@ -30,7 +30,7 @@ impl TokenSecret {
 
     /// Returns a secret that a person chose, without surrounding white space;
     /// [`AuthError::Unusable`] for one that cannot be a bearer token (RFC 6750 §2.1).
-    pub fn chosen(text: &str) -> Result<Self, AuthError> {
+    pub fn chosen(text: &str) -> AuthResult<Self> {
         let text = text.trim();
         let passes = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         if text.is_empty() || !text.bytes().all(passes) {

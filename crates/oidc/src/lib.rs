@@ -71,7 +71,7 @@ pub enum SignInFailure {
     /// The provider cannot be reached, or makes no sense.
     #[error("the provider does not answer: {0}")]
     Unavailable(String),
-    /// What the provider says of the person does not hold.
+    /// The claims of the provider about the person do not hold.
     #[error("the provider's answer was refused: {0}")]
     Refused(String),
     /// The person is not among those who may sign in.
@@ -110,16 +110,16 @@ impl SignInFailure {
 /// State of both routes.
 #[derive(Clone)]
 struct SignInState {
-    api: Application,
+    application: Application,
     provider: Arc<OidcProvider>,
 }
 
 /// Returns the routes for signing in.
-pub fn router(api: Application, provider: OidcProvider) -> Router {
+pub fn router(application: Application, provider: OidcProvider) -> Router {
     Router::new()
         .route(START, get(start))
         .route(CALLBACK, get(callback))
-        .with_state(SignInState { api, provider: Arc::new(provider) })
+        .with_state(SignInState { application, provider: Arc::new(provider) })
 }
 
 /// Query of [`START`].
@@ -140,7 +140,7 @@ struct CallbackQuery {
 
 /// Sends the browser to the provider.
 async fn start(State(app): State<SignInState>, Query(query): Query<StartQuery>) -> Response {
-    let now_ms = app.api.clock.now_ms();
+    let now_ms = app.application.clock.now_ms();
     match app.provider.begin(query.back.as_deref(), now_ms).await {
         Ok((url, pending)) => redirect(&url, Some(app.provider.cookie(&pending.to_cookie(), 600))),
         Err(failure) => app.fail(&failure),
@@ -167,7 +167,7 @@ impl SignInState {
         headers: &HeaderMap,
         query: CallbackQuery,
     ) -> Result<String, SignInFailure> {
-        let now_ms = self.api.clock.now_ms();
+        let now_ms = self.application.clock.now_ms();
         let pending = self.provider.pending(headers);
         let state = query.state.as_deref();
         let pending = pending.filter(|it: &PendingSignIn| it.is_answered_by(state, now_ms));
@@ -177,10 +177,11 @@ impl SignInState {
         }
         let code = query.code.ok_or(SignInFailure::Lost)?;
         let identity = self.provider.finish(code, &pending, now_ms).await?;
-        let issued = self.api.sign_in(&identity).await.map_err(|error| match error.code {
-            ErrorCode::NotAllowed => SignInFailure::NotAdmitted,
-            _ => SignInFailure::Busy(error.message),
-        })?;
+        let issued =
+            self.application.sign_in(&identity).await.map_err(|error| match error.code {
+                ErrorCode::NotAllowed => SignInFailure::NotAdmitted,
+                _ => SignInFailure::Busy(error.message),
+            })?;
         Ok(format!("{}#token={}", pending.back, issued.secret.in_link()))
     }
 

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_sent_out_of_the_editor() {
+    fn no_one_is_sent_out_of_the_editor() {
         assert_eq!(place(Some("/d/doc_a-1")), "/d/doc_a-1");
         for other in ["", "/", "/d/", "//evil.example", "/d/../x", "https://evil.example", "/d/a#b"]
         {

@@ -113,10 +113,10 @@ pub struct OidcProvider {
     reading_keys: tokio::sync::Mutex<()>,
 }
 
-/// What the provider has published, as far as it was read.
+/// Published data of the provider, as far as they were read.
 #[derive(Default)]
 struct PublishedByProvider {
-    /// What was read, and when it is read again.
+    /// Metadata, and the time at which they are read again.
     metadata: Option<(CoreProviderMetadata, Instant)>,
     keys: Option<CoreJsonWebKeySet>,
     /// Time at which keys were last read because of one that was unknown.

@@ -2,7 +2,7 @@
 
 use copydesk_ids::UserId;
 
-use super::{AnswerRecord, Store, StoreError};
+use super::{AnswerRecord, Store, StoreResult};
 use crate::database::columns::list;
 use crate::database::statement_batch::StatementBatch;
 
@@ -13,14 +13,14 @@ impl Store {
         user: &UserId,
         keys: &[String],
         since_ms: u64,
-    ) -> Result<Vec<AnswerRecord>, StoreError> {
+    ) -> StoreResult<Vec<AnswerRecord>> {
         let sql = "SELECT * FROM answers WHERE used_ms >= $1 AND user_id = $2
              AND key IN (SELECT value ->> 0 FROM json_each($3))";
         self.all(sql, &[&since_ms, user, &list(keys)]).await
     }
 }
 
-pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
+pub fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
     let AnswerRecord { user, key, used_ms, body } = record;
     let body = body.to_string();
     let sql = "INSERT INTO answers (user_id, key, used_ms, bytes, body)
@@ -32,7 +32,7 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
 }
 
 /// Marks answers as used at `at_ms`, because their conversation went on.
-pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
+pub fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
     let sql = "UPDATE answers SET used_ms = $3
          WHERE user_id = $1 AND key IN (SELECT value ->> 0 FROM json_each($2))";
     script.run(sql, &[user, &list(keys), &at_ms]);
@@ -40,12 +40,7 @@ pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[Stri
 
 /// Removes all answers that were not used since `before_ms`, and those of `user` beyond
 /// `most_bytes`, the longest unused first.
-pub(super) fn forget(
-    script: &mut StatementBatch<'_>,
-    user: &UserId,
-    before_ms: u64,
-    most_bytes: u64,
-) {
+pub fn forget(script: &mut StatementBatch<'_>, user: &UserId, before_ms: u64, most_bytes: u64) {
     script.run("DELETE FROM answers WHERE used_ms < $1", &[&before_ms]);
     let sql = "DELETE FROM answers WHERE user_id = $1 AND key IN (SELECT key FROM
              (SELECT key, SUM(bytes) OVER (ORDER BY used_ms DESC, key) AS total

@@ -3,15 +3,16 @@
 use copydesk_failpoint as failpoint;
 use copydesk_ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId};
 
+use super::administration::{deleted_people, document_roles, person_rows, spending};
 use super::audit::AuditHead;
 use super::records::{
-    DecisionRecord, DocumentRecord, LoginRecord, MessageRecord, RequestRecord, RuleRecord,
+    DecisionRecord, DocumentRecord, LoginRecord, MessageRecord, PAST, RequestRecord, RuleRecord,
     RunRecord, SessionRecord, TokenRecord,
 };
 use super::updates::LogAppend;
 use super::{
-    StoreError, StoreOp, WriteBatch, administration, answers, audit, file_undos, idempotency,
-    open_files, provenance, requests, settings, updates, webhooks,
+    StoreError, StoreOp, WriteBatch, answers, audit, comments, idempotency, open_files, provenance,
+    requests, settings, unfinished_undos, updates, webhooks,
 };
 use crate::database::connection::WriterConnection;
 use crate::database::postgres::session::FoundState;
@@ -153,8 +154,8 @@ async fn one<'a>(
             requests::put_parts(script, request, *expires_ms, parts);
         }
         StoreOp::AppendDecision(record) => append_decision(script, record),
-        StoreOp::BeginUndo(request) => file_undos::begin(script, request),
-        StoreOp::EndUndo(request) => file_undos::end(script, request),
+        StoreOp::BeginUndo(request) => unfinished_undos::begin(script, request),
+        StoreOp::EndUndo(request) => unfinished_undos::end(script, request),
         StoreOp::PutRule(record) => put_rule(script, record),
         StoreOp::PutSession(record) => put_session(script, record),
         StoreOp::AppendMessages { session, document, messages } => {
@@ -162,6 +163,9 @@ async fn one<'a>(
         }
         StoreOp::PutRun(record) => put_run(script, record),
         StoreOp::RemoveRun(id) => script.run("DELETE FROM runs WHERE id = $1", &[id]),
+        StoreOp::ForgetRun { document, session, run } => {
+            forget_run(script, document, session, run);
+        }
         StoreOp::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
         StoreOp::Audit(entry) => audit::append(script, &mut known.head, entry),
         StoreOp::PutToken(record) => put_token(script, record),
@@ -192,7 +196,22 @@ async fn one<'a>(
         }
         StoreOp::PutSetting { key, value } => settings::put(script, key, value),
         StoreOp::LogPending { documents } => updates::log_pending(script, *documents),
-        StoreOp::Administer(op) => administration::write(script, op),
+        StoreOp::RemoveSetting(key) => settings::remove(script, key),
+        StoreOp::AddSpending(entry) => spending::add(script, entry),
+        StoreOp::PutSpendingLimit { scope, amount } => spending::put_limit(script, scope, *amount),
+        StoreOp::MoveSpending { from, to } => spending::move_to(script, from, to),
+        StoreOp::PutDocumentRole(record) => document_roles::put(script, record),
+        StoreOp::RemoveDocumentRole { document, grantee } => {
+            document_roles::remove(script, document, grantee);
+        }
+        StoreOp::RemoveDocumentRoles(document) => document_roles::remove_all(script, document),
+        StoreOp::BeginPersonDeletion(deletion) => deleted_people::begin(script, deletion),
+        StoreOp::PutPersonDeletion(deletion) => deleted_people::put(script, deletion),
+        StoreOp::ChangePersonRow(op) => person_rows::write(script, op),
+        StoreOp::PutThread(record) => comments::put(script, record),
+        StoreOp::MoveThreads(anchors) => comments::move_to(script, anchors),
+        StoreOp::RemoveThread(thread) => comments::remove(script, thread),
+        StoreOp::PutThreadReads { user, threads } => comments::put_reads(script, user, threads),
     }
     Ok(())
 }
@@ -276,6 +295,21 @@ fn append_messages(
     }
 }
 
+fn forget_run(
+    script: &mut StatementBatch<'_>,
+    document: &DocumentId,
+    session: &SessionId,
+    run: &RunId,
+) {
+    // In other conversations, the names of sessions stand before that of the run.
+    let sql = r#"DELETE FROM messages WHERE document = $1
+         AND (session = $2 AND body LIKE '%"run":"' || $3 || '"%'
+             OR role = $4 AND body LIKE '%/' || $3 || '"%')"#;
+    script.run(sql, &[document, session, run, &PAST]);
+    let sql = "DELETE FROM runs WHERE id = $1 AND finished_ms IS NOT NULL";
+    script.run(sql, &[&RunRecord::key(session, run)]);
+}
+
 fn run_heard(script: &mut StatementBatch<'_>, session: &SessionId, run: &RunId, at_ms: u64) {
     let sql = "UPDATE runs SET heard_ms = $3 WHERE session = $1 AND id = $2";
     script.run(sql, &[session, &RunRecord::key(session, run), &at_ms]);
@@ -299,7 +333,7 @@ fn put_run<'a>(script: &mut StatementBatch<'a>, record: &'a RunRecord) {
 fn put_token<'a>(script: &mut StatementBatch<'a>, record: &'a TokenRecord) {
     let TokenRecord { id, hash, user, name, role, document, .. } = record;
     let TokenRecord { created_ms, expires_ms, revoked_ms, .. } = record;
-    let TokenRecord { login, former_user, changed_ms, .. } = record;
+    let TokenRecord { login, former_user: former, changed_ms, .. } = record;
     let sql = "INSERT INTO tokens
              (id, hash, user_id, name, role, document, created_ms, expires_ms, revoked_ms,
               login, former_user, changed_ms)
@@ -317,18 +351,8 @@ fn put_token<'a>(script: &mut StatementBatch<'a>, record: &'a TokenRecord) {
     script.run(
         sql,
         &[
-            id,
-            hash,
-            user,
-            name,
-            role,
-            document,
-            created_ms,
-            expires_ms,
-            revoked_ms,
-            login,
-            former_user,
-            changed_ms,
+            id, hash, user, name, role, document, created_ms, expires_ms, revoked_ms, login,
+            former, changed_ms,
         ],
     );
     script.must(RowExpectation::BeThere { kind: "person", id: user.as_str() });

@@ -6,12 +6,12 @@
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use sqlx::FromRow;
 
 use copydesk_ids::{DocumentId, RequestId, hex};
+use copydesk_macros::record;
 
 use super::records::{AuditEntry, AuditRecord};
-use super::{AuditFacts, Store, StoreError, settings};
+use super::{AuditFacts, Store, StoreError, StoreResult, settings};
 use crate::database::connection::WriterConnection;
 use crate::database::reading::StoreRow;
 use crate::database::statement_batch::StatementBatch;
@@ -28,10 +28,9 @@ pub fn text_hash(text: &str) -> String {
 }
 
 /// Last line of a log in which every line follows from the one before.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct AuditHead {
     /// Number of lines.
-    #[sqlx(try_from = "i64")]
     pub seq: u64,
     /// Hash of the last line; [`GENESIS`] if there are none.
     pub hash: String,
@@ -58,7 +57,7 @@ pub(super) fn note_head(script: &mut StatementBatch<'_>, head: &AuditHead) {
     settings::put(script, HEAD, &format!("{} {}", head.seq, head.hash));
 }
 
-pub(super) async fn head(db: &mut WriterConnection) -> Result<AuditHead, StoreError> {
+pub(super) async fn head(db: &mut WriterConnection) -> StoreResult<AuditHead> {
     let last = db.one("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", &[]).await?;
     Ok(last.unwrap_or_default())
 }
@@ -71,7 +70,7 @@ impl Default for AuditHead {
 
 impl Store {
     /// Reads the whole audit log and checks that every line follows from the one before.
-    pub async fn verify_audit(&self) -> Result<AuditHead, StoreError> {
+    pub async fn verify_audit(&self) -> StoreResult<AuditHead> {
         let AuditFacts { head, flaws, .. } = self.inspect().await?.audit().await?;
         match flaws.into_iter().next() {
             Some(AuditFlaw { line, reason }) => {
@@ -99,7 +98,7 @@ pub(super) struct AuditWalk {
 }
 
 impl AuditWalk {
-    pub(super) fn step(&mut self, row: &StoreRow) -> Result<Option<AuditRecord>, StoreError> {
+    pub(super) fn step(&mut self, row: &StoreRow) -> StoreResult<Option<AuditRecord>> {
         let (seq, stated): (i64, String) = (row.column("seq")?, row.column("hash")?);
         let seq = seq.unsigned_abs();
         let line = row.record::<AuditRecord>().map_err(StoreError::from);

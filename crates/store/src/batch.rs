@@ -3,16 +3,19 @@
 use serde_json::Value;
 
 use copydesk_ids::{
-    ClientId, DocumentId, RequestId, RunId, SessionId, TokenId, UserId, Version, WebhookId,
+    ClientId, DocumentId, RequestId, RunId, SessionId, ThreadId, TokenId, UserId, Version,
+    WebhookId,
 };
 
-use super::administration::records::AdministrationOp;
+use super::administration::person_records::{PersonDeletion, PersonRowOp};
+use super::administration::records::{DocumentRoleRecord, Grantee, SpendingEntry, SpendingScope};
 use super::database::columns::list;
 use super::records::{
     AnswerRecord, AuditEntry, DecisionRecord, DocumentRecord, FileRecord, IdempotencyRecord,
     LoginRecord, MessageRecord, RequestPartRecord, RequestRecord, RuleRecord, RunRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
+use super::records::{ThreadAnchor, ThreadRecord};
 use super::webhooks::records::{DeliveryOutcome, WebhookRecord};
 
 /// One write operation.
@@ -113,6 +116,16 @@ pub enum StoreOp {
     PutRun(RunRecord),
     /// Removes a run that was a part of another one, by the store's name, if it exists.
     RemoveRun(RunId),
+    /// Removes what was said in a run about a document, also in conversations that go on from it,
+    /// and the run if it has ended.
+    ForgetRun {
+        /// The document.
+        document: DocumentId,
+        /// Session of the run.
+        session: SessionId,
+        /// Name of the run within its session, which is unique.
+        run: RunId,
+    },
     /// Records that a session was notified of the end of one of its runs, if that is known.
     RunHeard {
         /// The session.
@@ -222,8 +235,55 @@ pub enum StoreOp {
         /// Number of the documents that have pending updates.
         documents: usize,
     },
-    /// Operation of the administration.
-    Administer(AdministrationOp),
+    /// Adds the cost of calls to what a month has cost so far.
+    AddSpending(SpendingEntry),
+    /// Stores a spending limit, or removes it.
+    PutSpendingLimit {
+        /// Calls that the limit is about.
+        scope: SpendingScope,
+        /// Limit of a calendar month, in billionths of a US dollar; `None`: no limit.
+        amount: Option<u64>,
+    },
+    /// Counts what one person has spent for another, who also gets their limit if without one.
+    MoveSpending {
+        /// Person who has spent it.
+        from: UserId,
+        /// Person for whom it counts from now on.
+        to: UserId,
+    },
+    /// Stores a role in a document, or another one for the same people.
+    PutDocumentRole(DocumentRoleRecord),
+    /// Removes the role of these people in a document; having none is no error.
+    RemoveDocumentRole {
+        /// The document.
+        document: DocumentId,
+        /// People who had the role.
+        grantee: Grantee,
+    },
+    /// Removes all roles that were given in a document.
+    RemoveDocumentRoles(DocumentId),
+    /// Begins the deletion of a person's data: revokes tokens, removes login and limits. One that
+    /// is under way fails as [`Exists`](super::StoreError::Exists).
+    BeginPersonDeletion(PersonDeletion),
+    /// Stores how far the deletion of a person's data is, or its end.
+    PutPersonDeletion(PersonDeletion),
+    /// Changes a row that names a person whose data is deleted, or removes one of theirs.
+    ChangePersonRow(PersonRowOp),
+    /// Removes one of the server's own values.
+    RemoveSetting(String),
+    /// Stores a new thread of comments, or its new state.
+    PutThread(ThreadRecord),
+    /// Stores where threads are at a newer version.
+    MoveThreads(Vec<ThreadAnchor>),
+    /// Removes a thread, and what people have read of it.
+    RemoveThread(ThreadId),
+    /// Stores how many comments of threads a person has read; fewer than before change nothing.
+    PutThreadReads {
+        /// The person.
+        user: UserId,
+        /// Number of comments, by thread.
+        threads: Vec<(ThreadId, u64)>,
+    },
 }
 
 /// Writes ([`StoreOp`]) that take effect together or not at all, in order.
@@ -269,7 +329,9 @@ impl WriteBatch {
             StoreOp::PutRequest(record) => record.body.len(),
             StoreOp::PutRequestParts { parts, .. } => parts.iter().map(|it| it.body.len()).sum(),
             StoreOp::PutProvenance { body, .. } => body.len(),
-            StoreOp::Administer(AdministrationOp::ChangePersonRow(op)) => op.text_bytes(),
+            StoreOp::ChangePersonRow(op) => op.text_bytes(),
+            StoreOp::PutThread(record) => record.anchor.len() + record.body.len(),
+            StoreOp::MoveThreads(anchors) => anchors.iter().map(|it| it.anchor.len()).sum(),
             _ => 0,
         };
         self.ops.iter().map(of).sum()

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use super::StoreError;
+use super::{StoreError, StoreResult};
 
 pub(super) const DATABASE: &str = "copydesk.sqlite";
 
@@ -21,7 +21,7 @@ const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Creates a data directory and its parents, the directory itself with mode 0700.
-pub fn create_data_directory(path: &Path) -> Result<(), StoreError> {
+pub fn create_data_directory(path: &Path) -> StoreResult<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -33,7 +33,7 @@ pub fn create_data_directory(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Creates the file with mode 0600 unless it exists. SQLite gives its journals the same mode.
-pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
+pub(super) fn create_private(path: &Path) -> StoreResult<()> {
     match private(OpenOptions::new().write(true).create_new(true)).open(path) {
         Ok(file) => file.sync_all().map_err(StoreError::file(path)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -41,14 +41,14 @@ pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-pub(super) fn check_complete(directory: &Path) -> Result<(), StoreError> {
+pub(super) fn check_complete(directory: &Path) -> StoreResult<()> {
     let is_incomplete = directory.join(INCOMPLETE).is_file() && !directory.join(DATABASE).is_file();
     let place = || directory.display().to_string();
     if is_incomplete { Err(StoreError::Incomplete { place: place() }) } else { Ok(()) }
 }
 
 /// Locks the directory for this process; the operating system unlocks it when the process ends.
-pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
+pub(super) async fn lock(directory: &Path) -> StoreResult<File> {
     for _ in 1..LOCK_TRIES {
         if let Some(mut file) = try_lock(directory)? {
             // Only words of an error lack it, if there is no room for it.
@@ -65,7 +65,7 @@ pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     })
 }
 
-pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
+pub(super) fn try_lock(directory: &Path) -> StoreResult<Option<File>> {
     let path = directory.join(LOCK);
     let mut options = OpenOptions::new();
     // Not truncated: until the lock is ours, the number in it is another process's.

@@ -11,7 +11,7 @@ use super::batch::{StoreOp, WriteBatch};
 use super::database::postgres::nodes::NodeConnections;
 use super::database::reading::ReadPool;
 use super::database::writer_message::{CommitOutcome, WriterMessage};
-use super::error::StoreError;
+use super::error::{StoreError, StoreResult};
 use super::node_tables::NodeTables as _;
 use copydesk_metrics as metrics;
 
@@ -123,7 +123,7 @@ impl Store {
     /// # Errors
     /// An error of one of the operations ([`StoreOp`]), [`StoreError::Write`],
     /// [`StoreError::Closed`], or what is wrong with a PostgreSQL database or the connection to it.
-    pub async fn commit(&self, batch: impl Into<WriteBatch>) -> Result<(), StoreError> {
+    pub async fn commit(&self, batch: impl Into<WriteBatch>) -> StoreResult<()> {
         let batch = batch.into();
         if batch.is_empty() {
             return Ok(());
@@ -139,7 +139,7 @@ impl Store {
     ///
     /// # Errors
     /// The reason why the database cannot say what became of the last one.
-    pub async fn settle(&self) -> Result<(), StoreError> {
+    pub async fn settle(&self) -> StoreResult<()> {
         if !self.shared.counts.is_unsettled.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -153,7 +153,7 @@ impl Store {
     ///
     /// # Errors
     /// The reason why the store does not work: no space left, for example.
-    pub async fn probe(&self) -> Result<(), StoreError> {
+    pub async fn probe(&self) -> StoreResult<()> {
         // A different value each time: an unchanged one is perhaps not written. Long enough to need
         // space of its own.
         let id = uuid::Uuid::new_v4().simple().to_string();

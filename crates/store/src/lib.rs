@@ -14,11 +14,11 @@ mod answers;
 mod apply;
 mod audit;
 mod batch;
+mod comments;
 mod copies;
 mod data_directory;
 mod database;
 mod error;
-mod file_undos;
 mod handle;
 mod idempotency;
 pub mod node_tables;
@@ -31,6 +31,7 @@ mod requests;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod unfinished_undos;
 mod updates;
 mod webhooks;
 #[cfg(any(test, feature = "rehearsal"))]
@@ -41,8 +42,8 @@ pub use administration::person_records::{
     PersonDeletion, PersonRow, PersonRowOp, PersonSearch, PersonTable, RowKey,
 };
 pub use administration::records::{
-    AdministrationOp, DocumentRoleRecord, Grantee, SpendingEntry, SpendingGroup, SpendingLimit,
-    SpendingScope, SpendingSum,
+    DocumentRoleRecord, Grantee, SpendingEntry, SpendingGroup, SpendingLimit, SpendingScope,
+    SpendingSum,
 };
 pub use administration::spending_month::SpendingMonth;
 pub use administration::storage::StorageSizes;
@@ -77,4 +78,5 @@ pub use records::{
     RequestPartRecord, RequestRecord, RuleRecord, RunEndKind, RunRecord, RunState, SessionRecord,
     StartingText, TokenRecord, TranscriptCursor, UpdateRecord,
 };
+pub use records::{ThreadAnchor, ThreadRecord};
 pub use webhooks::records::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};

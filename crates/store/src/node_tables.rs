@@ -2,14 +2,14 @@
 
 use std::fmt::Debug;
 
-use futures_util::future::BoxFuture;
-use sqlx::FromRow;
+use async_trait::async_trait;
 
 use crate::StoreResult;
 use copydesk_ids::DocumentId;
+use copydesk_macros::record;
 
 /// Row of a node.
-#[derive(Clone, Debug, FromRow)]
+#[record(Clone, Debug)]
 pub struct NodeRow {
     /// Number, which no later node has again.
     pub number: i64,
@@ -20,7 +20,7 @@ pub struct NodeRow {
 }
 
 /// Lease as the table has it.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseRow {
     /// Number of the node that has it.
     pub node: i64,
@@ -32,7 +32,7 @@ pub struct LeaseRow {
 }
 
 /// Message of another node that is stored.
-#[derive(Debug, FromRow)]
+#[record(Debug)]
 pub struct StoredMessage {
     /// Number of the node.
     pub node: i64,
@@ -52,20 +52,21 @@ pub enum MessageNotice {
 }
 
 /// Signs of life and leases of the nodes, as one of them reads and changes them.
+#[async_trait]
 pub trait NodeTables: MessageTable {
     /// Gives a sign of life; returns `false` if the node was removed. It need not survive a crash
     /// of the database, so that nothing waits for the disk.
-    fn beat(&self) -> BoxFuture<'_, StoreResult<bool>>;
+    async fn beat(&self) -> StoreResult<bool>;
 
     /// Returns the other nodes.
-    fn others(&self) -> BoxFuture<'_, StoreResult<Vec<NodeRow>>>;
+    async fn others(&self) -> StoreResult<Vec<NodeRow>>;
 
     /// Returns `true` if the session in which a node writes has ended.
-    fn is_unlocked(&self, number: i64) -> BoxFuture<'_, StoreResult<bool>>;
+    async fn is_unlocked(&self, number: i64) -> StoreResult<bool>;
 
     /// Removes a node that gave no sign of life since `beat`, and with it its leases; returns
     /// `false` if it gave one meanwhile. Waits for the end of its transaction in progress.
-    fn remove(&self, number: i64, beat: i64) -> BoxFuture<'_, StoreResult<bool>>;
+    async fn remove(&self, number: i64, beat: i64) -> StoreResult<bool>;
 
     /// Takes a lease, unless another node has it; returns the lease as it is afterwards. Taken
     /// again by the node that has it, it begins another term. With a `document`, only if that
@@ -73,54 +74,49 @@ pub trait NodeTables: MessageTable {
     ///
     /// # Errors
     /// [`StoreError::Replaced`](crate::StoreError::Replaced) if this node was removed.
-    fn lease<'a>(
-        &'a self,
-        name: &'a str,
-        document: Option<&'a DocumentId>,
-    ) -> BoxFuture<'a, StoreResult<Option<LeaseRow>>>;
+    async fn lease(
+        &self,
+        name: &str,
+        document: Option<&DocumentId>,
+    ) -> StoreResult<Option<LeaseRow>>;
 
     /// Returns the number and the address of another node that has a lease.
-    fn holder<'a>(&'a self, name: &'a str) -> BoxFuture<'a, StoreResult<Option<(i64, String)>>>;
+    async fn holder(&self, name: &str) -> StoreResult<Option<(i64, String)>>;
 
     /// Gives a lease back, unless a later term of it has begun.
-    fn release<'a>(&'a self, name: &'a str, term: i64) -> BoxFuture<'a, StoreResult<()>>;
+    async fn release(&self, name: &str, term: i64) -> StoreResult<()>;
 
     /// Gives all leases back.
-    fn release_all(&self) -> BoxFuture<'_, StoreResult<()>>;
+    async fn release_all(&self) -> StoreResult<()>;
 
     /// Returns the number of documents that this node has.
-    fn leased_documents(&self) -> BoxFuture<'_, StoreResult<usize>>;
+    async fn leased_documents(&self) -> StoreResult<usize>;
 
     /// Removes this node, which writes no more, and closes the connections.
-    fn leave(&self) -> BoxFuture<'_, ()>;
+    async fn leave(&self);
 }
 
 /// Messages between the nodes, as one of them stores and reads them.
+#[async_trait]
 pub trait MessageTable: Debug + Send + Sync {
     /// Stores messages of this node, with their numbers. Those that are stored already stay. They
     /// need not survive a crash of the database, so that nothing waits for the disk.
-    fn store<'a>(
-        &'a self,
-        messages: &'a [(i64, String)],
-        notice: MessageNotice,
-    ) -> BoxFuture<'a, StoreResult<()>>;
+    async fn store(&self, messages: &[(i64, String)], notice: MessageNotice) -> StoreResult<()>;
 
     /// Returns the stored messages of other nodes that come after these numbers, in the order in
     /// which each node sent them.
-    fn messages_after<'a>(
-        &'a self,
-        read: &'a [(i64, i64)],
-    ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>>;
+    async fn messages_after(&self, read: &[(i64, i64)]) -> StoreResult<Vec<StoredMessage>>;
 
     /// Removes messages that are older than this.
-    fn forget_messages(&self, older_than_s: i32) -> BoxFuture<'_, StoreResult<()>>;
+    async fn forget_messages(&self, older_than_s: i32) -> StoreResult<()>;
 
     /// Returns a receiver of the messages of all nodes, this one too.
-    fn listen(&self) -> BoxFuture<'_, StoreResult<Box<dyn MessageStream>>>;
+    async fn listen(&self) -> StoreResult<Box<dyn MessageStream>>;
 }
 
 /// Messages of all nodes as they are carried.
+#[async_trait]
 pub trait MessageStream: Send {
     /// Waits for the next message; returns `None` once the connection was lost.
-    fn next(&mut self) -> BoxFuture<'_, Option<String>>;
+    async fn next(&mut self) -> Option<String>;
 }

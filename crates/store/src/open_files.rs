@@ -3,7 +3,7 @@
 use copydesk_ids::{DocumentId, Version};
 
 use super::records::FileRecord;
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 use crate::database::statement_batch::StatementBatch;
 
 /// Stores the version at which a document and its file agree, unless the path has another document
@@ -24,7 +24,7 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
 
 impl Store {
     /// Returns the files whose documents still exist, by path, with the newest versions of those.
-    pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
+    pub async fn files(&self) -> StoreResult<Vec<(FileRecord, Version)>> {
         let sql = "SELECT live_files.*, documents.version AS newest FROM live_files
              JOIN documents ON documents.id = live_files.document AND documents.deleted = FALSE
              ORDER BY path";
@@ -33,7 +33,7 @@ impl Store {
     }
 
     /// Returns the file of a document, if it has one.
-    pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
+    pub async fn file(&self, document: &DocumentId) -> StoreResult<Option<FileRecord>> {
         self.one("SELECT * FROM live_files WHERE document = $1", &[document]).await
     }
 }

@@ -17,6 +17,7 @@ use super::database::reading::ReadPool;
 use super::database::sqlite::{self, content_sum, former_journal};
 use super::database::writer;
 use super::database::writer_source::WriterSource;
+#[cfg(doc)]
 use super::error::StoreError;
 use super::handle::Store;
 use super::{StoreResult, data_directory};
@@ -208,7 +209,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Migration`] if the tables cannot be made, [`StoreError::Database`] if it
     /// cannot be opened.
-    pub async fn in_memory() -> Result<Self, StoreError> {
+    pub async fn in_memory() -> StoreResult<Self> {
         let only = sqlite::connect_memory().await?;
         sqlite::migrate(&only).await?;
         Ok(Self::start(WriterSource::sqlite(only.clone(), true), only.into()))

@@ -11,7 +11,7 @@ use crate::database::statement_batch::StatementBatch;
 /// Versions of a document whose provenance is kept, for queries about a version of a moment ago.
 const KEPT: i64 = 3;
 
-pub(super) fn put_placements(
+pub fn put_placements(
     script: &mut StatementBatch<'_>,
     document: &DocumentId,
     version: Version,
@@ -21,12 +21,7 @@ pub(super) fn put_placements(
     script.run(sql, &[document, &version, body]);
 }
 
-pub(super) fn put(
-    script: &mut StatementBatch<'_>,
-    document: &DocumentId,
-    version: Version,
-    body: &str,
-) {
+pub fn put(script: &mut StatementBatch<'_>, document: &DocumentId, version: Version, body: &str) {
     let sql = "INSERT INTO provenance (document, version, body) VALUES ($1, $2, $3)
          ON CONFLICT (document, version) DO UPDATE SET body = excluded.body";
     script.run(sql, &[document, &version, &body]);

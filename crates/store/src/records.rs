@@ -8,29 +8,26 @@ use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
 use copydesk_ids::permissions::Role;
 use copydesk_ids::{
-    ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId, Version,
+    ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, ThreadId, TokenId, UserId, Version,
 };
-
-use super::database::columns::{JsonColumn, OptionalNumber};
+use copydesk_macros::names;
+use copydesk_macros::record;
 
 /// A document without its text.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct DocumentRecord {
     /// Identifier of the document.
     pub id: DocumentId,
     /// Title that people see.
     pub title: String,
     /// Time of creation.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time of the last change of text, title or settings.
-    #[sqlx(try_from = "i64")]
     pub updated_ms: u64,
     /// Number of updates; changed by [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates)
     /// alone.
     pub version: Version,
     /// Review policy, approvals, timeout, frozen ranges.
-    #[sqlx(try_from = "JsonColumn")]
     pub settings: Value,
     /// Session that owns this private document; such a document is never listed.
     pub unlisted_owner: Option<SessionId>,
@@ -58,7 +55,7 @@ impl DocumentRecord {
 }
 
 /// One committed update, as it was broadcast.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateRecord {
     /// Editor instance that made it.
     pub client: ClientId,
@@ -67,7 +64,6 @@ pub struct UpdateRecord {
     /// Person it is attributed to.
     pub author: UserId,
     /// Time of the commit.
-    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Cause of the update if no person typed it: the accepted request, for example.
     pub origin: Option<Box<str>>,
@@ -98,14 +94,13 @@ pub struct LoadedDocument {
 }
 
 /// Entry of a document's history ([`Store::history`](super::Store::history)).
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRecord {
     /// Version that the update made.
     pub version: Version,
     /// Author of the update.
     pub author: UserId,
     /// Time of the update.
-    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Cause of the update, if no person typed it.
     pub origin: Option<Box<str>>,
@@ -114,7 +109,7 @@ pub struct HistoryRecord {
 }
 
 /// Gated tool call; `body` is the request as `approvals` last wrote it as a whole.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct RequestRecord {
     /// Identifier of the request.
     pub id: RequestId,
@@ -130,10 +125,8 @@ pub struct RequestRecord {
     #[sqlx(rename = "is_open")]
     pub open: bool,
     /// Time at which it was announced.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it expires; `None`: never.
-    #[sqlx(try_from = "OptionalNumber")]
     pub expires_ms: Option<u64>,
     /// Request as JSON, written once because it can be long.
     pub body: String,
@@ -150,7 +143,7 @@ impl RequestRecord {
 }
 
 /// Part of an open request, written by [`PutRequestParts`](super::StoreOp::PutRequestParts).
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPartRecord {
     /// Identifier of the request.
     pub request: RequestId,
@@ -163,7 +156,7 @@ pub struct RequestPartRecord {
 }
 
 /// One decision or vote; never changed or removed.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct DecisionRecord {
     /// Request that was decided.
     pub request: RequestId,
@@ -175,15 +168,13 @@ pub struct DecisionRecord {
     /// Name of that person at that time.
     pub name: String,
     /// Time of the decision.
-    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Verdict, edited text, note.
-    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
 /// Rule made together with an approval; `body` is the whole rule as `approvals` writes it.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct RuleRecord {
     /// Identifier of the rule.
     pub id: RuleId,
@@ -192,13 +183,10 @@ pub struct RuleRecord {
     /// Session whose request was approved.
     pub session: SessionId,
     /// Time at which it was made.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it was revoked or its session ended; `None`: the rule is in force.
-    #[sqlx(try_from = "OptionalNumber")]
     pub ended_ms: Option<u64>,
     /// All other data of the rule.
-    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
@@ -206,7 +194,7 @@ pub struct RuleRecord {
 const SESSION_TTL_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// Session: the conversations of one person's client.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct SessionRecord {
     /// Identifier of the session.
     pub id: SessionId,
@@ -214,15 +202,12 @@ pub struct SessionRecord {
     #[sqlx(rename = "user_id")]
     pub user: UserId,
     /// Time of its beginning.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which its person was last connected; sessions that are old enough are forgotten.
-    #[sqlx(try_from = "i64")]
     pub seen_ms: u64,
     /// Permission mode chosen last; `None`: the server's.
     pub permission_mode: Option<String>,
     /// Other data of the session.
-    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
@@ -251,20 +236,18 @@ pub const CLEAR: &str = "clear";
 pub const PAST: &str = "past";
 
 /// Message of a transcript. The store numbers messages in the order in which they were appended.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct MessageRecord {
     /// `user`, `assistant`, or `result` for the end of a run; [`CLEAR`] and [`PAST`].
     pub role: String,
     /// Contents of the message, as the agent writes them.
-    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Time of the message.
-    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
 }
 
 /// Run of the agent.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct RunRecord {
     /// Identifier, made by [`RunRecord::key`].
     pub id: RunId,
@@ -278,13 +261,10 @@ pub struct RunRecord {
     /// State of the run.
     pub state: RunState,
     /// Data the agent needs to continue after a restart.
-    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Time at which it was asked for.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it ended; `None`: it is taken up again after a restart.
-    #[sqlx(try_from = "OptionalNumber")]
     pub finished_ms: Option<u64>,
 }
 
@@ -308,6 +288,11 @@ impl RunState {
             Self::Ended(kind) => kind.as_str(),
         }
     }
+
+    /// Returns `true` if the run is over.
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Ended(_))
+    }
 }
 
 impl From<&str> for RunState {
@@ -321,8 +306,8 @@ impl From<&str> for RunState {
 }
 
 /// Kind of a run's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", from = "String")]
+#[names(Deserialize, Serialize, snake_case)]
+#[serde(from = "String")]
 pub enum RunEndKind {
     /// The model finished its answer.
     Success,
@@ -342,18 +327,6 @@ impl RunEndKind {
     /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Success, Self::Error, Self::Cancelled, Self::MaxTokens, Self::Refusal, Self::Limit];
-
-    /// Returns the name in the store and on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Error => "error",
-            Self::Cancelled => "cancelled",
-            Self::MaxTokens => "max_tokens",
-            Self::Refusal => "refusal",
-            Self::Limit => "limit",
-        }
-    }
 }
 
 impl From<&str> for RunEndKind {
@@ -377,7 +350,7 @@ impl RunRecord {
 }
 
 /// Issued token. The secret itself is never stored.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRecord {
     /// Identifier of the token.
     pub id: TokenId,
@@ -393,23 +366,18 @@ pub struct TokenRecord {
     /// Only document it reaches; `None`: all.
     pub document: Option<DocumentId>,
     /// Time at which it was issued.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time at which it expires; `None`: never.
-    #[sqlx(try_from = "OptionalNumber")]
     pub expires_ms: Option<u64>,
     /// Time at which it was revoked; `None`: it was not. Equal to `expires_ms` once found expired.
-    #[sqlx(try_from = "OptionalNumber")]
     pub revoked_ms: Option<u64>,
     /// Time of its last use, to the minute; `None`: it was never used.
-    #[sqlx(try_from = "OptionalNumber")]
     pub used_ms: Option<u64>,
     /// Login that it belongs to, by signing in or tied; its person has the same identifier.
     pub login: Option<UserId>,
     /// Person who held it before it was tied to a login.
     pub former_user: Option<UserId>,
     /// Time at which the person behind it changed; connections that came in before end.
-    #[sqlx(try_from = "OptionalNumber")]
     pub changed_ms: Option<u64>,
 }
 
@@ -455,10 +423,9 @@ where
 }
 
 /// Event for the audit log, written by [`StoreOp::Audit`](super::StoreOp::Audit).
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
     /// Time of the event.
-    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// User, or the part of the server that acted by itself.
     pub actor: String,
@@ -469,7 +436,6 @@ pub struct AuditEntry {
     /// Request it belongs to.
     pub request: Option<RequestId>,
     /// All other data of the event.
-    #[sqlx(try_from = "JsonColumn")]
     pub detail: Value,
 }
 
@@ -482,10 +448,9 @@ impl AuditEntry {
 }
 
 /// [`AuditEntry`] in its place in the chain.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct AuditRecord {
     /// Place in the log, from 1, without gaps.
-    #[sqlx(try_from = "i64")]
     pub seq: u64,
     /// Event.
     #[sqlx(flatten)]
@@ -497,7 +462,7 @@ pub struct AuditRecord {
 }
 
 /// Stored answer to a program of the Messages API.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct AnswerRecord {
     /// Person whose program was answered.
     #[sqlx(rename = "user_id")]
@@ -505,10 +470,8 @@ pub struct AnswerRecord {
     /// Key of the conversation up to the answer.
     pub key: String,
     /// Time of the last use, in ms.
-    #[sqlx(try_from = "i64")]
     pub used_ms: u64,
     /// Contents that the program was not shown.
-    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
@@ -528,33 +491,29 @@ pub struct IdempotencyRecord {
 }
 
 /// Place of an entry in the transcripts of all sessions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, FromRow)]
+#[record(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptCursor {
     /// Time of the entry, in ms.
-    #[sqlx(try_from = "i64")]
     pub at_ms: u64,
     /// Session it belongs to.
     pub session: String,
     /// Place in the transcript of that session.
-    #[sqlx(try_from = "i64")]
     pub seq: u64,
 }
 
 /// Size of a [`MessageRecord`], without its contents, which may be long.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct EntrySize {
     /// Place in the transcript.
-    #[sqlx(try_from = "i64")]
     pub seq: u64,
     /// Role of the speaker, as in [`MessageRecord::role`].
     pub role: String,
     /// Bytes of its contents.
-    #[sqlx(try_from = "i64")]
     pub bytes: u64,
 }
 
 /// Person who has signed in with an identity provider.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct LoginRecord {
     /// Person; all tokens of the login are theirs.
     #[sqlx(rename = "user_id")]
@@ -568,12 +527,42 @@ pub struct LoginRecord {
     /// Address that the provider has verified.
     pub email: Option<String>,
     /// Groups that the person was in at the last sign-in.
-    #[sqlx(rename = "group_names", try_from = "JsonColumn")]
+    #[sqlx(rename = "group_names")]
     pub groups: Vec<String>,
     /// Time of the first sign-in.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
     /// Time of the last sign-in.
-    #[sqlx(try_from = "i64")]
     pub signed_in_ms: u64,
+}
+
+/// Thread of comments; `anchor` and `body` are JSON as `comments` writes them.
+#[record(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadRecord {
+    /// Identifier of the thread.
+    pub id: ThreadId,
+    /// Document that it is in.
+    pub document: DocumentId,
+    /// `true` if the discussion has ended.
+    pub resolved: bool,
+    /// Version that the positions of `anchor` are of.
+    pub version: Version,
+    /// Passage that it is about.
+    pub anchor: String,
+    /// Everything but the passage.
+    pub body: String,
+    /// People whom the thread mentions, and for each the number of the newest comment that does;
+    /// written beside the thread, and empty in a thread that is read.
+    #[sqlx(skip)]
+    pub mentions: Vec<(UserId, u64)>,
+}
+
+/// Place of a thread at a version, as in [`ThreadRecord`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadAnchor {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Version of the document that the positions are of.
+    pub version: Version,
+    /// Passage that it is about.
+    pub anchor: String,
 }

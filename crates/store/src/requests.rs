@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sqlx::AssertSqlSafe;
 
 use crate::database::statement_batch::StatementBatch;
-use copydesk_ids::RequestId;
+use copydesk_ids::{DocumentId, RequestId, SessionId};
 
 use super::records::{RequestPartRecord, RequestRecord};
 use super::{QueryScope, Store, StoreResult};
@@ -65,6 +65,18 @@ impl Store {
             record.changed = self.all(sql, &[id]).await?;
         }
         Ok(Some(record))
+    }
+
+    /// Returns the newest request of a session about a document.
+    pub async fn newest_request(
+        &self,
+        document: &DocumentId,
+        session: &SessionId,
+    ) -> StoreResult<Option<RequestId>> {
+        let sql = "SELECT * FROM requests WHERE document = $1 AND session = $2
+             ORDER BY id DESC LIMIT 1";
+        let newest: Option<RequestRecord> = self.one(sql, &[document, session]).await?;
+        Ok(newest.map(|record| record.id))
     }
 
     /// Returns the requests that may still be decided, oldest first. Only the room that owns them

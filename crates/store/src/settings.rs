@@ -1,11 +1,11 @@
 //! Settings that the server stores: a text under a key.
 
 use super::database::statement_batch::StatementBatch;
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 
 impl Store {
     /// Returns one of the server's own values.
-    pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
+    pub async fn setting(&self, key: &str) -> StoreResult<Option<String>> {
         let found = self.one("SELECT value FROM settings WHERE key = $1", &[&key]).await?;
         Ok(found.map(|(value,)| value))
     }

@@ -11,7 +11,7 @@ use copydesk_ids::{DocumentId, Version};
 use super::StoreOp;
 use super::records::UpdateRecord;
 use crate::database::columns::ColumnValue;
-use crate::database::statement_batch::{BatchError, RowExpectation, StatementBatch};
+use crate::database::statement_batch::{BatchResult, RowExpectation, StatementBatch};
 
 const ROWS: usize = 1_000;
 
@@ -53,10 +53,7 @@ impl<'a> LogAppend<'a> {
 
 /// Appends updates to the log; [`StoreError::Conflict`](crate::StoreError::Conflict) unless the
 /// document is at `from`.
-pub(super) async fn append<'a>(
-    script: &mut StatementBatch<'a>,
-    append: LogAppend<'a>,
-) -> Result<(), BatchError> {
+pub async fn append<'a>(script: &mut StatementBatch<'a>, append: LogAppend<'a>) -> BatchResult<()> {
     let LogAppend { document, from, .. } = append;
     let Some((to, at_ms)) = append.end() else { return Ok(()) };
     // The compare-and-set. The primary key of `updates` would refuse a version that is taken, but
@@ -69,10 +66,10 @@ pub(super) async fn append<'a>(
 
 /// Appends updates of several documents, in order, or none: then the error is that of the first
 /// document that is not where it should be.
-pub(super) async fn append_all<'a>(
+pub async fn append_all<'a>(
     script: &mut StatementBatch<'a>,
     appends: &[LogAppend<'a>],
-) -> Result<(), BatchError> {
+) -> BatchResult<()> {
     let Some(first) = appends.first() else { return Ok(()) };
     let growths = growths(appends);
     let sql = "UPDATE documents
@@ -87,7 +84,7 @@ pub(super) async fn append_all<'a>(
     insert(script, appends.iter().flat_map(|append| append.rows()).collect()).await
 }
 
-pub(super) fn pending_row<'a>(ops: impl Iterator<Item = &'a StoreOp>) -> String {
+pub fn pending_row<'a>(ops: impl Iterator<Item = &'a StoreOp>) -> String {
     let appends = ops.filter_map(|op| match op {
         StoreOp::AppendUpdates { document, from, updates } => {
             Some(LogAppend { document, from: *from, updates })
@@ -97,16 +94,13 @@ pub(super) fn pending_row<'a>(ops: impl Iterator<Item = &'a StoreOp>) -> String 
     text(&appends.flat_map(LogAppend::rows).collect::<Vec<_>>())
 }
 
-pub(super) async fn append_pending(
-    script: &mut StatementBatch<'_>,
-    row: &str,
-) -> Result<(), BatchError> {
+pub async fn append_pending(script: &mut StatementBatch<'_>, row: &str) -> BatchResult<()> {
     script.run("INSERT INTO pending_updates (body) VALUES ($1)", &[&row]);
     script.send().await
 }
 
 /// Puts everything that is pending, of so many documents, into the log, or nothing.
-pub(super) fn log_pending(script: &mut StatementBatch<'_>, documents: usize) {
+pub fn log_pending(script: &mut StatementBatch<'_>, documents: usize) {
     // Of a bare column, SQLite takes the value of the row that has the maximum.
     let grow = format!(
         "UPDATE documents SET version = pending.reached, updated_ms = pending.at_ms
@@ -152,10 +146,7 @@ fn growths<'a>(appends: &[LogAppend<'a>]) -> Vec<LogGrowth<'a>> {
     growths
 }
 
-async fn insert(
-    script: &mut StatementBatch<'_>,
-    rows: Vec<UpdateRow<'_>>,
-) -> Result<(), BatchError> {
+async fn insert(script: &mut StatementBatch<'_>, rows: Vec<UpdateRow<'_>>) -> BatchResult<()> {
     for rows in rows.chunks(ROWS) {
         script.run(INSERT, &[&json(&rows)]);
         if script.is_large() {

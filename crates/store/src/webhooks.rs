@@ -6,7 +6,7 @@ pub(super) mod records;
 use copydesk_ids::{DeliveryId, WebhookId};
 
 use super::records::RequestRecord;
-use super::{DeliveryOutcome, Store, StoreError, WebhookDelivery, WebhookRecord, WebhookState};
+use super::{DeliveryOutcome, Store, StoreResult, WebhookDelivery, WebhookRecord, WebhookState};
 use crate::database::connection::WriterConnection;
 use crate::database::statement_batch::StatementBatch;
 
@@ -15,7 +15,7 @@ const MOST_WAITING: i64 = 1_000;
 
 impl Store {
     /// Returns all webhooks, oldest first.
-    pub async fn webhooks(&self) -> Result<Vec<WebhookState>, StoreError> {
+    pub async fn webhooks(&self) -> StoreResult<Vec<WebhookState>> {
         let sql =
             "SELECT webhooks.*, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) AS waiting
              FROM webhooks ORDER BY id";
@@ -23,7 +23,7 @@ impl Store {
     }
 
     /// Returns the oldest delivery of each active webhook.
-    pub async fn deliveries(&self) -> Result<Vec<WebhookDelivery>, StoreError> {
+    pub async fn deliveries(&self) -> StoreResult<Vec<WebhookDelivery>> {
         let sql = "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
                     outbox.attempts, outbox.since_ms, outbox.next_ms
              FROM outbox JOIN webhooks ON webhooks.id = outbox.hook
@@ -58,7 +58,7 @@ const TOLD: &str = "active
     AND (SELECT is_open FROM requests WHERE id = $2) IS DISTINCT FROM $3
     AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
 
-pub(super) async fn are_any(db: &mut WriterConnection) -> Result<bool, StoreError> {
+pub(super) async fn are_any(db: &mut WriterConnection) -> StoreResult<bool> {
     let any: Option<(i64,)> = db.one("SELECT COUNT(*) FROM webhooks", &[]).await?;
     Ok(any.is_some_and(|(count,)| count > 0))
 }

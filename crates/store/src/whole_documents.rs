@@ -1,4 +1,6 @@
 //! Whole documents as tests read them; the server reads them piece by piece.
+//!
+//! It is compiled for tests only.
 
 use copydesk_ids::{DocumentId, Version};
 

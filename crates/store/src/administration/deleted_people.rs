@@ -1,27 +1,24 @@
 //! People whose data is deleted: the state of each deletion, and how it begins and ends.
 
-use async_recursion::async_recursion as boxed;
 use serde_json::Value;
-use sqlx::FromRow;
 
-use crate::database::columns::{JsonColumn, OptionalNumber, list};
+use crate::database::columns::list;
 use crate::database::statement_batch::{RowExpectation, StatementBatch};
 use crate::{Store, StoreResult};
+use async_recursion::async_recursion as boxed;
 use copydesk_ids::UserId;
 use copydesk_ids::permissions::DELETED_PERSON;
+use copydesk_macros::record;
 
 use super::person_records::PersonDeletion;
 
-#[derive(FromRow)]
+#[record]
 struct DeletionRow {
     #[sqlx(rename = "user_id")]
     user: UserId,
     person: UserId,
-    #[sqlx(try_from = "i64")]
     begun_ms: u64,
-    #[sqlx(try_from = "OptionalNumber")]
     ended_ms: Option<u64>,
-    #[sqlx(try_from = "JsonColumn")]
     body: Value,
 }
 
@@ -68,7 +65,7 @@ fn deletions(rows: Vec<DeletionRow>) -> Vec<PersonDeletion> {
 }
 
 /// Begins a deletion: the person loses access, login and name. An ended one can begin again.
-pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
+pub(crate) fn begin<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
     let PersonDeletion { person, users, begun_ms, body, .. } = deletion;
     for user in users {
         // Only the row of the person has the state.
@@ -93,7 +90,7 @@ pub(super) fn begin<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDel
     }
 }
 
-pub(super) fn put<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
+pub(crate) fn put<'a>(script: &mut StatementBatch<'a>, deletion: &'a PersonDeletion) {
     let PersonDeletion { person, ended_ms, body, .. } = deletion;
     let sql = "UPDATE deleted_people SET ended_ms = $2 WHERE person = $1";
     script.run(sql, &[person, ended_ms]);

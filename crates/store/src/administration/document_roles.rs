@@ -1,7 +1,5 @@
 //! Roles that owners have given to people and groups in single documents.
 
-use sqlx::FromRow;
-
 use super::records::{DocumentRoleRecord, Grantee};
 use crate::database::columns::list;
 use crate::database::statement_batch::StatementBatch;
@@ -9,15 +7,15 @@ use crate::records::LoginRecord;
 use crate::{Store, StoreResult};
 use copydesk_ids::permissions::Role;
 use copydesk_ids::{DocumentId, UserId};
+use copydesk_macros::record;
 
-#[derive(FromRow)]
+#[record]
 pub(crate) struct DocumentRoleRow {
     document: DocumentId,
     kind: String,
     grantee: String,
     role: Role,
     given_by: UserId,
-    #[sqlx(try_from = "i64")]
     given_ms: u64,
 }
 
@@ -61,7 +59,7 @@ pub(crate) fn records(rows: Vec<DocumentRoleRow>) -> Vec<DocumentRoleRecord> {
 }
 
 /// Stores a role, in the place of the one that the same people had in the document.
-pub(super) fn put(script: &mut StatementBatch<'_>, record: &DocumentRoleRecord) {
+pub(crate) fn put(script: &mut StatementBatch<'_>, record: &DocumentRoleRecord) {
     let DocumentRoleRecord { document, grantee, role, given_by, given_ms } = record;
     let sql = "INSERT INTO document_roles (document, kind, grantee, role, given_by, given_ms)
          VALUES ($1, $2, $3, $4, $5, $6)
@@ -71,11 +69,11 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &DocumentRoleRecord) 
 }
 
 /// Removes a role; one that was not given is no error.
-pub(super) fn remove(script: &mut StatementBatch<'_>, document: &DocumentId, grantee: &Grantee) {
+pub(crate) fn remove(script: &mut StatementBatch<'_>, document: &DocumentId, grantee: &Grantee) {
     let sql = "DELETE FROM document_roles WHERE document = $1 AND kind = $2 AND grantee = $3";
     script.run(sql, &[document, &grantee.kind(), &grantee.name()]);
 }
 
-pub(super) fn remove_all(script: &mut StatementBatch<'_>, document: &DocumentId) {
+pub(crate) fn remove_all(script: &mut StatementBatch<'_>, document: &DocumentId) {
     script.run("DELETE FROM document_roles WHERE document = $1", &[document]);
 }

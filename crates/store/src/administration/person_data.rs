@@ -1,56 +1,45 @@
-//! What is stored of a person, in numbers.
+//! Stored data of a person, in numbers.
 
 use serde::{Deserialize, Serialize};
-use sqlx::FromRow;
 
 use crate::database::columns::list;
 use crate::{DocumentRecord, RunRecord, Store, StoreResult};
 use copydesk_ids::UserId;
+use copydesk_macros::record;
 
 /// Numbers of records that belong to a person or name them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, FromRow)]
+#[record(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonCounts {
     /// Tokens, ended ones too.
-    #[sqlx(try_from = "i64")]
     pub tokens: u64,
     /// Logins.
-    #[sqlx(try_from = "i64")]
     pub logins: u64,
     /// Sessions, each with the conversations of a client.
-    #[sqlx(try_from = "i64")]
     pub sessions: u64,
     /// Entries of their transcripts.
-    #[sqlx(try_from = "i64")]
     pub messages: u64,
     /// Runs, ended or not.
-    #[sqlx(try_from = "i64")]
     pub runs: u64,
     /// Stored answers to programs, and to writes with a key.
-    #[sqlx(try_from = "i64")]
     pub answers: u64,
     /// Spending limits of the person.
-    #[sqlx(try_from = "i64")]
     pub limits: u64,
     /// Requests that name the person.
-    #[sqlx(try_from = "i64")]
     pub requests: u64,
     /// Requests of the person's sessions that wait for people.
-    #[sqlx(try_from = "i64")]
     pub open_requests: u64,
     /// Decisions of the person.
-    #[sqlx(try_from = "i64")]
     pub decisions: u64,
     /// Rules that name the person.
-    #[sqlx(try_from = "i64")]
     pub rules: u64,
+    /// Threads of comments that name the person.
+    #[serde(default)]
+    pub threads: u64,
     /// Updates of texts by the person.
-    #[sqlx(try_from = "i64")]
     pub updates: u64,
     /// Lines of the audit log that name the person.
-    #[sqlx(try_from = "i64")]
     pub audit_lines: u64,
     /// Sums of spending of the person.
-    #[sqlx(try_from = "i64")]
     pub spending: u64,
 }
 
@@ -74,6 +63,9 @@ const COUNTS: &str = "WITH own AS (SELECT value ->> 0 AS id FROM json_each($1)),
      (SELECT COUNT(*) FROM decisions WHERE user_id IN (SELECT id FROM own)) AS decisions,
      (SELECT COUNT(*) FROM rules
       WHERE EXISTS (SELECT 1 FROM own WHERE rules.body LIKE '%' || own.id || '%')) AS rules,
+     (SELECT COUNT(*) FROM comment_threads
+      WHERE EXISTS (SELECT 1 FROM own WHERE comment_threads.body LIKE '%' || own.id || '%'))
+         AS threads,
      (SELECT COUNT(*) FROM updates WHERE author IN (SELECT id FROM own)) AS updates,
      (SELECT COUNT(*) FROM audit WHERE actor IN (SELECT id FROM own)
           OR EXISTS (SELECT 1 FROM own WHERE audit.detail LIKE '%' || own.id || '%'))

@@ -28,6 +28,12 @@ pub enum PersonTable {
     RequestParts,
     /// Rules, ended ones too.
     Rules,
+    /// Threads of comments.
+    CommentThreads,
+    /// Numbers of comments that people have read.
+    CommentReads,
+    /// Mentions of people in comments.
+    CommentMentions,
     /// Runs. Of a person's own, only those that have ended are found.
     Runs,
     /// Transcripts.
@@ -63,7 +69,7 @@ pub struct PersonRow {
     pub role: String,
 }
 
-/// What rows are searched for.
+/// Subject for which rows are searched.
 #[derive(Clone, Copy, Debug)]
 pub enum PersonSearch<'a> {
     /// Rows whose text contains these words, as they are written in JSON.

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use sqlx::{AssertSqlSafe, FromRow};
+use sqlx::AssertSqlSafe;
 
 use crate::database::columns::ColumnValue;
 use crate::database::statement_batch::StatementBatch;
 use crate::{Store, StoreResult};
 use copydesk_ids::UserId;
 use copydesk_ids::permissions::DELETED_PERSON;
+use copydesk_macros::record;
 
 use super::person_records::{PersonRow, PersonRowOp, PersonSearch, PersonTable, RowKey};
 
@@ -39,6 +40,13 @@ impl PersonTable {
             Self::Requests => plain("requests", &["id"], "body"),
             Self::RequestParts => plain("request_parts", &["request", "hunk"], "body"),
             Self::Rules => plain("rules", &["id"], "body"),
+            Self::CommentThreads => plain("comment_threads", &["id"], "body"),
+            Self::CommentReads => {
+                TableShape { body: None, ..plain("comment_reads", &["user_id", "thread"], "") }
+            }
+            Self::CommentMentions => {
+                TableShape { body: None, ..plain("comment_mentions", &["user_id", "thread"], "") }
+            }
             Self::Runs => {
                 let owned = "user_id = $1 AND finished_ms IS NOT NULL";
                 TableShape { owned, ..plain("runs", &["id"], "body") }
@@ -97,7 +105,7 @@ impl TableShape {
     }
 }
 
-#[derive(FromRow)]
+#[record]
 struct KeyRow {
     k1: String,
     k2: String,
@@ -110,7 +118,7 @@ impl From<KeyRow> for RowKey {
     }
 }
 
-#[derive(FromRow)]
+#[record]
 struct FoundRow {
     #[sqlx(flatten)]
     key: KeyRow,
@@ -211,7 +219,7 @@ fn pattern(words: &str) -> String {
     format!("%{escaped}%")
 }
 
-pub(super) fn write(script: &mut StatementBatch<'_>, op: &PersonRowOp) {
+pub(crate) fn write(script: &mut StatementBatch<'_>, op: &PersonRowOp) {
     match op {
         PersonRowOp::Replace { table, row, body } => {
             let shape = table.shape();

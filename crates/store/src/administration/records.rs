@@ -1,12 +1,9 @@
-//! Records of the administration, and its write operations.
-
-use sqlx::FromRow;
+//! Records of the administration.
 
 use crate::records::LoginRecord;
 use copydesk_ids::permissions::Role;
 use copydesk_ids::{DocumentId, UserId};
-
-use super::person_records::{PersonDeletion, PersonRowOp};
+use copydesk_macros::record;
 
 /// Calls that a spending limit is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,24 +76,20 @@ pub struct SpendingEntry {
     pub cost: Option<u64>,
 }
 
-/// What one person's calls, the calls about one document, or those of one model have cost.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+/// Cost of one person's calls, of the calls about one document, or of those of one model.
+#[record(Clone, Debug, PartialEq, Eq)]
 pub struct SpendingSum {
     /// Identifier of the person or document, or name of the model; empty without a document.
     pub subject: String,
     /// Title of the document, or name of the person's newest token; `None` for a model.
     pub title: Option<String>,
     /// Number of calls.
-    #[sqlx(try_from = "i64")]
     pub calls: u64,
     /// Number of calls whose price is not known; they are not in `cost`.
-    #[sqlx(try_from = "i64")]
     pub unpriced: u64,
     /// Tokens sent and received.
-    #[sqlx(try_from = "i64")]
     pub tokens: u64,
     /// Cost in billionths of a US dollar.
-    #[sqlx(try_from = "i64")]
     pub cost: u64,
 }
 
@@ -174,45 +167,4 @@ pub struct DocumentRoleRecord {
     pub given_by: UserId,
     /// Time at which it was given last, in milliseconds since 1970.
     pub given_ms: u64,
-}
-
-/// Write operation of the administration, within [`StoreOp`](crate::StoreOp).
-#[derive(Clone, Debug, PartialEq)]
-pub enum AdministrationOp {
-    /// Adds the cost of calls to what a month has cost so far.
-    AddSpending(SpendingEntry),
-    /// Stores a spending limit, or removes it.
-    PutSpendingLimit {
-        /// Calls that the limit is about.
-        scope: SpendingScope,
-        /// Limit of a calendar month, in billionths of a US dollar; `None`: no limit.
-        amount: Option<u64>,
-    },
-    /// Counts what one person has spent for another, who also gets their limit if without one.
-    MoveSpending {
-        /// Person who has spent it.
-        from: UserId,
-        /// Person for whom it counts from now on.
-        to: UserId,
-    },
-    /// Stores a role in a document, or another one for the same people.
-    PutDocumentRole(DocumentRoleRecord),
-    /// Removes the role of these people in a document; having none is no error.
-    RemoveDocumentRole {
-        /// The document.
-        document: DocumentId,
-        /// People who had the role.
-        grantee: Grantee,
-    },
-    /// Removes all roles that were given in a document.
-    RemoveDocumentRoles(DocumentId),
-    /// Begins the deletion of a person's data: revokes tokens, removes login and limits. One that
-    /// is under way fails as [`Exists`](crate::StoreError::Exists).
-    BeginPersonDeletion(PersonDeletion),
-    /// Stores how far the deletion of a person's data is, or its end.
-    PutPersonDeletion(PersonDeletion),
-    /// Changes a row that names a person whose data is deleted, or removes one of theirs.
-    ChangePersonRow(PersonRowOp),
-    /// Removes one of the server's own values.
-    RemoveSetting(String),
 }

@@ -110,7 +110,7 @@ impl Store {
     }
 }
 
-pub(super) fn add(script: &mut StatementBatch<'_>, entry: &SpendingEntry) {
+pub fn add(script: &mut StatementBatch<'_>, entry: &SpendingEntry) {
     let SpendingEntry { at_ms, user, document, model, tokens, cost } = entry;
     let month = SpendingMonth::at(*at_ms).to_string();
     let document = document.as_ref().map_or("", DocumentId::as_str);
@@ -124,11 +124,7 @@ pub(super) fn add(script: &mut StatementBatch<'_>, entry: &SpendingEntry) {
     script.run(sql, &[&month, user, &document, model, &unpriced, tokens, &cost]);
 }
 
-pub(super) fn put_limit(
-    script: &mut StatementBatch<'_>,
-    scope: &SpendingScope,
-    amount: Option<u64>,
-) {
+pub fn put_limit(script: &mut StatementBatch<'_>, scope: &SpendingScope, amount: Option<u64>) {
     let (kind, subject) = (scope.kind(), scope.subject());
     if let Some(amount) = amount {
         let sql = "INSERT INTO spending_limits (kind, subject, amount) VALUES ($1, $2, $3)
@@ -140,7 +136,7 @@ pub(super) fn put_limit(
     }
 }
 
-pub(super) fn move_to(script: &mut StatementBatch<'_>, from: &UserId, to: &UserId) {
+pub fn move_to(script: &mut StatementBatch<'_>, from: &UserId, to: &UserId) {
     let sql = "INSERT INTO spending
              (month, user_id, document, model, calls, unpriced, tokens, cost)
          SELECT month, $2, document, model, calls, unpriced, tokens, cost

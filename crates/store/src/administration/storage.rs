@@ -1,30 +1,24 @@
 //! Sizes of what is stored, for owners.
 
-use sqlx::FromRow;
+use copydesk_macros::record;
 
 use crate::database::reading::ReadDatabase;
 use crate::{Store, StoreResult};
 
 /// Sizes of what is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[record(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageSizes {
     /// Number of documents in lists.
-    #[sqlx(try_from = "i64")]
     pub documents: u64,
     /// Number of documents in the trash, from which they can be recovered for a while.
-    #[sqlx(try_from = "i64")]
     pub deleted_documents: u64,
     /// Bytes of all stored texts: the snapshots of documents.
-    #[sqlx(try_from = "i64")]
     pub text_bytes: u64,
     /// Number of updates of all documents.
-    #[sqlx(try_from = "i64")]
     pub updates: u64,
     /// Bytes of their change sets.
-    #[sqlx(try_from = "i64")]
     pub update_bytes: u64,
     /// Bytes of the whole database, its free space included.
-    #[sqlx(try_from = "i64")]
     pub database_bytes: u64,
 }
 
@@ -35,15 +29,7 @@ impl Store {
             ReadDatabase::Sqlite(_) => SQLITE,
             ReadDatabase::Postgres(_) => POSTGRES,
         };
-        let sizes = self.one(sql, &[]).await?;
-        Ok(sizes.unwrap_or(StorageSizes {
-            documents: 0,
-            deleted_documents: 0,
-            text_bytes: 0,
-            updates: 0,
-            update_bytes: 0,
-            database_bytes: 0,
-        }))
+        Ok(self.one(sql, &[]).await?.unwrap_or_default())
     }
 }
 

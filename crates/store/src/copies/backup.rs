@@ -23,30 +23,42 @@ const JOURNALS_WITH_DATA: [&str; 2] = ["-wal", former_journal::SUFFIX];
 /// Nothing is left then; a process that is killed leaves a file `TARGET.part-…`.
 #[boxed]
 pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
-    let failed = |source| StoreError::File { path: target.to_owned(), source };
-    if target.try_exists().map_err(failed)? {
-        return Err(failed(io::ErrorKind::AlreadyExists.into()));
-    }
-    let part = beside(target);
+    let part = part_of_new(target)?;
     // Readable by its owner only, from the first byte on; SQLite fills an empty file.
     data_directory::create_private(&part)?;
-    let copied = async {
-        sqlite::copy(&data.join(data_directory::DATABASE), &part).await?;
-        content_sum::seal_file(&part).await
+    let copied = sqlite::copy(&data.join(data_directory::DATABASE), &part).await;
+    complete(&part, target, copied).await
+}
+
+/// Returns a name of our own beside the file `target`, which must not exist.
+pub fn part_of_new(target: &Path) -> StoreResult<PathBuf> {
+    match target.try_exists() {
+        Ok(false) => Ok(beside(target)),
+        Ok(true) => Err(StoreError::file(target)(io::ErrorKind::AlreadyExists.into())),
+        Err(error) => Err(StoreError::file(target)(error)),
+    }
+}
+
+/// Seals a file that was filled, and makes it `target`; returns its bytes. Nothing is left if that
+/// fails.
+pub async fn complete(part: &Path, target: &Path, filled: StoreResult<()>) -> StoreResult<u64> {
+    let sealed = match filled {
+        Ok(()) => content_sum::seal_file(part).await,
+        Err(error) => Err(error),
     };
-    let copied = match copied.await {
-        Ok(()) => settle(&part, target),
+    let settled = match sealed {
+        Ok(()) => settle(part, target),
         Err(error) => Err(error.while_writing()),
     };
-    if copied.is_err() {
-        fs::remove_file(&part).ok();
+    if settled.is_err() {
+        fs::remove_file(part).ok();
     }
-    copied
+    settled
 }
 
 /// Makes a data directory of a verified backup; see
 /// [`VerifiedBackup::restore`](super::verified_backup::VerifiedBackup::restore).
-pub(super) async fn restore(
+pub async fn restore(
     from: &Path,
     sum: &str,
     data: &Path,
@@ -133,7 +145,7 @@ fn sync_file(path: &Path) -> StoreResult<()> {
 
 /// Checks that a missing database is a new one, whose data is not under another name or in the
 /// files that belong to it. An empty file is a database: all of its data may be in those files.
-pub(crate) fn check_not_missing(database: &Path) -> StoreResult<()> {
+pub fn check_not_missing(database: &Path) -> StoreResult<()> {
     if database.try_exists().map_err(StoreError::file(database))? {
         return Ok(());
     }
@@ -160,7 +172,7 @@ fn interrupted_restore(database: &Path) -> Option<PathBuf> {
 }
 
 /// Returns a name of our own beside a file.
-pub(super) fn beside(target: &Path) -> PathBuf {
+pub fn beside(target: &Path) -> PathBuf {
     with_suffix(target, &format!(".part-{}", uuid::Uuid::new_v4().simple()))
 }
 
@@ -171,7 +183,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Makes the complete file `part` durable as `target`, replacing nothing; returns its bytes.
-pub(super) fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
+pub fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
     let settled = || {
         let file = OpenOptions::new().read(true).write(true).open(part)?;
         file.sync_all()?;

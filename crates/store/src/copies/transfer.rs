@@ -11,11 +11,11 @@ use std::path::Path;
 
 use async_recursion::async_recursion as boxed;
 
-use super::backup::{beside, check_not_missing, settle};
+use super::backup::{check_not_missing, complete, part_of_new, settle};
 use crate::database::pending_updates::FoundPending;
 use crate::database::postgres::address::DatabaseUrl;
 use crate::database::postgres::{self, replacement, server, session};
-use crate::database::sqlite::{self, content_sum, former_journal};
+use crate::database::sqlite::{self, former_journal};
 use crate::database::transfer::side::TransferSide;
 use crate::database::transfer::{TransferCounts, copy};
 use crate::{AuditHead, Store, StoreAccess, StoreError, StorePlace, StoreResult, data_directory};
@@ -85,27 +85,12 @@ pub async fn transfer(from: &StorePlace, to: &StorePlace) -> StoreResult<Transfe
 /// may be running: the copy is of one moment.
 #[boxed(?Send)]
 pub async fn back_up_postgres(url: &DatabaseUrl, target: &Path) -> StoreResult<u64> {
-    let failed = |source| StoreError::File { path: target.to_owned(), source };
-    if target.try_exists().map_err(failed)? {
-        return Err(failed(io::ErrorKind::AlreadyExists.into()));
-    }
+    let part = part_of_new(target)?;
     let mut side = open_postgres(url).await?;
     side.begin_reading().await?;
-    let part = beside(target);
     let copied = fill_file(&mut side, &part).await;
     side.close().await;
-    let sealed = match copied {
-        Ok(_) => content_sum::seal_file(&part).await,
-        Err(error) => Err(error),
-    };
-    let settled = match sealed {
-        Ok(()) => settle(&part, target),
-        Err(error) => Err(error.while_writing()),
-    };
-    if settled.is_err() {
-        fs::remove_file(&part).ok();
-    }
-    settled
+    complete(&part, target, copied.map(drop)).await
 }
 
 pub(super) async fn from_file(

@@ -13,8 +13,8 @@ use sqlx_sqlite::{SqliteArguments, SqliteRow};
 use crate::records::RunState;
 use copydesk_ids::permissions::Role;
 use copydesk_ids::{
-    ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId,
-    Version, WebhookId,
+    ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, ThreadId, TokenId,
+    UserId, Version, WebhookId,
 };
 
 /// Record that can be read from a row of either database, by the names of its columns.
@@ -132,7 +132,7 @@ macro_rules! written {
 
 written! {
     Text: [ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId]: |id| text(id.as_str());
-    Text: [SessionId, TokenId, UserId, WebhookId]: |id| text(id.as_str());
+    Text: [SessionId, ThreadId, TokenId, UserId, WebhookId]: |id| text(id.as_str());
     Text: [Role, RunState]: |name| text(name.as_str());
     Text: [str, String, Box<str>]: |it| text(it);
     Text: [Value]: |json| ColumnData::Text(Cow::Owned(json.to_string()));

@@ -40,6 +40,8 @@ const SQLITE_FILES: &[MigrationFile] = migration_files!["sqlite":
     "0072_deleted_people.sql"
     "0073_update_journal.sql"
     "0074_pending_updates.sql"
+    "0080_comments.sql"
+    "0082_mentions.sql"
 ];
 
 const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
@@ -53,6 +55,8 @@ const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
     "0070_lease_terms.sql"
     "0071_document_roles.sql"
     "0072_deleted_people.sql"
+    "0080_comments.sql"
+    "0082_mentions.sql"
 ];
 
 pub(crate) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator(SQLITE_FILES));

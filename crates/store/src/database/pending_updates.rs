@@ -18,25 +18,27 @@ use copydesk_ids::{DocumentId, Version};
 
 /// Time after which the log gets what is pending. With a shorter one the pages of a document in
 /// which people go on typing are written more often.
-const DELAY: Duration = Duration::from_secs(1);
+const LOG_DELAY: Duration = Duration::from_secs(1);
 
 /// Time until the next attempt, after the log could not get it.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Number of batches from which the log gets them at once: storing them holds up what comes after.
-const MOST: usize = 256;
+/// Number of pending batches from which the log gets them at once: storing them holds up what comes
+/// after.
+const MOST_BATCHES: usize = 256;
 
+/// Maximum bytes of all pending rows; the next updates go into the log itself.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// Number of documents with pending updates from which rows are made with [`REST`] between them.
-const MANY: usize = 32;
+/// Number of documents with pending updates from which rows are made [`ROW_INTERVAL`] apart.
+const MANY_DOCUMENTS: usize = 32;
 
 /// Time from one row to the next where many documents are typed in at once: what comes meanwhile
 /// shares the cost of the next row.
-const REST: Duration = Duration::from_millis(5);
+const ROW_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Number of documents whose versions are remembered.
-const DOCUMENTS: usize = 20_000;
+const MOST_VERSIONS: usize = 20_000;
 
 #[derive(Debug)]
 pub(crate) struct PendingUpdates {
@@ -138,10 +140,10 @@ impl PendingUpdates {
         }
     }
 
-    /// Returns the time until which what comes waits for more, where many documents are typed in.
-    pub(crate) fn rest(&self) -> Option<Instant> {
-        let added = self.added.filter(|_| self.documents.len() >= MANY)?;
-        Some(added + REST)
+    /// Returns the earliest time for the next row; `None`: at once, as few documents are typed in.
+    pub(crate) fn next_row_time(&self) -> Option<Instant> {
+        let added = self.added.filter(|_| self.documents.len() >= MANY_DOCUMENTS)?;
+        Some(added + ROW_INTERVAL)
     }
 
     /// Returns the row for batches that only append to documents at known versions.
@@ -180,10 +182,10 @@ impl PendingUpdates {
         self.batches += batches.len();
         self.bytes += bytes;
         self.added = Some(Instant::now());
-        if before < MOST && self.batches >= MOST {
+        if before < MOST_BATCHES && self.batches >= MOST_BATCHES {
             self.due = Some(Instant::now());
         }
-        self.due.get_or_insert_with(|| Instant::now() + DELAY);
+        self.due.get_or_insert_with(|| Instant::now() + LOG_DELAY);
         self.place.note_pending();
     }
 
@@ -203,11 +205,11 @@ impl PendingUpdates {
         if self.place.note_refused() {
             tracing::error!(%error, "the log does not take the newest updates, which are pending");
         }
-        self.due = Some(Instant::now() + PAUSE);
+        self.due = Some(Instant::now() + RETRY_PAUSE);
     }
 
     pub(crate) fn note(&mut self, batch: &WriteBatch) {
-        if self.versions.len() > DOCUMENTS {
+        if self.versions.len() > MOST_VERSIONS {
             self.versions.clear();
         }
         for op in batch.ops() {

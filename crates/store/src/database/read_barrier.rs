@@ -24,7 +24,7 @@ const REFUSED: u8 = 2;
 pub(crate) enum ReadPath {
     /// It is in the log.
     Log,
-    /// What is pending has to be read with the log.
+    /// Pending updates have to be read with the log.
     LogAndPending,
 }
 

@@ -46,6 +46,9 @@ pub(crate) enum BatchError {
     Error(StoreError),
 }
 
+/// Result of statements of a transaction.
+pub(crate) type BatchResult<T> = Result<T, BatchError>;
+
 impl From<sqlx::Error> for BatchError {
     fn from(error: sqlx::Error) -> Self {
         Self::Error(error.into())
@@ -81,7 +84,7 @@ impl<'a> StatementBatch<'a> {
 
     /// Begins the transaction now if several servers write; returns the state of the database that
     /// it has found, which the writer cannot know otherwise.
-    pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
+    pub async fn found(&mut self) -> BatchResult<Option<FoundState>> {
         match self {
             Self::Sqlite(_) => Ok(None),
             Self::Postgres(script) => script.found().await,
@@ -89,7 +92,7 @@ impl<'a> StatementBatch<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame, so that its writes take effect.
-    pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
+    pub async fn end(&mut self, frame: BatchFrame) -> BatchResult<()> {
         match self {
             Self::Sqlite(script) => script.end(frame).await,
             Self::Postgres(script) => script.end(frame).await,
@@ -137,7 +140,7 @@ impl<'a> StatementBatch<'a> {
     /// # Errors
     /// [`BatchError::Outdated`] if another process has written to the audit log meanwhile,
     /// [`BatchError::Error`] if a statement fails or an expected row is missing or taken.
-    pub async fn send(&mut self) -> Result<(), BatchError> {
+    pub async fn send(&mut self) -> BatchResult<()> {
         match self {
             Self::Sqlite(script) => script.send().await,
             Self::Postgres(script) => script.send().await,

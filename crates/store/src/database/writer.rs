@@ -112,8 +112,8 @@ impl StoreWriter {
         messages: &mut mpsc::Receiver<WriterMessage>,
         waiting: &mut Vec<WriterMessage>,
     ) -> bool {
-        if let Some(rest) = self.pending.as_ref().and_then(PendingUpdates::rest) {
-            tokio::time::sleep_until(rest).await;
+        if let Some(next_row) = self.pending.as_ref().and_then(PendingUpdates::next_row_time) {
+            tokio::time::sleep_until(next_row).await;
         }
         loop {
             tokio::select! {

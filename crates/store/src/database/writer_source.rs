@@ -1,4 +1,4 @@
-//! Where the writer gets its connection, and what becomes of it after an error.
+//! Source of the writer's connection, and what becomes of the connection after an error.
 
 use std::future;
 use std::time::Duration;

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use copydesk_ids::{ClientId, DocumentId, RequestId, UserId, Version};
+use copydesk_ids::{ClientId, DocumentId, RequestId, ThreadId, UserId, Version};
 
 use crate::administration::document_roles;
 use crate::administration::records::DocumentRoleRecord;
 use crate::audit::AuditFlaw;
-use crate::database::columns::{AnyTextColumn, RowRecord};
+use crate::comments::ReadRow;
+use crate::database::columns::{AnyTextColumn, ColumnValue, RowRecord};
 use crate::database::reading::{ReadSnapshot, StoreRow};
+use crate::records::ThreadRecord;
 use crate::records::{
     AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord, RunRecord,
     SessionRecord, TokenRecord, UpdateRecord,
@@ -111,14 +113,14 @@ impl StoreInspection {
     }
 
     /// Returns the requests whose effect on a file is being taken back.
-    pub async fn undos(&mut self) -> StoreResult<Vec<RequestId>> {
+    pub async fn unfinished_undos(&mut self) -> StoreResult<Vec<RequestId>> {
         let rows: Vec<(RequestId,)> = self.moment.all("SELECT request FROM undos", &[]).await?;
         Ok(rows.into_iter().map(|(request,)| request).collect())
     }
 
     /// Returns all documents, deleted and private ones too.
     pub async fn documents(&mut self) -> StoreResult<Vec<InspectedRow<DocumentRecord>>> {
-        self.every("SELECT * FROM documents ORDER BY id").await
+        self.every("SELECT * FROM documents ORDER BY id", &[]).await
     }
 
     /// Returns the snapshots of a document, oldest first.
@@ -165,7 +167,7 @@ impl StoreInspection {
 
     /// Returns all requests, oldest first.
     pub async fn requests(&mut self) -> StoreResult<Vec<InspectedRow<RequestRecord>>> {
-        let mut found = self.every("SELECT * FROM requests ORDER BY id").await?;
+        let mut found = self.every("SELECT * FROM requests ORDER BY id", &[]).await?;
         let sql = "SELECT * FROM request_parts";
         add_parts(found.iter_mut().flatten(), self.moment.all(sql, &[]).await?);
         Ok(found)
@@ -173,12 +175,12 @@ impl StoreInspection {
 
     /// Returns all decisions, oldest first.
     pub async fn decisions(&mut self) -> StoreResult<Vec<InspectedRow<DecisionRecord>>> {
-        self.every("SELECT request AS id, * FROM decisions ORDER BY seq").await
+        self.every("SELECT request AS id, * FROM decisions ORDER BY seq", &[]).await
     }
 
     /// Returns all tokens.
     pub async fn tokens(&mut self) -> StoreResult<Vec<InspectedRow<TokenRecord>>> {
-        self.every("SELECT * FROM tokens ORDER BY id").await
+        self.every("SELECT * FROM tokens ORDER BY id", &[]).await
     }
 
     /// Returns all roles that were given in documents.
@@ -189,22 +191,45 @@ impl StoreInspection {
 
     /// Returns all rules, oldest first, ended ones too.
     pub async fn rules(&mut self) -> StoreResult<Vec<InspectedRow<RuleRecord>>> {
-        self.every("SELECT * FROM rules ORDER BY id").await
+        self.every("SELECT * FROM rules ORDER BY id", &[]).await
+    }
+
+    /// Returns the threads of a document, resolved ones too.
+    pub async fn threads(
+        &mut self,
+        document: &DocumentId,
+    ) -> StoreResult<Vec<InspectedRow<ThreadRecord>>> {
+        let sql = "SELECT * FROM comment_threads WHERE document = $1 ORDER BY id";
+        self.every(sql, &[document]).await
+    }
+
+    /// Returns the numbers of the comments in which people are mentioned, and that people have
+    /// read, each with its thread.
+    pub async fn comment_numbers(
+        &mut self,
+        document: &DocumentId,
+    ) -> StoreResult<Vec<(ThreadId, u64)>> {
+        let sql = "SELECT thread, comments FROM comment_mentions
+             WHERE thread IN (SELECT id FROM comment_threads WHERE document = $1)
+             UNION ALL SELECT thread, comments FROM comment_reads
+             WHERE thread IN (SELECT id FROM comment_threads WHERE document = $1)";
+        let rows: Vec<ReadRow> = self.moment.all(sql, &[document]).await?;
+        Ok(rows.into_iter().map(|row| (row.thread, row.comments)).collect())
     }
 
     /// Returns all workspace files that are or were documents.
     pub async fn files(&mut self) -> StoreResult<Vec<InspectedRow<FileRecord>>> {
-        self.every("SELECT path AS id, * FROM live_files ORDER BY path").await
+        self.every("SELECT path AS id, * FROM live_files ORDER BY path", &[]).await
     }
 
     /// Returns all runs, oldest first.
     pub async fn runs(&mut self) -> StoreResult<Vec<InspectedRow<RunRecord>>> {
-        self.every("SELECT * FROM runs ORDER BY created_ms, id").await
+        self.every("SELECT * FROM runs ORDER BY created_ms, id", &[]).await
     }
 
     /// Returns all sessions.
     pub async fn sessions(&mut self) -> StoreResult<Vec<InspectedRow<SessionRecord>>> {
-        self.every("SELECT * FROM sessions ORDER BY id").await
+        self.every("SELECT * FROM sessions ORDER BY id", &[]).await
     }
 
     async fn bodies(
@@ -218,8 +243,9 @@ impl StoreInspection {
     async fn every<T: RowRecord>(
         &mut self,
         query: &'static str,
+        values: &[&dyn ColumnValue],
     ) -> StoreResult<Vec<InspectedRow<T>>> {
-        let found = self.moment.rows(query, &[]).await?;
+        let found = self.moment.rows(query, values).await?;
         // The reason does not name the row.
         let read = |row: &StoreRow| {
             row.record().map_err(|error| {

@@ -6,7 +6,7 @@ use crate::database::columns::AnyTextColumn;
 use crate::database::reading::ReadPool;
 use crate::queries::transcripts::fitting;
 use crate::records::{DocumentRecord, StartingText, UpdateRecord};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, StoreResult};
 
 /// Limits of one piece of a log, for [`Store::piece`] and [`Store::reachable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Store {
         &self,
         id: &DocumentId,
         version: Version,
-    ) -> Result<Option<StartingText>, StoreError> {
+    ) -> StoreResult<Option<StartingText>> {
         // One transaction, so that record and snapshot are of the same moment; the log only grows.
         let mut moment = self.readers().snapshot().await?;
         let sql = "SELECT * FROM documents WHERE id = $1 AND deleted = FALSE";
@@ -49,7 +49,7 @@ impl Store {
         from: Version,
         to: Version,
         most: LogPiece,
-    ) -> Result<Vec<UpdateRecord>, StoreError> {
+    ) -> StoreResult<Vec<UpdateRecord>> {
         let end = to.min(Version(from.0.saturating_add(most.updates)));
         // Lengths are read without the texts themselves.
         let sql = "SELECT CAST(OCTET_LENGTH(changes) AS BIGINT) FROM updates
@@ -68,7 +68,7 @@ impl Store {
         document: &DocumentId,
         to: Version,
         most: LogPiece,
-    ) -> Result<Version, StoreError> {
+    ) -> StoreResult<Version> {
         let sql = "SELECT CAST(OCTET_LENGTH(changes) AS BIGINT) FROM updates
              WHERE document = $1 AND version <= $2 ORDER BY version DESC LIMIT $3";
         let lengths: Vec<i64> = self.first_columns(sql, &[document, &to, &most.updates]).await?;
@@ -87,7 +87,7 @@ pub(crate) async fn between(
     document: &DocumentId,
     from: Version,
     to: Version,
-) -> Result<Vec<UpdateRecord>, StoreError> {
+) -> StoreResult<Vec<UpdateRecord>> {
     let sql = "SELECT client, changes, author, at_ms, origin FROM updates
          WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version";
     let found: Vec<UpdateRecord> = readers.all(sql, &[document, &from, &to]).await?;

@@ -1,5 +1,5 @@
-//! What programs were not shown is there again after a restart, for as long as it is of use, and
-//! for no one else.
+//! Answers that programs did not receive are there again after a restart, for as long as they are
+//! of use, and for no one else.
 
 use super::*;
 
@@ -46,7 +46,7 @@ async fn what_is_not_used_is_forgotten_and_what_is_used_stays(database: TestData
     store.commit(answer("ben", "k1", 3, "x")).await.expect("kept");
     store.commit(forget(5)).await.expect("kept");
     assert_eq!(kept(&store, "ana", 0).await, ["k1"]);
-    assert_eq!(kept(&store, "ben", 0).await, ["k1"], "nobody crowds out the others");
+    assert_eq!(kept(&store, "ben", 0).await, ["k1"], "no one crowds out the others");
 }
 
 on_both_databases! {

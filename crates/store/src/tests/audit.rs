@@ -9,7 +9,8 @@ async fn three_lines(database: &TestDatabase) -> Store {
     store
 }
 
-/// What a person with a database shell would do to a log with three lines.
+/// Changes a log with three lines by this statement of a database shell, and returns what a check
+/// finds.
 async fn tamper(database: &TestDatabase, statement: &str) -> String {
     let store = three_lines(database).await;
     let unguard = match database {
@@ -18,7 +19,7 @@ async fn tamper(database: &TestDatabase, statement: &str) -> String {
     };
     database.run(&store, unguard).await.unwrap();
     database.run(&store, statement).await.unwrap();
-    let told = store.verify_audit().await.unwrap_err().to_string();
+    let message = store.verify_audit().await.unwrap_err().to_string();
     store.close().await;
     if matches!(database, TestDatabase::Postgres(_)) {
         let store = database.store().await;
@@ -26,7 +27,7 @@ async fn tamper(database: &TestDatabase, statement: &str) -> String {
         database.run(&store, "ALTER TABLE audit ENABLE TRIGGER ALL").await.unwrap();
         store.close().await;
     }
-    told
+    message
 }
 
 async fn every_line_follows_from_the_one_before(database: TestDatabase) {
@@ -74,18 +75,18 @@ async fn a_changed_line_is_found(database: TestDatabase) {
         "UPDATE audit SET detail = '{\"z\":2}' WHERE seq = 2",
         "UPDATE audit SET detail = detail || ' ' WHERE seq = 2",
     ] {
-        let told = tamper(&database, change).await;
-        assert!(told.contains("audit line 2"), "{change}: {told}");
-        assert!(told.contains("content"), "{change}: {told}");
+        let message = tamper(&database, change).await;
+        assert!(message.contains("audit line 2"), "{change}: {message}");
+        assert!(message.contains("content"), "{change}: {message}");
     }
 }
 
 async fn a_removed_line_is_found(database: TestDatabase) {
-    let told = tamper(&database, "DELETE FROM audit WHERE seq = 2").await;
-    assert!(told.contains("line 2 is missing"), "{told}");
+    let message = tamper(&database, "DELETE FROM audit WHERE seq = 2").await;
+    assert!(message.contains("line 2 is missing"), "{message}");
     let hidden = "DELETE FROM audit WHERE seq = 2; UPDATE audit SET seq = 2 WHERE seq = 3";
-    let told = tamper(&database, hidden).await;
-    assert!(told.contains("does not follow"), "{told}");
+    let message = tamper(&database, hidden).await;
+    assert!(message.contains("does not follow"), "{message}");
 }
 
 async fn the_logs_refuse_changes(database: TestDatabase) {

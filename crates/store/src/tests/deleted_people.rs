@@ -11,7 +11,7 @@ use super::*;
 on_both_databases!(
     rows_are_found_wherever_they_are_in_a_long_table,
     a_decision_is_given_the_neutral_name_of_a_deleted_person_and_no_other,
-    nothing_new_is_stored_of_somebody_who_is_deleted,
+    nothing_new_is_stored_of_someone_who_is_deleted,
 );
 
 fn deletion(user: &UserId) -> PersonDeletion {
@@ -20,7 +20,7 @@ fn deletion(user: &UserId) -> PersonDeletion {
 }
 
 fn begins(user: &UserId) -> StoreOp {
-    StoreOp::Administer(AdministrationOp::BeginPersonDeletion(deletion(user)))
+    StoreOp::BeginPersonDeletion(deletion(user))
 }
 
 async fn a_decision_is_given_the_neutral_name_of_a_deleted_person_and_no_other(
@@ -51,7 +51,7 @@ async fn a_decision_is_given_the_neutral_name_of_a_deleted_person_and_no_other(
     let batch = WriteBatch::from(StoreOp::PutRequest(request));
     store.commit(batch.with(StoreOp::AppendDecision(decision))).await.unwrap();
     let renames = format!("UPDATE decisions SET name = '{DELETED_PERSON}'");
-    assert!(database.run(&store, &renames).await.is_err(), "nobody is deleted");
+    assert!(database.run(&store, &renames).await.is_err(), "no one is deleted");
     store.commit(begins(&ana)).await.unwrap();
     for other in [
         "UPDATE decisions SET name = 'Ben'",
@@ -67,7 +67,7 @@ async fn a_decision_is_given_the_neutral_name_of_a_deleted_person_and_no_other(
     let rows = store.person_rows(PersonTable::Decisions, search, None, 10).await.unwrap();
     let rename = |row: PersonRow| {
         let op = PersonRowOp::RenameDecision(row.key);
-        StoreOp::Administer(AdministrationOp::ChangePersonRow(op))
+        StoreOp::ChangePersonRow(op)
     };
     store.commit(rows.into_iter().map(rename).collect::<WriteBatch>()).await.unwrap();
     let stored = store.decisions(&"req_1".into()).await.unwrap();
@@ -76,7 +76,7 @@ async fn a_decision_is_given_the_neutral_name_of_a_deleted_person_and_no_other(
     store.close().await;
 }
 
-async fn nothing_new_is_stored_of_somebody_who_is_deleted(database: TestDatabase) {
+async fn nothing_new_is_stored_of_someone_who_is_deleted(database: TestDatabase) {
     let store = database.store().await;
     let ana = UserId::from("usr_ana");
     let token = |id: &str| TokenRecord {
@@ -119,8 +119,7 @@ async fn nothing_new_is_stored_of_somebody_who_is_deleted(database: TestDatabase
     assert_eq!(names[&ana], DELETED_PERSON);
     assert_eq!(store.person_deletions_under_way().await.unwrap(), [deletion(&ana)]);
     let ended = PersonDeletion { ended_ms: Some(9), body: json!({}), ..deletion(&ana) };
-    let put = AdministrationOp::PutPersonDeletion(ended.clone());
-    store.commit(StoreOp::Administer(put)).await.unwrap();
+    store.commit(StoreOp::PutPersonDeletion(ended.clone())).await.unwrap();
     assert!(store.person_deletions_under_way().await.unwrap().is_empty());
     assert_eq!(store.person_deletion(&ana).await.unwrap(), Some(ended));
     store.close().await;

@@ -1,4 +1,4 @@
-//! What is acknowledged survives, and one server at a time has the data.
+//! Acknowledged data survive, and one server at a time has them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -131,9 +131,9 @@ async fn readers_cannot_write(database: TestDatabase) {
 async fn a_second_server_is_refused(database: TestDatabase) {
     let first = database.open(StoreAccess::Serve).await;
     let second = Store::open(database.place(), StoreAccess::Serve).await.unwrap_err();
-    let told = second.to_string();
-    assert!(told.contains("in use by another copydesk server"), "{told}");
-    assert!(told.contains(&format!("process {}", std::process::id())), "{told}");
+    let message = second.to_string();
+    assert!(message.contains("in use by another copydesk server"), "{message}");
+    assert!(message.contains(&format!("process {}", std::process::id())), "{message}");
     first.close().await;
     database.open(StoreAccess::Serve).await;
 }

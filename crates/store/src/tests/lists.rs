@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How the database would answer a statement, step by step.
+/// Returns the database's plan for a statement, step by step.
 async fn plan(store: &Store, sql: &str) -> String {
     let sql = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let steps: Vec<(i64, i64, i64, String)> = store.readers().all(sql, &[]).await.unwrap();

@@ -3,6 +3,7 @@
 mod answers;
 mod audit;
 mod backup;
+mod comments;
 mod commits;
 mod deleted_people;
 mod durability;

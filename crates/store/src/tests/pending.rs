@@ -59,7 +59,7 @@ async fn pending_updates_survive_a_crash() {
 }
 
 #[tokio::test]
-async fn whoever_reads_finds_what_was_acknowledged() {
+async fn a_person_who_reads_finds_what_was_acknowledged() {
     let (data, store) = with_document().await;
     store.commit(append("doc_a", 1, 2)).await.unwrap();
     assert_eq!(stored_version(data.path(), "doc_a").await, 1);

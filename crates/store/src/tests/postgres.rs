@@ -1,4 +1,4 @@
-//! What only PostgreSQL can do to a store: connections get lost, servers are not what is needed.
+//! Faults that only PostgreSQL has: connections get lost, servers are not what is needed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -66,7 +66,7 @@ async fn of_two_servers_only_the_one_with_the_lock_writes() {
     assert_eq!(version(&third, "doc_a").await, 1);
 }
 
-/// What a proxy does with the next `COMMIT` that passes.
+/// Action of a proxy at the next `COMMIT` that passes.
 #[derive(Clone, Copy)]
 enum Cut {
     Nothing,
@@ -199,7 +199,7 @@ async fn a_group_whose_answer_is_lost_is_not_written_twice() {
 }
 
 #[tokio::test]
-async fn what_nobody_can_know_is_told_as_that() {
+async fn what_no_one_can_know_is_told_as_that() {
     let database = postgres!();
     let (store, proxy) = behind_a_proxy(&database).await;
     store.commit(create("doc_a")).await.unwrap();
@@ -324,9 +324,9 @@ async fn a_database_that_cannot_be_used_is_refused_with_the_reason() {
         let place = StorePlace::Postgres(url.parse().unwrap());
         let shown = format!("{place:?}");
         let refused = Store::open(place, StoreAccess::Serve).await.unwrap_err();
-        let told = format!("{shown} {refused}");
-        assert!(told.contains(reason), "{url}: {told}");
-        assert!(!told.contains("hunter2"), "{told}");
+        let message = format!("{shown} {refused}");
+        assert!(message.contains(reason), "{url}: {message}");
+        assert!(!message.contains("hunter2"), "{message}");
     }
     other.run(&shell, format!("DROP OWNED BY {user}; DROP ROLE {user}")).await.unwrap();
 }
@@ -342,8 +342,11 @@ fn an_address_that_is_wrong_is_refused_without_being_repeated() {
         "postgres://anna@db.example/desk?pasword=hunter2",
         "postgres://anna@db.example/desk?sslmode=hunter2",
     ] {
-        let told = url.parse::<DatabaseUrl>().unwrap_err().to_string();
-        assert!(told.contains("address of the database") && !told.contains("hunter2"), "{told}");
+        let message = url.parse::<DatabaseUrl>().unwrap_err().to_string();
+        assert!(
+            message.contains("address of the database") && !message.contains("hunter2"),
+            "{message}"
+        );
     }
     let url: DatabaseUrl = "postgresql://anna:hunter2@db.example/desk".parse().unwrap();
     assert_eq!(url.to_string(), "postgres://db.example:5432/desk");

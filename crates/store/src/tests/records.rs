@@ -1,4 +1,4 @@
-//! What was written is read back, and only that.
+//! Written records are read back, and only those.
 
 use super::*;
 
@@ -127,7 +127,7 @@ async fn an_editor_belongs_to_the_first_person_who_uses_it(database: TestDatabas
     let clients: [ClientId; 2] = ["c_1".into(), "c_2".into()];
     let owners = store.client_owners(&"doc_a".into(), &clients).await.unwrap();
     assert_eq!(owners.get(&clients[0]), Some(&"usr_anna".into()));
-    assert_eq!(owners.len(), 1, "nobody has the other one");
+    assert_eq!(owners.len(), 1, "no one has the other one");
 }
 
 fn request(id: &str, document: Option<&str>) -> RequestRecord {
@@ -273,7 +273,7 @@ async fn each_document_of_a_session_has_its_own_transcript(database: TestDatabas
     assert_eq!(kept(&store, None, TranscriptSince::NewBeginning).await, [said("elsewhere")]);
 }
 
-/// What `ses_1` said about a document, or without one.
+/// Returns the words of `ses_1` about a document, or without one.
 async fn kept(
     store: &Store,
     document: Option<&DocumentId>,
@@ -389,8 +389,8 @@ async fn damaged_rows_are_reported_not_guessed(database: TestDatabase) {
     let store = database.store().await;
     store.commit(create("doc_a")).await.unwrap();
     database.run(&store, "UPDATE documents SET settings = '{'").await.unwrap();
-    let told = store.document(&"doc_a".into()).await.unwrap_err();
-    assert!(matches!(told, StoreError::Corrupt { .. }), "{told:?}");
+    let message = store.document(&"doc_a".into()).await.unwrap_err();
+    assert!(matches!(message, StoreError::Corrupt { .. }), "{message:?}");
 }
 
 on_both_databases! {

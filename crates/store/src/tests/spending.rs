@@ -17,7 +17,7 @@ fn call(at_ms: u64, user: &str, document: Option<&str>, cost: Option<u64>) -> St
     let (user, document) = (user.into(), document.map(DocumentId::from));
     let entry =
         SpendingEntry { at_ms, user, document, model: "story".to_owned(), tokens: 10, cost };
-    StoreOp::Administer(AdministrationOp::AddSpending(entry))
+    StoreOp::AddSpending(entry)
 }
 
 async fn calls_add_up_by_month_person_and_document(database: TestDatabase) {
@@ -59,9 +59,7 @@ async fn calls_add_up_by_month_person_and_document(database: TestDatabase) {
 
 async fn a_limit_replaces_the_one_before_and_is_removed(database: TestDatabase) {
     let store = database.store().await;
-    let put = |scope: SpendingScope, amount| {
-        StoreOp::Administer(AdministrationOp::PutSpendingLimit { scope, amount })
-    };
+    let put = |scope: SpendingScope, amount| StoreOp::PutSpendingLimit { scope, amount };
     let (anna, ben) = (UserId::from("usr_anna"), UserId::from("usr_ben"));
     let of_anna = SpendingScope::Person(anna.clone());
     for (scope, amount) in [

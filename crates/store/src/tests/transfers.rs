@@ -45,6 +45,7 @@ fn value(table: &str, column: &str, of: ColumnType, row: i64) -> CarriedValue {
         ("documents", "id", _) | (_, "document", _) => name("doc"),
         ("requests", "id", _) | (_, "request", _) => name("req"),
         ("webhooks", "id", _) | (_, "hook", _) => name("hook"),
+        ("comment_threads", "id", _) | (_, "thread", _) => name("thr"),
         ("logins", "user_id", _) | ("tokens", "login", _) => name("login"),
         (_, _, ColumnType::Integer) => {
             CarriedValue::Number(row * 1_000 + i64::try_from(column.len()).unwrap())

@@ -1,4 +1,4 @@
-//! What a receiver is still to be sent, and what it will never be.
+//! Deliveries that a receiver is still to be sent, and those that it will never be sent.
 
 use super::*;
 
@@ -37,7 +37,7 @@ async fn with_hook(database: &TestDatabase) -> Store {
     store
 }
 
-/// What waits, and what was dropped.
+/// Returns the number of deliveries that wait, and of those that were dropped.
 async fn counts(store: &Store) -> (u64, u64) {
     let state = store.webhooks().await.unwrap().remove(0);
     (state.waiting, state.dropped)
@@ -70,14 +70,14 @@ async fn a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted(
     assert_eq!(counts(&store).await, (1_000, 2));
 }
 
-async fn whoever_registers_is_told_from_then_on_and_after_a_restart(database: TestDatabase) {
+async fn a_person_who_registers_is_told_from_then_on_and_after_a_restart(database: TestDatabase) {
     let store = database.open(StoreAccess::Serve).await;
     let mut news = store.outbox_changes();
     store
         .commit(WriteBatch::from(create("doc_a")).with(request("req_before", true)))
         .await
         .unwrap();
-    assert!(!news.has_changed().unwrap(), "nobody is to be told");
+    assert!(!news.has_changed().unwrap(), "no delivery is due");
     // In one batch, and in the next one.
     store
         .commit(WriteBatch::from(StoreOp::PutWebhook(hook())).with(request("req_1", true)))
@@ -131,6 +131,6 @@ fn a_time_stands_between_the_names_of_what_came_before_and_after() {
 
 on_both_databases! {
     a_thousand_deliveries_wait_and_what_comes_then_is_dropped_and_counted,
-    whoever_registers_is_told_from_then_on_and_after_a_restart,
+    a_person_who_registers_is_told_from_then_on_and_after_a_restart,
     with_what_is_given_up_goes_everything_that_has_waited_too_long,
 }

@@ -1,13 +1,12 @@
 //! Records of webhooks and of what is sent to them.
 
 use serde_json::Value;
-use sqlx::FromRow;
 
-use crate::database::columns::{JsonColumn, OptionalNumber};
 use copydesk_ids::{DeliveryId, DocumentId, WebhookId};
+use copydesk_macros::record;
 
 /// Registered webhook: an address that is notified of requests.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct WebhookRecord {
     /// Identifier of the webhook.
     pub id: WebhookId,
@@ -20,34 +19,29 @@ pub struct WebhookRecord {
     /// `true` if anything is sent at all.
     pub active: bool,
     /// Time of registration, in ms.
-    #[sqlx(try_from = "i64")]
     pub created_ms: u64,
 }
 
 /// A [`WebhookRecord`] and the state of its deliveries.
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct WebhookState {
     /// The webhook.
     #[sqlx(flatten)]
     pub hook: WebhookRecord,
     /// Time in ms at which the receiver last took a delivery.
-    #[sqlx(try_from = "OptionalNumber")]
     pub delivered_ms: Option<u64>,
     /// Time in ms since which deliveries fail; `None`: they do not.
-    #[sqlx(try_from = "OptionalNumber")]
     pub failing_ms: Option<u64>,
     /// Last error, while deliveries fail.
     pub error: Option<String>,
     /// Number of deliveries that were given up.
-    #[sqlx(try_from = "i64")]
     pub dropped: u64,
     /// Number of deliveries that wait.
-    #[sqlx(try_from = "i64")]
     pub waiting: u64,
 }
 
 /// Next delivery to a receiver, read by [`Store::deliveries`](crate::Store::deliveries).
-#[derive(Clone, Debug, PartialEq, FromRow)]
+#[record(Clone, Debug, PartialEq)]
 pub struct WebhookDelivery {
     /// Place in the outbox.
     pub seq: i64,
@@ -60,16 +54,12 @@ pub struct WebhookDelivery {
     /// `waiting` or `resolved`.
     pub event: String,
     /// The request at that moment, as `approvals` writes it.
-    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Number of attempts so far.
-    #[sqlx(try_from = "i64")]
     pub attempts: u32,
     /// Time of the first attempt, in ms.
-    #[sqlx(try_from = "OptionalNumber")]
     pub since_ms: Option<u64>,
     /// Earliest time of the next attempt, in ms.
-    #[sqlx(try_from = "i64")]
     pub next_ms: u64,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sqlx::ConnectOptions as _;
 use sqlx_postgres::PgConnectOptions;
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 
 /// Parameters that an address may have behind its `?`. Others are refused: a password with a
 /// misspelt name would be logged.
@@ -46,7 +46,7 @@ impl DatabaseUrl {
 impl FromStr for DatabaseUrl {
     type Err = StoreError;
 
-    fn from_str(url: &str) -> Result<Self, StoreError> {
+    fn from_str(url: &str) -> StoreResult<Self> {
         let refused = |reason: &str| StoreError::Address { reason: reason.to_owned() };
         let Some((scheme, rest)) = url.split_once("://") else {
             return Err(refused("it must begin with postgres://"));

@@ -28,19 +28,17 @@ const READERS: u32 = 8;
 
 /// Waits for the answer to a query, [`ANSWER_LIMIT`] at most: the machine of the database may be
 /// gone without a word.
-pub(crate) async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+pub async fn answered<T>(query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
     let answer = tokio::time::timeout(ANSWER_LIMIT, query).await;
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
 }
 
-pub(crate) async fn answered_within<T>(
-    work: impl Future<Output = StoreResult<T>>,
-) -> StoreResult<T> {
+pub async fn answered_within<T>(work: impl Future<Output = StoreResult<T>>) -> StoreResult<T> {
     let answer = tokio::time::timeout(ANSWER_LIMIT, work).await;
     answer.unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()).into()))
 }
 
-pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
+pub async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
     let options = url.options().options([("default_transaction_read_only", "on")]);
     // Each is tested before it is used: the server may have been restarted. It is also tested when
     // it is given back, where the library waits without a limit: connections whose other end is
@@ -61,7 +59,7 @@ pub(crate) async fn connect_readers(url: &DatabaseUrl) -> StoreResult<PgPool> {
 /// Code of the error for a missing right.
 const NO_RIGHTS: &str = "42501";
 
-pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
+pub async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     migrations::POSTGRES.run(connection).await.map_err(|error| match &error {
         MigrateError::Execute(sqlx::Error::Database(cause))
         | MigrateError::ExecuteMigration(sqlx::Error::Database(cause), _)
@@ -75,7 +73,7 @@ pub(crate) async fn migrate(url: &DatabaseUrl, connection: &mut PgConnection) ->
 }
 
 /// Checks that the tables are those this program knows: a visitor changes no tables.
-pub(crate) async fn check_shape(connection: &mut PgConnection) -> StoreResult<()> {
+pub async fn check_shape(connection: &mut PgConnection) -> StoreResult<()> {
     let needed = migrations::newest(&migrations::POSTGRES);
     let found = shape(connection).await?;
     if found == needed { Ok(()) } else { Err(StoreError::Shape { found, needed }) }
@@ -88,10 +86,7 @@ pub(crate) const UNMARK: &str = "DELETE FROM settings WHERE key = 'transfer.inco
 
 /// Makes or updates the tables in a database that a transfer is about to fill, and marks it, in one
 /// transaction: at no moment a server takes the tables for those of a new database.
-pub(crate) async fn prepare_to_fill(
-    url: &DatabaseUrl,
-    connection: &mut PgConnection,
-) -> StoreResult<()> {
+pub async fn prepare_to_fill(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     // Known to the library, so that each migration is a part of it.
     PgTransactionManager::begin(connection, None).await?;
     migrate(url, connection).await?;
@@ -104,17 +99,14 @@ pub(crate) async fn prepare_to_fill(
 }
 
 /// Checks that no transfer into the database was interrupted or is under way. Its tables exist.
-pub(crate) async fn check_complete(
-    url: &DatabaseUrl,
-    connection: &mut PgConnection,
-) -> StoreResult<()> {
+pub async fn check_complete(url: &DatabaseUrl, connection: &mut PgConnection) -> StoreResult<()> {
     let sql = "SELECT EXISTS (SELECT 1 FROM settings WHERE key = $1)";
     let is_marked: bool = sqlx::query_scalar(sql).bind(INCOMPLETE).fetch_one(connection).await?;
     if is_marked { Err(StoreError::Incomplete { place: url.to_string() }) } else { Ok(()) }
 }
 
 /// Returns `true` if something is stored, apart from the mark of a transfer and the database's own.
-pub(crate) async fn has_data(connection: &mut PgConnection) -> StoreResult<bool> {
+pub async fn has_data(connection: &mut PgConnection) -> StoreResult<bool> {
     for table in transfer::tables::COPIED {
         let sql = "SELECT to_regclass($1) IS NOT NULL";
         let is_there: bool =
@@ -135,7 +127,7 @@ pub(crate) async fn has_data(connection: &mut PgConnection) -> StoreResult<bool>
 }
 
 /// Returns the newest migration in the database; 0 if there is none.
-pub(crate) async fn shape(connection: &mut PgConnection) -> StoreResult<i64> {
+pub async fn shape(connection: &mut PgConnection) -> StoreResult<i64> {
     let sql = "SELECT to_regclass('_sqlx_migrations') IS NOT NULL";
     let is_there: bool = sqlx::query_scalar(sql).fetch_one(&mut *connection).await?;
     if !is_there {
@@ -147,7 +139,7 @@ pub(crate) async fn shape(connection: &mut PgConnection) -> StoreResult<i64> {
 }
 
 /// Returns a line for each table with rows that refer to nothing: PostgreSQL's check has a switch.
-pub(crate) async fn dangling(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
+pub async fn dangling(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT conrelid::regclass::text AS child, a.attname::text AS child_column,
              confrelid::regclass::text AS parent, b.attname::text AS parent_column
          FROM pg_constraint
@@ -173,7 +165,7 @@ pub(crate) async fn dangling(connection: &mut PgConnection) -> StoreResult<Vec<S
     Ok(found)
 }
 
-pub(crate) async fn triggers(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
+pub async fn triggers(connection: &mut PgConnection) -> StoreResult<Vec<String>> {
     let sql = "SELECT tgname::text FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
          WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')
              AND relnamespace = current_schema()::regnamespace";

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use sqlx::Executor as _;
 use sqlx_postgres::{PgListener, PgPool, PgPoolOptions};
 
@@ -18,12 +17,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// Bytes of a message from which on `NOTIFY` does not take it; it is only stored then.
 const LONGEST_NOTICE: i32 = 8_000;
 
+#[async_trait]
 impl MessageTable for NodeConnections {
-    fn store<'a>(
-        &'a self,
-        messages: &'a [(i64, String)],
-        notice: MessageNotice,
-    ) -> BoxFuture<'a, StoreResult<()>> {
+    async fn store(&self, messages: &[(i64, String)], notice: MessageNotice) -> StoreResult<()> {
         let (numbers, messages): (Vec<i64>, Vec<&str>) =
             messages.iter().map(|(number, message)| (*number, message.as_str())).unzip();
         let sql = "WITH quick AS (SELECT set_config('synchronous_commit', 'off', true) AS setting),
@@ -35,38 +31,32 @@ impl MessageTable for NodeConnections {
              WHERE $4 AND octet_length(message) < $5 ORDER BY number";
         let query = sqlx::query(sql).bind(self.number()).bind(numbers).bind(messages);
         let query = query.bind(notice == MessageNotice::Notify).bind(LONGEST_NOTICE);
-        async { Ok(answered(query.execute(self.pool())).await.map(drop)?) }.boxed()
+        Ok(answered(query.execute(self.pool())).await.map(drop)?)
     }
 
-    fn messages_after<'a>(
-        &'a self,
-        read: &'a [(i64, i64)],
-    ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>> {
+    async fn messages_after(&self, read: &[(i64, i64)]) -> StoreResult<Vec<StoredMessage>> {
         let (nodes, numbers): (Vec<i64>, Vec<i64>) = read.iter().copied().unzip();
         let sql = "SELECT node, number, message FROM node_messages
              LEFT JOIN unnest($2::bigint[], $3::bigint[]) AS read (reader, last) ON reader = node
              WHERE node <> $1 AND number > COALESCE(last, 0) ORDER BY node, number";
         let query = sqlx::query_as(sql).bind(self.number()).bind(nodes).bind(numbers);
-        async { Ok(answered(query.fetch_all(self.pool())).await?) }.boxed()
+        Ok(answered(query.fetch_all(self.pool())).await?)
     }
 
-    fn forget_messages(&self, older_than_s: i32) -> BoxFuture<'_, StoreResult<()>> {
+    async fn forget_messages(&self, older_than_s: i32) -> StoreResult<()> {
         let sql = "DELETE FROM node_messages WHERE told_at < now() - make_interval(secs => $1)";
         let query = sqlx::query(sql).bind(f64::from(older_than_s));
-        async { Ok(answered(query.execute(self.pool())).await.map(drop)?) }.boxed()
+        Ok(answered(query.execute(self.pool())).await.map(drop)?)
     }
 
-    fn listen(&self) -> BoxFuture<'_, StoreResult<Box<dyn MessageStream>>> {
-        async {
-            let sql = "SELECT 'copydesk_' || current_schema()::regnamespace::oid";
-            let channel: String = answered(sqlx::query_scalar(sql).fetch_one(self.pool())).await?;
-            let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(session::TIMEOUT);
-            let pool: PgPool = pool.connect_with(self.url().options()).await?;
-            let mut listener = PgListener::connect_with(&pool).await?;
-            listener.listen(&channel).await?;
-            Ok(Box::new(PostgresNotices(listener)) as Box<dyn MessageStream>)
-        }
-        .boxed()
+    async fn listen(&self) -> StoreResult<Box<dyn MessageStream>> {
+        let sql = "SELECT 'copydesk_' || current_schema()::regnamespace::oid";
+        let channel: String = answered(sqlx::query_scalar(sql).fetch_one(self.pool())).await?;
+        let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(session::TIMEOUT);
+        let pool: PgPool = pool.connect_with(self.url().options()).await?;
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.listen(&channel).await?;
+        Ok(Box::new(PostgresNotices(listener)) as Box<dyn MessageStream>)
     }
 }
 
@@ -100,19 +90,17 @@ impl NodeConnections {
 
 struct PostgresNotices(PgListener);
 
+#[async_trait]
 impl MessageStream for PostgresNotices {
-    fn next(&mut self) -> BoxFuture<'_, Option<String>> {
-        async {
-            loop {
-                match tokio::time::timeout(SILENCE, self.0.try_recv()).await {
-                    Ok(received) => return Some(received.ok()??.payload().to_owned()),
-                    // A connection that only listens does not notice that the other side is gone.
-                    Err(_) => {
-                        answered(self.0.execute("SELECT 1")).await.ok()?;
-                    }
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            match tokio::time::timeout(SILENCE, self.0.try_recv()).await {
+                Ok(received) => return Some(received.ok()??.payload().to_owned()),
+                // A connection that only listens does not notice that the other side is gone.
+                Err(_) => {
+                    answered(self.0.execute("SELECT 1")).await.ok()?;
                 }
             }
         }
-        .boxed()
     }
 }

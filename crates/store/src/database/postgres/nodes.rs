@@ -1,8 +1,6 @@
 //! Statements about the servers that share a database, and about what each of them has.
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
-use sqlx::FromRow;
+use async_trait::async_trait;
 use sqlx_postgres::{PgPool, PgPoolOptions};
 
 use super::address::DatabaseUrl;
@@ -10,6 +8,7 @@ use super::{answered, session};
 use crate::node_tables::{LeaseRow, NodeRow, NodeTables};
 use crate::{StoreError, StoreResult};
 use copydesk_ids::DocumentId;
+use copydesk_macros::record;
 
 /// Connections of a node besides those that read and the one that writes.
 const CONNECTIONS: u32 = 3;
@@ -22,7 +21,7 @@ const NODE_LOCK: &str = "hashtextextended('copydesk node ' || current_schema()::
     || '/' || $1, 0)";
 
 /// Place of a lease that may be free.
-#[derive(Debug, FromRow)]
+#[record(Debug)]
 struct FoundLease {
     node: Option<i64>,
     url: Option<String>,
@@ -80,8 +79,9 @@ impl NodeConnections {
     }
 }
 
+#[async_trait]
 impl NodeTables for NodeConnections {
-    fn beat(&self) -> BoxFuture<'_, StoreResult<bool>> {
+    async fn beat(&self) -> StoreResult<bool> {
         let beat = async {
             let mut beat = self.pool.begin().await?;
             sqlx::query("SET LOCAL synchronous_commit = off").execute(&mut *beat).await?;
@@ -93,23 +93,23 @@ impl NodeTables for NodeConnections {
             beat.commit().await?;
             Ok(done.rows_affected() == 1)
         };
-        async { Ok(answered(beat).await?) }.boxed()
+        Ok(answered(beat).await?)
     }
 
-    fn others(&self) -> BoxFuture<'_, StoreResult<Vec<NodeRow>>> {
+    async fn others(&self) -> StoreResult<Vec<NodeRow>> {
         let sql = "SELECT number, url, beat FROM nodes JOIN node_beats ON node = number
              WHERE number <> $1 ORDER BY number";
         let query = sqlx::query_as(sql).bind(self.number);
-        async { Ok(answered(query.fetch_all(&self.pool)).await?) }.boxed()
+        Ok(answered(query.fetch_all(&self.pool)).await?)
     }
 
-    fn is_unlocked(&self, number: i64) -> BoxFuture<'_, StoreResult<bool>> {
+    async fn is_unlocked(&self, number: i64) -> StoreResult<bool> {
         let sql = format!("SELECT pg_try_advisory_xact_lock({NODE_LOCK})");
         let query = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(number);
-        async { Ok(answered(query.fetch_one(&self.pool)).await?) }.boxed()
+        Ok(answered(query.fetch_one(&self.pool)).await?)
     }
 
-    fn remove(&self, number: i64, beat: i64) -> BoxFuture<'_, StoreResult<bool>> {
+    async fn remove(&self, number: i64, beat: i64) -> StoreResult<bool> {
         // A process that stands still would hold the lock of its transaction. Without the right to
         // do this, PostgreSQL ends that session after ten seconds.
         let sql = format!(
@@ -122,86 +122,74 @@ impl NodeTables for NodeConnections {
         let sql = "DELETE FROM nodes WHERE number = $1
              AND EXISTS (SELECT 1 FROM node_beats WHERE node = $1 AND beat = $2)";
         let removing = sqlx::query(sql).bind(number).bind(beat);
-        async move {
-            if let Err(error) = answered(ending.execute(&self.pool)).await {
-                tracing::warn!(%error, node = number, "cannot end the session of a lost node");
-            }
-            Ok(answered(removing.execute(&self.pool)).await?.rows_affected() == 1)
+        if let Err(error) = answered(ending.execute(&self.pool)).await {
+            tracing::warn!(%error, node = number, "cannot end the session of a lost node");
         }
-        .boxed()
+        Ok(answered(removing.execute(&self.pool)).await?.rows_affected() == 1)
     }
 
-    fn lease<'a>(
-        &'a self,
-        name: &'a str,
-        document: Option<&'a DocumentId>,
-    ) -> BoxFuture<'a, StoreResult<Option<LeaseRow>>> {
-        async move {
-            loop {
-                let found = self.find_lease(name, document).await?;
-                let taken = match found {
-                    FoundLease { node: Some(node), url: Some(url), term: Some(term), .. } => {
-                        if node != self.number {
-                            return Ok(Some(LeaseRow { node, url, term }));
-                        }
-                        let sql = "UPDATE leases SET term = DEFAULT WHERE name = $1 AND node = $2
+    async fn lease(
+        &self,
+        name: &str,
+        document: Option<&DocumentId>,
+    ) -> StoreResult<Option<LeaseRow>> {
+        loop {
+            let found = self.find_lease(name, document).await?;
+            let taken = match found {
+                FoundLease { node: Some(node), url: Some(url), term: Some(term), .. } => {
+                    if node != self.number {
+                        return Ok(Some(LeaseRow { node, url, term }));
+                    }
+                    let sql = "UPDATE leases SET term = DEFAULT WHERE name = $1 AND node = $2
                              RETURNING term";
-                        sqlx::query_scalar(sql)
-                    }
-                    FoundLease { is_there: false, .. } => return Ok(None),
-                    FoundLease { .. } => {
-                        let sql = "INSERT INTO leases (name, node) VALUES ($1, $2)
-                             ON CONFLICT DO NOTHING RETURNING term";
-                        sqlx::query_scalar(sql)
-                    }
-                };
-                let taken = taken.bind(name).bind(self.number).fetch_optional(&self.pool);
-                if let Some(term) = answered(taken).await.map_err(replaced)? {
-                    let url = String::new();
-                    return Ok(Some(LeaseRow { node: self.number, url, term }));
+                    sqlx::query_scalar(sql)
                 }
+                FoundLease { is_there: false, .. } => return Ok(None),
+                FoundLease { .. } => {
+                    let sql = "INSERT INTO leases (name, node) VALUES ($1, $2)
+                             ON CONFLICT DO NOTHING RETURNING term";
+                    sqlx::query_scalar(sql)
+                }
+            };
+            let taken = taken.bind(name).bind(self.number).fetch_optional(&self.pool);
+            if let Some(term) = answered(taken).await.map_err(replaced)? {
+                let url = String::new();
+                return Ok(Some(LeaseRow { node: self.number, url, term }));
             }
         }
-        .boxed()
     }
 
-    fn holder<'a>(&'a self, name: &'a str) -> BoxFuture<'a, StoreResult<Option<(i64, String)>>> {
+    async fn holder(&self, name: &str) -> StoreResult<Option<(i64, String)>> {
         let sql = "SELECT number, url FROM leases JOIN nodes ON number = node
              WHERE name = $1 AND node <> $2";
         let query = sqlx::query_as(sql).bind(name).bind(self.number);
-        async { Ok(answered(query.fetch_optional(&self.pool)).await?) }.boxed()
+        Ok(answered(query.fetch_optional(&self.pool)).await?)
     }
 
-    fn release<'a>(&'a self, name: &'a str, term: i64) -> BoxFuture<'a, StoreResult<()>> {
+    async fn release(&self, name: &str, term: i64) -> StoreResult<()> {
         let query = sqlx::query("DELETE FROM leases WHERE name = $1 AND node = $2 AND term = $3");
         let query = query.bind(name).bind(self.number).bind(term);
-        async { Ok(answered(query.execute(&self.pool)).await.map(drop)?) }.boxed()
+        Ok(answered(query.execute(&self.pool)).await.map(drop)?)
     }
 
-    fn release_all(&self) -> BoxFuture<'_, StoreResult<()>> {
+    async fn release_all(&self) -> StoreResult<()> {
         let query = sqlx::query("DELETE FROM leases WHERE node = $1").bind(self.number);
-        async { Ok(answered(query.execute(&self.pool)).await.map(drop)?) }.boxed()
+        Ok(answered(query.execute(&self.pool)).await.map(drop)?)
     }
 
-    fn leased_documents(&self) -> BoxFuture<'_, StoreResult<usize>> {
+    async fn leased_documents(&self) -> StoreResult<usize> {
         let sql = "SELECT COUNT(*) FROM leases WHERE node = $1 AND name LIKE 'document/%'";
         let query = sqlx::query_scalar(sql).bind(self.number);
-        async {
-            let count: i64 = answered(query.fetch_one(&self.pool)).await?;
-            Ok(usize::try_from(count).unwrap_or_default())
-        }
-        .boxed()
+        let count: i64 = answered(query.fetch_one(&self.pool)).await?;
+        Ok(usize::try_from(count).unwrap_or_default())
     }
 
-    fn leave(&self) -> BoxFuture<'_, ()> {
+    async fn leave(&self) {
         let query = sqlx::query("DELETE FROM nodes WHERE number = $1").bind(self.number);
-        async {
-            if let Err(error) = answered(query.execute(&self.pool)).await {
-                tracing::warn!(%error, "cannot sign off; the other nodes find out");
-            }
-            self.pool.close().await;
+        if let Err(error) = answered(query.execute(&self.pool)).await {
+            tracing::warn!(%error, "cannot sign off; the other nodes find out");
         }
-        .boxed()
+        self.pool.close().await;
     }
 }
 

@@ -5,7 +5,7 @@ use sqlx_postgres::PgArguments;
 
 use super::session::{FoundState, PostgresSession};
 use crate::database::columns::{ColumnValue, values};
-use crate::database::statement_batch::{BatchError, BatchFrame, RowExpectation};
+use crate::database::statement_batch::{BatchFrame, BatchResult, RowExpectation};
 use copydesk_ids::{DocumentId, Version};
 
 /// Statements after which a script is sent, so that it does not hold all of a large batch.
@@ -35,7 +35,7 @@ impl<'a> PostgresScript<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame.
-    pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
+    pub async fn end(&mut self, frame: BatchFrame) -> BatchResult<()> {
         match frame {
             BatchFrame::Transaction => {
                 self.send().await?;
@@ -49,7 +49,7 @@ impl<'a> PostgresScript<'a> {
     }
 
     /// Sends what was not sent yet if this is a node; returns the state that was found.
-    pub async fn found(&mut self) -> Result<Option<FoundState>, BatchError> {
+    pub async fn found(&mut self) -> BatchResult<Option<FoundState>> {
         if !self.session.is_node() {
             return Ok(None);
         }
@@ -77,7 +77,7 @@ impl<'a> PostgresScript<'a> {
         self.steps.len() >= LARGE
     }
 
-    pub async fn send(&mut self) -> Result<(), BatchError> {
+    pub async fn send(&mut self) -> BatchResult<()> {
         if let Some(error) = self.unwritable.take() {
             return Err(error.into());
         }
@@ -95,7 +95,7 @@ impl<'a> PostgresScript<'a> {
         sql: String,
         values: PgArguments,
         must: Option<(u64, RowExpectation<'a>)>,
-    ) -> Result<(), BatchError> {
+    ) -> BatchResult<()> {
         let query = sqlx::query_with(AssertSqlSafe(sql), values);
         let done = self.session.connection().execute(query).await;
         match (done, must) {

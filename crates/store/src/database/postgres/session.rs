@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt as _;
-use sqlx::{AssertSqlSafe, Connection as _, Either, Executor as _, FromRow};
+use sqlx::{AssertSqlSafe, Connection as _, Either, Executor as _, FromRow as _};
 use sqlx_postgres::{PgConnection, PgQueryResult, PgRow};
+
+use copydesk_macros::record;
 
 use super::address::DatabaseUrl;
 use crate::{StoreError, StoreResult};
@@ -51,7 +53,7 @@ pub(crate) enum TermName {
     Node(i64),
 }
 
-#[derive(Clone, Debug, FromRow)]
+#[record(Clone, Debug)]
 pub(crate) struct FoundState {
     /// Number of the last line of the audit log, if there is one.
     pub seq: Option<i64>,
@@ -237,7 +239,7 @@ impl PostgresServer {
     }
 }
 
-#[derive(Debug, FromRow)]
+#[record(Debug)]
 struct ServerFacts {
     version: i32,
     version_name: String,

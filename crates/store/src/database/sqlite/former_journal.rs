@@ -23,7 +23,7 @@ use crate::data_directory;
 use crate::database::connection::WriterConnection;
 use crate::database::sqlite;
 use crate::records::UpdateRecord;
-use crate::{AdministrationOp, StoreError, StoreOp, StoreResult, WriteBatch};
+use crate::{StoreError, StoreOp, StoreResult, WriteBatch};
 use copydesk_ids::{ClientId, DocumentId, UserId, Version};
 
 /// Key of the setting that names the generation which the database does not have.
@@ -81,7 +81,7 @@ async fn store_content(mut connection: WriterConnection, content: &[u8]) -> Stor
     let mut batches = batches(content, generation)?;
     let records = batches.len();
     // The database waits for no generation any more.
-    batches.push(StoreOp::Administer(AdministrationOp::RemoveSetting(SETTING.to_owned())).into());
+    batches.push(StoreOp::RemoveSetting(SETTING.to_owned()).into());
     let cache = WriterCache::read(&mut connection).await?;
     if let Err(error) = apply::transaction(&mut connection, &batches, cache).await {
         connection.roll_back().await;

@@ -35,7 +35,7 @@ const PREPARED: usize = 32;
 /// Longest wait of a statement for another process that writes, such as the command line.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub(crate) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_writer(database: &Path) -> StoreResult<SqlitePool> {
     let options = options()
         .filename(database)
         .journal_mode(SqliteJournalMode::Wal)
@@ -48,7 +48,7 @@ pub(crate) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreE
     Ok(pool(1).connect_with(options).await?)
 }
 
-pub(crate) async fn connect_readers(database: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_readers(database: &Path) -> StoreResult<SqlitePool> {
     let options =
         options().filename(database).pragma("query_only", "1").pragma("cache_size", READER_CACHE);
     Ok(pool(READERS).connect_with(options).await?)
@@ -82,7 +82,7 @@ pub(crate) fn readers_of_pending(database: &Path) -> SqlitePool {
 
 /// Opens connections to an existing database of this version, which stays byte for byte as it is
 /// and is read with what is pending.
-pub(crate) async fn connect_inspector(database: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_inspector(database: &Path) -> StoreResult<SqlitePool> {
     let options = options()
         .filename(database)
         .read_only(true)
@@ -101,28 +101,28 @@ fn with_pending(pool: SqlitePoolOptions) -> SqlitePoolOptions {
 }
 
 /// Opens connections to an existing database, which stays byte for byte as it is.
-pub(crate) async fn connect_onlooker(database: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_onlooker(database: &Path) -> StoreResult<SqlitePool> {
     let options = options().filename(database).read_only(true).pragma("query_only", "1");
     Ok(pool(READERS).connect_with(options).await?)
 }
 
 /// Opens one connection for everything: a database in memory belongs to its connection.
-pub(crate) async fn connect_memory() -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_memory() -> StoreResult<SqlitePool> {
     Ok(pool(1).min_connections(1).connect_with(options().in_memory(true)).await?)
 }
 
 /// Opens the one connection to a file that no other process uses.
-pub(crate) async fn connect_file(file: &Path) -> Result<SqlitePool, StoreError> {
+pub(crate) async fn connect_file(file: &Path) -> StoreResult<SqlitePool> {
     Ok(pool(1).connect_with(options().filename(file)).await?)
 }
 
-pub(crate) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
+pub(crate) async fn migrate(pool: &SqlitePool) -> StoreResult<()> {
     let migrated = migrations::SQLITE.run(pool).await;
     migrated.map_err(|error| migrations::error(&migrations::SQLITE, error))
 }
 
 /// Checks that the tables are those this program knows: a visitor changes no tables.
-pub(crate) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
+pub(crate) async fn check_shape(pool: &SqlitePool) -> StoreResult<()> {
     let needed = migrations::newest(&migrations::SQLITE);
     let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
         .fetch_one(pool)
@@ -144,7 +144,7 @@ pub(crate) async fn checkpoint(pool: &SqlitePool) {
 }
 
 /// Copies a database as it is at this moment into an empty file, without holding up its writers.
-pub(crate) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
+pub(crate) async fn copy(database: &Path, to: &Path) -> StoreResult<()> {
     let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
     let copied = match check_shape(&only).await {
         Ok(()) => vacuum_into(&only, to).await,
@@ -155,7 +155,7 @@ pub(crate) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
 }
 
 /// Copies a database of any version, as [`copy`] does.
-pub(crate) async fn copy_any(database: &Path, to: &Path) -> Result<(), StoreError> {
+pub(crate) async fn copy_any(database: &Path, to: &Path) -> StoreResult<()> {
     let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
     let copied = vacuum_into(&only, to).await;
     only.close().await;
@@ -196,7 +196,7 @@ pub(crate) async fn update_file(file: &Path) -> StoreResult<()> {
     Ok(())
 }
 
-async fn vacuum_into(database: &SqlitePool, to: &Path) -> Result<(), StoreError> {
+async fn vacuum_into(database: &SqlitePool, to: &Path) -> StoreResult<()> {
     let to = to.to_string_lossy().into_owned();
     sqlx::query("VACUUM INTO $1").bind(to).execute(database).await?;
     Ok(())
@@ -223,7 +223,7 @@ pub(crate) async fn triggers(db: &mut SqliteConnection) -> StoreResult<Vec<Strin
 }
 
 /// Checks that a copy of a database is intact, has nothing foreign, and is of a known version.
-pub(crate) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
+pub(crate) async fn check_copy(copy: &Path) -> StoreResult<()> {
     // A missing file is reported as such, rather than as a broken backup.
     if !copy.is_file() {
         let source = std::io::ErrorKind::NotFound.into();
@@ -239,7 +239,7 @@ pub(crate) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
     }
 }
 
-async fn look_at_copy(copy: &SqlitePool) -> Result<(), StoreError> {
+async fn look_at_copy(copy: &SqlitePool) -> StoreResult<()> {
     let needed = migrations::newest(&migrations::SQLITE);
     let found: Option<i64> =
         sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(copy).await?;

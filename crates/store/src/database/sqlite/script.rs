@@ -7,7 +7,7 @@ use sqlx::{Arguments as _, AssertSqlSafe, Either, Executor as _};
 use sqlx_sqlite::{SqliteArguments, SqliteConnection};
 
 use crate::database::columns::{ColumnValue, StatementValues as _};
-use crate::database::statement_batch::{BatchError, BatchFrame, RowExpectation};
+use crate::database::statement_batch::{BatchFrame, BatchResult, RowExpectation};
 use copydesk_ids::{DocumentId, Version};
 
 /// Bytes of statements after which a script is sent; SQLite takes a million. The last long script
@@ -49,7 +49,7 @@ impl<'a> SqliteScript<'a> {
     }
 
     /// Sends what was not sent yet and ends the frame.
-    pub async fn end(&mut self, frame: BatchFrame) -> Result<(), BatchError> {
+    pub async fn end(&mut self, frame: BatchFrame) -> BatchResult<()> {
         let end = match frame {
             BatchFrame::Transaction => "COMMIT",
             BatchFrame::Savepoint => "RELEASE SAVEPOINT batch",
@@ -97,7 +97,7 @@ impl<'a> SqliteScript<'a> {
         self.sql.len() >= LARGE
     }
 
-    pub async fn send(&mut self) -> Result<(), BatchError> {
+    pub async fn send(&mut self) -> BatchResult<()> {
         if self.sql.is_empty() {
             return Ok(());
         }

@@ -27,10 +27,7 @@ pub struct TransferCounts {
 }
 
 /// Copies all tables. Both sides have begun transactions; `to` is empty, and not committed yet.
-pub(crate) async fn copy(
-    from: &mut TransferSide,
-    to: &mut TransferSide,
-) -> StoreResult<TransferCounts> {
+pub async fn copy(from: &mut TransferSide, to: &mut TransferSide) -> StoreResult<TransferCounts> {
     for side in [&mut *from, &mut *to] {
         check_tables(side).await?;
     }
@@ -130,11 +127,7 @@ async fn copy_table(
 }
 
 /// Returns `true` for the row of one of [`tables::OWN_SETTINGS`].
-pub(crate) fn is_own_setting(
-    table: &str,
-    columns: &[TransferColumn],
-    row: &[CarriedValue],
-) -> bool {
+pub fn is_own_setting(table: &str, columns: &[TransferColumn], row: &[CarriedValue]) -> bool {
     let is_it = |(value, (name, _)): (&CarriedValue, &TransferColumn)| {
         name == "key"
             && matches!(value, CarriedValue::Text(key) if tables::OWN_SETTINGS.contains(&key.as_str()))

@@ -4,7 +4,7 @@ use crate::database::sqlite::content_sum;
 
 /// Tables that are copied, each behind those that it refers to. Of SQLite's log of updates, the
 /// view `updates` is read and written, which is a table in PostgreSQL.
-pub(crate) const COPIED: [&str; 28] = [
+pub(crate) const COPIED: [&str; 31] = [
     "documents",
     "snapshots",
     "snapshot_costs",
@@ -20,6 +20,9 @@ pub(crate) const COPIED: [&str; 28] = [
     "decisions",
     "undos",
     "rules",
+    "comment_threads",
+    "comment_reads",
+    "comment_mentions",
     "logins",
     "document_roles",
     "tokens",

@@ -2,12 +2,12 @@
 
 use copydesk_ids::RequestId;
 
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 use crate::database::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the requests whose undo was begun and not ended, oldest first.
-    pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
+    pub async fn unfinished_undos(&self) -> StoreResult<Vec<RequestId>> {
         self.first_columns("SELECT request FROM undos ORDER BY request", &[]).await
     }
 }
