@@ -5,18 +5,14 @@ use std::collections::HashSet;
 
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::Role;
-use copydesk_store::{RunState, StoreInspection, TokenRecord};
+use copydesk_store::{StoreInspection, TokenRecord};
 
 use super::CheckReport;
 
 /// Length of a SHA-256 in hexadecimal digits.
 const HASH_DIGITS: usize = 64;
 
-pub(super) async fn tokens(
-    at: &mut StoreInspection,
-    documents: &[DocumentId],
-    report: &mut CheckReport,
-) {
+pub async fn tokens(at: &mut StoreInspection, documents: &[DocumentId], report: &mut CheckReport) {
     let tokens = at.tokens().await;
     for token in report.read("token.row", "the tokens", tokens).into_iter().flatten() {
         let Some(token) = report.read("token.row", "a token", token) else { continue };
@@ -46,11 +42,11 @@ pub(super) async fn tokens(
     }
 }
 
-pub(super) async fn runs(at: &mut StoreInspection, report: &mut CheckReport) {
+pub async fn runs(at: &mut StoreInspection, report: &mut CheckReport) {
     let runs = at.runs().await;
     for run in report.read("run.row", "the runs", runs).into_iter().flatten() {
         let Some(run) = report.read("run.row", "a run", run) else { continue };
-        let has_ended = matches!(run.state, RunState::Ended(_));
+        let has_ended = run.state.has_ended();
         if has_ended != run.finished_ms.is_some() {
             report.find("run", run.id.as_str(), "its state and its end contradict each other");
         }

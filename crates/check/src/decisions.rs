@@ -52,7 +52,7 @@ impl DecisionLine<'_> {
 }
 
 impl AuditLines {
-    pub(super) fn new(lines: Vec<AuditRecord>) -> Self {
+    pub fn new(lines: Vec<AuditRecord>) -> Self {
         let mut by_request: HashMap<String, Vec<AuditRecord>> = HashMap::new();
         for line in lines {
             if let Some(request) = line.entry.request.as_ref() {
@@ -81,12 +81,7 @@ impl AuditLines {
     }
 
     /// Checks that the stored decisions match the lines of the log.
-    pub(super) fn check_rows(
-        &self,
-        request: &str,
-        rows: &[DecisionRecord],
-        report: &mut CheckReport,
-    ) {
+    pub fn check_rows(&self, request: &str, rows: &[DecisionRecord], report: &mut CheckReport) {
         let lines: Vec<_> = self.named(request, "request.decide").collect();
         // A different number is a finding of its own.
         for (line, row) in lines.iter().zip(rows).filter(|_| lines.len() == rows.len()) {
@@ -105,7 +100,7 @@ impl AuditLines {
     }
 
     /// Checks that the decisions stored in a request match the log.
-    pub(super) fn check(&self, request: &ApprovalRequest, report: &mut CheckReport) {
+    pub fn check(&self, request: &ApprovalRequest, report: &mut CheckReport) {
         let id = request.id().as_str();
         let requester = &request.proposal.requester.user;
         if let Some(line) = self.named(id, "request.create").next()
@@ -153,7 +148,7 @@ impl AuditLines {
 
     /// Returns the contradictions between the log and an update of a request: its passages and its
     /// author. `after` is the text it led to.
-    pub(super) fn check_update(
+    pub fn check_update(
         &self,
         update: &UpdateRecord,
         placements: &UpdatePlacements,

@@ -6,6 +6,7 @@
 //! that makes sense.
 
 mod access;
+mod comments;
 mod decisions;
 mod files;
 mod log;
@@ -52,6 +53,8 @@ pub struct CheckCounts {
     pub requests: u64,
     /// Rules, ended ones too.
     pub rules: u64,
+    /// Threads of comments, resolved ones too.
+    pub threads: u64,
 }
 
 /// Result of a check.

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, VecDeque};
 use copydesk_approvals::{ApprovalRequest, StoredRequest};
 use copydesk_document::{ChangeSet, Text};
 use copydesk_ids::{ClientId, RequestId, UserId, Version};
-use copydesk_store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord, text_hash};
+use copydesk_store::{DocumentRecord, StoreInspection, StoreResult, UpdateRecord, text_hash};
 
 use super::CheckReport;
+use super::comments::CheckedThreads;
 use super::provenance::ProvenanceCheck;
 use super::requests::CheckedRequests;
 
@@ -30,6 +31,7 @@ struct LogWalk<'a> {
     /// Requests stored in parts, from the version of the oldest to that of the newest.
     arriving: Vec<StoredRequest>,
     authors: ProvenanceCheck,
+    threads: CheckedThreads,
 }
 
 /// Replays the log of a document. `first_text` is the hash of the text that it was made with.
@@ -39,7 +41,7 @@ pub(super) async fn walk(
     first_text: Option<String>,
     requests: &CheckedRequests,
     report: &mut CheckReport,
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     let id = &document.id;
     let mut walk = LogWalk {
         document,
@@ -51,6 +53,7 @@ pub(super) async fn walk(
         open: Vec::new(),
         arriving: Vec::new(),
         authors: ProvenanceCheck::read(at, document, report).await?,
+        threads: CheckedThreads::read(at, document, report).await,
     };
     walk.begin(first_text, report);
     loop {
@@ -187,6 +190,7 @@ impl LogWalk<'_> {
                 None => self.text = Some(kept),
             }
         }
+        self.threads.arrive(self.version, self.text.as_ref(), report);
         let Some(text) = &self.text else { return };
         let in_parts = self.requests.in_parts_of(&self.document.id);
         let begun = in_parts.iter().filter(|request| request.reached().version == self.version);
@@ -247,6 +251,7 @@ impl LogWalk<'_> {
             self.find(report, "snapshot", message);
         }
         self.authors.end(newest, self.document.id.as_str(), report);
+        self.threads.end(report);
         for request in self.requests.of(&self.document.id) {
             self.outcome(request, report);
         }

@@ -9,7 +9,7 @@ use copydesk_document::provenance::{
 };
 use copydesk_document::{ChangeSet, Text};
 use copydesk_ids::{HunkId, RequestId, Version};
-use copydesk_store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord};
+use copydesk_store::{DocumentRecord, StoreInspection, StoreResult, UpdateRecord};
 
 use super::CheckReport;
 use super::requests::CheckedRequests;
@@ -31,7 +31,7 @@ impl ProvenanceCheck {
         at: &mut StoreInspection,
         document: &DocumentRecord,
         report: &mut CheckReport,
-    ) -> Result<Self, StoreError> {
+    ) -> StoreResult<Self> {
         let id = &document.id;
         let mut placements = BTreeMap::new();
         for (version, body) in at.placements(id).await? {

@@ -37,7 +37,7 @@ impl CheckedRequests {
             accounted: AuditCounts::new(),
             lines: AuditLines::default(),
         };
-        let undos = at.undos().await;
+        let undos = at.unfinished_undos().await;
         let undos = report.read("request.undo", "the undos in progress", undos).unwrap_or_default();
         let mut after = Vec::new();
         let decisions = decisions(at, report).await;

@@ -141,7 +141,8 @@ fn one(
     if !reaches {
         report.find("rule", &record.id, "it is for a document, and for none");
     }
-    if rule.effect != RuleEffect::Allow && rule.remember.max_units.is_some() {
+    let limits_allowance = rule.remember.max_units.is_some() || rule.remember.unmarked;
+    if rule.effect != RuleEffect::Allow && limits_allowance {
         report.find("rule", &record.id, "it does not allow, and says how much it allows");
     }
     Some(rule)

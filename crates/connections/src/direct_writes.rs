@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(&socket.got(SWITCH.len() + frames.len()).await[SWITCH.len()..], frames);
     }
 
-    /// Whether a waker was called.
+    /// Waker that remembers being called.
     #[derive(Default)]
     struct Woken(AtomicBool);
 

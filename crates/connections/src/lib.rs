@@ -32,6 +32,7 @@ mod direct_writes;
 mod outgoing_state;
 
 // What it may hold.
+pub mod body_quota;
 mod memory_accounts;
 mod message_pace;
 mod retained_buffers;

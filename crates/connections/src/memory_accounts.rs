@@ -131,7 +131,7 @@ impl MemoryAccounts {
     /// Returns the account of a person, with the limits of their role.
     pub fn of(&self, principal: &Principal) -> Arc<PersonAccount> {
         let account = self.of_user(&principal.user);
-        let only_reads = !principal.may_somewhere(Action::Decide);
+        let only_reads = !principal.may_somewhere(Action::Suggest);
         account.only_reads.store(only_reads, Ordering::Relaxed);
         account
     }
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn one_person_holds_so_much_and_nobody_else_is_concerned() {
+    fn one_person_holds_so_much_and_no_one_else_is_concerned() {
         let accounts = accounts();
         let ana = accounts.of(&person("ana", Role::Editor));
         let all = ana.hold(HeldPurpose::Waiting, WAITING_BYTES).unwrap();
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_who_may_only_read_holds_little() {
+    fn someone_who_may_only_read_holds_little() {
         let accounts = accounts();
         let eve = accounts.of(&person("eve", Role::Viewer));
         let mut held = eve.hold(HeldPurpose::Waiting, READER_BYTES - 1).unwrap();

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_never_pauses_is_slowed_down_and_then_a_flood() {
+    fn a_person_who_never_pauses_is_slowed_down_and_then_a_flood() {
         let (mut pace, began) = (MessagePace::of_client(), Instant::now());
         let (sent, now) = sends_for(&mut pace, began, FLOOD / 2);
         let most = CLIENT_BURST + 6 * CLIENT_PER_SECOND;

@@ -360,7 +360,7 @@ mod tests {
         let mut kept: Vec<_> = (0..most).map(|_| request(&connections, "eve")).collect();
         assert!(kept.iter().all(|(.., is_taken)| *is_taken));
         assert!(!request(&connections, "eve").2, "all are in use");
-        assert!(request(&connections, "ana").2, "nobody else is concerned");
+        assert!(request(&connections, "ana").2, "no one else is concerned");
         let (idle, answered, _) = kept.remove(3);
         drop(answered);
         assert!(!idle.is_ended());
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn polling_clients_of_one_address_keep_nobody_out() {
+    fn polling_clients_of_one_address_keep_no_one_out() {
         let connections = connections(65_536);
         let (busy, other) = (connections.accept(address(1)), connections.accept(address(2)));
         let honest = connections.polling_client(&other);
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn people_with_many_connections_together_keep_nobody_out() {
+    fn people_with_many_connections_together_keep_no_one_out() {
         let connections = connections(128);
         let mut open = Vec::new();
         let mut connect = |user: &'static str, number: usize| {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_holds_most_without_a_token_makes_room() {
+    fn a_person_who_holds_most_without_a_token_makes_room() {
         let connections = connections(65_536);
         let honest = connections.accept(address(2));
         let hold = |bytes| connections.hold_unauthenticated(bytes);

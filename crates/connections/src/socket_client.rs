@@ -50,7 +50,7 @@ pub struct SocketClient {
     /// Cancelled when the server ends it against its will.
     cut: CancellationToken,
     pub(super) kept: RetainedBytes,
-    /// Whether a message was sent to it.
+    /// `true` if a message was sent to it.
     has_been_sent: AtomicBool,
     websocket: OnceLock<Weak<TcpConnection>>,
     /// Connections that carry it now.
@@ -594,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_unauthenticated_says_little() {
+    fn a_person_who_is_unauthenticated_says_little() {
         let connections = connections();
         let session = connections.websocket_client();
         let count = |bytes| connections.hold_unauthenticated(bytes);

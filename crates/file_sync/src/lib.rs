@@ -12,7 +12,6 @@ mod synced_file;
 mod tests;
 pub mod text_encoding;
 
-use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, Version};
+use copydesk_macros::boxed;
 use copydesk_rooms::settings::model_access::AskedModel;
 use copydesk_rooms::{RoomError, RoomHandle, RoomRegistry};
 use copydesk_store::{FileRecord, Store, StoreError};
@@ -82,6 +82,7 @@ impl std::fmt::Debug for FileSync {
     }
 }
 
+#[boxed]
 impl FileSync {
     /// Creates the service, which does nothing before [`Self::begin`].
     pub fn new(store: Store, rooms: RoomRegistry, workspace: Workspace) -> Self {
@@ -98,7 +99,6 @@ impl FileSync {
 
     /// Begins to synchronise the files that are documents already, before any of these is opened,
     /// and writes changes that a crash left unwritten; once.
-    #[boxed]
     pub async fn begin(&self) -> SyncResult<()> {
         let shared = Arc::clone(&self.0);
         let known = shared.store.files().await?;
@@ -124,7 +124,6 @@ impl FileSync {
     }
 
     /// Opens or creates the document of a file, with the content of the file.
-    #[boxed]
     pub async fn open(&self, path: &str, by: &Principal) -> SyncResult<DocumentId> {
         let shared = &self.0;
         let path = plain_path(path)?;
@@ -173,7 +172,6 @@ impl FileSync {
 
     /// Lists at most `most` text files that could be opened and whose paths contain the words
     /// `pattern`, after the path `after`.
-    #[boxed]
     pub async fn list(
         &self,
         pattern: String,
@@ -200,7 +198,6 @@ impl FileSync {
 
     /// Returns the room of a file whose text must be read and written there: people have it open,
     /// it has changes that the file lacks, or it has settings of its own.
-    #[boxed]
     pub async fn open_room(&self, path: &str) -> Option<RoomHandle> {
         let copy = self.0.copy_at(&plain_path(path).ok()?)?;
         let room = self.live_room(&copy).await?;
@@ -213,7 +210,6 @@ impl FileSync {
 
     /// Returns the paths of the files that are documents which the model may not see, or whose
     /// settings cannot be read.
-    #[boxed]
     pub async fn files_hidden_from(&self, model: &AskedModel) -> Vec<String> {
         let copies: Vec<_> = self.0.copies.lock().by_document.values().cloned().collect();
         let mut hidden = Vec::new();
@@ -231,7 +227,6 @@ impl FileSync {
 
     /// Synchronises all files with open rooms. Called before and after a command runs: changes of
     /// people are then in the files, and those of the command in the documents.
-    #[boxed]
     pub async fn agree(&self) {
         let copies: Vec<_> = self.0.copies.lock().by_document.values().cloned().collect();
         for copy in copies {
@@ -265,7 +260,6 @@ impl FileSync {
 
     /// Writes the changes that the file of a document lacks, if the document has a file and that is
     /// possible.
-    #[boxed]
     pub async fn settle(&self, document: &DocumentId) {
         let copy = self.0.copies.lock().by_document.get(document).cloned();
         if let (Some(copy), Ok(room)) = (copy, self.0.rooms.open(document).await) {
@@ -274,7 +268,6 @@ impl FileSync {
     }
 
     /// Writes all remaining changes; the rooms must be closed.
-    #[boxed]
     pub async fn close(&self) {
         self.0.stopping.cancel();
         self.0.tasks.close();

@@ -18,10 +18,7 @@ const DELAY: Duration = Duration::from_millis(400);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Starts a task for each room that opens, if its document is a file.
-pub(super) async fn watch(
-    shared: Arc<FileSyncDeps>,
-    mut opened: UnboundedReceiver<WeakRoomHandle>,
-) {
+pub async fn watch(shared: Arc<FileSyncDeps>, mut opened: UnboundedReceiver<WeakRoomHandle>) {
     loop {
         let room = tokio::select! {
             () = shared.stopping.cancelled() => return,

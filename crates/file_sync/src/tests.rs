@@ -107,7 +107,7 @@ async fn text(room: &RoomHandle) -> String {
 }
 
 #[tokio::test]
-async fn what_is_written_with_nobody_in_the_room_reaches_the_file() {
+async fn what_is_written_with_no_one_in_the_room_reaches_the_file() {
     let app = FileSyncFixture::with("one\n").await;
     let room = app.opens().await;
     writes(&room, r#"[[3,"two"],1]"#).await;
@@ -155,7 +155,7 @@ async fn two_people_who_open_a_file_at_once_get_one_document() {
 async fn a_file_is_live_while_it_has_not_got_what_people_wrote() {
     let app = FileSyncFixture::with("one\n").await;
     let room = app.opens().await;
-    assert!(app.files.open_room("a.md").await.is_none(), "nobody is there, and all is written");
+    assert!(app.files.open_room("a.md").await.is_none(), "no one is there, and all is written");
     room.open(
         JoiningMember {
             id: "ana".into(),

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn of_mixed_line_ends_each_stays_where_nobody_wrote() {
+    fn of_mixed_line_ends_each_stays_where_no_one_wrote() {
         let content = "one\r\ntwo\nthree\rfour\r\nfive";
         assert_eq!(with_text(content, "one\ntwo\nthree\nfour\nfive"), content);
         assert_eq!(
@@ -276,7 +276,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_changes_where_nobody_wrote(content in "[ab \r\n😀]{0,40}") {
+        fn nothing_changes_where_no_one_wrote(content in "[ab \r\n😀]{0,40}") {
             prop_assert_eq!(with_text(&content, &read(&content).to_string()), content);
         }
     }

@@ -5,12 +5,11 @@
 
 mod peer_message;
 mod redis_url;
-mod single_server;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use tokio::sync::watch;
 
 use copydesk_ids::DocumentId;
@@ -18,7 +17,6 @@ use copydesk_store::{StoreError, StoreResult};
 
 pub use peer_message::{CountedApi, PeerMessage};
 pub use redis_url::RedisUrl;
-pub use single_server::SingleServer;
 
 /// Another server. Only the cluster looks inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,57 +54,82 @@ pub enum ClaimError {
     Store(#[from] StoreError),
 }
 
-/// Placement of documents and tasks on the servers that share a database.
+/// Placement of documents and tasks on the servers that share a database. Where no method is
+/// replaced, there is one server, which has everything.
+#[async_trait]
 pub trait Placement: Debug + Send + Sync {
     /// Returns `true` if other servers may share the database.
-    fn is_shared(&self) -> bool;
+    fn is_shared(&self) -> bool {
+        false
+    }
 
     /// Claims a document, unless another server has it.
-    fn claim<'a>(&'a self, document: &'a DocumentId) -> BoxFuture<'a, Result<(), ClaimError>>;
+    async fn claim(&self, _document: &DocumentId) -> Result<(), ClaimError> {
+        Ok(())
+    }
 
     /// Claims a document that is about to be created.
-    fn claim_new<'a>(&'a self, document: &'a DocumentId) -> BoxFuture<'a, StoreResult<()>>;
+    async fn claim_new(&self, _document: &DocumentId) -> StoreResult<()> {
+        Ok(())
+    }
 
     /// Gives a document back. If that fails, this server keeps it, which is no harm.
-    fn release<'a>(&'a self, document: &'a DocumentId) -> BoxFuture<'a, ()>;
+    async fn release(&self, _document: &DocumentId) {}
 
     /// Gives everything back, before this server stops.
-    fn release_all(&self) -> BoxFuture<'_, ()>;
+    async fn release_all(&self) {}
 
     /// Returns the other server that has a document; claims nothing.
-    fn other_server_of<'a>(
-        &'a self,
-        document: &'a DocumentId,
-    ) -> BoxFuture<'a, StoreResult<Option<OtherServer>>>;
+    async fn other_server_of(&self, _document: &DocumentId) -> StoreResult<Option<OtherServer>> {
+        Ok(None)
+    }
 
     /// Claims a task until this server ends, unless another one has it; returns `true` if this one
     /// has it then.
-    fn claim_task<'a>(&'a self, task: &'a str) -> BoxFuture<'a, StoreResult<bool>>;
+    async fn claim_task(&self, _task: &str) -> StoreResult<bool> {
+        Ok(true)
+    }
 
     /// Waits until this server has a task.
-    fn await_task<'a>(&'a self, task: &'a str) -> BoxFuture<'a, ()>;
+    async fn await_task(&self, _task: &str) {}
 
     /// Returns `true` if this server has a task.
-    fn has_task(&self, task: &str) -> bool;
+    fn has_task(&self, _task: &str) -> bool {
+        true
+    }
 
     /// Returns the other server that has a task; claims nothing.
-    fn other_server_of_task<'a>(
-        &'a self,
-        task: &'a str,
-    ) -> BoxFuture<'a, StoreResult<Option<OtherServer>>>;
+    async fn other_server_of_task(&self, _task: &str) -> StoreResult<Option<OtherServer>> {
+        Ok(None)
+    }
 
-    /// Tells the other servers something.
-    fn tell<'a>(&'a self, message: &'a PeerMessage) -> BoxFuture<'a, ()>;
+    /// Tells the other servers something. They know it at once, or when they look.
+    async fn tell(&self, _message: &PeerMessage) {}
 
     /// Returns a receiver that changes when other servers may have given something back.
     fn departures(&self) -> watch::Receiver<u64>;
 
     /// Notes that other servers may have given something back.
-    fn note_departure(&self);
+    fn note_departure(&self) {}
 
     /// Forgets what another server has, because it does not answer.
-    fn forget_server(&self, server: &OtherServer);
+    fn forget_server(&self, _server: &OtherServer) {}
 
-    /// Measures how many servers there are, and what this one has.
-    fn measure(&self) -> BoxFuture<'_, StoreResult<()>>;
+    /// Measures how many servers there are, what this one has, and when it last saw the others.
+    async fn measure(&self) -> StoreResult<()> {
+        Ok(())
+    }
+}
+
+/// Placement on a server that is the only one.
+#[derive(Debug, Default)]
+pub struct SingleServer {
+    /// Never changes.
+    departures: watch::Sender<u64>,
+}
+
+impl Placement for SingleServer {
+    fn departures(&self) -> watch::Receiver<u64> {
+        self.departures.subscribe()
+    }
 }

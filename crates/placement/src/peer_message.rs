@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use copydesk_ids::{DocumentId, RunId, SessionId, UserId};
+use copydesk_ids::{DocumentId, RunId, SessionId, ThreadId, UserId};
 
 /// Message to the other servers: what is to be looked up, done, or counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub enum PeerMessage {
     CancelRun(SessionId, RunId),
     /// The data of the person with this user is being deleted: open rooms are to forget their name.
     PersonDeleted(UserId),
+    /// These people are mentioned in comments of a document, or have read these threads of it, so
+    /// many comments of each.
+    Mentions(DocumentId, Vec<UserId>, Vec<(ThreadId, u64)>),
     /// Messages may be lost: the database was away, or a node ended before it could tell.
     #[serde(skip)]
     Missed,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redis::{Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _, RedisResult};
 
-use copydesk_store::StoreError;
+use copydesk_store::{StoreError, StoreResult};
 
 /// Longest wait for an answer of Redis.
 const REDIS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ pub struct RedisUrl {
 impl FromStr for RedisUrl {
     type Err = StoreError;
 
-    fn from_str(url: &str) -> Result<Self, StoreError> {
+    fn from_str(url: &str) -> StoreResult<Self> {
         let refused = |reason: &str| StoreError::RedisAddress { reason: reason.to_owned() };
         match url.split_once("://") {
             Some(("redis", rest)) if rest.contains(['?', '#']) => {
@@ -54,7 +54,7 @@ impl RedisUrl {
     }
 
     /// Asks the server for a sign of life, and changes nothing.
-    pub async fn ping(&self) -> Result<(), StoreError> {
+    pub async fn ping(&self) -> StoreResult<()> {
         let refused = |reason| StoreError::RedisUnreachable { address: self.to_string(), reason };
         let asked = async {
             let mut connection = self.client()?.get_multiplexed_async_connection().await?;

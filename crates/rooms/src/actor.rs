@@ -4,12 +4,13 @@
 //! anything before it is durable. If a batch cannot be stored, every command of the batch gets the
 //! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
+pub(crate) mod apply_to_state;
 pub(crate) mod commit;
+pub(crate) mod event_encoding;
 pub(crate) mod mirror;
-pub(crate) mod pool_work;
-pub(crate) mod queries;
 pub(crate) mod recovery;
 pub(crate) mod room_effects;
+pub(crate) mod store_dependent_commands;
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -19,17 +20,18 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 use copydesk_approvals::ApprovalRequirement;
+use copydesk_ids::permissions::Principal;
 use copydesk_ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use copydesk_store::StoreError;
 
-use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
+use super::command::{CommentCommand, PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
 use super::room_deps::RoomDeps;
 use super::room_handle::RoomStatus;
 use super::state::{ApplyContext, RoomState};
 use super::{RoomError, RoomHandle, RoomResult};
 use crate::actor::room_effects::RoomEffects;
 use crate::persistence::loading;
-use crate::state::{deadlines, requests, text};
+use crate::state::{deadlines, requests, suggestions, text};
 
 /// Number of commands that may wait; a sender waits when the queue is full.
 const QUEUE_LENGTH: usize = 1_024;
@@ -81,6 +83,8 @@ enum StoreQuery {
     Owners(Vec<ClientId>),
     /// Request that a command is about, if it ended long ago.
     Request(RequestId, PositionsOf),
+    /// Newest suggestion of a person, if it has ended.
+    Suggestion(Principal),
     /// Check that there are enough people to decide.
     People(Vec<ApprovalRequirement>),
     /// Check for rules whose sessions are over, so that they are not listed.
@@ -252,6 +256,11 @@ impl RoomActor {
                     consents => StoreQuery::People(consents),
                 }
             }
+            RoomCommand::Suggest(update, _)
+                if suggestions::live(&self.state, &update.by).is_none() =>
+            {
+                StoreQuery::Suggestion(update.by.clone())
+            }
             RoomCommand::Rules(_) => StoreQuery::Rules,
             RoomCommand::Revoke(rule, ..) => StoreQuery::Rule(rule.clone()),
             _ => StoreQuery::Nothing,
@@ -265,6 +274,16 @@ impl RoomActor {
             StoreQuery::Owners(clients) => self.recognise(clients).await,
             StoreQuery::Request(id, positions) => {
                 self.ensure_request_loaded(&id, positions, effects).await
+            }
+            StoreQuery::Suggestion(by) => {
+                let (store, session) = (&self.shared.store, suggestions::session_of(&by));
+                let id = store.newest_request(self.state.id(), &session).await?;
+                match id.filter(|id| self.state.request(id).is_none()) {
+                    Some(id) => {
+                        self.ensure_request_loaded(&id, PositionsOf::AsTheyWere, effects).await
+                    }
+                    None => Ok(()),
+                }
             }
             StoreQuery::People(consents) => {
                 let now_ms = self.shared.clock.now_ms();
@@ -312,6 +331,21 @@ impl RoomActor {
                 let missed = older.and_then(|older| requests::missed(&self.state, since, older));
                 let caught = self.catch_up(missed, causes).await;
                 effects.answer(reply, self.state.exists().and(caught));
+            }
+            RoomCommand::Comment(command, reply) => {
+                if let CommentCommand::Create(new, _) = &command
+                    && let Some(version) = new.version
+                    && let Err(error) = self.extend_log(version, effects).await
+                {
+                    return reply.send(Err(error));
+                }
+                self.apply_to_state(RoomCommand::Comment(command, reply), effects).await;
+            }
+            RoomCommand::Suggest(mut update, reply) => {
+                if let Err(error) = self.read_base(&mut update, effects).await {
+                    return reply.send(Err(error));
+                }
+                self.apply_to_state(RoomCommand::Suggest(update, reply), effects).await;
             }
             RoomCommand::Push(push, reply) => {
                 let member = push.member.clone();

@@ -10,16 +10,20 @@ use copydesk_approvals::{
     Hunk, HunkDraft, ProposedAction, RememberWish, ReportState, RequestResolution, RuleEffect,
     ToolReport, UpdatedPreview,
 };
+use copydesk_comments::CommentThread;
 use copydesk_document::{Text, TextEdit, Update};
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{
-    ClientId, HunkId, MemberId, RequestId, RuleId, SessionId, ShortDocumentId, UserId, Version,
+    ClientId, CommentId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ShortDocumentId,
+    ThreadId, UserId, Version,
 };
 
-use super::RoomError;
+pub use copydesk_comments::{CommentInput, PartOfAi};
+
 use super::event::{CaretPosition, PeerInfo, RunEvent, StreamingPreview, StreamingPreviewScope};
 use super::file_state::{FileMerge, FileState, MergeOutcome};
 use super::settings::{DocumentSettings, OwnSettings};
+use super::{RoomError, RoomResult};
 
 /// Command to a room. Most carry a [`ReplySender`]; the others are not answered.
 #[derive(Debug)]
@@ -65,6 +69,12 @@ pub enum RoomCommand {
     Read(ReplySender<DocumentSnapshot>),
     /// Query of the document and its updates since a version.
     CatchUp(Version, OriginRequests, ReplySender<SnapshotWithUpdates>),
+    /// Change of a thread of comments.
+    Comment(CommentCommand, ReplySender<ThreadSnapshot>),
+    /// Person's suggestion, as it is now.
+    Suggest(Box<SuggestionUpdate>, ReplySender<SuggestionSnapshot>),
+    /// Query of all threads of comments.
+    Threads(ReplySender<ThreadList>),
     /// Query of the requests people can still decide.
     Requests(ReplySender<Vec<Arc<ApprovalRequest>>>),
     /// Replacement of the text of a private document, by diff.
@@ -99,6 +109,8 @@ pub enum RequestCommand {
     Focus(MemberId, ViewerChange),
     /// Split of a hunk into one for each of its parts.
     Split(HunkId, Principal),
+    /// Place of a hunk in the person's own list: at its end, or where it was.
+    Defer(HunkId, bool, Principal),
     /// Extension of the time that people have to decide.
     Extend(Principal),
     /// Later time at which the outside caller gives up, because it sent its call again, in
@@ -124,6 +136,54 @@ pub enum RequestCommand {
     Repeated(RequestId, Principal),
 }
 
+/// Command about comments.
+#[derive(Debug)]
+pub enum CommentCommand {
+    /// Beginning of a thread.
+    Create(Box<NewThread>, Principal),
+    /// Answer in a thread.
+    Reply(ThreadId, CommentInput, Principal),
+    /// New text of a comment.
+    Edit(CommentId, String, Principal),
+    /// Deletion of the text of a comment.
+    Delete(CommentId, Principal),
+    /// Resolution of a thread, or its reopening.
+    Resolve(ThreadId, bool, Principal),
+    /// Answer of the AI to a comment. One that is there already stays as it is.
+    Answer(AiAnswer),
+}
+
+/// Answer of the AI; see [`CommentCommand::Answer`].
+#[derive(Debug)]
+pub struct AiAnswer {
+    /// Thread of the comment.
+    pub thread: ThreadId,
+    /// Run that answers it.
+    pub run: RunId,
+    /// Text of the answer, or the reason why there is none.
+    pub text: String,
+    /// Code of that reason.
+    pub reason: Option<String>,
+}
+
+/// Thread that a person begins; see [`CommentCommand::Create`]. Without a passage and a request it
+/// is about the whole document.
+#[derive(Debug, Default)]
+pub struct NewThread {
+    /// Identifier of the thread; `None`: a new one.
+    pub id: Option<ThreadId>,
+    /// Version that the positions of `passage` are of; `None`: the newest.
+    pub version: Option<Version>,
+    /// First unit and end of the passage, in UTF-16 units.
+    pub passage: Option<(usize, usize)>,
+    /// Request that the thread is about.
+    pub request: Option<RequestId>,
+    /// Hunk of that request.
+    pub hunk: Option<HunkId>,
+    /// First comment.
+    pub input: CommentInput,
+}
+
 impl RoomCommand {
     pub(super) fn by(&self) -> Option<&UserId> {
         use RequestCommand::{Decide, Reopen, Split, Undo, Withdraw};
@@ -139,6 +199,7 @@ impl RoomCommand {
             Self::ReportDecision(untaken, _) => Some(&untaken.by.user),
             Self::Push(push, _) => Some(&push.principal.user),
             Self::Propose(new, ..) => Some(&new.requester.user),
+            Self::Suggest(update, _) => Some(&update.by.user),
             _ => None,
         }
     }
@@ -147,6 +208,7 @@ impl RoomCommand {
         match self {
             Self::About(request, ..) => Some(request),
             Self::Propose(new, ..) if new.after_restart => Some(&new.origin.id),
+            Self::Comment(CommentCommand::Create(new, _), _) => new.request.as_ref(),
             _ => None,
         }
     }
@@ -154,7 +216,7 @@ impl RoomCommand {
     /// Returns the version in which the command needs the positions of an ended request.
     pub(super) fn needs_positions(&self) -> PositionsOf {
         use RequestCommand::{Reopen, Undo};
-        if matches!(self, Self::About(_, Undo(..) | Reopen(..), _)) {
+        if matches!(self, Self::About(_, Undo(..) | Reopen(..), _) | Self::Comment(..)) {
             PositionsOf::OfToday
         } else {
             PositionsOf::AsTheyWere
@@ -194,6 +256,9 @@ impl RoomCommand {
             Self::CatchUp(.., reply) => reply.send(Err(error)),
             Self::Merge(_, reply) => reply.send(Err(error)),
             Self::Requests(reply) => reply.send(Err(error)),
+            Self::Comment(_, reply) => reply.send(Err(error)),
+            Self::Threads(reply) => reply.send(Err(error)),
+            Self::Suggest(_, reply) => reply.send(Err(error)),
         }
     }
 }
@@ -217,6 +282,7 @@ pub struct JoiningMember {
 
 /// Additions to the protocol that a client understands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each addition is understood or not")]
 pub struct ClientCapabilities {
     /// The client takes differences of the connections ([`RoomEvent::PeersChanged`]), and not the
     /// whole list each time.
@@ -228,6 +294,8 @@ pub struct ClientCapabilities {
     /// The client takes open-again hunks of a request alone, and not the whole request; answers to
     /// its decisions hold the hunks that it named.
     pub hunk_changes: bool,
+    /// The client takes threads of comments and their changes.
+    pub comments: bool,
 }
 
 /// Updates from one connection; see [`RoomCommand::Push`].
@@ -252,6 +320,30 @@ pub struct TextRestore {
     pub base: Version,
     /// Edits that lead to the older text, ordered and disjoint.
     pub edits: Vec<TextEdit>,
+}
+
+/// Suggestion of a person as a whole; see [`RoomCommand::Suggest`].
+#[derive(Clone, Debug)]
+pub struct SuggestionUpdate {
+    /// Version that the change is of.
+    pub version: Version,
+    /// Revision of the suggestion that this one takes the place of; 0: there is none.
+    pub revision: u64,
+    /// JSON of the change from the text to the text that the person suggests.
+    pub changes: Box<str>,
+    /// Text of `version`, if others may have changed the words since; the room reads it.
+    pub base: Option<Text>,
+    /// Person who suggests it.
+    pub by: Principal,
+}
+
+/// Suggestion as it was stored; see [`RoomCommand::Suggest`].
+#[derive(Clone, Debug)]
+pub struct SuggestionSnapshot {
+    /// Version that the positions are of.
+    pub version: Version,
+    /// Request of the suggestion, perhaps ended; `None`: there was nothing to withdraw.
+    pub request: Option<Arc<ApprovalRequest>>,
 }
 
 /// Change of whether a connection looks at a request; see [`RequestCommand::Focus`].
@@ -414,6 +506,26 @@ pub struct DocumentSnapshot {
     pub file: Option<FileState>,
 }
 
+/// Thread of comments as it is at one moment; see [`RoomCommand::Comment`].
+#[derive(Clone, Debug)]
+pub struct ThreadSnapshot {
+    /// Version that its positions are of.
+    pub version: Version,
+    /// Thread; one whose comments are all deleted is gone.
+    pub thread: CommentThread,
+    /// People whom the thread mentions, or mentioned before.
+    pub mentioned: Vec<UserId>,
+}
+
+/// All threads of a document, oldest first; see [`RoomCommand::Threads`].
+#[derive(Clone, Debug)]
+pub struct ThreadList {
+    /// Version that the positions are of.
+    pub version: Version,
+    /// Threads, resolved ones too.
+    pub threads: Vec<CommentThread>,
+}
+
 /// Choice of whether [`SnapshotWithUpdates`] has the requests that caused its updates, which may
 /// have to be read from the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -454,6 +566,8 @@ pub struct OpenedDocument {
     pub peer_count: Option<usize>,
     /// Number of the room, for a connection that takes short updates.
     pub number: Option<ShortDocumentId>,
+    /// Threads of comments that are not resolved, for a connection that takes them.
+    pub threads: Option<Vec<CommentThread>>,
 }
 
 /// Content of a document, whole or since a version.
@@ -477,16 +591,16 @@ pub enum OpenedContent {
 /// unanswered, it answers [`RoomError::Closed`].
 pub struct ReplySender<T>(Option<Answer<T>>);
 
-type Answer<T> = Box<dyn FnOnce(Result<T, RoomError>) + Send>;
+type Answer<T> = Box<dyn FnOnce(RoomResult<T>) + Send>;
 
 impl<T: Send + 'static> ReplySender<T> {
     /// Creates a reply that is sent by calling `answer`, which must not block.
-    pub fn new(answer: impl FnOnce(Result<T, RoomError>) + Send + 'static) -> Self {
+    pub fn new(answer: impl FnOnce(RoomResult<T>) + Send + 'static) -> Self {
         Self(Some(Box::new(answer)))
     }
 
     /// Creates a reply and the receiver to wait for it with.
-    pub fn channel() -> (Self, oneshot::Receiver<Result<T, RoomError>>) {
+    pub fn channel() -> (Self, oneshot::Receiver<RoomResult<T>>) {
         let (sender, receiver) = oneshot::channel();
         (Self::new(move |answer| drop(sender.send(answer))), receiver)
     }
@@ -494,7 +608,7 @@ impl<T: Send + 'static> ReplySender<T> {
 
 impl<T> ReplySender<T> {
     /// Sends the answer.
-    pub fn send(mut self, answer: Result<T, RoomError>) {
+    pub fn send(mut self, answer: RoomResult<T>) {
         if let Some(give) = self.0.take() {
             give(answer);
         }

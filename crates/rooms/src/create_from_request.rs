@@ -13,7 +13,7 @@ use copydesk_store::{
 };
 
 use super::event::ServerEvent;
-use super::{RoomError, RoomRegistry};
+use super::{RoomError, RoomRegistry, RoomResult};
 use crate::state::requests::writer;
 use crate::state::text::check_length;
 
@@ -48,7 +48,7 @@ impl RoomRegistry {
     pub async fn create_from_request(
         &self,
         new_document: NewDocumentFromRequest,
-    ) -> Result<(), RoomError> {
+    ) -> RoomResult<()> {
         let now_ms = self.now_ms();
         let text = Text::new(&new_document.text);
         check_length(text.len())?;
@@ -84,16 +84,8 @@ fn first_update(
     text: &Text,
     at_ms: u64,
 ) -> Result<[StoreOp; 2], RoomError> {
-    let NewDocumentFromRequest {
-        id,
-        title: _,
-        text: _,
-        request,
-        requester,
-        approver,
-        rule,
-        edited,
-    } = new_document;
+    let NewDocumentFromRequest { id, request, requester, approver, rule, edited, .. } =
+        new_document;
     let edit = TextEdit { from: 0, to: 0, insert: text.to_string() };
     let change =
         ChangeSet::of(0, &[edit]).map_err(|source| RoomError::BadUpdate { index: 0, source })?;
@@ -102,6 +94,7 @@ fn first_update(
         act: ServerAct::Accepted,
         requester: Some(requester.user.clone()),
         claimed_author: None,
+        suggested: false,
         unasked: approver.is_none(),
         rule: rule.clone(),
         placed: vec![WordPlacement { from: 0, to: text.len(), hunk: None, origin }],

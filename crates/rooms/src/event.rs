@@ -7,12 +7,14 @@ use serde_json::Value;
 use copydesk_approvals::{
     ApprovalRequest, ApprovalRule, Hunk, HunkDraft, HunkStatus, Person, RequestStatus,
 };
+use copydesk_comments::CommentThread;
 use copydesk_document::{Text, Update};
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{
-    ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, ShortDocumentId,
-    ToolUseId, Version,
+    ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, ShortDocumentId, ThreadId,
+    ToolUseId, UserId, Version,
 };
+use copydesk_macros::names;
 use copydesk_store::RunEndKind;
 
 use super::file_state::FileState;
@@ -56,6 +58,8 @@ pub enum RoomEvent {
     PreviewShown(Arc<StreamingPreview>),
     /// End of a streaming preview without a request.
     PreviewEnded(Arc<StreamingPreview>),
+    /// Change of a thread of comments at a version, or its end, for connections that take them.
+    ThreadChanged(Version, Box<CommentThread>),
     /// New state of the document's file.
     File(FileState),
     /// Event of a run.
@@ -83,6 +87,7 @@ impl RoomEvent {
             | Self::Rules(_)
             | Self::PreviewShown(_)
             | Self::PreviewEnded(_)
+            | Self::ThreadChanged(..)
             | Self::File(_) => false,
         }
     }
@@ -112,11 +117,11 @@ pub struct PeerInfo {
     pub clients: Vec<ClientId>,
     /// Position of the caret, if known.
     pub caret: Option<CaretPosition>,
-    /// Whether it is announced to others. In a crowd, those who only read are counted.
+    /// `true` if it is announced to others. In a crowd, those who only read are counted.
     pub is_listed: bool,
-    /// Whether it takes [`RoomEvent::PeersChanged`].
+    /// `true` if it takes [`RoomEvent::PeersChanged`].
     pub takes_changes: bool,
-    /// Whether it takes no [`RoomEvent::RequestedAgain`].
+    /// `true` if it takes no [`RoomEvent::RequestedAgain`].
     pub takes_hunk_changes: bool,
 }
 
@@ -129,7 +134,7 @@ pub struct PeersChange {
     pub left: Vec<MemberId>,
     /// Number of connections in the document, with those that are only counted.
     pub total: usize,
-    /// Whether `put` holds everyone who is listed.
+    /// `true` if `put` holds everyone who is listed.
     pub is_complete: bool,
 }
 
@@ -187,6 +192,21 @@ pub enum ServerEvent {
     },
     /// Server settings that an owner has changed.
     Settings(ServerSettings),
+    /// Mentions of a person that they have not read; for their own connections.
+    Mentions(UnreadMentions),
+}
+
+/// What a person has not read of a document, and has just read; see [`ServerEvent::Mentions`].
+#[derive(Clone, Debug)]
+pub struct UnreadMentions {
+    /// The person.
+    pub user: UserId,
+    /// The document.
+    pub document: DocumentId,
+    /// Number of threads with a comment that mentions them and that they have not read.
+    pub mentions: u64,
+    /// Threads that they have just read, with the number of comments that they have read of each.
+    pub read: Vec<(ThreadId, u64)>,
 }
 
 /// Event of a run, for everyone in the document; see [`RoomEvent::Said`].
@@ -322,7 +342,7 @@ pub struct DecidedUpdate {
 }
 
 /// Extent of a document update, in the words of the document agent protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[names(lowercase)]
 pub enum UpdateExtent {
     /// No change of the document.
     None,
@@ -330,17 +350,6 @@ pub enum UpdateExtent {
     Full,
     /// Change of a range.
     Partial,
-}
-
-impl UpdateExtent {
-    /// Returns the name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Full => "full",
-            Self::Partial => "partial",
-        }
-    }
 }
 
 /// Change of the text by a [`RunResponse`].

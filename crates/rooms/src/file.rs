@@ -40,6 +40,7 @@ pub(super) fn merge(
     let is_changed = !woven.change.is_empty();
     if is_changed {
         let author = ChangeAuthor {
+            moves: Vec::new(),
             client: ClientId::from(CLIENT),
             user: &UserId::from(DISK),
             origin: None,
@@ -271,7 +272,7 @@ mod tests {
         }
 
         #[test]
-        fn a_file_that_nobody_wrote_to_elsewhere_wins_whole(base in paragraphs(), theirs in edits()) {
+        fn a_file_that_no_one_wrote_to_elsewhere_wins_whole(base in paragraphs(), theirs in edits()) {
             let (disk, _) = edited(&base, 'd', &theirs);
             let old = text(&base);
             let (merged, kept) = woven(&old, &old, &disk);

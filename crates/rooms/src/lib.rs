@@ -33,7 +33,7 @@ mod work_size;
 mod workspace_place;
 
 pub use create_from_request::NewDocumentFromRequest;
-pub use create_imported::{ClaimedSuggestion, ImportedDocument};
+pub use create_imported::{ClaimedSuggestion, ClaimedThread, ImportedDocument};
 pub use event_sink::{EncodedEvent, EncodedForm, EventSink};
 pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};

@@ -1,6 +1,5 @@
 //! Registry of open rooms: finds, loads and creates them.
 
-use async_recursion::async_recursion as boxed;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -12,9 +11,11 @@ use tokio_util::task::TaskTracker;
 
 use copydesk_approvals::{ApprovalRequest, DeletedPerson, ToolCatalog};
 use copydesk_auth as auth;
+use copydesk_comments::CommentError;
 use copydesk_document::Text;
 use copydesk_ids::permissions::{Action, Principal};
-use copydesk_ids::{DocumentId, RequestId, SessionId, Version};
+use copydesk_ids::{DocumentId, RequestId, SessionId, ThreadId, Version};
+use copydesk_macros::boxed;
 use copydesk_metrics as metrics;
 use copydesk_placement::{PeerMessage, Placement, SingleServer};
 use copydesk_store::{
@@ -68,12 +69,18 @@ impl std::fmt::Debug for RoomRegistry {
 pub struct DocumentReaders(Vec<Principal>);
 
 impl DocumentReaders {
+    /// Returns them, once for each of their tokens.
+    pub fn all(&self) -> &[Principal] {
+        &self.0
+    }
+
     /// Returns `true` if all of them may read `other`, too.
     pub fn may_all_read(&self, other: &DocumentId) -> bool {
         self.0.iter().all(|person| person.may(Action::Read, Some(other)))
     }
 }
 
+#[boxed]
 impl RoomRegistry {
     /// Creates the registry of a server that is the only one, without open rooms. Events of all
     /// rooms leave through `sink`.
@@ -130,7 +137,6 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::NoDocument`] for an unknown or deleted document, [`RoomError::Store`] if it
     /// cannot be read, [`RoomError::Closed`] while the server stops.
-    #[boxed]
     pub async fn open(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
@@ -201,7 +207,6 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it cannot be read.
-    #[boxed]
     pub async fn document_of(&self, request: &RequestId) -> RoomResult<Option<DocumentId>> {
         if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
@@ -212,13 +217,21 @@ impl RoomRegistry {
         Ok(document)
     }
 
+    /// Returns the document that a thread of comments is in.
+    ///
+    /// # Errors
+    /// [`RoomError::Comment`] for an unknown thread, [`RoomError::Store`] if it cannot be read.
+    pub async fn document_of_thread(&self, thread: &ThreadId) -> RoomResult<DocumentId> {
+        let document = self.0.store.document_of_thread(thread).await?;
+        document.ok_or_else(|| CommentError::NoThread.into())
+    }
+
     /// Returns the workspace inbox, the room of requests without a document; creates it when it is
     /// first needed. If another server of several has it, the handle only reads.
     ///
     /// # Errors
     /// [`RoomError::Store`] if the inbox can be neither read nor created, [`RoomError::Closed`]
     /// while the server stops.
-    #[boxed]
     pub async fn workspace_inbox(&self) -> RoomResult<RoomHandle> {
         match self.open_to_read(&workspace_inbox::id()).await {
             Err(RoomError::NoDocument) => {}
@@ -255,7 +268,6 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if they cannot be read.
-    #[boxed]
     pub async fn stored_requests(
         &self,
         document: &DocumentId,
@@ -275,7 +287,6 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// Those of [`Self::documents`].
-    #[boxed]
     pub async fn listed(&self, of: &Principal) -> RoomResult<Vec<(DocumentId, String)>> {
         let records = self.documents(of).await?;
         Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
@@ -286,7 +297,6 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if a piece of the list cannot be read.
-    #[boxed]
     pub async fn documents(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
         let (only, mut records) = (of.readable_documents(), Vec::new());
         loop {
@@ -311,7 +321,6 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if their tokens cannot be read.
-    #[boxed]
     pub async fn with_current_rights(&self, person: &Principal) -> RoomResult<Principal> {
         let now_ms = self.0.clock.now_ms();
         Ok(auth::with_current_rights(&self.0.store, person, now_ms).await?)
@@ -321,7 +330,6 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if the tokens in force cannot be read.
-    #[boxed]
     pub async fn readers(&self, of: &DocumentId) -> RoomResult<DocumentReaders> {
         let now_ms = self.0.clock.now_ms();
         let mut people = auth::holders(&self.0.store, now_ms).await?;
@@ -347,7 +355,6 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if the document cannot
     /// be stored, [`RoomError::Closed`] while the server stops.
-    #[boxed]
     pub async fn create(&self, new: NewDocument, by: &Principal) -> RoomResult<RoomHandle> {
         self.make(new, DocumentId::generate(), Vec::new(), by).await
     }
@@ -357,7 +364,6 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if the document or its path cannot be stored, [`RoomError::Closed`]
     /// while the server stops.
-    #[boxed]
     pub async fn create_for(&self, file: FileRecord, by: &Principal) -> RoomResult<RoomHandle> {
         let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
         self.make(new, file.document.clone(), vec![StoreOp::PutFile(file)], by).await
@@ -465,7 +471,6 @@ impl RoomRegistry {
     ///
     /// # Errors
     /// [`RoomError::Store`] if the settings cannot be stored; those in force stay then.
-    #[boxed]
     pub async fn set_settings(&self, settings: ServerSettings, by: &Principal) -> RoomResult<()> {
         let chosen =
             ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };
@@ -493,7 +498,6 @@ impl RoomRegistry {
 
     /// Takes back the votes of people who may no longer decide, because a token has ended, and
     /// tells people. Rooms that are not open do so when the votes are needed.
-    #[boxed]
     pub async fn recount(&self) {
         let open: Vec<_> = self.0.open().values().cloned().collect();
         for room in open {
@@ -507,7 +511,6 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Store`] if a room cannot store it, [`RoomError::Closed`] while the server
     /// stops.
-    #[boxed]
     pub async fn forget_person(&self, person: &Arc<DeletedPerson>) -> RoomResult<()> {
         let open: Vec<_> = self.0.open().values().cloned().collect();
         for room in open {
@@ -522,7 +525,6 @@ impl RoomRegistry {
 
     /// Finishes the commands that the rooms have, and closes them. Opening fails from now on. What
     /// this server has is kept until [`Self::release_all`].
-    #[boxed]
     pub async fn close(&self) {
         {
             // A room that is just being opened is tracked before the tracker is closed.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use copydesk_approvals::{ApprovalRequest, DecisionError, RuleEnd};
+use copydesk_comments::CommentError;
 use copydesk_cpu_pool::JobLost;
 use copydesk_document::ChangeError;
 use copydesk_ids::Version;
@@ -24,6 +25,9 @@ pub enum RoomError {
     /// Rule that is no longer in force.
     #[error("this rule {}", ended(.0))]
     RuleEnded(RuleEnd),
+    /// Refusal of a command about comments.
+    #[error(transparent)]
+    Comment(#[from] CommentError),
     /// Missing permission of the person.
     #[error("you may not do that")]
     NotAllowed,
@@ -62,6 +66,17 @@ pub enum RoomError {
     /// Refusal of a decision.
     #[error(transparent)]
     Decision(#[from] DecisionError),
+    /// Suggestion over an older one than the newest; the newest one, if it is known.
+    #[error("your suggestion was changed or decided meanwhile; look at it again")]
+    StaleSuggestion(Option<Arc<ApprovalRequest>>),
+    /// Suggestion that changes frozen words.
+    #[error("these words are frozen; leave them as they are")]
+    Frozen {
+        /// Version that the ranges are of.
+        version: Version,
+        /// Frozen ranges that it touches.
+        ranges: Vec<(usize, usize)>,
+    },
     /// Request beyond the number of requests that may be open.
     #[error("{limit} requests are open here already; decide some first")]
     TooManyRequests {

@@ -13,9 +13,10 @@ use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, Version};
 
 use super::command::{
-    DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument, OriginRequests,
-    ProposalOutcome, ProposeAgain, PushRequest, ReplySender, RequestCommand, ResolvedRequest,
-    RoomCommand, SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, UntakenDecision,
+    CommentCommand, DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument,
+    OriginRequests, ProposalOutcome, ProposeAgain, PushRequest, ReplySender, RequestCommand,
+    ResolvedRequest, RoomCommand, SettingsChange, SnapshotWithUpdates, SuggestionSnapshot,
+    SuggestionUpdate, ThreadList, ThreadSnapshot, UndoChange, UndoFileChange, UntakenDecision,
     ViewerChange,
 };
 use super::event::{CaretPosition, RunEvent, StreamingPreview, StreamingPreviewScope};
@@ -178,6 +179,17 @@ impl RoomHandle {
         self.about(request, RequestCommand::Split(hunk, by)).await
     }
 
+    /// Puts a hunk at the end of a person's own list, or back.
+    pub async fn defer(
+        &self,
+        request: RequestId,
+        hunk: HunkId,
+        on: bool,
+        by: Principal,
+    ) -> RequestResult {
+        self.about(request, RequestCommand::Defer(hunk, on, by)).await
+    }
+
     /// Notes that a connection looks at a request, or no longer does.
     pub async fn focus(
         &self,
@@ -336,6 +348,32 @@ impl RoomHandle {
         causes: OriginRequests,
     ) -> RoomResult<SnapshotWithUpdates> {
         self.ask(|reply| RoomCommand::CatchUp(since, causes, reply)).await
+    }
+
+    /// Changes a thread of comments, and returns it.
+    ///
+    /// # Errors
+    /// [`RoomError::Comment`] with the reason of a refusal; of a new thread also
+    /// [`RoomError::Resync`] or [`RoomError::Ahead`] for an unusable version; [`RoomError::Store`]
+    /// if it is not stored.
+    pub async fn comment(&self, command: CommentCommand) -> RoomResult<ThreadSnapshot> {
+        self.ask(|reply| RoomCommand::Comment(command, reply)).await
+    }
+
+    /// Returns all threads of comments.
+    pub async fn threads(&self) -> RoomResult<ThreadList> {
+        self.ask(RoomCommand::Threads).await
+    }
+
+    /// Takes over a person's suggestion as it is now.
+    ///
+    /// # Errors
+    /// [`RoomError::StaleSuggestion`] for an old revision, [`RoomError::Frozen`] for frozen words,
+    /// [`RoomError::Decision`] if a rule denies it, [`RoomError::BadUpdate`] or
+    /// [`RoomError::Invalid`] for an unusable change, [`RoomError::Resync`] or
+    /// [`RoomError::Ahead`] for an unusable version; [`RoomError::Store`] if it is not stored.
+    pub async fn suggest(&self, update: SuggestionUpdate) -> RoomResult<SuggestionSnapshot> {
+        self.ask(|reply| RoomCommand::Suggest(Box::new(update), reply)).await
     }
 
     /// Returns the requests people can still decide.

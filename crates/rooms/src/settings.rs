@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_that_nobody_chose_is_no_choice() {
+    fn a_timeout_that_no_one_chose_is_no_choice() {
         let (before, minute) = (Some(OUTSIDE_TIMEOUT_MS), Some(60_000));
         assert_eq!(newer_timeout(None, before, before), None);
         assert_eq!(newer_timeout(None, before, minute), minute);

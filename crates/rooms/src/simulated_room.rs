@@ -1,14 +1,17 @@
 //! Room without its task, for simulations, which play the store, the connections and power cuts.
+//!
+//! It is compiled for tests only.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use copydesk_approvals::{ApprovalRequest, ApprovalRule, ToolCatalog, ToolPolicy};
+use copydesk_comments::CommentThread;
 use copydesk_document::{Text, Update};
 use copydesk_ids::permissions::Principal;
-use copydesk_ids::{MemberId, RequestId, RuleId, Version};
+use copydesk_ids::{MemberId, RequestId, RuleId, ThreadId, Version};
 use copydesk_store::{
-    LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord, WriteBatch,
+    LoadedDocument, RequestRecord, RuleRecord, StoreError, ThreadRecord, UpdateRecord, WriteBatch,
 };
 
 use super::RoomError;
@@ -52,14 +55,16 @@ pub enum SimulatedOutput {
 
 impl SimulatedRoom {
     /// Loads the room as a restart finds it: the document from the [`Self::floor`] on, its open
-    /// requests, and its rules in force.
+    /// requests, its rules in force, and its threads.
     pub fn load(
         kept: LoadedDocument,
         open: &[RequestRecord],
         rules: Vec<RuleRecord>,
+        threads: &[ThreadRecord],
     ) -> Result<Self, RoomError> {
         let open = open.iter().map(restore::stored_request).collect::<Result<_, _>>()?;
-        let mut state = restore::room(kept, open)?;
+        let threads = threads.iter().map(restore::thread).collect::<Result<_, _>>()?;
+        let mut state = restore::room(kept, open, threads)?;
         for rule in rules.into_iter().map(restore::rule) {
             let rule = rule?;
             state.rules.insert(rule.id().clone(), Arc::new(rule));
@@ -71,10 +76,12 @@ impl SimulatedRoom {
     pub fn floor(
         settings: &serde_json::Value,
         open: &[RequestRecord],
+        threads: &[ThreadRecord],
         newest: Version,
     ) -> Result<Version, RoomError> {
         let open = open.iter().map(restore::stored_request).collect::<Result<Vec<_>, _>>()?;
-        restore::floor(settings, &open, newest)
+        let threads = threads.iter().map(restore::thread).collect::<Result<Vec<_>, _>>()?;
+        restore::floor(settings, &open, &threads, newest)
     }
 
     /// Replaces the state by one loaded again, because a batch could not be stored. The people
@@ -104,6 +111,10 @@ impl SimulatedRoom {
             RoomCommand::Propose(new, reply) => {
                 let result = proposals::propose(state, *new, Some(older), people, &now, effects);
                 effects.answer(reply, result);
+            }
+            command @ (RoomCommand::Comment(..) | RoomCommand::Suggest(..)) => {
+                state.document.prepend_log(older.iter().map(AsRef::as_ref));
+                state.apply(command, &now, effects);
             }
             command => state.apply(command, &now, effects),
         }
@@ -203,6 +214,16 @@ impl SimulatedRoom {
     /// Returns the stricter policies for modification, for a simulation of wrong rules.
     pub fn policies_mut(&mut self) -> &mut Option<Vec<ToolPolicy>> {
         &mut self.state.own.policies
+    }
+
+    /// Returns the threads of comments.
+    pub fn threads(&self) -> Vec<CommentThread> {
+        self.state.threads.all()
+    }
+
+    /// Returns the threads for modification, for a simulation of wrong rules.
+    pub fn threads_mut(&mut self) -> &mut BTreeMap<ThreadId, CommentThread> {
+        &mut self.state.threads.threads
     }
 
     /// Returns the ranges that no tool may touch.

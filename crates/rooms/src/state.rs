@@ -7,11 +7,12 @@
 //! ([`RoomState::replace_with`]).
 
 pub(crate) mod admin;
+pub(crate) mod comments;
 pub(crate) mod cross_room_notices;
 pub(crate) mod deadlines;
 pub(crate) mod decisions;
 pub(crate) mod dispatch;
-pub(crate) mod file_undos;
+pub(crate) mod inbox_undo;
 pub(crate) mod locked_ranges;
 pub(crate) mod person_deletion;
 pub(crate) mod presence;
@@ -21,6 +22,7 @@ pub(crate) mod request_viewers;
 pub(crate) mod requests;
 pub(crate) mod rules;
 pub(crate) mod streaming_previews;
+pub(crate) mod suggestions;
 pub(crate) mod text;
 pub(crate) mod text_restore;
 pub(crate) mod undo;
@@ -33,6 +35,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use copydesk_approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements, Hunk, ToolCatalog};
+use copydesk_comments::{CommentThread, MovedPassage};
 use copydesk_document::provenance::UpdatePlacements;
 use copydesk_document::{Document, Update};
 use copydesk_ids::permissions::Principal;
@@ -42,15 +45,17 @@ use copydesk_ids::{
 };
 use copydesk_store::{AuditEntry, DocumentRecord, StoreOp};
 
-use super::RoomError;
 use super::command::{
-    ClientCapabilities, DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender,
+    ClientCapabilities, DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument,
+    ReplySender, ThreadList,
 };
 use super::event::RoomEvent;
 use super::file_state::FileState;
 use super::inbox_policies::InboxPolicies;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
+use super::{RoomError, RoomResult};
 use crate::actor::room_effects::{RoomEffect, RoomEffects};
+use crate::state::comments::RoomThreads;
 use crate::state::presence::RoomPresence;
 use crate::state::preview_pages::StreamingPreviews;
 use crate::state::request_viewers::RequestViewers;
@@ -74,6 +79,8 @@ pub(crate) struct ChangeAuthor<'a> {
     pub(crate) origin: Option<&'a RequestId>,
     /// Placements of the inserted words, if they are not simply the person's own.
     pub(crate) placements: Option<UpdatePlacements>,
+    /// Passages that the change takes elsewhere, as far as its moved hunks say so.
+    pub(crate) moves: Vec<MovedPassage>,
 }
 
 #[derive(Default)]
@@ -96,6 +103,8 @@ pub(crate) struct RoomState {
     /// Ended requests, newest last; each at the version it ended at.
     pub(super) ended: VecDeque<Arc<ApprovalRequest>>,
     pub(super) rules: BTreeMap<RuleId, Arc<ApprovalRule>>,
+    /// Threads of comments, resolved ones too.
+    pub(super) threads: RoomThreads,
     pub(super) streaming_previews: StreamingPreviews,
     pub(super) focuses: RequestViewers,
     pub(super) presence: RoomPresence,
@@ -129,6 +138,7 @@ impl RoomState {
         own: OwnSettings,
         document: Document,
         open: BTreeMap<RequestId, Arc<ApprovalRequest>>,
+        threads: RoomThreads,
         unsnapshotted: SinceSnapshot,
     ) -> Self {
         Self {
@@ -139,6 +149,7 @@ impl RoomState {
             open,
             ended: VecDeque::new(),
             rules: BTreeMap::new(),
+            threads,
             streaming_previews: StreamingPreviews::default(),
             focuses: RequestViewers::default(),
             presence: RoomPresence::default(),
@@ -193,7 +204,7 @@ impl RoomState {
             return effects.answer(reply, Err(error));
         }
         let id = member.id.clone();
-        let ClientCapabilities { peer_changes, short_updates, .. } = member.capabilities;
+        let ClientCapabilities { peer_changes, short_updates, comments, .. } = member.capabilities;
         self.presence.enter(member);
         effects.then(RoomEffect::Join(id.clone()));
         let requests: Vec<_> = self.open.values().cloned().collect();
@@ -213,16 +224,19 @@ impl RoomState {
             },
             peer_count: peer_changes.then(|| self.presence.peers().len()),
             number: short_updates.then_some(self.number),
+            threads: comments.then(|| self.threads.unresolved().cloned().collect()),
         };
         self.announce_peers(now.ms, effects);
         let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
-        let units = match &opened.content {
-            OpenedContent::Whole(reading) => reading.text.len(),
-            OpenedContent::Since { updates, reading, .. } => {
-                let updates = updates.iter().map(|update| update.changes.len());
-                reading.text.len() + updates.sum::<usize>()
-            }
-        };
+        let threads = opened.threads.iter().flatten().map(CommentThread::text_len);
+        let units = threads.sum::<usize>()
+            + match &opened.content {
+                OpenedContent::Whole(reading) => reading.text.len(),
+                OpenedContent::Since { updates, reading, .. } => {
+                    let updates = updates.iter().map(|update| update.changes.len());
+                    reading.text.len() + updates.sum::<usize>()
+                }
+            };
         if is_long_answer(units, hunks) {
             effects.answer_long(reply, Ok(opened));
         } else {
@@ -257,6 +271,11 @@ impl RoomState {
             settings: self.in_force(now),
             file: self.file.clone(),
         }
+    }
+
+    pub(super) fn thread_list(&self) -> RoomResult<ThreadList> {
+        self.exists()?;
+        Ok(ThreadList { version: self.version(), threads: self.threads.all() })
     }
 
     pub(super) fn in_force(&self, now: &ApplyContext) -> DocumentSettings {

@@ -7,19 +7,19 @@ use copydesk_failpoint as failpoint;
 use copydesk_ids::MemberId;
 
 use super::room_effects::{RoomEffect, RoomEffects};
-use crate::RoomError;
+use crate::RoomResult;
 use crate::actor::RoomActor;
 use crate::command::ResolvedRequest;
 use crate::event::RoomEvent;
 
 impl RoomActor {
-    pub(crate) async fn flush(&mut self, effects: &mut RoomEffects) -> Result<(), RoomError> {
+    pub(crate) async fn flush(&mut self, effects: &mut RoomEffects) -> RoomResult<()> {
         if effects.is_empty() { Ok(()) } else { self.commit(std::mem::take(effects)).await }
     }
 
     /// Stores, then sends events and answers. If storing fails, nothing is sent, and the state goes
     /// back to what is durable.
-    pub(crate) async fn commit(&mut self, mut effects: RoomEffects) -> Result<(), RoomError> {
+    pub(crate) async fn commit(&mut self, mut effects: RoomEffects) -> RoomResult<()> {
         if self.broken.is_none() {
             self.snapshot(false, &mut effects).await;
         }

@@ -61,6 +61,10 @@ async fn answer(
             let room = load(shared, id).await;
             reply.send(room.map(|room| room.open.values().cloned().collect()));
         }
+        RoomCommand::Threads(reply) => {
+            let room = load(shared, id).await;
+            reply.send(room.and_then(|room| room.thread_list()));
+        }
         RoomCommand::Read(reply) => {
             let room = load(shared, id).await;
             reply.send(room.and_then(|room| room.exists().map(|()| room.reading(&shared.now()))));

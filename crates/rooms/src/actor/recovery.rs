@@ -95,6 +95,10 @@ impl RoomActor {
             for request in self.state.open.values() {
                 self.notify(&self.audience, &RoomEvent::Requested(Arc::clone(request)));
             }
+            for thread in self.state.threads.unresolved() {
+                let event = RoomEvent::ThreadChanged(newest, Box::new(thread.clone()));
+                self.notify(&self.audience, &event);
+            }
         }
         self.announced_version = newest;
         for event in self.state.presence.whole() {

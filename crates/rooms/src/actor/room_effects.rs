@@ -8,7 +8,7 @@ use copydesk_store::{StoreError, StoreOp, UpdateRecord, WriteBatch};
 
 use crate::command::{ReplySender, ResolvedRequest};
 use crate::event::{RoomEvent, RunEvent};
-use crate::{EncodedEvent, RoomError};
+use crate::{EncodedEvent, RoomError, RoomResult};
 
 /// Effects collected while commands are applied; carried out once the operations are committed.
 #[derive(Default)]
@@ -51,7 +51,7 @@ pub(crate) enum RoomEffect {
 }
 
 impl RoomEffect {
-    pub(crate) fn is_long(&self) -> bool {
+    pub fn is_long(&self) -> bool {
         matches!(self, Self::LongAnswer(_) | Self::TellOne(..))
     }
 }
@@ -60,11 +60,11 @@ impl RoomEffect {
 pub(crate) type PendingReply = Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>;
 
 impl RoomEffects {
-    pub(crate) fn keep(&mut self, op: StoreOp) {
+    pub fn keep(&mut self, op: StoreOp) {
         self.batch.push(op);
     }
 
-    pub(crate) fn append(
+    pub fn append(
         &mut self,
         document: &DocumentId,
         from: Version,
@@ -78,13 +78,13 @@ impl RoomEffects {
         appended.updates.extend(updates);
     }
 
-    pub(crate) fn then(&mut self, output: RoomEffect) {
+    pub fn then(&mut self, output: RoomEffect) {
         self.outputs.push(output);
     }
 
     /// Adds an event for everyone, sent once the batch is stored. Text updates that follow each
     /// other directly become one message.
-    pub(crate) fn queue_event(&mut self, event: RoomEvent) {
+    pub fn queue_event(&mut self, event: RoomEvent) {
         if let RoomEvent::Updates { updates: more, drop, put, .. } = &event
             && drop.is_empty()
             && put.is_empty()
@@ -114,20 +114,16 @@ impl RoomEffects {
 
     /// Answers a command. If the batch cannot be stored, every command gets that error: a refusal
     /// may rest on another command of the batch, which then never happened.
-    pub(crate) fn answer<T: Send + 'static>(
-        &mut self,
-        reply: ReplySender<T>,
-        result: Result<T, RoomError>,
-    ) {
+    pub fn answer<T: Send + 'static>(&mut self, reply: ReplySender<T>, result: RoomResult<T>) {
         self.outputs.push(RoomEffect::Answer(answer(reply, result)));
     }
 
     /// Answers a push of a connection, which gets its own update too.
-    pub(crate) fn answer_push(
+    pub fn answer_push(
         &mut self,
         member: MemberId,
         reply: ReplySender<Version>,
-        result: Result<Version, RoomError>,
+        result: RoomResult<Version>,
     ) {
         if result.is_ok() && !self.told_and_answered.contains(&member) {
             self.told_and_answered.push(member);
@@ -136,23 +132,19 @@ impl RoomEffects {
     }
 
     /// Takes the connections that get an update and an answer, each once.
-    pub(crate) fn take_told_and_answered(&mut self) -> Vec<MemberId> {
+    pub fn take_told_and_answered(&mut self) -> Vec<MemberId> {
         std::mem::take(&mut self.told_and_answered)
     }
 
-    pub(crate) fn answer_long<T: Send + 'static>(
-        &mut self,
-        reply: ReplySender<T>,
-        result: Result<T, RoomError>,
-    ) {
+    pub fn answer_long<T: Send + 'static>(&mut self, reply: ReplySender<T>, result: RoomResult<T>) {
         self.outputs.push(RoomEffect::LongAnswer(answer(reply, result)));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.batch.is_empty() && self.appended.is_none() && self.outputs.is_empty()
     }
 
-    pub(crate) fn into_parts(self) -> (WriteBatch, Vec<RoomEffect>) {
+    pub fn into_parts(self) -> (WriteBatch, Vec<RoomEffect>) {
         let Self { mut batch, appended, outputs, told_and_answered: _ } = self;
         if let Some(AppendedUpdate { document, from, updates }) = appended {
             batch.push(StoreOp::AppendUpdates { document, from, updates });
@@ -161,6 +153,6 @@ impl RoomEffects {
     }
 }
 
-fn answer<T: Send + 'static>(reply: ReplySender<T>, result: Result<T, RoomError>) -> PendingReply {
+fn answer<T: Send + 'static>(reply: ReplySender<T>, result: RoomResult<T>) -> PendingReply {
     Box::new(move |kept| reply.send(kept.map_err(RoomError::not_kept).and(result)))
 }

@@ -1,9 +1,9 @@
 //! Edits by a person without an editor: a new text is applied by its differences.
 
-use async_recursion::async_recursion as boxed;
 use copydesk_document::{ChangeSet, Text, TextEdit};
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{ClientId, MemberId, Version};
+use copydesk_macros::boxed;
 use copydesk_store::Store;
 
 use super::history::{difference_in_one_update, text_at};

@@ -1,21 +1,22 @@
-//! Snapshot of a document with its open requests, both of one version, for exports.
+//! Snapshot of a document with its open requests and threads, all of one version, for exports.
 
 use std::sync::Arc;
 
-use async_recursion::async_recursion as boxed;
-
 use copydesk_approvals::ApprovalRequest;
+use copydesk_comments::CommentThread;
 use copydesk_document::Text;
 use copydesk_ids::{DocumentId, Version};
+use copydesk_macros::boxed;
 use copydesk_store::Store;
 
 use super::loading;
-use crate::{RoomError, RoomHandle};
+use crate::{RoomError, RoomHandle, RoomResult};
 
 /// Number of attempts when an update came between the two answers.
 const ATTEMPTS: usize = 20;
 
-/// Document as it is, with the requests people can still decide; see [`RoomHandle::draft`].
+/// Document as it is, with its threads and the requests people can still decide; see
+/// [`RoomHandle::draft`].
 #[derive(Clone, Debug)]
 pub struct ExportSnapshot {
     /// Title of the document.
@@ -26,6 +27,8 @@ pub struct ExportSnapshot {
     pub text: Text,
     /// Open requests, oldest first.
     pub requests: Vec<Arc<ApprovalRequest>>,
+    /// Threads of comments, oldest first.
+    pub threads: Vec<CommentThread>,
 }
 
 impl ExportSnapshot {
@@ -35,7 +38,7 @@ impl ExportSnapshot {
     /// [`RoomError::NoDocument`] also for a deleted document, [`RoomError::Invalid`] if it changes
     /// too fast.
     #[boxed]
-    pub async fn stored(store: &Store, document: &DocumentId) -> Result<Self, RoomError> {
+    pub async fn stored(store: &Store, document: &DocumentId) -> RoomResult<Self> {
         for _ in 0..ATTEMPTS {
             let state = loading::load(store, document).await?;
             let draft = Self {
@@ -43,6 +46,7 @@ impl ExportSnapshot {
                 version: state.document.version(),
                 text: state.document.text().clone(),
                 requests: state.open.values().cloned().collect(),
+                threads: state.threads.all(),
             };
             if draft.is_of_one_version() {
                 return Ok(draft);
@@ -57,16 +61,21 @@ impl ExportSnapshot {
 }
 
 impl RoomHandle {
-    /// Returns the document and its open requests.
-    pub async fn draft(&self) -> Result<ExportSnapshot, RoomError> {
+    /// Returns the document, its open requests and its threads.
+    pub async fn draft(&self) -> RoomResult<ExportSnapshot> {
         for _ in 0..ATTEMPTS {
-            // Sent one after the other, both commands are nearly always answered in one batch of
+            // Sent one after the other, the commands are nearly always answered in one batch of
             // the room. An open request follows every update, so its version shows whether they
             // were.
             let requests = self.requests().await?;
+            let threads = self.threads().await?;
             let reading = self.read().await?;
             let (title, version, text) = (reading.title, reading.version, reading.text);
-            let draft = ExportSnapshot { title, version, text, requests };
+            if threads.version != version {
+                continue;
+            }
+            let threads = threads.threads;
+            let draft = ExportSnapshot { title, version, text, requests, threads };
             if draft.is_of_one_version() {
                 return Ok(draft);
             }

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use async_recursion::async_recursion as boxed;
-
 use copydesk_cpu_pool as cpu_pool;
 use copydesk_document::diff::{DiffLimits, DraftPart, diff_whole, word_edits};
 use copydesk_document::{Text, TextEdit};
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, Version};
+use copydesk_macros::boxed;
 use copydesk_store::{LogPiece, PERMANENT_BYTES, PERMANENT_UPDATES, StartingText, Store, StoreOp};
 
 use super::loading::PIECE;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use copydesk_approvals::{ApprovalRequest, ApprovalRequirement, StoredRequest};
 use copydesk_auth as auth;
+use copydesk_comments::CommentThread;
 use copydesk_cpu_pool as cpu_pool;
 use copydesk_document::{TAIL, Update};
 use copydesk_failpoint as failpoint;
@@ -30,12 +31,12 @@ pub(crate) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 
 /// Updates that are at hand after a room was loaded again, because a batch could not be stored.
 const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
 
-pub(crate) async fn load(store: &Store, id: &DocumentId) -> RoomResult<RoomState> {
+pub async fn load(store: &Store, id: &DocumentId) -> RoomResult<RoomState> {
     load_from(store, id, Version(u64::MAX)).await
 }
 
 /// Loads a room with some of the newest updates at hand, of those up to the version `told`.
-pub(crate) async fn load_recent(
+pub async fn load_recent(
     store: &Store,
     id: &DocumentId,
     announced: Version,
@@ -55,14 +56,16 @@ async fn load_from(store: &Store, id: &DocumentId, at_hand: Version) -> RoomResu
     };
     let open = store.open_requests(scope).await?;
     let open = open.iter().map(restore::stored_request).collect::<Result<Vec<_>, _>>()?;
-    let floor = restore::floor(&start.record.settings, &open, at_hand)?;
+    let threads = store.threads(id).await?;
+    let threads = threads.iter().map(restore::thread).collect::<Result<Vec<_>, _>>()?;
+    let floor = restore::floor(&start.record.settings, &open, &threads, at_hand)?;
     if floor < start.snapshot {
         let older = store.starting_text(id, floor).await?;
         let StartingText { snapshot, text, .. } = older.ok_or(RoomError::NoDocument)?;
         start = StartingText { record: start.record, snapshot, text };
     }
     failpoint::pass("room.loading");
-    let mut state = replay(store, id, start, open).await?;
+    let mut state = replay(store, id, start, (open, threads)).await?;
     let rules = store.rules(scope).await?;
     for rule in rules.into_iter().map(restore::rule) {
         let rule = rule?;
@@ -77,12 +80,13 @@ async fn replay(
     store: &Store,
     id: &DocumentId,
     start: StartingText,
-    open: Vec<StoredRequest>,
+    (open, threads): (Vec<StoredRequest>, Vec<CommentThread>),
 ) -> RoomResult<RoomState> {
     let newest = start.record.version;
     let hunks: usize = open.iter().map(|request| request.reached().hunks.len()).sum();
+    let hunks = hunks + threads.len();
     let long = is_long_answer(start.text.len(), hunks);
-    let begin = move || RestoringState::new(start, open);
+    let begin = move || RestoringState::new(start, open, threads);
     let mut restoring = cpu_pool::run_if(long, id.as_str(), begin).await??;
     while restoring.version() < newest {
         let piece = store.piece(id, restoring.version(), newest, PIECE).await?;
@@ -97,7 +101,7 @@ async fn replay(
 /// Returns the updates between a version and the log at hand; `None` if they reach back too far, by
 /// number or by bytes, or if the version is ahead of the document. Everything that has left the log
 /// at hand must be durable.
-pub(crate) async fn older(
+pub async fn older(
     store: &Store,
     state: &RoomState,
     since: Version,
@@ -109,11 +113,7 @@ pub(crate) async fn older(
 /// made on this version can be moved to the newest one. Does nothing if they are more than a room
 /// in use has in memory, or if the version is ahead of the document. Everything that has left the
 /// log at hand must be durable.
-pub(crate) async fn extend_log(
-    store: &Store,
-    state: &mut RoomState,
-    since: Version,
-) -> RoomResult<()> {
+pub async fn extend_log(store: &Store, state: &mut RoomState, since: Version) -> RoomResult<()> {
     if let Some(older) = older_within(store, state, since, PUSH_REACH).await? {
         state.document.prepend_log(older.iter().map(AsRef::as_ref));
     }
@@ -148,7 +148,7 @@ async fn older_within(
     Ok(Some(older))
 }
 
-pub(crate) async fn request(
+pub async fn request(
     store: &Store,
     state: &RoomState,
     id: &RequestId,
@@ -159,7 +159,7 @@ pub(crate) async fn request(
 }
 
 /// Maps an ended request over everything, all durable, that was committed since it ended.
-pub(crate) async fn caught_up(
+pub async fn caught_up(
     store: &Store,
     state: &RoomState,
     mut ended: ApprovalRequest,
@@ -196,7 +196,7 @@ pub(crate) async fn caught_up(
 }
 
 /// Refuses if fewer people could decide requests than must agree: none could be approved.
-pub(crate) async fn check_people(
+pub async fn check_people(
     store: &Store,
     document: &DocumentId,
     consents: &[ApprovalRequirement],
@@ -224,7 +224,7 @@ fn too_few(consent: ApprovalRequirement) -> String {
 }
 
 /// Returns those of the sessions that have ended for good.
-pub(crate) async fn sessions_over(
+pub async fn sessions_over(
     store: &Store,
     sessions: Vec<SessionId>,
     now_ms: u64,

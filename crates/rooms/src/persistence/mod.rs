@@ -4,6 +4,7 @@ pub(crate) mod edits;
 pub(crate) mod export_snapshot;
 pub(crate) mod history;
 pub(crate) mod loading;
+mod mentions;
 pub(crate) mod provenance;
 pub mod resolved_requests;
 pub(crate) mod restore;

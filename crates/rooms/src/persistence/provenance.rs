@@ -10,14 +10,14 @@ use copydesk_cpu_pool as cpu_pool;
 use copydesk_document::provenance::{
     Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,
 };
-use copydesk_document::{ChangeError, ChangeLimits, ChangeSet, Text};
+use copydesk_document::{ChangeLimits, ChangeResult, ChangeSet, Text};
 use copydesk_ids::{DocumentId, RequestId, RuleId, UserId, Version};
 use copydesk_store::{Store, StoreError, StoreOp, UpdateRecord};
 
 use super::loading::PIECE;
 use super::restore;
-use crate::RoomError;
 use crate::work_size::is_long_log;
+use crate::{RoomError, RoomResult};
 
 /// Number of followed updates from which on the result is worth storing.
 const WORTH_KEEPING: u64 = 500;
@@ -28,7 +28,7 @@ pub async fn author_spans(
     document: &DocumentId,
     version: Version,
     range: Range<usize>,
-) -> Result<Vec<AuthorSpan>, RoomError> {
+) -> RoomResult<Vec<AuthorSpan>> {
     let provenance = provenance(store, document, version).await?;
     let creator = store.creator(document).await?;
     let (creator, created_ms) = creator.unwrap_or_else(|| (UserId::from("server"), 0));
@@ -54,6 +54,7 @@ pub async fn author_spans(
             edited,
             requester,
             claimed_author,
+            suggested,
             approver,
             rule,
             at_ms,
@@ -64,6 +65,7 @@ pub async fn author_spans(
             let credit = RequestCredit { requester, request, hunk, approver, rule, edited };
             let author = match claimed_author {
                 Some(name) => SpanAuthor::Claimed(name, credit),
+                None if suggested => SpanAuthor::Suggested(credit),
                 None => SpanAuthor::Ai(credit),
             };
             AuthorSpan { from, to, author, at_ms }
@@ -92,7 +94,7 @@ async fn rules(
     store: &Store,
     provenance: &Provenance,
     range: Range<usize>,
-) -> Result<BTreeMap<RuleId, Arc<ApprovalRule>>, RoomError> {
+) -> RoomResult<BTreeMap<RuleId, Arc<ApprovalRule>>> {
     let mut rules = BTreeMap::new();
     for span in provenance.spans(range) {
         let SpanSource::Request { rule: Some(id), .. } = span.source else { continue };
@@ -110,7 +112,7 @@ async fn provenance(
     store: &Store,
     document: &DocumentId,
     version: Version,
-) -> Result<Provenance, RoomError> {
+) -> RoomResult<Provenance> {
     let (start, kept, placements) = start(store, document, version).await?;
     let placements = Arc::new(placements);
     let mut replay = ProvenanceReplay::new(kept, start, placements.values());
@@ -140,7 +142,7 @@ fn follow(
     replay: &mut ProvenanceReplay,
     updates: &[UpdateRecord],
     placements: &BTreeMap<Version, UpdatePlacements>,
-) -> Result<(), ChangeError> {
+) -> ChangeResult<()> {
     for update in updates {
         let at = replay.version().next();
         let origin = update.origin.as_deref().map(RequestId::from);
@@ -161,7 +163,7 @@ async fn start(
     store: &Store,
     document: &DocumentId,
     version: Version,
-) -> Result<(Version, Provenance, BTreeMap<Version, UpdatePlacements>), RoomError> {
+) -> RoomResult<(Version, Provenance, BTreeMap<Version, UpdatePlacements>)> {
     let mut up_to = version;
     loop {
         let kept = store.provenance(document, up_to).await?;
@@ -180,7 +182,7 @@ async fn start(
     }
 }
 
-async fn beginning(store: &Store, document: &DocumentId) -> Result<Provenance, RoomError> {
+async fn beginning(store: &Store, document: &DocumentId) -> RoomResult<Provenance> {
     let text = store.first_text(document).await?;
     Ok(Provenance::beginning(Text::new(&text.ok_or(RoomError::NoDocument)?).len()))
 }
@@ -191,7 +193,7 @@ pub async fn placements(
     document: &DocumentId,
     from: Version,
     to: Version,
-) -> Result<BTreeMap<Version, UpdatePlacements>, RoomError> {
+) -> RoomResult<BTreeMap<Version, UpdatePlacements>> {
     let rows = store.placements(document, from, to).await?;
     let read = |(version, body): (Version, String)| {
         let placements =

@@ -5,7 +5,7 @@ use copydesk_ids::RequestId;
 use copydesk_store::{QueryScope, Store};
 
 use super::restore;
-use crate::RoomError;
+use crate::RoomResult;
 
 /// Filter of resolved requests; see [`ResolvedPage::read`].
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl ResolvedPage {
         store: &Store,
         scope: QueryScope<'_>,
         wanted: &ResolvedFilter,
-    ) -> Result<Self, RoomError> {
+    ) -> RoomResult<Self> {
         let statuses: Vec<_> = wanted.statuses.iter().map(|status| status.as_str()).collect();
         // One more is read, to know whether there are more.
         let limit = wanted.limit.saturating_add(1);

@@ -7,14 +7,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use copydesk_approvals::{ApprovalRequest, ApprovalRule, StoredRequest};
+use copydesk_comments::{AnchorUpdate, CommentThread};
 use copydesk_document::{ChangeLimits, ChangeSet, Document, Text, Update};
 use copydesk_ids::{DocumentId, Version};
 use copydesk_store::{
-    DocumentRecord, RequestRecord, RuleRecord, StartingText, StoreError, UpdateRecord,
+    DocumentRecord, RequestRecord, RuleRecord, StartingText, StoreError, ThreadRecord, UpdateRecord,
 };
 
 use crate::RoomError;
 use crate::settings::OwnSettings;
+use crate::state::comments::RoomThreads;
 use crate::state::{RoomState, SinceSnapshot, requests};
 
 /// Settings of a document as they are stored: the ranges are of `version`.
@@ -29,11 +31,14 @@ struct StoredSettings {
 pub(crate) fn floor(
     settings: &Value,
     requests: &[StoredRequest],
+    threads: &[CommentThread],
     at_hand: Version,
 ) -> Result<Version, RoomError> {
     let kept = kept_settings(settings)?;
     let frozen = if kept.own.frozen.is_empty() { at_hand } else { kept.version };
-    let oldest = requests.iter().map(|request| request.reached().version).min();
+    let anchored = threads.iter().filter(|thread| thread.anchor.is_some());
+    let requests = requests.iter().map(|request| request.reached().version);
+    let oldest = requests.chain(anchored.map(|thread| thread.version)).min();
     Ok(oldest.unwrap_or(at_hand).min(frozen).min(at_hand))
 }
 
@@ -44,16 +49,21 @@ pub(crate) struct RestoringState {
     settings_of: Version,
     document: Document,
     open: Vec<StoredRequest>,
+    threads: Vec<CommentThread>,
     unsnapshotted: SinceSnapshot,
 }
 
 impl RestoringState {
-    pub(crate) fn new(start: StartingText, open: Vec<StoredRequest>) -> Result<Self, RoomError> {
+    pub(crate) fn new(
+        start: StartingText,
+        open: Vec<StoredRequest>,
+        threads: Vec<CommentThread>,
+    ) -> Result<Self, RoomError> {
         let StartingText { record, snapshot, text } = start;
         let StoredSettings { own, version: settings_of } = kept_settings(&record.settings)?;
         let document = Document::new(Text::new(&text), snapshot);
         let unsnapshotted = SinceSnapshot::default();
-        Ok(Self { record, own, settings_of, document, open, unsnapshotted })
+        Ok(Self { record, own, settings_of, document, open, threads, unsnapshotted })
     }
 
     pub(crate) fn version(&self) -> Version {
@@ -72,6 +82,12 @@ impl RestoringState {
             for request in self.open.iter_mut().filter(|it| it.reached().version < version) {
                 request.advance(|it| requests::advance(it, &change, text, updated_ms));
             }
+            if self.threads.iter().any(|thread| thread.version < version) {
+                let moved = AnchorUpdate::new(&change, text, origin, &[]);
+                for thread in self.threads.iter_mut().filter(|it| it.version < version) {
+                    thread.follow(&moved);
+                }
+            }
             if self.settings_of < version {
                 self.own.follow(&change);
             }
@@ -81,10 +97,17 @@ impl RestoringState {
     }
 
     pub(crate) fn finish(self) -> RoomState {
-        let Self { record, own, settings_of: _, document, open, unsnapshotted } = self;
+        let Self { record, own, settings_of: _, document, open, mut threads, unsnapshotted } = self;
+        for thread in &mut threads {
+            thread.version = document.version();
+        }
         let open = open.into_iter().map(StoredRequest::finish);
-        let open = open.map(|request| (request.id().clone(), Arc::new(request)));
-        RoomState::new(record, own, document, open.collect(), unsnapshotted)
+        let open = open.map(|mut request| {
+            request.mark_hunks();
+            (request.id().clone(), Arc::new(request))
+        });
+        let (open, threads) = (open.collect(), RoomThreads::new(threads));
+        RoomState::new(record, own, document, open, threads, unsnapshotted)
     }
 }
 
@@ -93,9 +116,11 @@ impl RestoringState {
 pub(crate) fn room(
     loaded: copydesk_store::LoadedDocument,
     open: Vec<StoredRequest>,
+    threads: Vec<CommentThread>,
 ) -> Result<RoomState, RoomError> {
     let copydesk_store::LoadedDocument { record, snapshot, text, updates } = loaded;
-    let mut restoring = RestoringState::new(StartingText { record, snapshot, text }, open)?;
+    let mut restoring =
+        RestoringState::new(StartingText { record, snapshot, text }, open, threads)?;
     restoring.follow(updates)?;
     Ok(restoring.finish())
 }
@@ -135,6 +160,13 @@ pub(crate) fn request(record: &RequestRecord) -> Result<ApprovalRequest, RoomErr
 pub(crate) fn stored_request(record: &RequestRecord) -> Result<StoredRequest, RoomError> {
     let read = StoredRequest::read(&record.body, record.parts());
     read.map_err(|error| corrupt(record.id.as_str(), &error))
+}
+
+/// Parses a stored thread of comments.
+pub(crate) fn thread(record: &ThreadRecord) -> Result<CommentThread, RoomError> {
+    let ThreadRecord { id, version, anchor, body, .. } = record;
+    let read = CommentThread::read(id.clone(), *version, anchor, body);
+    read.map_err(|error| corrupt(id.as_str(), &error))
 }
 
 pub(crate) fn rule(record: RuleRecord) -> Result<ApprovalRule, RoomError> {

@@ -1,12 +1,12 @@
 //! Trash: deleted documents, which can be recovered for [`TRASH_DAYS`] days.
 
-use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::{Action, Principal};
+use copydesk_macros::boxed;
 use copydesk_placement::PeerMessage;
-use copydesk_store::{AdministrationOp, AuditEntry, DocumentRecord, StoreOp, WriteBatch};
+use copydesk_store::{AuditEntry, DocumentRecord, StoreOp, WriteBatch};
 
 use crate::event::ServerEvent;
 use crate::{RoomError, RoomRegistry, RoomResult};
@@ -24,13 +24,13 @@ pub fn recoverable_until_ms(deleted: &DocumentRecord) -> u64 {
     deleted.updated_ms.saturating_add(TRASH_MS)
 }
 
+#[boxed]
 impl RoomRegistry {
     /// Returns the deleted documents that a person may recover, last deleted first, at most 1,000.
     /// A file of the workspace that is open again is left out.
     ///
     /// # Errors
     /// [`RoomError::Store`] if the list cannot be read.
-    #[boxed]
     pub async fn trash(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
         let since_ms = self.now_ms().saturating_sub(TRASH_MS);
         let mut found = self.store().trash(since_ms, MOST_LISTED).await?;
@@ -43,7 +43,6 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::NoDocument`] if the document is not in the trash, [`RoomError::Store`] if this
     /// is not stored, [`RoomError::Closed`] while the server stops.
-    #[boxed]
     pub async fn recover(&self, document: &DocumentId, by: &Principal) -> RoomResult<()> {
         let record = {
             // No one opens or purges it meanwhile.
@@ -74,7 +73,6 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::NoDocument`] if the document is not in the trash, [`RoomError::Store`] if this
     /// is not stored.
-    #[boxed]
     pub async fn purge(&self, only: Option<&DocumentId>, by: &Principal) -> RoomResult<()> {
         let documents = match only {
             Some(document) => vec![document.clone()],
@@ -94,9 +92,9 @@ impl RoomRegistry {
                 found => DocumentRecord { purged: true, ..found? },
             };
             // No one reaches it any more.
-            let roles = AdministrationOp::RemoveDocumentRoles(document.clone());
+            let roles = StoreOp::RemoveDocumentRoles(document.clone());
             let batch = noted("document.purge", record, by, self.now_ms());
-            self.store().commit(batch.with(StoreOp::Administer(roles))).await?;
+            self.store().commit(batch.with(roles)).await?;
             self.0.placement().release(&document).await;
         }
         Ok(())

@@ -137,9 +137,8 @@ impl RoomState {
         effects: &mut RoomEffects,
     ) {
         let requirements = self.requirements(settings, now);
-        let other = |request: &&Arc<ApprovalRequest>| {
-            request.judge(&requirements) != (request.proposal.policy, request.requires())
-        };
+        let other =
+            |request: &&Arc<ApprovalRequest>| request.judge(&requirements) != request.judged();
         let others: Vec<_> = self.open.values().filter(other).cloned().collect();
         let follow = |mut request: Arc<ApprovalRequest>| {
             let before = Arc::clone(&request);
@@ -230,6 +229,7 @@ impl RoomState {
             let changes = ChangeSet::of(self.document.text().len(), &[edit])
                 .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
             let author = ChangeAuthor {
+                moves: Vec::new(),
                 client: ClientId::from("ai:context"),
                 user: &by.user,
                 origin: None,
@@ -245,9 +245,11 @@ fn check_policies(policies: &[ToolPolicy]) -> Result<(), RoomError> {
     let is_named = |policy: &ToolPolicy| {
         policy.tool.as_ref().is_none_or(|tool| (1..=LONGEST_TOOL).contains(&tool.len()))
     };
-    if policies.len() > MOST_POLICIES || !policies.iter().all(is_named) {
+    let has_kinds = |it: &ToolPolicy| it.marks.as_ref().is_none_or(|kinds| !kinds.is_empty());
+    let are_valid = policies.iter().all(|policy| is_named(policy) && has_kinds(policy));
+    if policies.len() > MOST_POLICIES || !are_valid {
         let reason = format!(
-            "`policies` are at most {MOST_POLICIES}, a tool's name has 1 to {LONGEST_TOOL} characters"
+            "`policies` are at most {MOST_POLICIES}, a tool's name has 1 to {LONGEST_TOOL} characters, and `marks` has a kind"
         );
         return Err(RoomError::Invalid(reason));
     }

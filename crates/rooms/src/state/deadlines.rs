@@ -9,10 +9,10 @@ use copydesk_approvals::{ApprovalRequest, DecisionError, InvalidDecisionReason};
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{MemberId, RequestId};
 
-use super::decisions;
 use super::requests::{
     changed_record, is_open, open_request, place, place_changed, queue_request_event,
 };
+use super::{decisions, suggestions};
 use crate::actor::room_effects::RoomEffects;
 use crate::command::ViewerChange;
 use crate::state::{ApplyContext, RoomState};
@@ -29,6 +29,7 @@ pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut Ro
     for id in lapsed.into_iter().chain(left) {
         looked(state, &id, now, effects);
     }
+    suggestions::end_writing(state, now, effects);
     let is_due = |request: &&Arc<ApprovalRequest>| request.clock.is_due(now.ms);
     let due: Vec<_> = state.open.values().filter(is_due).cloned().collect();
     for request in due {
@@ -53,7 +54,8 @@ pub(crate) fn next_deadline_ms(state: &RoomState) -> Option<u64> {
         return Some(0);
     }
     let due = state.open.values().filter_map(|request| request.clock.due_ms());
-    due.chain(state.focuses.next_lapse_ms()).chain(state.presence.due_ms()).min()
+    let writing = state.open.values().filter_map(|request| request.writing_ends_ms());
+    due.chain(writing).chain(state.focuses.next_lapse_ms()).chain(state.presence.due_ms()).min()
 }
 
 pub(crate) fn look(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use copydesk_approvals::{
-    ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, InvalidDecisionReason,
-    JudgedDecision, Person, ReportState, ToolReport,
+    ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, HunkStatus,
+    InvalidDecisionReason, JudgedDecision, Person, ReportState, ToolReport,
 };
 use copydesk_document::ChangeSet;
 use copydesk_document::provenance::ServerAct;
@@ -15,6 +15,7 @@ use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{HunkId, RequestId};
 use copydesk_store::{DecisionRecord, StoreOp};
 
+use super::comments::moved_passages;
 use super::requests::{
     move_scope, open_request, place, place_changed, placements, put, queue_hunk_changes,
     queue_request_event, queue_request_news, writer,
@@ -98,7 +99,7 @@ pub(crate) fn report(
 
 /// Checks what the request itself cannot know: the length of the text, and frozen ranges. A change
 /// that is not refused here can be committed.
-pub(crate) fn check(state: &RoomState, changes: Option<&ChangeSet>) -> Result<(), RoomError> {
+pub(crate) fn check(state: &RoomState, changes: Option<&ChangeSet>) -> RoomResult<()> {
     let Some(changes) = changes else { return Ok(()) };
     check_fits(state, changes)?;
     let frozen = |range: copydesk_document::ChangedRange<'_>| {
@@ -112,7 +113,7 @@ pub(crate) fn check(state: &RoomState, changes: Option<&ChangeSet>) -> Result<()
     Ok(())
 }
 
-pub(super) fn check_fits(state: &RoomState, changes: &ChangeSet) -> Result<(), RoomError> {
+pub(super) fn check_fits(state: &RoomState, changes: &ChangeSet) -> RoomResult<()> {
     if changes.new_len() > changes.len() {
         check_length(changes.new_len())?;
     }
@@ -142,8 +143,11 @@ pub(crate) fn apply_decision(
         Some(text_changes) => {
             let rule = decision.rule.clone();
             let placements = Some(placements(&request, ServerAct::Accepted, outcome, rule));
-            let author =
-                ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
+            let decided = request.hunks_named(&outcome.decided).into_iter();
+            let accepted = decided.filter(|it| it.status == HunkStatus::Accepted && it.is_moved());
+            let moves = moved_passages(accepted.map(|it| it.parts.as_slice()));
+            let (client, user, origin) = (writer(&id), &by.user, Some(&id));
+            let author = ChangeAuthor { client, user, origin, placements, moves };
             state.apply_server_change(text_changes, &author, hunks, now, effects)?;
             move_scope(Arc::make_mut(&mut request), text_changes);
         }
@@ -202,6 +206,24 @@ pub(crate) fn split(
     effects.keep(state.audit("request.split", by.user.as_str(), Some(id), detail, now));
     let request = Arc::new(request);
     Ok(replace_hunks(state, request, vec![hunk.clone()], &parts, by, now, effects))
+}
+
+/// Puts a hunk at the end of a person's own list, or back, without an event for others.
+pub(crate) fn defer(
+    state: &mut RoomState,
+    id: &RequestId,
+    hunk: &HunkId,
+    on: bool,
+    by: &Principal,
+    now: &ApplyContext,
+    effects: &mut RoomEffects,
+) -> RequestResult {
+    let mut request = Arc::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    if request.would_defer(hunk, on, by, now.ms)? {
+        Arc::make_mut(&mut request).defer(hunk, on, by);
+        place_changed(state, Arc::clone(&request), [hunk], effects);
+    }
+    Ok(request)
 }
 
 pub(super) fn replace_hunks(

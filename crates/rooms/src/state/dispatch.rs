@@ -4,8 +4,8 @@ use copydesk_ids::{MemberId, RequestId};
 
 use super::text::REBASING;
 use super::{
-    deadlines, decisions, file_undos, locked_ranges, person_deletion, rules, streaming_previews,
-    undo, workspace_inbox,
+    comments, deadlines, decisions, inbox_undo, locked_ranges, person_deletion, rules,
+    streaming_previews, suggestions, undo, workspace_inbox,
 };
 use crate::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::command::{RequestCommand, RoomCommand};
@@ -22,9 +22,15 @@ impl RoomState {
         effects: &mut RoomEffects,
     ) {
         let words_are_frozen = !self.own.frozen.is_empty();
-        // Carets and events of runs are frequent, and change no words.
-        let only_tells =
-            matches!(command, RoomCommand::Move(..) | RoomCommand::Say(_) | RoomCommand::Read(_));
+        // Carets and events of runs are frequent, and they and comments change no words.
+        let only_tells = matches!(
+            command,
+            RoomCommand::Move(..)
+                | RoomCommand::Say(_)
+                | RoomCommand::Read(_)
+                | RoomCommand::Comment(..)
+                | RoomCommand::Threads(_)
+        );
         self.apply_to_document(command, now, effects);
         if words_are_frozen && !only_tells {
             locked_ranges::update_lock_reasons(self, effects);
@@ -46,17 +52,20 @@ impl RoomState {
                 let result = file::merge(self, *merge, now, effects);
                 effects.answer(reply, result);
             }
-            RoomCommand::People(reply) => effects.answer(reply, Ok(self.presence.peers().to_vec())),
+            RoomCommand::People(_)
+            | RoomCommand::Read(_)
+            | RoomCommand::Requests(_)
+            | RoomCommand::Rules(_)
+            | RoomCommand::ReportDecision(..)
+            | RoomCommand::Threads(_) => self.answer(command, now, effects),
             RoomCommand::Say(said) => effects.then(RoomEffect::Say(said)),
-            RoomCommand::Read(reply) => {
-                effects.answer(reply, self.exists().map(|()| self.reading(now)));
+            RoomCommand::Comment(command, reply) => {
+                let result = comments::apply(self, command, now, effects);
+                effects.answer(reply, result);
             }
-            RoomCommand::Requests(reply) => {
-                effects.answer(reply, Ok(self.open.values().cloned().collect()));
-            }
-            RoomCommand::Rules(reply) => {
-                let rules = self.exists().map(|()| self.rules.values().cloned().collect());
-                effects.answer(reply, rules);
+            RoomCommand::Suggest(update, reply) => {
+                let result = suggestions::update(self, &update, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::ForgetPerson(person, reply) => {
                 person_deletion::forget(self, &person, now, effects);
@@ -70,7 +79,7 @@ impl RoomState {
                 let result = rules::revoke(self, &rule, &by, now, effects);
                 effects.answer(reply, result);
             }
-            // Only simulations get here (`rooms/simulated_room.rs`); the actor pushes by itself,
+            // Only simulations get here (`rooms::simulated_room`); the actor pushes by itself,
             // because a long push goes to the pool.
             RoomCommand::Push(push, reply) => {
                 let result = self.push(&push, REBASING, now, effects);
@@ -83,9 +92,6 @@ impl RoomState {
             | RoomCommand::Recover(..)
             | RoomCommand::Replace(..)
             | RoomCommand::Restore(..) => self.administer(command, now, effects),
-            RoomCommand::ReportDecision(untaken, reply) => {
-                effects.answer(reply, decisions::report(self, &untaken, now));
-            }
             RoomCommand::About(id, command, reply) => {
                 let result = apply_to_request(self, &id, command, now, effects);
                 effects.answer(reply, result);
@@ -99,6 +105,28 @@ impl RoomState {
             | RoomCommand::Witness(..)
             | RoomCommand::Recount
             | RoomCommand::HandOver => {}
+        }
+    }
+
+    /// Answers a command that only reads.
+    fn answer(&self, command: RoomCommand, now: &ApplyContext, effects: &mut RoomEffects) {
+        match command {
+            RoomCommand::People(reply) => effects.answer(reply, Ok(self.presence.peers().to_vec())),
+            RoomCommand::Read(reply) => {
+                effects.answer(reply, self.exists().map(|()| self.reading(now)));
+            }
+            RoomCommand::Requests(reply) => {
+                effects.answer(reply, Ok(self.open.values().cloned().collect()));
+            }
+            RoomCommand::Rules(reply) => {
+                let rules = self.exists().map(|()| self.rules.values().cloned().collect());
+                effects.answer(reply, rules);
+            }
+            RoomCommand::ReportDecision(untaken, reply) => {
+                effects.answer(reply, decisions::report(self, &untaken, now));
+            }
+            RoomCommand::Threads(reply) => effects.answer(reply, self.thread_list()),
+            _ => {}
         }
     }
 
@@ -146,6 +174,7 @@ fn apply_to_request(
     match command {
         Command::Decide(decision, by) => decisions::decide(state, id, &decision, &by, now, effects),
         Command::Split(hunk, by) => decisions::split(state, id, &hunk, &by, now, effects),
+        Command::Defer(hunk, on, by) => decisions::defer(state, id, &hunk, on, &by, now, effects),
         Command::Withdraw(by) => decisions::withdraw(state, id, by.as_ref(), now, effects),
         Command::Focus(member, focus) => deadlines::look(state, id, &member, focus, now, effects),
         Command::Extend(by) => deadlines::extend(state, id, &by, now, effects),
@@ -159,8 +188,8 @@ fn apply_to_request(
         }
         Command::Begin => workspace_inbox::begin(state, id, now, effects),
         Command::Done(report) => workspace_inbox::done(state, id, report, now, effects),
-        Command::BeginUndo(undoing, by) => file_undos::begin(state, *undoing, &by, now, effects),
-        Command::EndUndo(reversed) => file_undos::end(state, id, &reversed, now, effects),
-        Command::Repeated(again, by) => file_undos::repeated(state, id, again, &by, now, effects),
+        Command::BeginUndo(undoing, by) => inbox_undo::begin(state, *undoing, &by, now, effects),
+        Command::EndUndo(reversed) => inbox_undo::end(state, id, &reversed, now, effects),
+        Command::Repeated(again, by) => inbox_undo::repeated(state, id, again, &by, now, effects),
     }
 }

@@ -9,7 +9,7 @@ use copydesk_approvals::DeletedPerson;
 use copydesk_store::StoreOp;
 
 use super::requests::{place, queue_request_event};
-use super::rules;
+use super::{comments, rules};
 use crate::actor::room_effects::RoomEffects;
 use crate::state::{ApplyContext, RoomState};
 
@@ -31,6 +31,7 @@ pub(crate) fn forget(
             *request = other;
         }
     }
+    comments::forget(state, person, effects);
     let in_force: Vec<_> = state.rules.values().filter_map(|it| renamed(person, it)).collect();
     if in_force.is_empty() {
         return;

@@ -365,7 +365,7 @@ mod tests {
         assert!(presence.place(&"m1".into(), caret(0, 3), Version(0), &text));
     }
 
-    /// What is announced, in words: who was put, who left, how many there are.
+    /// Returns the announcement in words: who was put, who left, how many there are.
     fn told(presence: &mut RoomPresence, now_ms: u64) -> Vec<String> {
         let word = |made: PeerAnnouncement| match made.event {
             RoomEvent::PeersChanged(change) => {
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_silences_nobody() {
+    fn a_clock_that_is_set_back_silences_no_one() {
         let mut presence = RoomPresence::default();
         presence.enter(member("m1", "ana"));
         told(&mut presence, 1_000_000);
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(except(&mut presence, 1_000), Some("m1".into()));
         presence.enter(member("m2", "bo"));
         presence.writes_as(&"m2".into(), &"c1".into());
-        assert_eq!(except(&mut presence, 2_000), None, "somebody's first words are news to others");
+        assert_eq!(except(&mut presence, 2_000), None, "someone's first words are news to others");
     }
 
     #[test]

@@ -15,13 +15,13 @@ use copydesk_failpoint as failpoint;
 use copydesk_ids::permissions::{Action, Principal, Role};
 
 use super::rules::OwnerRuling;
-use super::{decisions, requests, rules, streaming_previews};
-use crate::RoomError;
+use super::{comments, decisions, requests, rules, streaming_previews};
 use crate::actor::room_effects::RoomEffects;
 use crate::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome};
 use crate::event::RoomEvent;
 use crate::settings::{DocumentSettings, frozen_by, frozen_words};
 use crate::state::{ApplyContext, RoomState};
+use crate::{RoomError, RoomResult};
 use copydesk_approvals::ApprovalSwitch;
 
 /// Holds a change, mapped from the version it was made on to the newest. `older` holds the updates
@@ -34,7 +34,7 @@ pub(crate) fn propose(
     people: &[Principal],
     now: &ApplyContext,
     effects: &mut RoomEffects,
-) -> Result<ProposalOutcome, RoomError> {
+) -> RoomResult<ProposalOutcome> {
     state.exists()?;
     if let Some(known) = state.request(&new.origin.id) {
         // The request was proposed again after a crash; people may have decided meanwhile.
@@ -88,7 +88,7 @@ pub(crate) fn propose(
     Ok(proposed(state, request, now))
 }
 
-fn check_capacity(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
+pub(crate) fn check_capacity(state: &RoomState, requester: &Principal) -> RoomResult<()> {
     let of = |request: &&Arc<ApprovalRequest>| request.proposal.requester.user == requester.user;
     if state.open.values().filter(of).count() >= requests::MOST_OPEN_EACH {
         return Err(RoomError::TooManyRequests { limit: requests::MOST_OPEN_EACH });
@@ -110,7 +110,7 @@ fn proposed(
     }
 }
 
-fn announce(
+pub(crate) fn announce(
     state: &mut RoomState,
     request: &Arc<ApprovalRequest>,
     now: &ApplyContext,
@@ -123,6 +123,7 @@ fn announce(
     effects.keep(requests::record(request));
     state.open.insert(request.id().clone(), Arc::clone(request));
     effects.queue_event(RoomEvent::Requested(Arc::clone(request)));
+    comments::note_request(state, request, effects);
     streaming_previews::become_request(state, request.id(), effects);
     failpoint::pass("room.proposed");
 }
@@ -139,7 +140,7 @@ fn arrive(
     missed: &[ChangeSet],
     settings: &DocumentSettings,
     now: &ApplyContext,
-) -> Result<ArrivalOutcome, RoomError> {
+) -> RoomResult<ArrivalOutcome> {
     let NewApprovalRequest {
         origin,
         requester,
@@ -201,7 +202,7 @@ fn apply_at_once(
     why: UnaskedReason,
     now: &ApplyContext,
     effects: &mut RoomEffects,
-) -> Result<ProposalOutcome, RoomError> {
+) -> RoomResult<ProposalOutcome> {
     let by = requester(&request);
     let decision = Decision::plain(RequestVerdict::Approve);
     let mut approved = request.clone();
@@ -237,7 +238,7 @@ fn check_at_once(
     decision: &Decision,
     by: &Principal,
     now: &ApplyContext,
-) -> Result<DecisionOutcome, RoomError> {
+) -> RoomResult<DecisionOutcome> {
     let nothing = DecisionRequirements::default();
     let outcome =
         request.judge_and_carry_out(decision, by, state.document.text(), now.ms, &nothing)?;

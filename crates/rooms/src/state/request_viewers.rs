@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_looks_once_the_last_one_looks_away() {
+    fn no_one_looks_once_the_last_one_looks_away() {
         let mut focuses = RequestViewers::default();
         let request = RequestId::from("r");
         assert!(focuses.look(&request, &"ana".into(), 0));

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use copydesk_approvals::{ApprovalRequest, DecisionError, DecisionOutcome, Hunk, PeopleAsked};
+use copydesk_approvals::{
+    ApprovalRequest, DecisionError, DecisionOutcome, Hunk, PeopleAsked, RequestSource,
+};
 use copydesk_document::provenance::{ServerAct, UpdatePlacements};
 use copydesk_document::{ChangeSet, InsertSide, Text, Update};
 use copydesk_ids::permissions::Principal;
@@ -13,7 +15,7 @@ use copydesk_store::{RequestPartRecord, RequestRecord, StoreOp};
 use crate::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::command::ResolvedRequest;
 use crate::event::{RequestNews, RequestUpdate, RoomEvent};
-use crate::state::{ApplyContext, HunkChanges, RoomState};
+use crate::state::{ApplyContext, HunkChanges, RoomState, comments};
 use crate::{RoomError, RoomResult};
 
 pub(crate) const MOST_OPEN: usize = 128;
@@ -24,7 +26,7 @@ pub(crate) const MOST_OPEN_EACH: usize = 64;
 /// Largest number of hunks that are stored alone, without the others of their request.
 const MOST_PARTS: usize = 256;
 
-pub(crate) fn record(request: &ApprovalRequest) -> StoreOp {
+pub fn record(request: &ApprovalRequest) -> StoreOp {
     let proposal = &request.proposal;
     StoreOp::PutRequest(RequestRecord {
         id: proposal.origin.id.clone(),
@@ -46,7 +48,7 @@ pub(crate) fn record(request: &ApprovalRequest) -> StoreOp {
 ///
 /// The whole request is stored if it has ended, if much of it changed, and if it has no hunks,
 /// because it may have another preview.
-pub(crate) fn changed_record<'h>(
+pub fn changed_record<'h>(
     request: &ApprovalRequest,
     hunks: impl IntoIterator<Item = &'h HunkId>,
 ) -> StoreOp {
@@ -73,17 +75,13 @@ pub(crate) fn changed_record<'h>(
     StoreOp::PutRequestParts { request: request.id().clone(), expires_ms, parts }
 }
 
-pub(crate) fn place(
-    state: &mut RoomState,
-    request: Arc<ApprovalRequest>,
-    effects: &mut RoomEffects,
-) {
+pub fn place(state: &mut RoomState, request: Arc<ApprovalRequest>, effects: &mut RoomEffects) {
     let op = record(&request);
     put_back(state, request, op, effects);
 }
 
 /// Stores an open request as [`place`] does, but only the given hunks and the other fields.
-pub(crate) fn place_changed<'h>(
+pub fn place_changed<'h>(
     state: &mut RoomState,
     request: Arc<ApprovalRequest>,
     hunks: impl IntoIterator<Item = &'h HunkId>,
@@ -100,6 +98,7 @@ fn put_back(
     effects: &mut RoomEffects,
 ) {
     effects.keep(op);
+    comments::note_request(state, &request, effects);
     if request.status.is_open() {
         state.ended.retain(|other| other.id() != request.id());
         state.open.insert(request.id().clone(), request);
@@ -111,7 +110,7 @@ fn put_back(
 }
 
 /// Moves a request over one update that led to `after`; returns the hunks whose status changed.
-pub(crate) fn advance(
+pub fn advance(
     request: &mut ApprovalRequest,
     change: &ChangeSet,
     after: &Text,
@@ -123,7 +122,7 @@ pub(crate) fn advance(
 }
 
 /// Moves the range that a request was asked to change; words typed at its edges belong to it.
-pub(crate) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
+pub fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
     if let Some((from, to)) = &mut request.proposal.action.scope {
         *from = change.map_pos(*from, InsertSide::Before);
         *to = change.map_pos(*to, InsertSide::After);
@@ -131,13 +130,13 @@ pub(crate) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
 }
 
 /// Returns the editor instance that writes the accepted hunks of a request.
-pub(crate) fn writer(request: &RequestId) -> ClientId {
+pub fn writer(request: &RequestId) -> ClientId {
     ClientId::from(format!("ai:{request}"))
 }
 
 /// Returns the placements of an update of the request, which are stored beside the update; `rule`
 /// accepted it, if one did.
-pub(crate) fn placements(
+pub fn placements(
     request: &ApprovalRequest,
     act: ServerAct,
     outcome: &DecisionOutcome,
@@ -146,16 +145,17 @@ pub(crate) fn placements(
     let requester = Some(request.proposal.requester.user.clone());
     let unasked = outcome.asked == PeopleAsked::Nobody;
     let claimed_author = request.proposal.claimed_author.as_ref().map(|it| it.name.clone());
+    let suggested = request.proposal.action.source == RequestSource::Person;
     let placed = outcome.placed.clone();
-    UpdatePlacements { act, requester, claimed_author, unasked, rule, placed }
+    UpdatePlacements { act, requester, claimed_author, suggested, unasked, rule, placed }
 }
 
-pub(crate) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
+pub fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
     let hunks = request.hunks_named(ids).into_iter();
     hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
 }
 
-pub(crate) fn queue_hunk_changes(state: &RoomState, hunks: HunkChanges, effects: &mut RoomEffects) {
+pub fn queue_hunk_changes(state: &RoomState, hunks: HunkChanges, effects: &mut RoomEffects) {
     let HunkChanges { drop, put } = hunks;
     if drop.is_empty() && put.is_empty() {
         return;
@@ -164,7 +164,7 @@ pub(crate) fn queue_hunk_changes(state: &RoomState, hunks: HunkChanges, effects:
     effects.queue_event(RoomEvent::Updates { room, from, updates: Vec::new(), drop, put });
 }
 
-pub(crate) fn queue_request_event(
+pub fn queue_request_event(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     changed: &[HunkId],
@@ -188,7 +188,7 @@ pub(crate) fn queue_request_event(
     }));
 }
 
-pub(crate) fn queue_request_news(
+pub fn queue_request_news(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     news: RequestNews,
@@ -205,7 +205,7 @@ pub(crate) fn queue_request_news(
 }
 
 /// Returns the resolution of a request, with the document as it is; `None` while it is open.
-pub(crate) fn settled(
+pub fn settled(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     now: &ApplyContext,
@@ -217,14 +217,11 @@ pub(crate) fn settled(
     Some(ResolvedRequest { resolution, reading: state.reading(now), scope, request })
 }
 
-pub(crate) fn open_request(state: &RoomState, id: &RequestId) -> RoomResult<ApprovalRequest> {
+pub fn open_request(state: &RoomState, id: &RequestId) -> RoomResult<ApprovalRequest> {
     is_open(state, id).map(|request| ApprovalRequest::clone(request))
 }
 
-pub(crate) fn is_open<'s>(
-    state: &'s RoomState,
-    id: &RequestId,
-) -> RoomResult<&'s Arc<ApprovalRequest>> {
+pub fn is_open<'s>(state: &'s RoomState, id: &RequestId) -> RoomResult<&'s Arc<ApprovalRequest>> {
     state.open.get(id).ok_or_else(|| why_not_open(state, id))
 }
 
@@ -240,11 +237,11 @@ fn why_not_open(state: &RoomState, id: &RequestId) -> RoomError {
     .into()
 }
 
-pub(crate) fn missed(
+pub fn missed(
     state: &RoomState,
     base: Version,
     older: Option<Vec<Arc<Update>>>,
-) -> Result<Vec<Arc<Update>>, RoomError> {
+) -> RoomResult<Vec<Arc<Update>>> {
     if base > state.version() {
         return Err(RoomError::Ahead { asked: base, newest: state.version() });
     }

@@ -15,12 +15,12 @@ use copydesk_ids::{RuleId, SessionId};
 use copydesk_store::{RuleRecord, StoreOp};
 
 use super::{decisions, votes};
-use crate::RoomError;
 use crate::actor::room_effects::RoomEffects;
 use crate::command::NewRule;
 use crate::event::RoomEvent;
 use crate::settings::LONGEST_TOOL;
 use crate::state::{ApplyContext, RoomState};
+use crate::{RoomError, RoomResult};
 
 pub(crate) const MOST_RULES: usize = 100;
 
@@ -36,11 +36,11 @@ pub(crate) fn record(rule: &ApprovalRule) -> RuleRecord {
     }
 }
 
-pub(crate) fn check(state: &RoomState, decision: &Decision) -> Result<(), RoomError> {
+pub(crate) fn check(state: &RoomState, decision: &Decision) -> RoomResult<()> {
     if decision.remember.is_some() { check_capacity(state) } else { Ok(()) }
 }
 
-fn check_capacity(state: &RoomState) -> Result<(), RoomError> {
+fn check_capacity(state: &RoomState) -> RoomResult<()> {
     if state.rules.len() < MOST_RULES {
         return Ok(());
     }
@@ -80,45 +80,50 @@ pub(crate) fn judge(
     }
 }
 
+/// Returns what is wrong with an owner's new rule, in words for people.
+fn contradiction(new: &NewRule, in_document: bool, now: &ApplyContext) -> Option<&'static str> {
+    let NewRule { remember, effect, over, tool, session: _ } = new;
+    let allows = match effect {
+        RuleEffect::Allow => true,
+        RuleEffect::Ask | RuleEffect::Deny => false,
+    };
+    let faults = [
+        (
+            tool.is_empty() || tool.len() > LONGEST_TOOL,
+            "a rule names a tool of 1 to 100 characters, or * for every tool",
+        ),
+        (remember.path.is_some() && in_document, "a path pattern is for work without a document"),
+        (allows && tool == EVERY_TOOL, "a rule allows one tool"),
+        (allows && now.tools.is_plan(tool), "plans are asked about every time"),
+        (
+            allows && tool == SUGGESTION_TOOL,
+            "suggestions of people are decided by people every time",
+        ),
+        (allows && over.is_some(), "`over` is for rules that deny or ask"),
+        (allows && remember.max_units == Some(0), "a rule must allow something"),
+        (remember.unmarked && !in_document, "`unmarked` is for rules of a document"),
+        (remember.unmarked && !allows, "`unmarked` is for rules that allow"),
+        (remember.max_units.is_some() && !allows, "`max_units` is for rules that allow"),
+    ];
+    faults.into_iter().find_map(|(is_wrong, reason)| is_wrong.then_some(reason))
+}
+
 pub(crate) fn add(
     state: &mut RoomState,
     new: NewRule,
     by: &Principal,
     now: &ApplyContext,
     effects: &mut RoomEffects,
-) -> Result<Arc<ApprovalRule>, RoomError> {
+) -> RoomResult<Arc<ApprovalRule>> {
     state.exists()?;
     let document = state.about();
     if !by.may(Action::Manage, document.as_ref()) {
         return Err(RoomError::NotAllowed);
     }
+    if let Some(reason) = contradiction(&new, document.is_some(), now) {
+        return Err(RoomError::Invalid(reason.to_owned()));
+    }
     let NewRule { mut remember, effect, over, tool, session } = new;
-    let invalid = |reason: &str| Err(RoomError::Invalid(reason.to_owned()));
-    if tool.is_empty() || tool.len() > LONGEST_TOOL {
-        return invalid("a rule names a tool of 1 to 100 characters, or * for every tool");
-    }
-    if remember.path.is_some() && document.is_some() {
-        return invalid("a path pattern is for work without a document");
-    }
-    match effect {
-        RuleEffect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
-        RuleEffect::Allow if now.tools.is_plan(&tool) => {
-            return invalid("plans are asked about every time");
-        }
-        RuleEffect::Allow if tool == SUGGESTION_TOOL => {
-            return invalid("suggestions of people are decided by people every time");
-        }
-        RuleEffect::Allow if over.is_some() => {
-            return invalid("`over` is for rules that deny or ask");
-        }
-        RuleEffect::Allow if remember.max_units == Some(0) => {
-            return invalid("a rule must allow something");
-        }
-        RuleEffect::Deny | RuleEffect::Ask if remember.max_units.is_some() => {
-            return invalid("`max_units` is for rules that allow");
-        }
-        RuleEffect::Allow | RuleEffect::Ask | RuleEffect::Deny => {}
-    }
     remember.scope = if document.is_some() { RuleScope::Document } else { RuleScope::Workspace };
     let (by, request) = (Person::from(by), None);
     let rule = ApprovalRule {
@@ -184,7 +189,10 @@ pub(crate) fn decide_by_rules(
         if !request.status.is_open() {
             break;
         }
-        let decision = Decision::by_rule(rule.clone());
+        let known = state.rules.get(&rule);
+        let Some(decision) = known.and_then(|known| request.approval_by(known, &maker)) else {
+            continue;
+        };
         match decisions::decide(state, request.id(), &decision, &maker, now, effects) {
             Ok(decided) => request = decided,
             Err(error) => {
@@ -202,7 +210,7 @@ pub(crate) fn revoke(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut RoomEffects,
-) -> Result<(), RoomError> {
+) -> RoomResult<()> {
     let rule = state.rules.get(id).ok_or(RoomError::NoRule)?;
     if !rule.may_be_revoked_by(by) {
         return Err(RoomError::NotAllowed);

@@ -11,12 +11,12 @@ use copydesk_failpoint as failpoint;
 use copydesk_ids::{ClientId, HunkId, RequestId, UserId, Version};
 use copydesk_store::{StoreOp, UpdateRecord};
 
-use super::{locked_ranges, requests};
-use crate::RoomError;
+use super::{comments, locked_ranges, requests};
 use crate::actor::room_effects::RoomEffects;
 use crate::command::PushRequest;
 use crate::event::RoomEvent;
 use crate::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
+use crate::{RoomError, RoomResult};
 
 /// Length of the longest text of a document, in UTF-16 code units.
 const LONGEST_TEXT: usize = 8 * 1024 * 1024;
@@ -42,7 +42,7 @@ const SNAPSHOT_BYTES: usize = 8 * 1024 * 1024;
 type TouchedHunks = BTreeMap<RequestId, Vec<HunkId>>;
 
 /// Refuses a text that is too long; `len` is in UTF-16 code units.
-pub(crate) fn check_length(len: usize) -> Result<(), RoomError> {
+pub(crate) fn check_length(len: usize) -> RoomResult<()> {
     if len > LONGEST_TEXT {
         let reason = format!("the text has {len} UTF-16 units; a document may have {LONGEST_TEXT}");
         return Err(RoomError::Invalid(reason));
@@ -62,7 +62,7 @@ impl RoomState {
         budget: RebaseBudget,
         now: &ApplyContext,
         effects: &mut RoomEffects,
-    ) -> Result<Version, RoomError> {
+    ) -> RoomResult<Version> {
         self.exists()?;
         self.check_clients(push)?;
         if push.updates.len() > MOST_UPDATES {
@@ -102,7 +102,7 @@ impl RoomState {
         budget: RebaseBudget,
         now: &ApplyContext,
         effects: &mut RoomEffects,
-    ) -> Result<Version, RoomError> {
+    ) -> RoomResult<Version> {
         let pushed = self.push(push, budget, now, effects);
         if !self.own.frozen.is_empty() {
             locked_ranges::update_lock_reasons(self, effects);
@@ -127,7 +127,7 @@ impl RoomState {
         }
     }
 
-    fn check_clients(&self, push: &PushRequest) -> Result<(), RoomError> {
+    fn check_clients(&self, push: &PushRequest) -> RoomResult<()> {
         let clients: HashSet<_> = push.updates.iter().map(|(client, _)| client).collect();
         if clients.len() > MOST_CLIENTS {
             let reason = format!("the updates of a push have at most {MOST_CLIENTS} clientIDs");
@@ -167,7 +167,7 @@ impl RoomState {
         hunks: HunkChanges,
         now: &ApplyContext,
         effects: &mut RoomEffects,
-    ) -> Result<(), RoomError> {
+    ) -> RoomResult<()> {
         if change.new_len() > change.len() {
             check_length(change.new_len())?;
         }
@@ -191,6 +191,8 @@ impl RoomState {
         let mut touched = TouchedHunks::new();
         let after = self.document.text().clone();
         self.follow(change, &after, author.origin, now, &mut touched);
+        self.threads.follow(change, &after, origin, &author.moves);
+        self.threads.keep_moved(&author.moves, effects);
         self.notify_touched(touched, now, effects);
         Ok(())
     }
@@ -221,6 +223,7 @@ impl RoomState {
         !self.open.is_empty()
             || !self.streaming_previews.is_empty()
             || !self.own.frozen.is_empty()
+            || !self.threads.is_empty()
             || self.presence.caret_count() > 0
     }
 
@@ -247,6 +250,7 @@ impl RoomState {
                 continue;
             }
             self.follow(&change, &text, None, now, &mut touched);
+            self.threads.follow(&change, &text, None, &[]);
         }
         touched
     }
@@ -275,7 +279,7 @@ impl RoomState {
         }
     }
 
-    /// Announces the new state of requests once, however many updates touched them.
+    /// Announces the new state of requests and threads once, however many updates touched them.
     fn notify_touched(
         &mut self,
         touched: TouchedHunks,
@@ -298,6 +302,7 @@ impl RoomState {
             requests::queue_hunk_changes(self, HunkChanges { drop: Vec::new(), put }, effects);
             requests::queue_request_event(self, &request, &changed, None, now, effects);
         }
+        comments::announce_moved(self, effects);
     }
 
     pub(crate) fn snapshot_is_due(&self) -> bool {
@@ -322,6 +327,7 @@ impl RoomState {
         for request in self.open.values() {
             effects.keep(requests::record(request));
         }
+        self.threads.keep_all(effects);
         if !self.own.frozen.is_empty() {
             self.record.settings = self.settings_as_kept();
             effects.keep(StoreOp::PutDocument(self.record.clone()));

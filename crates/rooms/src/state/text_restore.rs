@@ -32,6 +32,7 @@ pub(crate) fn restore(
     let changes = ChangeSet::of(state.document.text().len(), edits)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let author = ChangeAuthor {
+        moves: Vec::new(),
         client: ClientId::from("ai:restore"),
         user: &by.user,
         origin: None,
@@ -60,6 +61,7 @@ fn placements(version: Version, edits: &[TextEdit]) -> UpdatePlacements {
         act: ServerAct::Restored(version),
         requester: None,
         claimed_author: None,
+        suggested: false,
         unasked: false,
         rule: None,
         placed,

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use copydesk_approvals::{ApprovalRequest, DecisionOutcome, OpenUndo, TouchedPolicy, UndoScope};
+use copydesk_approvals::{
+    ApprovalRequest, DecisionOutcome, HunkStatus, OpenUndo, TouchedPolicy, UndoScope,
+};
 use copydesk_document::provenance::ServerAct;
 use copydesk_failpoint as failpoint;
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{HunkId, RequestId};
 
+use super::comments::moved_passages;
 use super::decisions::{check_fits, replace_hunks};
 use super::requests::{
     MOST_OPEN, move_scope, place, place_changed, placements, put, queue_hunk_changes,
@@ -36,6 +39,9 @@ pub(crate) fn undo(
     state.open.remove(id);
     let was_open = request.status.is_open();
     let known = Arc::make_mut(&mut request);
+    let accepted = known.hunks.iter().filter(|it| it.status == HunkStatus::Accepted);
+    let moves = accepted.filter(|it| it.is_moved()).map(|it| it.inverse.as_slice());
+    let moves = moved_passages(moves);
     let (policy, required) = (known.proposal.policy, known.decisions.required);
     let outcome = match take_back(state, known, wish, by, now) {
         Ok(TakenBack::Text(outcome)) => outcome,
@@ -54,8 +60,8 @@ pub(crate) fn undo(
     match &outcome.changes {
         Some(changes) => {
             let placements = Some(placements(&request, ServerAct::TakenBack, &outcome, None));
-            let author =
-                ChangeAuthor { client: writer(id), user: &by.user, origin: Some(id), placements };
+            let (client, user, origin) = (writer(id), &by.user, Some(id));
+            let author = ChangeAuthor { client, user, origin, placements, moves };
             state.apply_server_change(changes, &author, hunks, now, effects)?;
             move_scope(Arc::make_mut(&mut request), changes);
         }
@@ -67,8 +73,8 @@ pub(crate) fn undo(
     if !was_open {
         return Ok(open_again(state, request, &outcome.put, by, now, effects));
     }
-    let moved = outcome.put.iter().chain(&outcome.displaced);
-    place_changed(state, Arc::clone(&request), moved, effects);
+    let changed = outcome.put.iter().chain(&outcome.displaced);
+    place_changed(state, Arc::clone(&request), changed, effects);
     // A hunk that was forced over deleted words has nothing to change once it is undone.
     if request.status.is_open() {
         effects.queue_event(RoomEvent::RequestedAgain(Arc::clone(&request)));

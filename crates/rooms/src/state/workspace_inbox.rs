@@ -20,18 +20,18 @@ use crate::{RequestResult, RoomError};
 /// identifier reads like this, and no session owns it, so it is in no list and cannot be opened.
 pub const WORKSPACE_INBOX: &str = "desk";
 
-pub(crate) fn id() -> DocumentId {
+pub fn id() -> DocumentId {
     DocumentId::from(WORKSPACE_INBOX)
 }
 
-pub(crate) fn fresh(now_ms: u64) -> DocumentRecord {
+pub fn fresh(now_ms: u64) -> DocumentRecord {
     let unlisted_owner = Some(SessionId::from(WORKSPACE_INBOX));
     DocumentRecord { unlisted_owner, ..DocumentRecord::new(id(), "Desk".to_owned(), now_ms) }
 }
 
 impl RoomState {
     /// Returns this inbox's policies and rules, which also apply to documents that are files.
-    pub(crate) fn inbox_policies(&self) -> InboxPolicies {
+    pub fn inbox_policies(&self) -> InboxPolicies {
         InboxPolicies {
             policy: self.own.policy.unwrap_or_default(),
             policies: self.own.policies.clone().unwrap_or_default(),
@@ -40,22 +40,18 @@ impl RoomState {
     }
 
     /// Returns `true` if this room is the workspace inbox, whose requests have no document.
-    pub(crate) fn is_workspace_inbox(&self) -> bool {
+    pub fn is_workspace_inbox(&self) -> bool {
         self.id().as_str() == WORKSPACE_INBOX
     }
 
-    pub(crate) fn about(&self) -> Option<DocumentId> {
+    pub fn about(&self) -> Option<DocumentId> {
         (!self.is_workspace_inbox()).then(|| self.id().clone())
     }
 
     /// Returns those of `members` that get an event. In a document all do; in the workspace inbox
     /// only events of requests and runs are sent, and those of a request only to the people it
     /// concerns.
-    pub(crate) fn listeners<'m>(
-        &self,
-        members: &'m [MemberId],
-        event: &RoomEvent,
-    ) -> Cow<'m, [MemberId]> {
+    pub fn listeners<'m>(&self, members: &'m [MemberId], event: &RoomEvent) -> Cow<'m, [MemberId]> {
         if !self.is_workspace_inbox() {
             return Cow::Borrowed(members);
         }
@@ -73,6 +69,7 @@ impl RoomState {
             | RoomEvent::Rules(_)
             | RoomEvent::PreviewShown(_)
             | RoomEvent::PreviewEnded(_)
+            | RoomEvent::ThreadChanged(..)
             | RoomEvent::File(_) => return Cow::Borrowed(&[]),
         };
         let concerned = |member: &&MemberId| {
@@ -83,7 +80,7 @@ impl RoomState {
 }
 
 /// Updates the preview of an open request; announces one that differs, and its requirements.
-pub(crate) fn refresh_preview(
+pub fn refresh_preview(
     state: &mut RoomState,
     id: &RequestId,
     fresh: UpdatedPreview,
@@ -98,7 +95,7 @@ pub(crate) fn refresh_preview(
 }
 
 /// Begins an approved call: from here on it is never begun again.
-pub(crate) fn begin(
+pub fn begin(
     state: &mut RoomState,
     id: &RequestId,
     now: &ApplyContext,
@@ -112,7 +109,7 @@ pub(crate) fn begin(
     Ok(request)
 }
 
-pub(crate) fn done(
+pub fn done(
     state: &mut RoomState,
     id: &RequestId,
     report: ToolReport,
@@ -138,7 +135,7 @@ fn changed(
     retell(state, request, news, effects)
 }
 
-pub(crate) fn retell(
+pub fn retell(
     state: &mut RoomState,
     request: ApprovalRequest,
     news: RequestNews,

@@ -14,7 +14,7 @@ const NEW: &str = "It was warm. It was early.";
 
 /// Writes the next version to the store without the room, so that the room's next commit is
 /// refused.
-async fn somebody_else_writes(fixture: &RoomFixture, insert: &str) {
+async fn someone_else_writes(fixture: &RoomFixture, insert: &str) {
     let now = fixture.now().await;
     let update = UpdateRecord {
         client: "elsewhere".into(),
@@ -29,7 +29,7 @@ async fn somebody_else_writes(fixture: &RoomFixture, insert: &str) {
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_told_to_nobody() {
+async fn what_cannot_be_kept_is_told_to_no_one() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     let read = fixture.now().await;
@@ -52,7 +52,7 @@ async fn what_cannot_be_kept_is_told_to_nobody() {
 #[tokio::test]
 async fn a_lost_race_is_answered_by_resync_and_everyone_gets_what_the_other_wrote() {
     let fixture = RoomFixture::with(OLD).await;
-    somebody_else_writes(&fixture, "Yes! ").await;
+    someone_else_writes(&fixture, "Yes! ").await;
     fixture.forget();
     let lost = fixture.pushes("ana", Version(0), &[edit(&text_of(OLD), 25, 25, "!")]).await;
     assert!(matches!(lost, Err(RoomError::Resync)), "{lost:?}");
@@ -71,7 +71,7 @@ async fn a_decision_that_was_not_kept_was_not_taken_and_can_be_taken_again() {
     let request = fixture.proposes(NEW).await;
     let waiting = fixture.waits(&request);
     tokio::task::yield_now().await;
-    somebody_else_writes(&fixture, "Yes! ").await;
+    someone_else_writes(&fixture, "Yes! ").await;
     fixture.forget();
     let lost = fixture.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert!(matches!(lost, Err(RoomError::Resync)), "{lost:?}");
@@ -85,10 +85,10 @@ async fn a_decision_that_was_not_kept_was_not_taken_and_can_be_taken_again() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_that_somebody_was_first_who_was_not() {
+async fn no_one_is_told_that_someone_was_first_who_was_not() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
-    somebody_else_writes(&fixture, "Yes! ").await;
+    someone_else_writes(&fixture, "Yes! ").await;
     let yes = fixture.decides("ana", &request, Decision::plain(RequestVerdict::Approve));
     let no = fixture.decides("bo", &request, Decision::plain(RequestVerdict::Reject));
     let (yes, no) = tokio::join!(yes, no);
@@ -98,9 +98,9 @@ async fn nobody_is_told_that_somebody_was_first_who_was_not() {
 }
 
 #[tokio::test]
-async fn whoever_could_not_be_let_in_is_not_shown_to_the_others() {
+async fn a_person_who_could_not_be_let_in_is_not_shown_to_the_others() {
     let fixture = RoomFixture::with(OLD).await;
-    somebody_else_writes(&fixture, "Yes! ").await;
+    someone_else_writes(&fixture, "Yes! ").await;
     let (reply, opened) = ReplySender::channel();
     let (answer, pushed) = ReplySender::channel();
     fixture.room.send(RoomCommand::Open(member("bo"), None, reply)).await;
@@ -139,7 +139,7 @@ async fn a_document_that_was_deleted_elsewhere_is_gone_once_the_room_learns_of_i
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     let waiting = fixture.waits(&request);
-    somebody_else_writes(&fixture, "x").await;
+    someone_else_writes(&fixture, "x").await;
     let mut record = fixture.store.document(fixture.room.document()).await.unwrap().unwrap();
     record.deleted = true;
     fixture.store.commit(StoreOp::PutDocument(record)).await.unwrap();

@@ -431,9 +431,10 @@ fn word(event: &RoomEvent) -> String {
         RoomEvent::Resolved(request) => format!("resolved {}", request.status.as_str()),
         RoomEvent::Rules(rules) => format!("rules {}", rules.len()),
         RoomEvent::PreviewShown(streaming_preview) => {
-            format!("sketched {}", streaming_preview.text)
+            format!("preview {}", streaming_preview.text)
         }
-        RoomEvent::PreviewEnded(_) => "unsketched".into(),
+        RoomEvent::PreviewEnded(_) => "preview ended".into(),
+        RoomEvent::ThreadChanged(_, thread) => format!("thread {:?}", thread.status()),
         RoomEvent::File(news) => format!("file {:?}", news.status),
         RoomEvent::Said(_) => "said".into(),
     }

@@ -1,4 +1,4 @@
-//! Tracked changes of an imported file, as requests that only people decide.
+//! Tracked changes of an imported file, as requests that only people decide, and its comments.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use super::fixture::{RoomFixture, START_MS, code, issue};
 use super::{person, who};
 use crate::command::NewRule;
 use crate::settings::{PermissionMode, ServerSettings};
-use crate::{ClaimedSuggestion, ImportedDocument, RoomError, author_spans};
+use crate::{ClaimedSuggestion, ClaimedThread, ImportedDocument, RoomError, author_spans};
 use copydesk_approvals::ApprovalSwitch;
 use copydesk_approvals::{
     ApprovalRequest, ClaimedAuthor, Decision, DraftPart, EVERY_TOOL, HunkDraft, HunkStatus,
     RememberWish, RequestSource, RequestStatus, RequestVerdict, RuleEffect, RuleScope,
     SUGGESTION_TOOL, SpanAuthor,
 };
+use copydesk_comments::{CommentAnchor, CommentError, CommentThread, ThreadStatus};
 use copydesk_document::utf16_len;
 use copydesk_ids::permissions::Role;
 
@@ -31,7 +32,8 @@ fn suggestion(name: &str, hunks: Vec<HunkDraft>) -> ClaimedSuggestion {
 }
 
 fn document(suggestions: Vec<ClaimedSuggestion>) -> ImportedDocument {
-    ImportedDocument { title: "Letter".to_owned(), text: TEXT.to_owned(), suggestions }
+    let (title, text) = ("Letter".to_owned(), TEXT.to_owned());
+    ImportedDocument { title, text, suggestions, threads: Vec::new() }
 }
 
 /// Bo imports a file with two changes of Di and one of Eve; Ana has the document open.
@@ -107,6 +109,7 @@ async fn neither_a_switch_nor_a_mode_nor_a_rule_applies_one() {
         path: None,
         max_units: None,
         author: None,
+        unmarked: false,
     };
     let remembering =
         Decision { remember: Some(wish("rul_1")), ..Decision::plain(RequestVerdict::Approve) };
@@ -180,13 +183,82 @@ async fn changes_that_do_not_fit_create_nothing() {
         vec![HunkDraft::from(Vec::new())],
     ];
     for hunks in wrong {
-        let told = format!("{hunks:?}");
+        let message = format!("{hunks:?}");
         let new = document(vec![suggestion("Di", hunks)]);
         let refused = fixture.rooms.create_imported(new, &who("bo")).await;
-        assert!(matches!(refused, Err(RoomError::Invalid(_))), "{told}");
+        assert!(matches!(refused, Err(RoomError::Invalid(_))), "{message}");
     }
     let many = (0..65).map(|number| suggestion(&number.to_string(), vec![change("late", "x")]));
     let refused = fixture.rooms.create_imported(document(many.collect()), &who("bo")).await;
     assert!(matches!(refused, Err(RoomError::Invalid(_))));
     assert_eq!(fixture.rooms.documents(&who("ana")).await.unwrap().len(), 1);
+}
+
+fn thread(words: Option<&str>, about: Option<(usize, usize)>) -> ClaimedThread {
+    let anchor = words.map(|words| {
+        let from = utf16_len(&TEXT[..TEXT.find(words).unwrap()]);
+        CommentAnchor::new(from, from + utf16_len(words))
+    });
+    let author = |name: &str| ClaimedAuthor { name: name.to_owned(), at: None };
+    let comments = vec![(author("Di"), "Why?".to_owned()), (author("Eve"), "So.".to_owned())];
+    ClaimedThread { anchor, about, comments, ..ClaimedThread::default() }
+}
+
+fn with_threads(threads: Vec<ClaimedThread>) -> ImportedDocument {
+    let di = suggestion("Di", vec![change("cold", "warm"), change("late", "early")]);
+    ImportedDocument { threads, ..document(vec![di]) }
+}
+
+#[tokio::test]
+async fn comments_are_threads_on_words_on_changes_and_on_the_document() {
+    let mut fixture = RoomFixture::with("").await;
+    let resolved = ClaimedThread { is_resolved: true, ..thread(None, None) };
+    let deleted = ClaimedThread {
+        anchor: Some(CommentAnchor { is_orphaned: true, ..CommentAnchor::new(3, 3) }),
+        deleted_words: Some("gone".to_owned()),
+        ..thread(None, None)
+    };
+    let threads =
+        vec![thread(Some("It was late"), None), thread(None, Some((0, 1))), resolved, deleted];
+    let made = fixture.rooms.create_imported(with_threads(threads), &who("bo")).await;
+    let (room, requests) = made.unwrap();
+    fixture.room = room;
+    fixture.starts().await;
+    let mut threads = fixture.room.threads().await.unwrap().threads;
+    // They are of one millisecond.
+    let rank = |thread: &CommentThread| {
+        let anchor = thread.anchor.as_ref().map(|it| (it.is_orphaned, it.from));
+        (thread.content.about.is_some(), anchor)
+    };
+    threads.sort_by_key(rank);
+    let [whole, late, gone, about] = &threads[..] else { panic!("{threads:?}") };
+    assert_eq!((whole.status(), &whole.anchor), (ThreadStatus::Resolved, &None));
+    assert_eq!((late.status(), &*late.content.quote), (ThreadStatus::Open, "It was late"));
+    assert_eq!((gone.status(), &*gone.content.quote), (ThreadStatus::Orphaned, "gone"));
+    let change = about.content.about.as_ref().unwrap();
+    assert_eq!(change.request, *requests[0].id());
+    assert_eq!(change.hunk.as_ref(), Some(&requests[0].hunks[1].id));
+    assert_eq!(about.content.quote, "late");
+    for comment in threads.iter().flat_map(|it| &it.content.comments) {
+        assert_eq!(comment.author.user, "bo".into());
+        assert!(["Di", "Eve"].contains(&&*comment.claimed_author.as_ref().unwrap().name));
+        assert!(comment.mentions.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn threads_that_are_not_of_the_text_are_refused_with_their_document() {
+    let fixture = RoomFixture::with("").await;
+    let passage = CommentAnchor::new(5, 500);
+    let empty = ClaimedThread { comments: vec![], ..thread(None, None) };
+    let blank = ClaimedAuthor { name: String::new(), at: None };
+    let blank = ClaimedThread { comments: vec![(blank, " ".to_owned())], ..empty.clone() };
+    for (bad, why) in [
+        (ClaimedThread { anchor: Some(passage), ..thread(None, None) }, CommentError::Passage),
+        (blank, CommentError::Text),
+        (empty, CommentError::Text),
+    ] {
+        let made = fixture.rooms.create_imported(with_threads(vec![bad]), &who("bo")).await;
+        assert!(matches!(made, Err(RoomError::Comment(it)) if it == why), "{why}");
+    }
 }

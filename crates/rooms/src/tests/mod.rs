@@ -1,16 +1,19 @@
 //! Tests of rooms: a real store in memory, real rooms, and everything that people are sent.
 
+mod commenting;
 mod failing;
 mod fixture;
 mod importing;
 mod people;
+mod previewing;
 mod proposing;
 mod reporting;
 mod reviewing;
 mod rules;
 mod ruling;
 mod settings;
-mod sketching;
+
+mod suggesting;
 mod timing;
 mod undoing;
 mod writing;

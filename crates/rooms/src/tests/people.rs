@@ -24,7 +24,7 @@ async fn everyone_is_told_who_comes_and_goes_and_only_if_it_is_news() {
 }
 
 #[tokio::test]
-async fn whoever_comes_in_is_told_of_open_requests_before_the_answer() {
+async fn a_person_who_comes_in_is_told_of_open_requests_before_the_answer() {
     let fixture = RoomFixture::with("It was cold.").await;
     let request = fixture.proposes("It was warm.").await;
     let opened = fixture.room.open(member("bo"), None).await.unwrap();
@@ -33,7 +33,7 @@ async fn whoever_comes_in_is_told_of_open_requests_before_the_answer() {
 }
 
 #[tokio::test]
-async fn whoever_has_left_is_told_nothing_more() {
+async fn a_person_who_has_left_is_told_nothing_more() {
     let fixture = RoomFixture::with("text").await;
     fixture.enters("bo").await;
     fixture.room.leave("bo".into()).await;
@@ -96,7 +96,7 @@ async fn deleting_ends_what_is_open_and_then_there_is_no_document() {
 }
 
 #[tokio::test]
-async fn a_room_that_nobody_uses_is_closed_and_opens_again_as_it_was() {
+async fn a_room_that_no_one_uses_is_closed_and_opens_again_as_it_was() {
     let fixture = RoomFixture::with("text").await;
     fixture.room.leave("ana".into()).await;
     let (rooms, document) = fixture.leave_alone();
@@ -107,7 +107,7 @@ async fn a_room_that_nobody_uses_is_closed_and_opens_again_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_room_that_somebody_can_reach_stays_open() {
+async fn a_room_that_someone_can_reach_stays_open() {
     let fixture = RoomFixture::with("text").await;
     let second = fixture.rooms.open(fixture.room.document()).await.unwrap();
     fixture.room.leave("ana".into()).await;

@@ -49,8 +49,8 @@ async fn what_people_changed_meanwhile_goes_back_to_the_agent() {
     fixture.writes("ana", 7, 11, "freezing").await;
     fixture.forget();
     let proposed = fixture.proposes_on(&read, "It was warm.", ApprovalMode::Ask).await.unwrap();
-    let ProposalOutcome::Conflicted(told) = proposed else { panic!("{proposed:?}") };
-    assert!(told.contains("freezing"), "{told}");
+    let ProposalOutcome::Conflicted(conflict) = proposed else { panic!("{proposed:?}") };
+    assert!(conflict.contains("freezing"), "{conflict}");
     assert_eq!(fixture.heard("ana"), [""; 0]);
 }
 
@@ -99,7 +99,7 @@ async fn a_bypassed_proposal_is_shown_applied_and_ended_in_this_order() {
 }
 
 #[tokio::test]
-async fn with_approvals_off_nobody_is_asked_whatever_the_policy() {
+async fn with_approvals_off_no_one_is_asked_whatever_the_policy() {
     let fixture = RoomFixture::with("It was cold.").await;
     let own = OwnSettings {
         approvals: Some(ApprovalSwitch::Off),
@@ -150,8 +150,8 @@ async fn frozen_words_may_not_be_proposed_to_change() {
     let read = fixture.now().await;
     let refused =
         fixture.proposes_on(&read, "It was warm. It was early.", ApprovalMode::Bypass).await;
-    let Ok(ProposalOutcome::Frozen(told)) = refused else { panic!("{refused:?}") };
-    assert!(told.contains("\"It was cold.\""), "{told}");
+    let Ok(ProposalOutcome::Frozen(frozen)) = refused else { panic!("{refused:?}") };
+    assert!(frozen.contains("\"It was cold.\""), "{frozen}");
     assert_eq!(fixture.text().await, "It was cold. It was late.");
     let request = fixture.proposes("It was cold. It was early.").await;
     assert_eq!(request.hunks[0].status, HunkStatus::Pending);

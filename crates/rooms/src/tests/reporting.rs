@@ -1,4 +1,5 @@
-//! What the model would learn of a decision: as the room would judge it, and nothing changes.
+//! Report for the model before a decision is taken: as the room would judge it, and nothing
+//! changes.
 
 use super::fixture::{RoomFixture, code, hunk, issue, only};
 use super::who;
@@ -28,10 +29,10 @@ async fn would_be_told(
     fixture.forget();
     let request_id = request.id().clone();
     let untaken = UntakenDecision { request: request_id, decision, by: who("bo"), fresh: None };
-    let told = fixture.room.report_decision(untaken).await;
+    let report = fixture.room.report_decision(untaken).await;
     assert_eq!(fixture.heard("ana"), [""; 0]);
     assert_eq!((fixture.kept(request).await, fixture.text().await), before);
-    told
+    report
 }
 
 /// Takes a decision as Bo after asking what the model would learn of it, and compares the two.
@@ -80,7 +81,8 @@ async fn words_of_ones_own_over_a_size_are_one_vote_of_two_in_the_report() {
         issue(&fixture, name, None).await;
     }
     let request = fixture.proposes(NEW).await;
-    let large = ToolPolicy { tool: None, over: Some(100), policy: DecisionPolicy::Two };
+    let large =
+        ToolPolicy { tool: None, over: Some(100), policy: DecisionPolicy::Two, marks: None };
     set(&fixture, OwnSettings { policies: Some(vec![large]), ..OwnSettings::default() }, &[]).await;
     let own = |number: usize, text: String| {
         let verdict = HunkVerdict::plain(hunk(&request, number), HunkChoice::Accept);
@@ -95,11 +97,12 @@ async fn words_of_ones_own_over_a_size_are_one_vote_of_two_in_the_report() {
 }
 
 #[tokio::test]
-async fn a_decision_that_a_rule_denies_is_told_nobody() {
+async fn a_decision_that_a_rule_denies_is_told_no_one() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     let (id, scope) = (RuleId::generate(), RuleScope::Document);
-    let remember = RememberWish { id, scope, path: None, max_units: None, author: None };
+    let remember =
+        RememberWish { id, scope, path: None, max_units: None, author: None, unmarked: false };
     let (effect, tool) = (RuleEffect::Deny, EVERY_TOOL.to_owned());
     let deny = NewRule { remember, effect, over: None, tool, session: "ses_1".into() };
     fixture.room.add_rule(deny, who("ana")).await.unwrap();

@@ -161,7 +161,7 @@ async fn a_conflict_that_comes_and_goes_in_one_push_is_no_news() {
     let events = fixture.events("ana");
     let RoomEvent::RequestUpdated(update) = &events[1] else { panic!("{events:?}") };
     assert_eq!(update.changed[0].1, HunkStatus::Pending);
-    assert_eq!(update.request.version, Version(3), "it is told as of the newest version");
+    assert_eq!(update.request.version, Version(3), "it is announced as of the newest version");
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn a_request_ends_when_people_delete_all_it_was_about() {
 }
 
 #[tokio::test]
-async fn whoever_waits_is_told_how_it_ended_and_what_the_text_is_then() {
+async fn a_person_who_waits_is_told_how_it_ended_and_what_the_text_is_then() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     let waiting = fixture.waits(&request);
@@ -191,7 +191,7 @@ async fn whoever_waits_is_told_how_it_ended_and_what_the_text_is_then() {
 }
 
 #[tokio::test]
-async fn only_whoever_asked_or_an_owner_takes_a_request_back() {
+async fn only_the_requester_or_an_owner_takes_a_request_back() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     let withdraw = |name| fixture.room.withdraw(request.id().clone(), Some(who(name)));
@@ -239,8 +239,8 @@ async fn what_another_request_has_put_into_the_text_already_is_settled_and_every
     let hunk = &kept.hunks[0];
     assert_eq!((kept.status, hunk.status), (RequestStatus::Cancelled, HunkStatus::Obsolete));
     assert_eq!(hunk.reason, Some(HunkReason::AlreadyInText));
-    let told = "Nothing was applied: the text already reads as you proposed.";
-    assert!(kept.report().text.starts_with(told), "{:?}", kept.report());
+    let expected = "Nothing was applied: the text already reads as you proposed.";
+    assert!(kept.report().text.starts_with(expected), "{:?}", kept.report());
     assert!(
         fixture.heard("ana").contains(&"updates 1..1 +1".to_owned()),
         "{:?}",
@@ -264,8 +264,11 @@ async fn the_rest_of_a_request_stays_open_when_a_part_is_in_the_text_already_als
     assert_eq!(statuses(&fixture).await, expected);
     assert_eq!(fixture.accepts("ana", &two).await, RequestStatus::Partly);
     assert_eq!(fixture.text().await, NEW);
-    let told = fixture.kept(&two).await.report().text;
-    assert!(told.starts_with("Partly applied: 2 accepted, 1 already in the text."), "{told}");
+    let tool_result = fixture.kept(&two).await.report().text;
+    assert!(
+        tool_result.starts_with("Partly applied: 2 accepted, 1 already in the text."),
+        "{tool_result}"
+    );
 }
 
 #[tokio::test]

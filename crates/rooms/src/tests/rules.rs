@@ -27,7 +27,8 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 fn remembering(scope: RuleScope, max_units: Option<usize>) -> Decision {
     let id = copydesk_ids::RuleId::generate();
-    let remember = Some(RememberWish { id, scope, path: None, max_units, author: None });
+    let remember =
+        Some(RememberWish { id, scope, path: None, max_units, author: None, unmarked: false });
     Decision { remember, ..Decision::plain(RequestVerdict::Approve) }
 }
 
@@ -79,7 +80,7 @@ async fn proposing(fixture: &RoomFixture, text: &str) -> ProposalOutcome {
 async fn asks(fixture: &RoomFixture, text: &str) -> Arc<ApprovalRequest> {
     match proposing(fixture, text).await {
         ProposalOutcome::Waiting(request) => request,
-        other => panic!("nobody was asked: {other:?}"),
+        other => panic!("no one was asked: {other:?}"),
     }
 }
 
@@ -205,7 +206,7 @@ async fn a_rule_that_was_not_kept_does_not_exist() {
 }
 
 #[tokio::test]
-async fn a_rule_of_somebody_whose_token_was_revoked_or_whose_role_changed_asks() {
+async fn a_rule_of_someone_whose_token_was_revoked_or_whose_role_changed_asks() {
     let fixture = with_people(OLD).await;
     remembers(&fixture, "cy", RuleScope::Document, 8).await;
     issue(&fixture, "cy", Some(START_MS)).await;
@@ -391,7 +392,8 @@ async fn a_policy_for_large_changes_leaves_small_ones_alone_and_is_on_the_card()
     let small = fixture.proposes(SMALL).await;
     let large = fixture.proposes(LARGE).await;
     fixture.forget();
-    let owner = ToolPolicy { tool: None, over: Some(8), policy: DecisionPolicy::Owner };
+    let owner =
+        ToolPolicy { tool: None, over: Some(8), policy: DecisionPolicy::Owner, marks: None };
     let own = OwnSettings { policies: Some(vec![owner]), ..OwnSettings::default() };
     policies(&fixture, own).await.unwrap();
     assert_eq!(fixture.heard("ana"), ["settings", "changed"]);
@@ -407,7 +409,7 @@ async fn a_policy_for_large_changes_leaves_small_ones_alone_and_is_on_the_card()
 async fn policies_stay_over_a_restart_and_go_when_replaced_by_none() {
     let mut fixture = with_people(OLD).await;
     let tool = Some("update_full_document".to_owned());
-    let two = ToolPolicy { tool, over: None, policy: DecisionPolicy::Two };
+    let two = ToolPolicy { tool, over: None, policy: DecisionPolicy::Two, marks: None };
     let own = OwnSettings { policies: Some(vec![two.clone()]), ..OwnSettings::default() };
     policies(&fixture, own).await.unwrap();
     fixture.starts().await;
@@ -421,7 +423,12 @@ async fn policies_stay_over_a_restart_and_go_when_replaced_by_none() {
 async fn two_cannot_be_asked_for_in_a_corner_either_where_there_is_one() {
     let fixture = RoomFixture::with(OLD).await;
     issue(&fixture, "ana", None).await;
-    let two = ToolPolicy { tool: Some("Bash".into()), over: None, policy: DecisionPolicy::Two };
+    let two = ToolPolicy {
+        tool: Some("Bash".into()),
+        over: None,
+        policy: DecisionPolicy::Two,
+        marks: None,
+    };
     let own = OwnSettings { policies: Some(vec![two.clone()]), ..OwnSettings::default() };
     assert!(matches!(policies(&fixture, own).await, Err(RoomError::Invalid(_))));
     let many = vec![ToolPolicy { policy: DecisionPolicy::Owner, ..two.clone() }; 51];

@@ -19,6 +19,7 @@ async fn rules(fixture: &RoomFixture, effect: RuleEffect) {
         path: None,
         max_units: None,
         author: None,
+        unmarked: false,
     };
     let tool = EVERY_TOOL.to_owned();
     let new = NewRule { remember, effect, over: None, tool, session: "ses_1".into() };

@@ -52,7 +52,7 @@ async fn policies(
     policy: DecisionPolicy,
     large: DecisionPolicy,
 ) -> Result<(), RoomError> {
-    let large = ToolPolicy { tool: None, over: Some(100), policy: large };
+    let large = ToolPolicy { tool: None, over: Some(100), policy: large, marks: None };
     let (policy, policies) = (Some(policy), Some(vec![large]));
     let own = OwnSettings { policy, policies, ..OwnSettings::default() };
     fixture.room.configure(SettingsChange { own, frozen: None }, who("ana")).await.map(drop)
@@ -113,7 +113,8 @@ async fn votes_of_people_whom_a_stricter_policy_leaves_out_are_gone_and_people_s
     let (fixture, request) = two_of_three_decide().await;
     assert_eq!(fixture.accepts("bo", &request).await, RequestStatus::Pending);
     fixture.forget();
-    let all = ToolPolicy { tool: None, over: None, policy: DecisionPolicy::NotRequester };
+    let all =
+        ToolPolicy { tool: None, over: None, policy: DecisionPolicy::NotRequester, marks: None };
     let own = OwnSettings { policies: Some(vec![all]), ..OwnSettings::default() };
     fixture.room.configure(SettingsChange { own, frozen: None }, who("ana")).await.unwrap();
     assert_eq!(fixture.heard("ana"), ["settings", "changed", "changed pending pending"]);
@@ -198,7 +199,7 @@ async fn what_was_frozen_after_it_was_proposed_cannot_be_accepted() {
 }
 
 #[tokio::test]
-async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() {
+async fn the_vote_of_someone_who_was_let_go_counts_no_more_and_people_see_it() {
     let (fixture, request) = two_of_three_decide().await;
     assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Pending);
     issue(&fixture, "ana", Some(1)).await;

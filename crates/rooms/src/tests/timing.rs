@@ -27,7 +27,7 @@ async fn expiry(fixture: &RoomFixture) -> (Option<u64>, Option<u64>) {
 }
 
 #[tokio::test]
-async fn what_nobody_decides_in_time_expires_and_the_agent_is_told_so() {
+async fn what_no_one_decides_in_time_expires_and_the_agent_is_told_so() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     let waiting = fixture.waits(&request);
@@ -58,7 +58,7 @@ async fn what_was_accepted_before_it_expired_stays() {
 }
 
 #[tokio::test]
-async fn the_countdown_stands_still_while_somebody_looks() {
+async fn the_countdown_stands_still_while_someone_looks() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     fixture.clock.advance_ms(295_000);
@@ -102,7 +102,7 @@ async fn everyone_sees_who_looks_and_the_last_one_to_leave_sets_it_going_again()
 }
 
 #[tokio::test]
-async fn the_time_somebody_looked_is_not_lost_when_the_server_restarts() {
+async fn the_time_someone_looked_is_not_lost_when_the_server_restarts() {
     let mut fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     for _ in 0..40 {
@@ -125,7 +125,7 @@ async fn a_request_goes_on_counting_down_after_a_crash() {
 }
 
 #[tokio::test]
-async fn what_somebody_was_reading_has_its_time_left_after_a_crash() {
+async fn what_someone_was_reading_has_its_time_left_after_a_crash() {
     let mut fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     fixture.clock.advance_ms(100_000);

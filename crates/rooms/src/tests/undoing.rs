@@ -87,7 +87,7 @@ async fn undo_of_one_change_of_a_request_that_is_open_leaves_its_countdown_alone
     let request = fixture.proposes(NEW).await;
     fixture.takes("ana", &request, 1).await.unwrap();
     let undone = fixture.undoes("ana", &request).await.unwrap();
-    assert_eq!(undone.clock.expires_ms, request.clock.expires_ms, "somebody still waits for it");
+    assert_eq!(undone.clock.expires_ms, request.clock.expires_ms, "someone still waits for it");
     assert_eq!(fixture.text().await, OLD);
 }
 
@@ -154,7 +154,7 @@ async fn one_change_is_proposed_again_told_kept_and_decided_and_the_other_stays_
 
 /// Found by history 271 of the simulation.
 #[tokio::test]
-async fn what_somebody_looked_at_when_it_ended_does_not_stand_still_when_it_is_open_again() {
+async fn what_someone_looked_at_when_it_ended_does_not_stand_still_when_it_is_open_again() {
     let fixture = RoomFixture::with(OLD).await;
     let request = fixture.proposes(NEW).await;
     fixture.room.focus(request.id().clone(), "ana".into(), ViewerChange::On).await.unwrap();
@@ -177,7 +177,7 @@ async fn nothing_can_be_undone_in_a_deleted_document() {
 }
 
 #[tokio::test]
-async fn a_forced_undo_leaves_words_alone_that_nobody_was_shown() {
+async fn a_forced_undo_leaves_words_alone_that_no_one_was_shown() {
     let fixture = RoomFixture::with("Teh cat.").await;
     let request = fixture.proposes("The cat.").await;
     fixture.accepts("ana", &request).await;
@@ -197,8 +197,8 @@ async fn a_forced_undo_leaves_words_alone_that_nobody_was_shown() {
     let Err(RoomError::Decision(DecisionError::Touched { hunks })) = refused else {
         panic!("{refused:?}")
     };
-    let told = (hunks[0].stands.as_str(), hunks[0].restores.as_str());
-    assert_eq!(told, ("My own sentence. A", "Teh"));
+    let shown = (hunks[0].stands.as_str(), hunks[0].restores.as_str());
+    assert_eq!(shown, ("My own sentence. A", "Teh"));
     assert_eq!(fixture.text().await, "My own sentence. A cat.");
     over("My own sentence. A").await.unwrap();
     assert_eq!(fixture.text().await, "Teh cat.");

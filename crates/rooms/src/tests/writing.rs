@@ -54,9 +54,12 @@ async fn pushes_that_wait_together_are_one_message_that_comes_before_their_answe
         fixture.room.send(RoomCommand::Push(push, reply)).await;
     }
     assert_eq!(fixture.text().await, "xxx---text");
-    let told = || vec!["updates 3..6".to_owned()];
+    let expected = || vec!["updates 3..6".to_owned()];
     let answers = std::mem::take(&mut *answers.lock());
-    assert_eq!(answers, [(Version(4), told()), (Version(5), told()), (Version(6), told())]);
+    assert_eq!(
+        answers,
+        [(Version(4), expected()), (Version(5), expected()), (Version(6), expected())]
+    );
 }
 
 #[tokio::test]
@@ -73,7 +76,7 @@ async fn the_update_of_a_push_and_its_answer_are_sent_together() {
 }
 
 #[tokio::test]
-async fn whoever_comes_in_between_two_pushes_is_told_only_of_the_second() {
+async fn a_person_who_comes_in_between_two_pushes_is_told_only_of_the_second() {
     let fixture = RoomFixture::with("text").await;
     fixture.a_second_later();
     fixture.writes("ana", 0, 0, "-").await;

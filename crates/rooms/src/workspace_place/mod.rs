@@ -7,13 +7,13 @@ mod handover;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use async_recursion::async_recursion as boxed;
 use parking_lot::RwLock;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use copydesk_approvals::ToolCatalog;
 use copydesk_ids::DocumentId;
+use copydesk_macros::boxed;
 use copydesk_placement::{NotHere, Placement};
 use copydesk_store::{Store, StoreOp};
 

@@ -1,5 +1,5 @@
-//! Queries that proposals, votes and rules make to the store: missed updates, people who may decide
-//! now, sessions that are over, how a rule ended.
+//! Commands that need something of the store besides the state: missed updates, requests that have
+//! ended, people who may decide now, sessions that are over, the end of a rule.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use copydesk_ids::permissions::Principal;
 use copydesk_ids::{ClientId, RequestId, RuleId, Version};
 
 use super::room_effects::RoomEffects;
-use crate::RoomError;
 use crate::actor::RoomActor;
 use crate::command::{
     NewApprovalRequest, OriginRequests, PositionsOf, ProposalOutcome, ReplySender, RequestCommand,
-    ResolvedRequest, RoomCommand, SettingsChange, SnapshotWithUpdates,
+    ResolvedRequest, RoomCommand, SettingsChange, SnapshotWithUpdates, SuggestionUpdate,
 };
 use crate::event::StreamingPreview;
-use crate::persistence::{loading, restore};
+use crate::persistence::{history, loading, restore};
 use crate::settings::DocumentSettings;
-use crate::state::{RoomState, proposals, requests, rules, streaming_previews, votes};
+use crate::state::{RoomState, proposals, requests, rules, streaming_previews, suggestions, votes};
 use crate::work_size::is_long_arrival;
+use crate::{RoomError, RoomResult};
 
 /// Number of requests that are named as the causes of missed updates.
 const MOST_CAUSES: usize = 64;
 
 impl RoomActor {
     /// Holds a change for people to decide, or lets a rule decide it whose maker may still decide.
-    pub(crate) async fn propose(
+    pub async fn propose(
         &mut self,
         new: NewApprovalRequest,
         effects: &mut RoomEffects,
-    ) -> Result<ProposalOutcome, RoomError> {
+    ) -> RoomResult<ProposalOutcome> {
         let older = self.older(new.action.base_version, effects).await?;
         let people = if self.state.rules.is_empty() {
             Vec::new()
@@ -52,11 +52,11 @@ impl RoomActor {
         self.run_on_pool(&person, effects, work).await?
     }
 
-    pub(crate) async fn streaming_preview(
+    pub async fn streaming_preview(
         &mut self,
         streaming_preview: StreamingPreview,
         effects: &mut RoomEffects,
-    ) -> Result<(), RoomError> {
+    ) -> RoomResult<()> {
         let older = self.older(streaming_preview.base_version, effects).await?;
         let behind = self.state.version().0.saturating_sub(streaming_preview.base_version.0);
         if !is_long_arrival(streaming_preview.hunks.len(), behind) {
@@ -70,12 +70,12 @@ impl RoomActor {
     }
 
     /// Makes sure that the state has the request a command is about, if there is one.
-    pub(crate) async fn ensure_request_loaded(
+    pub async fn ensure_request_loaded(
         &mut self,
         id: &RequestId,
         positions: PositionsOf,
         effects: &mut RoomEffects,
-    ) -> Result<(), RoomError> {
+    ) -> RoomResult<()> {
         if self.state.open.contains_key(id) {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl RoomActor {
         Ok(())
     }
 
-    pub(crate) async fn register(
+    pub async fn register(
         &mut self,
         request: RequestId,
         reply: ReplySender<ResolvedRequest>,
@@ -124,7 +124,7 @@ impl RoomActor {
         effects.answer(reply, settled);
     }
 
-    pub(crate) async fn recognise(&mut self, clients: Vec<ClientId>) -> Result<(), RoomError> {
+    pub async fn recognise(&mut self, clients: Vec<ClientId>) -> RoomResult<()> {
         if clients.is_empty() {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl RoomActor {
     }
 
     /// Returns `true` if votes that were cast earlier matter to a command.
-    pub(crate) fn counts_votes(&self, command: &RoomCommand) -> bool {
+    pub fn counts_votes(&self, command: &RoomCommand) -> bool {
         match command {
             RoomCommand::About(id, RequestCommand::Decide(..), _) => {
                 votes::any_vote(&self.state, id)
@@ -145,18 +145,19 @@ impl RoomActor {
             RoomCommand::ReportDecision(untaken, _) => {
                 votes::any_vote(&self.state, &untaken.request)
             }
-            RoomCommand::Recount => self.has_votes(),
+            RoomCommand::Recount => self.has_votes() || suggestions::any_live(&self.state),
             _ => false,
         }
     }
 
     /// Takes back the votes of people who may no longer decide, and of rules that have ended. This
     /// is checked again when the votes are needed, and when a token ends.
-    pub(crate) async fn recount(&mut self, effects: &mut RoomEffects) -> Result<(), RoomError> {
+    pub async fn recount(&mut self, effects: &mut RoomEffects) -> RoomResult<()> {
         self.end_rules_of_old_sessions(effects).await?;
         let now = self.now();
         let people = auth::holders(&self.shared.store, now.ms).await?;
         votes::recount(&mut self.state, &people, &now, effects);
+        suggestions::end_lost(&mut self.state, &people, &now, effects);
         Ok(())
     }
 
@@ -165,12 +166,12 @@ impl RoomActor {
     }
 
     /// Changes the settings, and takes back the votes of people whom a new policy excludes.
-    pub(crate) async fn configure(
+    pub async fn configure(
         &mut self,
         configure: SettingsChange,
         by: &Principal,
         effects: &mut RoomEffects,
-    ) -> Result<DocumentSettings, RoomError> {
+    ) -> RoomResult<DocumentSettings> {
         if let Some((version, _)) = &configure.frozen {
             self.extend_log(*version, effects).await?;
         }
@@ -182,11 +183,11 @@ impl RoomActor {
         Ok(settings)
     }
 
-    pub(crate) async fn older(
+    pub async fn older(
         &mut self,
         since: Version,
         effects: &mut RoomEffects,
-    ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+    ) -> RoomResult<Option<Vec<Arc<Update>>>> {
         if since < self.state.document.tail_start() {
             self.flush(effects).await?;
         }
@@ -194,11 +195,11 @@ impl RoomActor {
     }
 
     /// Lets the log at hand reach back to a version, as that of a room that was never closed does.
-    pub(crate) async fn extend_log(
+    pub async fn extend_log(
         &mut self,
         since: Version,
         effects: &mut RoomEffects,
-    ) -> Result<(), RoomError> {
+    ) -> RoomResult<()> {
         if since >= self.state.document.tail_start() {
             return Ok(());
         }
@@ -206,12 +207,29 @@ impl RoomActor {
         loading::extend_log(&self.shared.store, &mut self.state, since).await
     }
 
-    /// Returns the document with its missed updates and, if wanted, the requests that caused them.
-    pub(crate) async fn catch_up(
+    /// Reads what a suggestion of an older version needs: the updates since, and the text of that
+    /// version if others may have changed its words.
+    pub async fn read_base(
         &mut self,
-        missed: Result<Vec<Arc<Update>>, RoomError>,
+        update: &mut SuggestionUpdate,
+        effects: &mut RoomEffects,
+    ) -> RoomResult<()> {
+        self.extend_log(update.version, effects).await?;
+        if suggestions::is_overtaken(&self.state, update) {
+            self.flush(effects).await?;
+            let (store, id, person) = (&self.shared.store, self.state.id(), &update.by.user);
+            let base = history::text_at(store, id, update.version, person.as_str()).await?;
+            update.base = Some(base);
+        }
+        Ok(())
+    }
+
+    /// Returns the document with its missed updates and, if wanted, the requests that caused them.
+    pub async fn catch_up(
+        &mut self,
+        missed: RoomResult<Vec<Arc<Update>>>,
         wanted: OriginRequests,
-    ) -> Result<SnapshotWithUpdates, RoomError> {
+    ) -> RoomResult<SnapshotWithUpdates> {
         let missed = missed?;
         let mut causes: Vec<Arc<ApprovalRequest>> = Vec::new();
         let asked_about = missed.iter().rev().filter(|_| wanted == OriginRequests::Named);
@@ -235,10 +253,7 @@ impl RoomActor {
     }
 
     /// Ends the rules whose session can no longer be continued.
-    pub(crate) async fn end_rules_of_old_sessions(
-        &mut self,
-        effects: &mut RoomEffects,
-    ) -> Result<(), RoomError> {
+    pub async fn end_rules_of_old_sessions(&mut self, effects: &mut RoomEffects) -> RoomResult<()> {
         let now = self.now();
         let for_sessions = self.state.rules.values().filter(|rule| rules::is_for_session(rule));
         let mut sessions: Vec<_> = for_sessions.map(|rule| rule.session.clone()).collect();
@@ -249,11 +264,11 @@ impl RoomActor {
         Ok(())
     }
 
-    pub(crate) async fn check_in_force(
+    pub async fn check_in_force(
         &mut self,
         id: &RuleId,
         effects: &mut RoomEffects,
-    ) -> Result<(), RoomError> {
+    ) -> RoomResult<()> {
         if self.state.rules.contains_key(id) {
             return Ok(());
         }

@@ -21,13 +21,13 @@ async fn what_is_being_written_is_seen_paragraph_by_paragraph() {
     let read = fixture.now().await;
     fixture.forget();
     fixture.room.streaming_preview(streaming_preview(&name(), &read, "The c")).await.unwrap();
-    assert_eq!(fixture.heard("ana"), ["sketched The c"]);
+    assert_eq!(fixture.heard("ana"), ["preview The c"]);
     fixture
         .room
         .streaming_preview(streaming_preview(&name(), &read, "The cat.\n\nIt sl"))
         .await
         .unwrap();
-    assert_eq!(fixture.heard("ana"), ["sketched The cat.\n\nIt sl", "updates 0..0 +s1"]);
+    assert_eq!(fixture.heard("ana"), ["preview The cat.\n\nIt sl", "updates 0..0 +s1"]);
     fixture
         .room
         .streaming_preview(streaming_preview(&name(), &read, "The cat.\n\nIt slept.\n\nThe"))
@@ -71,14 +71,14 @@ async fn nothing_is_left_of_what_came_to_nothing() {
     fixture.room.end_previews(StreamingPreviewScope::One(name())).await;
     fixture.room.end_previews(StreamingPreviewScope::OfRun("ses_1".into(), "run_1".into())).await;
     assert!(fixture.room.requests().await.unwrap().is_empty());
-    assert_eq!(fixture.heard("ana"), ["updates 0..0 -s1", "unsketched"]);
+    assert_eq!(fixture.heard("ana"), ["updates 0..0 -s1", "preview ended"]);
     assert_eq!(fixture.store.counts().batches, kept, "nothing of it is ever kept");
     let opened = fixture.room.open(member("bo"), None).await.unwrap();
     assert!(opened.streaming_previews.is_empty());
 }
 
 #[tokio::test]
-async fn whoever_comes_in_sees_it_where_it_stands_now() {
+async fn a_person_who_comes_in_sees_it_where_it_stands_now() {
     let fixture = RoomFixture::with(OLD).await;
     let read = fixture.now().await;
     fixture
@@ -120,7 +120,7 @@ async fn people_type_while_it_is_being_written() {
 }
 
 #[tokio::test]
-async fn nobody_can_decide_what_is_still_being_written() {
+async fn no_one_can_decide_what_is_still_being_written() {
     let fixture = RoomFixture::with(OLD).await;
     let read = fixture.now().await;
     fixture

@@ -1,5 +1,5 @@
-//! Long work of a room is done on the pool ([`cpu_pool`]), away from the threads that serve
-//! connections; short work at once.
+//! Commands as work of the state: short work at once, long work on the pool ([`cpu_pool`]), away
+//! from the threads that serve connections.
 //!
 //! The state is handed to the pool together with the work, and comes back with the result.
 //! Meanwhile this room waits, as it does while the store works; other rooms do not.
@@ -10,35 +10,22 @@ use std::sync::Arc;
 use copydesk_cpu_pool as cpu_pool;
 use copydesk_cpu_pool::JobLost;
 use copydesk_document::{Document, Text};
-use copydesk_ids::{DocumentId, MemberId, Version};
+use copydesk_ids::Version;
 use copydesk_store::StoreError;
 
-use super::room_effects::{RoomEffect, RoomEffects};
+use super::room_effects::RoomEffects;
 use crate::actor::RoomActor;
 use crate::command::{PushRequest, RequestCommand, RoomCommand};
-use crate::event::RoomEvent;
 use crate::settings::OwnSettings;
+use crate::state::comments::RoomThreads;
+use crate::state::suggestions;
 use crate::state::text::REBASING;
 use crate::state::{RoomState, SinceSnapshot};
 use crate::work_size::{
     SHORT_BYTES, SHORT_HUNKS, SHORT_MOVES, SHORT_REBASING, SHORT_SECTIONS, SHORT_TEXT,
     is_long_answer,
 };
-use crate::{EventSink, RoomError};
-
-fn is_long_event(event: &RoomEvent) -> bool {
-    match event {
-        RoomEvent::Updates { updates, drop, put, .. } => {
-            let bytes: usize = updates.iter().map(|update| update.changes.len()).sum();
-            bytes > SHORT_BYTES || drop.len() + put.len() > SHORT_HUNKS
-        }
-        RoomEvent::Requested(request)
-        | RoomEvent::RequestedAgain(request)
-        | RoomEvent::Resolved(request) => request.hunks.len() > SHORT_HUNKS,
-        RoomEvent::RequestUpdated(update) => update.changed.len() > SHORT_HUNKS,
-        _ => false,
-    }
-}
+use crate::{RoomError, RoomResult};
 
 impl RoomState {
     pub(crate) fn hunk_count(&self) -> usize {
@@ -47,7 +34,7 @@ impl RoomState {
     }
 
     fn position_count(&self) -> usize {
-        self.hunk_count() + self.presence.caret_count() + self.own.frozen.len()
+        self.hunk_count() + self.presence.caret_count() + self.own.frozen.len() + self.threads.len()
     }
 
     fn is_long_push(&self, push: &PushRequest) -> bool {
@@ -81,6 +68,11 @@ impl RoomState {
             )
             | RoomCommand::ReportDecision(..)
             | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
+            RoomCommand::Suggest(update, _) => {
+                let live = suggestions::live(self, &update.by);
+                update.changes.len() > SHORT_BYTES
+                    || live.is_some_and(|request| request.hunks.len() > SHORT_HUNKS)
+            }
             _ => false,
         }
     }
@@ -89,8 +81,8 @@ impl RoomState {
     fn stand_in(&self) -> Self {
         let (own, open) = (OwnSettings::default(), BTreeMap::new());
         let document = Document::new(Text::default(), self.version());
-        let mut stand_in =
-            Self::new(self.record.clone(), own, document, open, SinceSnapshot::default());
+        let (threads, since) = (RoomThreads::default(), SinceSnapshot::default());
+        let mut stand_in = Self::new(self.record.clone(), own, document, open, threads, since);
         // If the work is lost, these people are still in the document.
         stand_in.presence = self.presence.clone();
         stand_in.focuses = self.focuses.clone();
@@ -104,7 +96,7 @@ impl RoomActor {
         &mut self,
         push: PushRequest,
         effects: &mut RoomEffects,
-    ) -> Result<Version, RoomError> {
+    ) -> RoomResult<Version> {
         // A client that was not answered sends again what may have left the log at hand, because
         // the room was closed meanwhile.
         self.extend_log(push.base, effects).await?;
@@ -143,7 +135,7 @@ impl RoomActor {
         person: &str,
         effects: &mut RoomEffects,
         work: impl FnOnce(&mut RoomState, &mut RoomEffects) -> T + Send + 'static,
-    ) -> Result<T, RoomError> {
+    ) -> RoomResult<T> {
         let stand_in = self.state.stand_in();
         let mut state = std::mem::replace(&mut self.state, stand_in);
         let mut taken = std::mem::take(effects);
@@ -181,54 +173,4 @@ impl RoomActor {
         let room = self.state.id().to_string();
         self.run_on_pool(&room, effects, RoomState::snapshot).await.ok();
     }
-
-    /// Sends an event to one member; a long event is encoded on the pool.
-    pub(crate) async fn notify_one(&mut self, one: MemberId, event: RoomEvent) {
-        if !is_long_event(&event) {
-            return self.notify(&[one], &event);
-        }
-        let (sink, document) = (Arc::clone(&self.shared.sink), self.state.id().clone());
-        let room = document.to_string();
-        let encode = move || {
-            let encoded = sink.encode(&document, &event);
-            (event, encoded)
-        };
-        if let Ok((event, encoded)) = cpu_pool::run(&room, encode).await {
-            self.notify_encoded(&[one], &event, encoded.as_ref());
-        }
-    }
-
-    /// Lets the event sink encode the events to send; long ones on the pool.
-    pub(crate) fn make_ready(
-        &self,
-        outputs: Vec<RoomEffect>,
-    ) -> impl Future<Output = Result<Vec<RoomEffect>, JobLost>> + Send + use<> {
-        let (sink, document) = (Arc::clone(&self.shared.sink), self.state.id().clone());
-        async move { encode(sink, document, outputs).await }
-    }
-}
-
-async fn encode(
-    sink: Arc<dyn EventSink>,
-    document: DocumentId,
-    outputs: Vec<RoomEffect>,
-) -> Result<Vec<RoomEffect>, JobLost> {
-    if outputs.is_empty() {
-        return Ok(outputs);
-    }
-    // The store's writer goes first.
-    tokio::task::yield_now().await;
-    let long =
-        |output: &RoomEffect| matches!(output, RoomEffect::Tell(event, _) if is_long_event(event));
-    let (long, room) = (outputs.iter().any(long), document.to_string());
-    let encode = move || {
-        let mut outputs = outputs;
-        for output in &mut outputs {
-            if let RoomEffect::Tell(event, encoded) = output {
-                *encoded = sink.encode(&document, event);
-            }
-        }
-        outputs
-    };
-    cpu_pool::run_if(long, &room, encode).await
 }

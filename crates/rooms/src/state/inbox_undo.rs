@@ -1,6 +1,6 @@
-//! Undo of calls that changed files, and calls that are proposed again: what the room stores and
-//! announces of them. The room does not touch the file: the caller that writes it first begins the
-//! undo here, durably, and then reports its outcome here.
+//! Undo and repetition of calls in the workspace inbox: their records, and the events about them.
+//! The room does not touch the file: the caller that writes it first begins the undo here, durably,
+//! and then reports its outcome here.
 
 use std::sync::Arc;
 
