@@ -5,13 +5,13 @@
 //! [`run::executor`]. What is said is kept as a [`conversation::transcript`] before anything
 //! depends on it, so that a run goes on where it stood after a crash.
 
-mod agent_shared;
+mod call_maker;
 pub mod conversation;
 pub mod external_calls;
 mod mode_permission;
 mod models;
-pub(crate) mod other_servers;
 pub mod requests;
+mod resume;
 pub mod run;
 mod run_queues;
 mod service;
@@ -21,13 +21,15 @@ mod tests;
 mod worker;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use copydesk_ids::permissions::Principal;
-use copydesk_ids::{DocumentId, RunId, SessionId};
+use copydesk_ids::{DocumentId, RunId, SessionId, ThreadId};
 use copydesk_rooms::RoomError;
 use copydesk_rooms::settings::model_access::ModelAccess;
 use copydesk_store::StoreError;
 
+pub use call_maker::{CallMaker, MadeCall, RunCall};
 pub use conversation::fork::ConversationFork;
 pub use conversation::history::HistoryPage;
 pub use copydesk_rooms::settings::PermissionMode;
@@ -37,10 +39,11 @@ pub use external_calls::call::{CallEvent, CallRequest, CallResult, ExternalCall}
 pub use external_calls::call_source::CallSource;
 pub use external_calls::waiters::CallHandle;
 #[cfg(any(test, feature = "rehearsal"))]
-pub use external_calls::waiters::StagedCall;
+pub use external_calls::waiters::staged_call::StagedCall;
+pub use mode_permission::{approval_mode, needed_action};
 pub use models::{ChosenModel, ModelCatalog};
-pub use other_servers::record::{ForwardedCall, is_part_of_run};
 pub use requests::reopen::ReopenOutcome;
+pub use run::run_record::{Run, is_part_of_run};
 pub use run::state_machine::RunLimits;
 pub use run::status::RunStatus;
 pub use service::AgentService;
@@ -136,12 +139,14 @@ pub enum AskKind {
     Ask,
     /// `run`: a `result`.
     Run,
+    /// Comment that mentions the AI: a `result`, and a comment in this thread.
+    Comment(ThreadId),
     /// Tool call by an outside program: a `result`, and the outcome for the waiting caller
     /// ([`AgentService::call`]).
     Call(Box<ExternalCall>),
-    /// Call of another run, which this server makes because it has the room that asks people. It is
-    /// a part of that run: nothing is said in its own name.
-    Forwarded(Box<ForwardedCall>),
+    /// Call that one of several servers makes for a run of another, in the form of
+    /// `copydesk-cluster`. It is a part of that run, and no run for the agent.
+    Forwarded(Value),
 }
 
 impl AgentQuestion {

@@ -4,10 +4,10 @@ use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_rooms::command::ApprovalMode;
 
-use super::agent_shared::AgentShared;
-use super::{AgentService, AskError, BypassPolicy, PermissionMode};
+use super::{AgentService, AskError, AskResult, BypassPolicy, PermissionMode};
 
-pub(crate) fn approval_mode(mode: PermissionMode) -> ApprovalMode {
+/// Returns how the changes of a run in this permission mode are approved.
+pub fn approval_mode(mode: PermissionMode) -> ApprovalMode {
     match mode {
         PermissionMode::Bypass => ApprovalMode::Bypass,
         PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => {
@@ -16,7 +16,8 @@ pub(crate) fn approval_mode(mode: PermissionMode) -> ApprovalMode {
     }
 }
 
-pub(crate) fn needed_action(mode: PermissionMode) -> Action {
+/// Returns what a person must be allowed to do whose run has this permission mode.
+pub fn needed_action(mode: PermissionMode) -> Action {
     match mode {
         PermissionMode::Bypass => Action::Bypass,
         PermissionMode::Ask | PermissionMode::PlanFirst | PermissionMode::ClaudeCli => Action::Ask,
@@ -24,16 +25,6 @@ pub(crate) fn needed_action(mode: PermissionMode) -> Action {
 }
 
 impl AgentService {
-    /// Checks if a person's runs may have this permission mode.
-    pub fn check_mode(
-        &self,
-        mode: PermissionMode,
-        asker: &Principal,
-        document: Option<&DocumentId>,
-    ) -> Result<(), AskError> {
-        self.shared.check_mode(mode, asker, document)
-    }
-
     /// Returns the permission modes that a person's runs may name.
     pub fn modes(&self, asker: &Principal, document: Option<&DocumentId>) -> Vec<PermissionMode> {
         let may = |mode: &PermissionMode| self.check_mode(*mode, asker, document).is_ok();
@@ -43,13 +34,11 @@ impl AgentService {
     /// Returns the permission mode of runs that name none: the server's, if the person may have it,
     /// otherwise [`PermissionMode::Ask`].
     pub fn default_mode(&self, asker: &Principal, document: Option<&DocumentId>) -> PermissionMode {
-        let mode = self.shared.rooms.settings().permission_mode;
+        let mode = self.rooms.settings().permission_mode;
         let may = self.check_mode(mode, asker, document).is_ok();
         if may { mode } else { PermissionMode::Ask }
     }
-}
 
-impl AgentShared {
     /// Checks if a person's runs may have this permission mode.
     ///
     /// # Errors
@@ -60,7 +49,7 @@ impl AgentShared {
         mode: PermissionMode,
         asker: &Principal,
         document: Option<&DocumentId>,
-    ) -> Result<(), AskError> {
+    ) -> AskResult<()> {
         match mode {
             PermissionMode::Ask | PermissionMode::PlanFirst => Ok(()),
             PermissionMode::Bypass => {

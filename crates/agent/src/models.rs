@@ -12,7 +12,7 @@ use copydesk_llm::Model;
 use copydesk_rooms::RoomHandle;
 use copydesk_rooms::settings::model_access::AskedModel;
 
-use super::{AgentQuestion, AskError, PermissionMode};
+use super::{AgentQuestion, AskError, AskResult, PermissionMode};
 
 /// Time limit for a provider to list its models.
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
@@ -164,7 +164,7 @@ impl ChosenModel {
 }
 
 /// Checks that a model may see the text of a room's document now.
-pub(super) async fn check_model(room: &RoomHandle, model: &AskedModel) -> Result<(), AskError> {
+pub(super) async fn check_model(room: &RoomHandle, model: &AskedModel) -> AskResult<()> {
     let access = room.read().await?.settings.models;
     if access.admits(model) { Ok(()) } else { Err(AskError::ModelNotAllowed { access }) }
 }
@@ -197,7 +197,7 @@ mod tests {
         }
 
         fn stream(&self, _: ModelRequest, _: CancellationToken) -> AnswerStream {
-            panic!("nobody asks")
+            panic!("no one asks")
         }
 
         fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {

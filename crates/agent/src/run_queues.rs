@@ -8,7 +8,7 @@ use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_metrics as metrics;
 
-use super::{AskError, StopFilter};
+use super::{AskError, AskResult, StopFilter};
 use crate::run::run_record::Run;
 
 /// Maximum number of runs that wait behind the one at work.
@@ -26,8 +26,8 @@ pub const RUNS_LIMIT: usize = 64;
 pub struct QueueKey {
     session: SessionId,
     document: Option<DocumentId>,
-    /// Name of an external call or of a call of another run, which waits for no other: a caller
-    /// that makes several at once waits for all of them.
+    /// Name of an external call, which waits for no other: a caller that makes several at once
+    /// waits for all of them.
     call: Option<RunId>,
 }
 
@@ -35,8 +35,7 @@ impl QueueKey {
     /// Returns the key of the queue in which a run waits.
     pub fn of(run: &Run) -> Self {
         let ask = &run.ask;
-        let is_call = ask.outside().is_some() || ask.is_part_of_run();
-        let call = is_call.then(|| ask.run.clone());
+        let call = ask.outside().map(|_| ask.run.clone());
         Self { session: ask.session.clone(), document: ask.document.clone(), call }
     }
 
@@ -125,7 +124,7 @@ impl RunQueues {
     ///
     /// # Errors
     /// [`AskError::Busy`] if a run is at work or waits.
-    pub fn lock_idle(&mut self, key: &QueueKey) -> Result<ConversationLock, AskError> {
+    pub fn lock_idle(&mut self, key: &QueueKey) -> AskResult<ConversationLock> {
         if self.live.values().any(|live| live.key == *key) {
             return Err(AskError::Busy);
         }
@@ -141,7 +140,7 @@ impl RunQueues {
     ///
     /// # Errors
     /// [`AskError::Duplicate`], [`AskError::QueueFull`] or [`AskError::TooManyRuns`].
-    pub fn reserve(&mut self, run: &Run, cancel: CancellationToken) -> Result<QueueSlot, AskError> {
+    pub fn reserve(&mut self, run: &Run, cancel: CancellationToken) -> AskResult<QueueSlot> {
         let ask = &run.ask;
         let name = (ask.session.clone(), ask.run.clone());
         if let Some(live) = self.live.get(&name) {
@@ -231,7 +230,7 @@ impl RunQueues {
     ///
     /// # Errors
     /// [`AskError::NoRun`] if a run is named and does not exist.
-    pub fn stop(&mut self, stop: &StopFilter) -> Result<Vec<QueuedRun>, AskError> {
+    pub fn stop(&mut self, stop: &StopFilter) -> AskResult<Vec<QueuedRun>> {
         let fits = |(session, run): &(SessionId, RunId)| {
             stop.session.as_ref().is_none_or(|wanted| wanted == session)
                 && stop.run.as_ref().is_none_or(|wanted| wanted == run)
@@ -245,10 +244,8 @@ impl RunQueues {
         }
         let mut unbegun = Vec::new();
         for queue in self.queues.values_mut() {
-            // A call of another run may have been proposed before: it is withdrawn in its turn.
-            let is_over =
-                |job: &QueuedRun| job.cancel.is_cancelled() && !job.run.ask.is_part_of_run();
-            let (stopped, waiting) = queue.waiting.drain(..).partition(is_over);
+            let is_stopped = |job: &QueuedRun| job.cancel.is_cancelled();
+            let (stopped, waiting) = queue.waiting.drain(..).partition(is_stopped);
             queue.waiting = waiting;
             unbegun.extend::<VecDeque<QueuedRun>>(stopped);
         }

@@ -2,6 +2,7 @@
 //! which work on them one at a time for each session and document.
 
 use async_recursion::async_recursion as boxed;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,14 +17,14 @@ use copydesk_clock::WallClock;
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_rooms::settings::model_access::AskedModel;
-use copydesk_rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
-use copydesk_store::{QueryScope, RunRecord, RunState, Store};
+use copydesk_rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry, RoomResult};
+use copydesk_store::{QueryScope, RunEndKind, RunRecord, RunState, Store};
 use copydesk_tools::ToolRegistry;
 
-use super::agent_shared::AgentShared;
+use super::call_maker::{CallMaker, SingleCallMaker};
 use super::models::{self, ChosenModel, ModelCatalog, check_model};
 use super::run_queues::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
-use super::{AgentQuestion, AskError, BypassPolicy, SelectedRange, StopFilter};
+use super::{AgentQuestion, AskError, AskResult, BypassPolicy, SelectedRange, StopFilter};
 use crate::conversation::shown_documents::ShownDocuments;
 use crate::external_calls::waiters::CallWaiters;
 use crate::run::run_events::RunEventPublisher;
@@ -44,8 +45,44 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 
 /// Service that owns every run of the server. Clones share it.
 #[derive(Clone)]
-pub struct AgentService {
-    pub(super) shared: Arc<AgentShared>,
+pub struct AgentService(Arc<AgentState>);
+
+/// State that all runs of the server share.
+pub struct AgentState {
+    pub(crate) store: Store,
+    pub(crate) clock: WallClock,
+    pub(crate) rooms: RoomRegistry,
+    pub(crate) models: ModelCatalog,
+    pub(crate) tools: ToolRegistry,
+    pub(crate) call_maker: Arc<dyn CallMaker>,
+    pub(crate) limits: RunLimits,
+    pub(crate) bypass: BypassPolicy,
+    pub(crate) queues: Mutex<RunQueues>,
+    pub(crate) snapshots: Mutex<ShownDocuments>,
+    /// Callers that wait for external calls.
+    pub(crate) call_waiters: CallWaiters,
+    /// Lock held while a call is recognised and begun.
+    pub(crate) recognising: tokio::sync::Mutex<()>,
+    /// Lock held while a request is proposed again.
+    pub(crate) repeating: tokio::sync::Mutex<()>,
+    /// Lock held while a session's private document is looked up or created.
+    pub(crate) private: tokio::sync::Mutex<()>,
+    /// Lock held while runs are resumed.
+    pub(crate) resuming: tokio::sync::Mutex<()>,
+    /// Token that fires when the server stops: runs are left as they are, to be resumed at the next
+    /// start.
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+    /// Number of runs that have ended.
+    pub(crate) ended: watch::Sender<u64>,
+}
+
+impl Deref for AgentService {
+    type Target = AgentState;
+
+    fn deref(&self) -> &AgentState {
+        &self.0
+    }
 }
 
 impl AgentService {
@@ -70,12 +107,13 @@ impl AgentService {
         bypass: BypassPolicy,
         clock: WallClock,
     ) -> Self {
-        let shared = AgentShared {
+        let state = AgentState {
             store,
             clock,
             rooms,
             models,
             tools,
+            call_maker: Arc::new(SingleCallMaker),
             limits: RunLimits::default(),
             bypass,
             queues: Mutex::default(),
@@ -88,38 +126,61 @@ impl AgentService {
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             ended: watch::Sender::new(0),
-            call_news: watch::Sender::new(0),
         };
-        Self { shared: Arc::new(shared) }
+        Self(Arc::new(state))
     }
 
     /// Sets the limits of a run; before anything is asked.
     #[must_use]
     pub fn with_limits(mut self, limits: RunLimits) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.limits = limits;
+        if let Some(state) = Arc::get_mut(&mut self.0) {
+            state.limits = limits;
         }
         self
     }
 
-    /// Returns the names of the models that can be asked, the default first.
-    pub fn models(&self) -> Vec<String> {
-        self.shared.models.names()
+    /// Sets who makes the calls of runs; before anything is asked.
+    #[must_use]
+    pub fn with_call_maker(mut self, call_maker: Arc<dyn CallMaker>) -> Self {
+        if let Some(state) = Arc::get_mut(&mut self.0) {
+            state.call_maker = call_maker;
+        }
+        self
+    }
+
+    /// Returns the tools of runs.
+    pub fn tools(&self) -> &ToolRegistry {
+        &self.tools
+    }
+
+    /// Returns the rooms of the documents.
+    pub fn rooms(&self) -> &RoomRegistry {
+        &self.rooms
+    }
+
+    /// Returns the clock of runs.
+    pub fn clock(&self) -> &WallClock {
+        &self.clock
+    }
+
+    /// Returns a receiver that changes when runs have ended, here or on another server.
+    pub fn ended_runs(&self) -> watch::Receiver<u64> {
+        self.ended.subscribe()
+    }
+
+    /// Waits until the server stops.
+    pub async fn stopped(&self) {
+        self.stop.cancelled().await;
     }
 
     /// Returns the models that can be asked.
     pub fn catalog(&self) -> &ModelCatalog {
-        &self.shared.models
+        &self.models
     }
 
     /// Measures the runs that are not over.
     pub fn measure(&self) {
-        self.shared.queues().measure();
-    }
-
-    /// Returns the names of the models on this machine.
-    pub fn local_models(&self) -> Vec<String> {
-        self.shared.models.local_names()
+        self.queues().measure();
     }
 
     /// Checks that a model may see the text of a document now.
@@ -129,12 +190,8 @@ impl AgentService {
     /// [`AskError::ModelNotAllowed`] if it may not, and errors of the room: a document whose
     /// settings cannot be read is shown to no model.
     #[boxed]
-    pub async fn check_model(
-        &self,
-        document: &DocumentId,
-        model: &AskedModel,
-    ) -> Result<(), AskError> {
-        let room = self.shared.rooms.open(document).await?;
+    pub async fn check_model(&self, document: &DocumentId, model: &AskedModel) -> AskResult<()> {
+        let room = self.rooms.open(document).await?;
         check_model(&room, model).await
     }
 
@@ -142,20 +199,14 @@ impl AgentService {
     /// them: it continues to work between two calls of a run, and so identifies a conversation only
     /// by that run.
     pub fn models_for_programs(&self) -> Vec<String> {
-        let mut names = self.models();
+        let mut names = self.models.names();
         names.retain(|name| !models::is_cli(name));
         names
     }
 
     /// Returns one of these models by its name, or any `provider:NAME` of an available provider.
     pub fn model_for_programs(&self, name: &str) -> Option<ChosenModel> {
-        self.shared.models.choose(Some(name)).filter(|_| !models::is_cli(name))
-    }
-
-    /// Asks the providers for their models; takes as long as they do.
-    #[boxed]
-    pub async fn list_provider_models(&self) {
-        self.shared.models.list_provider_models().await;
+        self.models.choose(Some(name)).filter(|_| !models::is_cli(name))
     }
 
     /// Accepts a question. Returns as soon as it is stored. From then on the run ends with exactly
@@ -166,7 +217,7 @@ impl AgentService {
     ///
     /// If the question is refused; nothing was started then.
     #[boxed]
-    pub async fn ask(&self, ask: AgentQuestion) -> Result<RunId, AskError> {
+    pub async fn ask(&self, ask: AgentQuestion) -> AskResult<RunId> {
         let name = ask.run.clone();
         self.start(ask, CancellationToken::new()).await?;
         Ok(name)
@@ -179,25 +230,74 @@ impl AgentService {
         &self,
         ask: AgentQuestion,
         cancel: CancellationToken,
-    ) -> Result<CancellationToken, AskError> {
-        if self.shared.stop.is_cancelled() {
+    ) -> AskResult<CancellationToken> {
+        let Some(job) = self.reserve(ask, cancel).await? else {
+            return Ok(CancellationToken::new());
+        };
+        let cancel = job.cancel.clone();
+        self.begin(job);
+        Ok(cancel)
+    }
+
+    /// Accepts a question that `write` asks in a comment. The run is stored first, and begins once
+    /// the comment is written. If it is not written, nothing begins: after a crash, the run finds
+    /// that it answers no comment.
+    ///
+    /// # Errors
+    /// Those of [`Self::ask`], and those of `write`.
+    #[boxed]
+    pub async fn ask_in_comment<T: Send + Sync + 'static>(
+        &self,
+        ask: AgentQuestion,
+        write: impl Future<Output = RoomResult<T>> + Send + 'static,
+    ) -> AskResult<T> {
+        let service = self.clone();
+        let asked = self.spawn_tracked(async move {
+            let job = service.reserve(ask, CancellationToken::new()).await?;
+            let written = write.await;
+            match (job, &written) {
+                (Some(job), Ok(_)) => service.begin(job),
+                (Some(QueuedRun { run, .. }), Err(_)) => {
+                    service.queues().give_up(&run);
+                    let at_ms = service.clock.now_ms();
+                    let ended = run.put_ended(RunEndKind::Cancelled, at_ms)?;
+                    service.store.commit(ended).await?;
+                }
+                (None, _) => {}
+            }
+            Ok(written?)
+        });
+        asked.await.unwrap_or(Err(AskError::Closed))
+    }
+
+    /// Stores a run and reserves its place; `None` if it is under way.
+    async fn reserve(
+        &self,
+        ask: AgentQuestion,
+        cancel: CancellationToken,
+    ) -> AskResult<Option<QueuedRun>> {
+        if self.stop.is_cancelled() {
             return Err(AskError::Closed);
         }
-        let ask = self.shared.models.of_mode(ask);
-        self.shared.check(&ask)?;
-        let mut run = Run::new(ask, self.shared.clock.now_ms());
-        let cancel = match self.shared.queues().reserve(&run, cancel)? {
-            QueueSlot::UnderWay => return Ok(CancellationToken::new()),
+        let ask = self.models.of_mode(ask);
+        self.check(&ask)?;
+        let mut run = Run::new(ask, self.clock.now_ms());
+        let cancel = match self.queues().reserve(&run, cancel)? {
+            QueueSlot::UnderWay => return Ok(None),
             QueueSlot::Reserved(cancel) => cancel,
         };
-        if let Err(error) = self.shared.keep_new(&mut run).await {
-            self.shared.queues().give_up(&run);
+        if let Err(error) = self.keep_new(&mut run).await {
+            self.queues().give_up(&run);
             return Err(error);
         }
-        let key = QueueKey::of(&run);
-        let worker = self.shared.queues().enter(QueuedRun { run, cancel: cancel.clone() });
-        self.shared.spawn_worker(worker, key);
-        Ok(cancel)
+        Ok(Some(QueuedRun { run, cancel }))
+    }
+
+    /// Enters a stored run into its place.
+    fn begin(&self, job: QueuedRun) {
+        let key = job.key();
+        let worker = self.queues().enter(job);
+        self.spawn_worker(worker, key);
     }
 
     /// Stops runs. A request that waits for people is withdrawn; accepted changes stay.
@@ -206,15 +306,15 @@ impl AgentService {
     ///
     /// [`AskError::NoRun`] if a run is named that is not under way.
     #[boxed]
-    pub async fn cancel(&self, stop: StopFilter) -> Result<(), AskError> {
-        let unbegun = self.shared.queues().stop(&stop)?;
+    pub async fn cancel(&self, stop: StopFilter) -> AskResult<()> {
+        let unbegun = self.queues().stop(&stop)?;
         if unbegun.is_empty() {
             return Ok(());
         }
-        let shared = Arc::clone(&self.shared);
+        let service = self.clone();
         let ending = self.spawn_tracked(async move {
             for job in unbegun {
-                shared.end(job, RunEnd::cancelled()).await;
+                service.end(job, RunEnd::cancelled()).await;
             }
         });
         // A client that stops runs hears of it after everyone else, but does not wait for a store
@@ -233,8 +333,8 @@ impl AgentService {
         &self,
         session: &SessionId,
         document: Option<&DocumentId>,
-    ) -> Result<Vec<ApprovalRequest>, AskError> {
-        let store = &self.shared.store;
+    ) -> AskResult<Vec<ApprovalRequest>> {
+        let store = &self.store;
         let document = match document {
             Some(document) => document.clone(),
             None => match store.private_document(session).await? {
@@ -253,45 +353,30 @@ impl AgentService {
 
     /// Returns `true` if runs of the session without a shared document are under way.
     pub fn works_in_private(&self, session: &SessionId) -> bool {
-        self.shared.queues().any_in_private(session)
-    }
-
-    /// Returns the room of the session's runs without a shared document. Its document is private to
-    /// the session and never listed; it is created when it is first needed.
-    ///
-    /// # Errors
-    /// [`AskError::Room`] if the private document can be neither opened nor created.
-    pub async fn private_room(
-        &self,
-        session: &SessionId,
-        owner: &Principal,
-    ) -> Result<RoomHandle, AskError> {
-        Ok(self.shared.private_room(session, owner).await?)
+        self.queues().any_in_private(session)
     }
 
     /// Leaves every run as it is, durable, and waits until all work has stopped.
     #[boxed]
     pub async fn shutdown(&self) {
-        self.shared.stop.cancel();
-        self.shared.tasks.close();
-        self.shared.tasks.wait().await;
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 
     /// Spawns work that is completed even if its caller is gone; a stop of the server waits for it.
-    pub(super) fn spawn_tracked<T: Send + 'static>(
+    pub fn spawn_tracked<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
-        self.shared.tasks.spawn(work)
+        self.tasks.spawn(work)
     }
-}
 
-impl AgentShared {
     /// Starts a worker of a queue, if one is needed.
-    pub(super) fn spawn_worker(self: &Arc<Self>, worker: WorkerNeed, key: QueueKey) {
+    pub(super) fn spawn_worker(&self, worker: WorkerNeed, key: QueueKey) {
         if worker == WorkerNeed::Needed {
-            let shared = Arc::clone(self);
-            self.tasks.spawn(async move { shared.work(&key).await });
+            let service = self.clone();
+            self.tasks.spawn(async move { service.work(&key).await });
         }
     }
 
@@ -301,19 +386,11 @@ impl AgentShared {
     /// Those of [`RoomRegistry::open`], or those of [`Self::private_room`] without a shared
     /// document.
     #[boxed]
-    pub async fn room(&self, run: &Run) -> Result<RoomHandle, RoomError> {
+    pub async fn room(&self, run: &Run) -> RoomResult<RoomHandle> {
         match &run.ask.document {
             Some(document) => self.rooms.open(document).await,
             None => self.private_room(&run.ask.session, &run.ask.principal).await,
         }
-    }
-
-    /// Returns the workspace inbox: the room of requests without a document.
-    ///
-    /// # Errors
-    /// Those of [`RoomRegistry::workspace_inbox`].
-    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
-        self.rooms.workspace_inbox().await
     }
 
     /// Returns the publisher of a run's events in `room`.
@@ -325,7 +402,7 @@ impl AgentShared {
 
     /// Checks that no rule keeps the file from being read that the document of a question is: a
     /// model is shown the document.
-    pub(super) async fn check_reading(&self, ask: &AgentQuestion) -> Result<(), AskError> {
+    pub(super) async fn check_reading(&self, ask: &AgentQuestion) -> AskResult<()> {
         let Some(document) = &ask.document else { return Ok(()) };
         let reader = &ask.principal;
         let denial = self.tools.reading_denial(&self.rooms, document, reader).await;
@@ -335,7 +412,7 @@ impl AgentShared {
         }
     }
 
-    pub(super) fn check(&self, ask: &AgentQuestion) -> Result<(), AskError> {
+    pub(super) fn check(&self, ask: &AgentQuestion) -> AskResult<()> {
         if ask.prompt.trim().is_empty() {
             return Err(AskError::EmptyPrompt);
         }
@@ -360,7 +437,7 @@ impl AgentShared {
         Ok(())
     }
 
-    async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {
+    async fn keep_new(&self, run: &mut Run) -> AskResult<()> {
         let AgentQuestion { session, run: name, document, .. } = &run.ask;
         if self.store.run(&RunRecord::key(session, name)).await?.is_some() {
             return Err(AskError::Duplicate { run: name.clone() });
@@ -395,7 +472,8 @@ impl AgentShared {
         Ok(self.store.commit(put).await?)
     }
 
-    /// Returns the room of the session's private document.
+    /// Returns the room of the session's runs without a shared document. Its document is private to
+    /// the session and never listed; it is created when it is first needed.
     ///
     /// # Errors
     /// [`RoomError::Store`] if the document can be neither read nor created, [`RoomError::Closed`]
@@ -405,7 +483,7 @@ impl AgentShared {
         &self,
         session: &SessionId,
         owner: &Principal,
-    ) -> Result<RoomHandle, RoomError> {
+    ) -> RoomResult<RoomHandle> {
         // Two callers at once must not create two documents.
         let _making = self.private.lock().await;
         let known = self.store.private_document(session).await;

@@ -17,13 +17,13 @@ use copydesk_ids::{DocumentId, UserId};
 use copydesk_llm::messages_api::TokenUsage;
 use copydesk_llm::{AnswerDelta, AnswerStream, FailedTryUsage, ModelRequest, ModelResult, prices};
 use copydesk_store::{
-    AdministrationOp, SpendingEntry, SpendingLimit, SpendingMonth, SpendingScope, Store, StoreOp,
-    StoreResult, WriteBatch,
+    SpendingEntry, SpendingLimit, SpendingMonth, SpendingScope, Store, StoreOp, StoreResult,
+    WriteBatch,
 };
 
-use super::agent_shared::AgentShared;
+use super::AgentService;
 use super::models::ChosenModel;
-use super::{AgentService, AskResult};
+use crate::conversation::transcript::json_size;
 
 /// Person for whom a model is called, and the document that the call is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,30 +84,8 @@ impl AgentService {
     /// Returns the spending limit that refuses a call of a model now; `None` if it may be made.
     ///
     /// # Errors
-    /// [`AskError::Store`](super::AskError::Store) if the limits or the sums cannot be read. No
-    /// model may be called then.
+    /// If the limits or the sums cannot be read. No model may be called then.
     pub async fn reached_limit(
-        &self,
-        payer: &CallPayer,
-        model: &ChosenModel,
-    ) -> AskResult<Option<ReachedLimit>> {
-        Ok(self.shared.reached_limit(payer, model).await?)
-    }
-
-    /// Calls a model, whose cost counts for `payer`.
-    pub fn call_model(
-        &self,
-        payer: CallPayer,
-        model: &ChosenModel,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> MeteredCall {
-        self.shared.metered(payer, model, request, cancel)
-    }
-}
-
-impl AgentShared {
-    pub(super) async fn reached_limit(
         &self,
         payer: &CallPayer,
         model: &ChosenModel,
@@ -133,7 +111,8 @@ impl AgentShared {
         Ok(None)
     }
 
-    pub(super) fn metered(
+    /// Calls a model, whose cost counts for `payer`.
+    pub fn call_model(
         &self,
         payer: CallPayer,
         model: &ChosenModel,
@@ -260,8 +239,8 @@ impl MeteredCall {
 
     /// Begins to store the cost; completed even without a caller that waits.
     fn write(&mut self) -> Option<impl Future<Output = StoreResult<()>> + use<>> {
-        let op = |entry| StoreOp::Administer(AdministrationOp::AddSpending(entry));
-        let batch: WriteBatch = std::mem::take(&mut self.entries).into_iter().map(op).collect();
+        let entries = std::mem::take(&mut self.entries).into_iter();
+        let batch: WriteBatch = entries.map(StoreOp::AddSpending).collect();
         // Outside of a runtime, which is being torn down, nothing can be stored any more.
         let runtime = Handle::try_current().ok().filter(|_| !batch.is_empty())?;
         let store = self.meter.store.clone();
@@ -308,20 +287,7 @@ impl SpendingMeter {
 
 /// Returns the size of what a request sends, in bytes.
 fn size(request: &ModelRequest) -> u64 {
-    struct Counter(u64);
-    impl std::io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(request.system.len() as u64);
-    // Counting does not fail, and neither does what is sent as JSON anyway.
-    serde_json::to_writer(&mut counter, &(&request.messages, &request.tools)).ok();
-    counter.0
+    (request.system.len() + json_size(&(&request.messages, &request.tools))) as u64
 }
 
 #[cfg(test)]

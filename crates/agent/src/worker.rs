@@ -3,7 +3,6 @@
 
 use crate::conversation::agent_objects;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -11,12 +10,12 @@ use futures_util::FutureExt as _;
 use copydesk_failpoint as failpoint;
 use copydesk_placement::PeerMessage;
 use copydesk_rooms::RoomError;
-use copydesk_rooms::event::StreamingPreviewScope;
-use copydesk_store::{RunRecord, WriteBatch};
+use copydesk_rooms::command::{AiAnswer, CommentCommand};
+use copydesk_rooms::event::{RunEventKind, StreamingPreviewScope};
+use copydesk_store::{RunRecord, StoreOp, WriteBatch};
 
-use super::agent_shared::AgentShared;
 use super::run_queues::{QueueKey, QueuedRun};
-use super::{AskError, AskKind};
+use super::{AgentQuestion, AgentService, AskKind, AskResult};
 use crate::conversation::history::ResultTexts;
 use crate::conversation::response::response;
 use crate::conversation::transcript::{EntryKind, TranscriptEntry};
@@ -25,22 +24,18 @@ use crate::run::end_reason::RunEndReason;
 use crate::run::run_events::RunEventPublisher;
 use crate::run::run_record::Run;
 use crate::run::state_machine::RunEnd;
-use crate::run::{executor, run_record};
+use crate::run::{executor, run_record, thread_question};
 
 /// Pause before the end of a run that could not be stored is stored again. It doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// Longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-impl AgentShared {
+impl AgentService {
     /// Works on the runs of a queue until it is empty or the server stops.
-    pub(super) async fn work(self: &Arc<Self>, key: &QueueKey) {
+    pub(super) async fn work(&self, key: &QueueKey) {
         loop {
             let Some(mut job) = self.queues().next(key) else { return };
-            if job.run.ask.is_part_of_run() {
-                self.make_for_other_server(job).await;
-                continue;
-            }
             // Of several servers, the one that has the document does its runs: it keeps it.
             let is_shared = self.rooms.placement().is_shared();
             let home = if is_shared { self.room(&job.run).await.ok() } else { None };
@@ -57,7 +52,7 @@ impl AgentShared {
         }
     }
 
-    async fn run(self: &Arc<Self>, job: &mut QueuedRun) -> RunEnd {
+    async fn run(&self, job: &mut QueuedRun) -> RunEnd {
         // A run that panics must not end the session's other runs, and still owes its answer.
         let end = AssertUnwindSafe(executor::execute_run(self, job)).catch_unwind().await;
         end.unwrap_or_else(|_| RunEnd::error(RunEndReason::Internal, "The run failed unexpectedly"))
@@ -81,7 +76,16 @@ impl AgentShared {
         };
         let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
         let mut said = self.said_by(&run, texts).await.unwrap_or_default();
-        if self.keep_end(&run, &end, &entry, &said).await == EndOutcome::LeftToRestart {
+        // Before the end is stored: after a crash between the two, the run finds its answer.
+        let answered = self.answer_comment(&run, &said, &end).await;
+        if answered == EndOutcome::LeftToRestart {
+            return;
+        }
+        failpoint::pass("agent.commented");
+        let is_forgotten = answered == EndOutcome::Forgotten;
+        if self.keep_end(&run, &end, (&entry, &said), is_forgotten).await
+            == EndOutcome::LeftToRestart
+        {
             return;
         }
         failpoint::pass("agent.ended");
@@ -104,16 +108,58 @@ impl AgentShared {
         self.rooms.placement().tell(&ended).await;
     }
 
+    /// Writes the answer to a question that was asked in a comment, again and again until that
+    /// succeeds or the server stops. What was said about a deleted question is forgotten.
+    async fn answer_comment(
+        &self,
+        run: &Run,
+        said: &[TranscriptEntry],
+        end: &RunEnd,
+    ) -> EndOutcome {
+        let AskKind::Comment(thread) = &run.ask.kind else { return EndOutcome::Stored };
+        let (text, reason) = thread_question::answer(said, end);
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let (thread, run_name) = (thread.clone(), run.ask.run.clone());
+            let (text, reason) = (text.clone(), reason.clone());
+            let answer = AiAnswer { thread, run: run_name, text, reason };
+            let answered = match self.room(run).await {
+                Ok(room) => room.comment(CommentCommand::Answer(answer)).await,
+                Err(error) => Err(error),
+            };
+            match answered {
+                Ok(now) if now.thread.question(&run.ask.run).is_some() => {
+                    return EndOutcome::Stored;
+                }
+                Ok(_) | Err(RoomError::Comment(_)) => return EndOutcome::Forgotten,
+                Err(RoomError::NoDocument) => return EndOutcome::Stored,
+                // The server that has the document now takes up the run.
+                Err(RoomError::NotHere(_)) => {
+                    self.queues().done(&run.ask.session, &run.ask.run);
+                    return EndOutcome::LeftToRestart;
+                }
+                Err(error) => {
+                    tracing::error!(run = %run.ask.run, %error, "cannot write an answer into its thread");
+                }
+            }
+            tokio::select! {
+                () = self.stop.cancelled() => return EndOutcome::LeftToRestart,
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
     /// Stores the end of a run, again and again until that succeeds or the server stops.
     async fn keep_end(
         &self,
         run: &Run,
         end: &RunEnd,
-        entry: &TranscriptEntry,
-        said: &[TranscriptEntry],
+        (entry, said): (&TranscriptEntry, &[TranscriptEntry]),
+        is_forgotten: bool,
     ) -> EndOutcome {
         let mut pause = FIRST_PAUSE;
-        let mut kept = self.store_end(run, end, entry, said).await;
+        let mut kept = self.store_end(run, end, (entry, said), is_forgotten).await;
         while let Err(error) = kept {
             tracing::error!(run = %run.ask.run, %error, "cannot store the end of a run; nobody is told of it before it is stored");
             tokio::select! {
@@ -123,7 +169,7 @@ impl AgentShared {
             pause = LONGEST_PAUSE.min(pause * 2);
             kept = match self.has_stored_end(run, entry).await {
                 Ok(true) => Ok(()),
-                Ok(false) => self.store_end(run, end, entry, said).await,
+                Ok(false) => self.store_end(run, end, (entry, said), is_forgotten).await,
                 Err(error) => Err(error),
             };
         }
@@ -136,18 +182,22 @@ impl AgentShared {
         &self,
         run: &Run,
         end: &RunEnd,
-        entry: &TranscriptEntry,
-        said: &[TranscriptEntry],
-    ) -> Result<(), AskError> {
+        (entry, said): (&TranscriptEntry, &[TranscriptEntry]),
+        is_forgotten: bool,
+    ) -> AskResult<()> {
         let mut batch = WriteBatch::from(run.put_ended(end.kind, entry.at_ms)?);
-        if !said.is_empty() {
-            batch.push(run_record::append(run.ask.document.as_ref(), entry)?);
+        let AgentQuestion { document, session, run: name, .. } = &run.ask;
+        if let Some(document) = document.clone().filter(|_| is_forgotten) {
+            let (session, run) = (session.clone(), name.clone());
+            batch.push(StoreOp::ForgetRun { document, session, run });
+        } else if !said.is_empty() {
+            batch.push(run_record::append(document.as_ref(), entry)?);
         }
         Ok(self.store.commit(batch).await?)
     }
 
     /// Returns `true` if this end of a run was stored although the store reported a failure.
-    async fn has_stored_end(&self, run: &Run, entry: &TranscriptEntry) -> Result<bool, AskError> {
+    async fn has_stored_end(&self, run: &Run, entry: &TranscriptEntry) -> AskResult<bool> {
         self.store.settle().await?;
         let record = self.store.run(&RunRecord::key(&entry.session, &run.ask.run)).await?;
         Ok(record.is_some_and(|record| record.finished_ms == Some(entry.at_ms)))
@@ -167,9 +217,10 @@ impl AgentShared {
             .show(agent_objects::result(end.kind, &end.message, end.reason.as_ref(), &run.spent))
             .await;
         if matches!(run.ask.kind, AskKind::Ask) {
-            run_events.respond(response(said, now.as_ref())).await;
+            let response = response(said, now.as_ref());
+            run_events.publish(RunEventKind::Response(response)).await;
         }
-        run_events.over().await;
+        run_events.publish(RunEventKind::Over).await;
     }
 }
 
@@ -178,6 +229,8 @@ impl AgentShared {
 enum EndOutcome {
     /// The end is stored.
     Stored,
+    /// The comment with the question was deleted.
+    Forgotten,
     /// The server stops. The run is resumed at the next start, and ends then.
     LeftToRestart,
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{AnswerDelta, AnswerStream, AssistantMessage, FailedTryUsage, ModelError};
+use super::{AnswerDelta, AnswerStream, AssistantMessage, FailedTryUsage, ModelError, ModelResult};
 use crate::messages_api::{ContentBlock, StopReason, TokenUsage};
 
 /// Sender for the [`AnswerDelta`]s of a working model.
@@ -92,7 +92,7 @@ const OUTLET_CAPACITY: usize = 32;
 pub(super) fn answer<F, W>(cancel: CancellationToken, work: F) -> AnswerStream
 where
     F: FnOnce(DeltaSink) -> W,
-    W: Future<Output = Result<AssistantMessage, ModelError>> + Send + 'static,
+    W: Future<Output = ModelResult<AssistantMessage>> + Send + 'static,
 {
     let (sender, receiver) = mpsc::channel(OUTLET_CAPACITY);
     let used = Arc::<TryUsage>::default();
@@ -103,7 +103,7 @@ where
 
 /// Work in progress, and the [`AnswerDelta`]s it has sent.
 struct RunningCall {
-    work: Pin<Box<dyn Future<Output = Result<AssistantMessage, ModelError>> + Send>>,
+    work: Pin<Box<dyn Future<Output = ModelResult<AssistantMessage>> + Send>>,
     receiver: mpsc::Receiver<AnswerDelta>,
     cancel: CancellationToken,
     used: Arc<TryUsage>,
@@ -111,7 +111,7 @@ struct RunningCall {
 
 impl RunningCall {
     /// Ends the stream without an answer, after the tokens used in vain; drops the work at once.
-    fn fail(mut self, error: ModelError) -> (Result<AnswerDelta, ModelError>, Option<Self>) {
+    fn fail(mut self, error: ModelError) -> (ModelResult<AnswerDelta>, Option<Self>) {
         let Some(lost) = self.used.take() else { return (Err(error), None) };
         self.work = Box::pin(async { Err(error) });
         (Ok(AnswerDelta::Lost(lost)), Some(self))
@@ -121,7 +121,7 @@ impl RunningCall {
 /// Returns the next item and, unless it is the last, the rest of the work.
 async fn next(
     running: Option<RunningCall>,
-) -> Option<(Result<AnswerDelta, ModelError>, Option<RunningCall>)> {
+) -> Option<(ModelResult<AnswerDelta>, Option<RunningCall>)> {
     let mut running = running?;
     tokio::select! {
         biased;
@@ -215,7 +215,7 @@ pub(super) fn complete(
 }
 
 /// Logs the end of an answer, under the name that the provider gave the request.
-pub(super) fn log(request_id: &str, model: &str, answer: &Result<AssistantMessage, ModelError>) {
+pub(super) fn log(request_id: &str, model: &str, answer: &ModelResult<AssistantMessage>) {
     match answer {
         Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
             request_id,

@@ -5,6 +5,7 @@
 //! is kept in a child process, which is started for the first text and ended after a while without
 //! one.
 
+mod corrected_text;
 mod edits;
 mod grammar_checker;
 mod grammar_worker;
@@ -154,8 +155,8 @@ fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
             vec![call("respond_conversation_only", json!({"response": response}))]
         }
         EditPlan::Say(response) => vec![ContentBlock::text(response)],
-        EditPlan::Edit { opening, target, new_text, explanation } => {
-            let (name, input) = match target {
+        EditPlan::Edit { opening, target, new_text, explanation, reasons } => {
+            let (name, mut input) = match target {
                 EditTarget::Selection(range) => (
                     "update_selection",
                     json!({
@@ -169,6 +170,9 @@ fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
                     json!({"new_content": new_text, "explanation": explanation}),
                 ),
             };
+            if !reasons.is_empty() {
+                input["reasons"] = json!(reasons);
+            }
             if is_offered(name) {
                 vec![ContentBlock::text(opening), call(name, input)]
             } else {

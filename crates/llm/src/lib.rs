@@ -52,7 +52,7 @@ pub trait Model: Send + Sync {
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream;
 
     /// Lists the provider's names of all its models; empty if there is no choice.
-    fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+    fn list(&self) -> BoxFuture<'static, ModelResult<Vec<String>>> {
         async { Ok(Vec::new()) }.boxed()
     }
 
@@ -66,7 +66,7 @@ pub trait Model: Send + Sync {
     fn over(&self, _run: &str) {}
 
     /// Counts the input tokens of `request` at no cost; `None` if the provider cannot count them.
-    fn count(&self, _request: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+    fn count(&self, _request: ModelRequest) -> BoxFuture<'static, ModelResult<Option<u64>>> {
         async { Ok(None) }.boxed()
     }
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::delta_stream::DeltaSink;
-use super::{AssistantMessage, ModelError, RetryMode};
+use super::{AssistantMessage, ModelError, ModelResult, RetryMode};
 use crate::messages_api::ProviderError;
 
 /// Policy for asking a failing provider again.
@@ -37,10 +37,10 @@ pub(super) async fn persist<F, W>(
     patience: RetryPolicy,
     sink: &DeltaSink,
     mut try_once: F,
-) -> Result<AssistantMessage, ModelError>
+) -> ModelResult<AssistantMessage>
 where
     F: FnMut() -> W,
-    W: Future<Output = Result<AssistantMessage, ModelError>>,
+    W: Future<Output = ModelResult<AssistantMessage>>,
 {
     let mut attempt = 0;
     loop {

@@ -11,7 +11,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::delta_stream::DeltaSink;
-use super::{ModelError, malformed, retry};
+use super::{ModelError, ModelResult, malformed, retry};
 use crate::messages_api::ProviderError;
 use copydesk_http_client::{http_client_builder, with_causes};
 
@@ -27,7 +27,7 @@ const MAX_SMALL_BODY: usize = 4 * 1024 * 1024;
 pub(super) type ReadError = fn(&str) -> Option<ProviderError>;
 
 /// Returns `true` if a provider's host is a loopback address or `localhost`.
-pub(super) fn is_loopback(address: &str) -> bool {
+pub fn is_loopback(address: &str) -> bool {
     let Ok(address) = Url::parse(address) else { return false };
     let host = address.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -37,7 +37,7 @@ pub(super) fn is_loopback(address: &str) -> bool {
 
 /// Builds a client for the provider at `base` that sends `key` as a bearer token. A provider on
 /// this machine is reached without a proxy, which would see every document.
-pub(super) fn client(key: Option<&str>, base: &str) -> Result<Client, ModelError> {
+pub fn client(key: Option<&str>, base: &str) -> ModelResult<Client> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
         let mut key = HeaderValue::try_from(format!("Bearer {key}"))
@@ -64,12 +64,12 @@ pub(super) struct OpenedAnswer {
 
 /// Sends a request for an answer of `model`, and records in `sink` if the provider may have read
 /// it.
-pub(super) async fn ask(
+pub async fn ask(
     request: RequestBuilder,
     read_error: ReadError,
     model: &str,
     sink: &DeltaSink,
-) -> Result<OpenedAnswer, ModelError> {
+) -> ModelResult<OpenedAnswer> {
     sink.begin(model);
     let sent = request.send().await.inspect_err(|error| {
         if error.is_connect() || error.is_builder() {
@@ -82,14 +82,11 @@ pub(super) async fn ask(
 }
 
 /// Sends a request that generates nothing.
-pub(super) async fn send(
-    request: RequestBuilder,
-    read_error: ReadError,
-) -> Result<OpenedAnswer, ModelError> {
+pub async fn send(request: RequestBuilder, read_error: ReadError) -> ModelResult<OpenedAnswer> {
     opened(request.send().await.map_err(network)?, read_error).await
 }
 
-async fn opened(response: Response, read_error: ReadError) -> Result<OpenedAnswer, ModelError> {
+async fn opened(response: Response, read_error: ReadError) -> ModelResult<OpenedAnswer> {
     let id = ["request-id", "x-request-id"];
     let request_id = id.into_iter().find_map(|name| header(response.headers(), name));
     let request_id = request_id.unwrap_or("none").to_owned();
@@ -103,13 +100,13 @@ async fn opened(response: Response, read_error: ReadError) -> Result<OpenedAnswe
 
 impl OpenedAnswer {
     /// Returns the type of the body, such as `text/event-stream`, without parameters.
-    pub(super) fn content_type(&self) -> String {
+    pub fn content_type(&self) -> String {
         let kind = header(self.response.headers(), "content-type").unwrap_or("nothing");
         kind.split(';').next().unwrap_or(kind).trim().to_ascii_lowercase()
     }
 
     /// Returns the body as it arrives. An error here is [`ModelError::CutOff`].
-    pub(super) fn bytes(self) -> impl Stream<Item = Result<Bytes, ModelError>> + Send {
+    pub fn bytes(self) -> impl Stream<Item = ModelResult<Bytes>> + Send {
         self.response.bytes_stream().map_err(|error| {
             tracing::warn!(error = %network(error), "the model's answer broke off");
             ModelError::CutOff
@@ -117,13 +114,13 @@ impl OpenedAnswer {
     }
 
     /// Reads the body as one JSON value, at most 4 MiB.
-    pub(super) async fn json(self) -> Result<serde_json::Value, ModelError> {
+    pub async fn json(self) -> ModelResult<serde_json::Value> {
         let body = small_body(self.response).await?;
         serde_json::from_slice(&body).map_err(|error| malformed(error.to_string()))
     }
 }
 
-async fn small_body(mut response: Response) -> Result<Vec<u8>, ModelError> {
+async fn small_body(mut response: Response) -> ModelResult<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(network)? {
         body.extend_from_slice(&chunk);
@@ -156,7 +153,7 @@ async fn refusal(response: Response, read_error: ReadError) -> ModelError {
 }
 
 /// Returns the pause from `retry-after-ms` or `retry-after` (seconds or a date), unless it is past.
-pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     if let Some(ms) = header(headers, "retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(ms / 1000.0).ok();
     }
@@ -183,7 +180,7 @@ fn network(error: reqwest::Error) -> ModelError {
 }
 
 /// Returns the error for a fault of this program or of its configuration.
-pub(super) fn internal(message: &str) -> ModelError {
+pub fn internal(message: &str) -> ModelError {
     ModelError::Internal { message: message.to_owned() }
 }
 

@@ -13,25 +13,25 @@ use copydesk_protocol::queries::{ListPart, TranscriptQuery, WaitQuery};
 use copydesk_protocol::rest::{NameRun, RunState, SessionPage, StartRun, StartedRun, Transcript};
 use copydesk_protocol_conversion as convert;
 
-use crate::operation::{BodyKind, Operation, handled, live, operation};
-use crate::right::{Anyone, OneDocument, OwnSession, Server};
+use crate::operation::{BodyKind, Operation, operation, socket_handled, transport_handled};
+use crate::right::{Anyone, OnDocument, OnOwnSession, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        live::<_, AskClaudeCode, AskedRun>("Ask the agent about a document", OneDocument(Ask)).event("askClaudeCode"),
-        live::<_, Run, AskedRun>("Ask the agent for work without a document", Server(Ask)).event("run"),
-        handled::<_, StartRun, StartedRun>("Ask the agent", Anyone).post("/runs", "startRun").body(BodyKind::Text).begins(),
-        live::<_, Cancel, ()>("Stop a run of yours, or all of a session", Anyone).event("cancel"),
-        handled::<_, ListPart, SessionPage>("Your own sessions, newest first", Anyone).get("/sessions", "listSessions"),
-        operation("Stop every run of a session", OwnSession, cancel_all).post("/sessions/{session=sessionId}/cancel", "cancelRuns"),
-        operation("A part of the conversation of a session, the newest first", OwnSession, transcript).event("transcript:get").only_reads(),
-        handled::<_, TranscriptQuery, Transcript>("The conversation of a session, oldest first", OwnSession).get("/sessions/{session=sessionId}/transcript", "getTranscript"),
-        operation("Begin a conversation anew; what was said stays on record", OwnSession, clear).event("transcript:clear").post("/sessions/{session=sessionId}/transcript/clear", "clearTranscript"),
-        operation("Continue from the end of an earlier run", OwnSession, fork).event("transcript:fork").post("/sessions/{session=sessionId}/transcript/fork", "forkTranscript"),
-        handled::<_, WaitQuery, RunState>("A run; with `wait`, once it has ended", OwnSession).get("/sessions/{session=sessionId}/runs/{run}", "getRun"),
-        operation("Stop a run", OwnSession, cancel).post("/sessions/{session=sessionId}/runs/{run}/cancel", "cancelRun"),
+        socket_handled::<_, AskClaudeCode, AskedRun>("Ask the agent about a document", OnDocument(Ask)).event("askClaudeCode"),
+        socket_handled::<_, Run, AskedRun>("Ask the agent for work without a document", OnServer(Ask)).event("run"),
+        transport_handled::<_, StartRun, StartedRun>("Ask the agent", Anyone).post("/runs", "startRun").body(BodyKind::Text).begins(),
+        socket_handled::<_, Cancel, ()>("Stop a run of yours, or all of a session", Anyone).event("cancel"),
+        transport_handled::<_, ListPart, SessionPage>("Your own sessions, newest first", Anyone).get("/sessions", "listSessions"),
+        operation("Stop every run of a session", OnOwnSession, cancel_all).post("/sessions/{session=sessionId}/cancel", "cancelRuns"),
+        operation("A part of the conversation of a session, the newest first", OnOwnSession, transcript).event("transcript:get").only_reads(),
+        transport_handled::<_, TranscriptQuery, Transcript>("The conversation of a session, oldest first", OnOwnSession).get("/sessions/{session=sessionId}/transcript", "getTranscript"),
+        operation("Begin a conversation anew; what was said stays on record", OnOwnSession, clear).event("transcript:clear").post("/sessions/{session=sessionId}/transcript/clear", "clearTranscript"),
+        operation("Continue from the end of an earlier run", OnOwnSession, fork).event("transcript:fork").post("/sessions/{session=sessionId}/transcript/fork", "forkTranscript"),
+        transport_handled::<_, WaitQuery, RunState>("A run; with `wait`, once it has ended", OnOwnSession).get("/sessions/{session=sessionId}/runs/{run}", "getRun"),
+        operation("Stop a run", OnOwnSession, cancel).post("/sessions/{session=sessionId}/runs/{run}/cancel", "cancelRun"),
     ]
 }
 
@@ -45,7 +45,7 @@ async fn transcript(
         before.map_err(|_| ApiError::invalid("no such place: `before`"))?;
     let document = input.document_id.map(DocumentId::from);
     caller.require_conversation(document.as_ref()).await?;
-    let (agents, document) = (&caller.api.agents, document.as_ref());
+    let (agents, document) = (&caller.application.agents, document.as_ref());
     let page = agents.said_before(&session, document, before.as_ref()).await?;
     let entries = page.entries.iter().flat_map(|entry| convert::entry(entry, document));
     let requests = match before {

@@ -2,7 +2,7 @@
 
 use copydesk_api::{ApiError, ApiResult, Caller, DocumentRecord};
 use copydesk_cpu_pool as cpu_pool;
-use copydesk_ids::permissions::Action::{Audit, Create, Manage, Read, Write};
+use copydesk_ids::permissions::Action::{Audit, Create, Manage, Read, Suggest, Write};
 use copydesk_ids::{DocumentId, Version};
 use copydesk_protocol::answers::DocumentList;
 use copydesk_protocol::client::{
@@ -23,8 +23,8 @@ use copydesk_rooms::settings::OwnSettings;
 use copydesk_rooms::{NewDocument, RoomHandle};
 
 use crate::encode;
-use crate::operation::{BodyKind, Operation, handled, operation};
-use crate::right::{Anyone, DeletedDocument, DocumentOrInbox, OneDocument, Server};
+use crate::operation::{BodyKind, Operation, operation, transport_handled};
+use crate::right::{Anyone, ManageDeletedDocument, OnDocument, OnDocumentOrInbox, OnServer};
 
 /// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 pub(crate) const SHORT_TEXT: usize = 128 * 1024;
@@ -40,38 +40,40 @@ const LONGEST_PAGE: u32 = 1_000;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         operation("Documents, last changed first, or a page of them", Anyone, list).event("document:list").only_reads(),
-        handled::<_, ListPart, DocumentPage>("Documents, last changed first", Anyone).get("/documents", "listDocuments"),
-        operation("Create a document", Server(Create), create).event("document:create").ack_in("document").post("/documents", "createDocument").body(BodyKind::Text).creates("/documents"),
-        handled::<_, ImportQuery, ImportedDocument>("Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests", Server(Create)).post("/documents/import", "importDocument").body(BodyKind::File).creates("/documents"),
-        operation("Copy a document: its title and text, its policies and the models that may see it", (Server(Create), OneDocument(Read)), duplicate).event("document:duplicate").ack_in("document").post("/documents/{id=documentId}/duplicate", "duplicateDocument").creates("/documents"),
-        operation("A document with its text", OneDocument(Read), read).get("/documents/{id=documentId}", "getDocument"),
-        operation("Change the title", OneDocument(Write), rename).event("document:rename").patch("/documents/{id=documentId}", "renameDocument"),
-        operation("Delete a document; it can be recovered for 30 days", OneDocument(Manage), delete).event("document:delete").delete("/documents/{id=documentId}", "deleteDocument"),
-        operation("Deleted documents that can be recovered, last deleted first", DeletedDocument, trash).event("trash:list").get("/trash", "listTrash"),
-        operation("Remove all documents from the trash", DeletedDocument, purge_all).delete("/trash", "emptyTrash"),
-        operation("Remove a document from the trash", DeletedDocument, purge).event("trash:empty").delete("/trash/{id=documentId}", "purgeDocument"),
-        operation("Recover a deleted document", DeletedDocument, recover).event("trash:recover").post("/trash/{id=documentId}/recover", "recoverDocument").body(BodyKind::NoBody),
-        operation("The document's review settings in force", DocumentOrInbox(Read), settings).get("/documents/{id=documentId}/settings", "getDocumentSettings"),
-        operation("Change the document's review settings; missing fields stay as they are", DocumentOrInbox(Manage), configure).event("document:settings").ack_in("settings").patch("/documents/{id=documentId}/settings", "setDocumentSettings"),
-        operation("Your own change: the new text, based on a version; what others wrote since stays", OneDocument(Write), edit).post("/documents/{id=documentId}/edits", "editDocument").body(BodyKind::Text),
-        handled::<_, ConvertQuery, ConvertedHtml>("HTML, or a file, as Markdown, for a document that you may change; changes nothing", OneDocument(Write)).post("/documents/{id=documentId}/convert", "convertHtml").body(BodyKind::Html),
-        handled::<_, ExportQuery, FileContent>("The document as a file", OneDocument(Read)).get("/documents/{id=documentId}/export", "exportDocument"),
-        handled::<_, AuditQuery, AuditPage>("The audit log of a document, newest first", OneDocument(Audit)).get("/documents/{id=documentId}/audit", "getDocumentAudit"),
+        transport_handled::<_, ListPart, DocumentPage>("Documents, last changed first", Anyone).get("/documents", "listDocuments"),
+        operation("Create a document", OnServer(Create), create).event("document:create").ack_in("document").post("/documents", "createDocument").body(BodyKind::Text).creates("/documents"),
+        transport_handled::<_, ImportQuery, ImportedDocument>("Create a document of a file as it is: .docx, .md, .txt or .html; tracked changes of Word become requests", OnServer(Create)).post("/documents/import", "importDocument").body(BodyKind::File).creates("/documents"),
+        operation("Copy a document: its title and text, its policies and the models that may see it", (OnServer(Create), OnDocument(Read)), duplicate).event("document:duplicate").ack_in("document").post("/documents/{id=documentId}/duplicate", "duplicateDocument").creates("/documents"),
+        operation("A document with its text", OnDocument(Read), read).get("/documents/{id=documentId}", "getDocument"),
+        operation("Change the title", OnDocument(Write), rename).event("document:rename").patch("/documents/{id=documentId}", "renameDocument"),
+        operation("Delete a document; it can be recovered for 30 days", OnDocument(Manage), delete).event("document:delete").delete("/documents/{id=documentId}", "deleteDocument"),
+        operation("Deleted documents that can be recovered, last deleted first", ManageDeletedDocument, trash).event("trash:list").get("/trash", "listTrash"),
+        operation("Remove all documents from the trash", ManageDeletedDocument, purge_all).delete("/trash", "emptyTrash"),
+        operation("Remove a document from the trash; the event without one removes all", ManageDeletedDocument, purge).event("trash:empty").delete("/trash/{id=documentId}", "purgeDocument"),
+        operation("Recover a deleted document", ManageDeletedDocument, recover).event("trash:recover").post("/trash/{id=documentId}/recover", "recoverDocument").body(BodyKind::NoBody),
+        operation("The document's review settings in force", OnDocumentOrInbox(Read), settings).get("/documents/{id=documentId}/settings", "getDocumentSettings"),
+        operation("Change the document's review settings; missing fields stay as they are", OnDocumentOrInbox(Manage), configure).event("document:settings").ack_in("settings").patch("/documents/{id=documentId}/settings", "setDocumentSettings"),
+        operation("Your own change: the new text, based on a version; what others wrote since stays", OnDocument(Write), edit).post("/documents/{id=documentId}/edits", "editDocument").body(BodyKind::Text),
+        transport_handled::<_, ConvertQuery, ConvertedHtml>("HTML, or a file, as Markdown, for a document in which you may write or suggest; changes nothing", OnDocument(Suggest)).post("/documents/{id=documentId}/convert", "convertHtml").body(BodyKind::Html),
+        transport_handled::<_, ExportQuery, FileContent>("The document as a file", OnDocument(Read)).get("/documents/{id=documentId}/export", "exportDocument"),
+        transport_handled::<_, AuditQuery, AuditPage>("The audit log of a document, newest first", OnDocument(Audit)).get("/documents/{id=documentId}/audit", "getDocumentAudit"),
     ]
 }
 
 /// Lists the documents that the person may open, or a page of them.
 async fn list(caller: Caller, (): (), input: ListDocuments) -> ApiResult<DocumentList> {
-    let paths = caller.api.document_paths().await?;
+    let paths = caller.application.document_paths().await?;
     let (records, next) = listed(&caller, input).await?;
     let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
     let waiting = caller.waiting_changes(&ids).await?;
+    let mentions = caller.unread_mentions().await?;
     let (is_long, principal) = (records.len() > SHORT_LIST, caller.principal.clone());
     let lines = move || -> Vec<DocumentLine> {
         let line = |record: DocumentRecord| {
             let path = paths.of(&record.id);
             let waiting = waiting.get(&record.id).copied().unwrap_or_default();
-            convert::document_line(record, path, waiting, &principal)
+            let mentions = mentions.get(&record.id).copied().unwrap_or_default();
+            convert::document_line(record, path, (waiting, mentions), &principal)
         };
         records.into_iter().map(line).collect()
     };
@@ -85,7 +87,7 @@ async fn listed(
 ) -> ApiResult<(Vec<DocumentRecord>, Option<String>)> {
     let ListDocuments { limit, before } = input;
     if limit.is_none() && before.is_none() {
-        return Ok((caller.api.documents(&caller.principal).await?, None));
+        return Ok((caller.application.documents(&caller.principal).await?, None));
     }
     let limit = limit.unwrap_or(PAGE);
     if !(1..=LONGEST_PAGE).contains(&limit) {

@@ -8,8 +8,8 @@ use copydesk_protocol::rest::{FilePage, OpenFile};
 use copydesk_protocol::server::CreatedDocument;
 use copydesk_protocol_conversion as convert;
 
-use crate::operation::{Operation, handled, operation};
-use crate::right::Server;
+use crate::operation::{Operation, operation, transport_handled};
+use crate::right::OnServer;
 
 /// Maximum number of files in one answer.
 const MOST_FILES: usize = 500;
@@ -18,9 +18,9 @@ const MOST_FILES: usize = 500;
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        operation("Text files of the workspace that can be opened as documents", Server(Create), list).event("workspace:files").only_reads(),
-        handled::<_, FileListQuery, FilePage>("Text files of the workspace that can be opened as documents", Server(Create)).get("/files", "listFiles"),
-        operation("Open a file as a document, which is created if there is none yet", Server(Create), open).post("/files", "openFile"),
+        operation("Text files of the workspace that can be opened as documents", OnServer(Create), list).event("workspace:files").only_reads(),
+        transport_handled::<_, FileListQuery, FilePage>("Text files of the workspace that can be opened as documents", OnServer(Create)).get("/files", "listFiles"),
+        operation("Open a file as a document, which is created if there is none yet", OnServer(Create), open).post("/files", "openFile"),
     ]
 }
 

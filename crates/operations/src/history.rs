@@ -14,8 +14,8 @@ use copydesk_rooms::RoomHandle;
 
 use crate::documents::SHORT_TEXT;
 use crate::encode;
-use crate::operation::{Operation, handled, operation};
-use crate::right::OneDocument;
+use crate::operation::{Operation, operation, transport_handled};
+use crate::right::OnDocument;
 
 /// Maximum lines of a history in one answer.
 const MOST_HISTORY: u32 = 500;
@@ -26,13 +26,13 @@ const DEFAULT_HISTORY: u32 = 100;
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        operation("Versions and their authors, newest first", OneDocument(Read), versions).event("document:history").only_reads(),
-        handled::<_, ListPart, VersionPage>("Versions and their authors, newest first", OneDocument(Read)).get("/documents/{id=documentId}/versions", "listVersions"),
-        operation("The text at a version", OneDocument(Read), text).event("document:at").only_reads(),
-        handled::<_, Nothing, VersionText>("The text at a version", OneDocument(Read)).get("/documents/{id=documentId}/versions/{version}", "getVersion"),
-        operation("Differences between two versions", OneDocument(Read), compare).event("document:compare").get("/documents/{id=documentId}/compare", "compareVersions"),
-        operation("Restore an earlier version", OneDocument(Write), restore).event("document:restore").post("/documents/{id=documentId}/restore", "restoreDocument"),
-        operation("Who wrote what", OneDocument(Read), provenance).event("document:provenance").get("/documents/{id=documentId}/provenance", "getProvenance"),
+        operation("Versions and their authors, newest first", OnDocument(Read), versions).event("document:history").only_reads(),
+        transport_handled::<_, ListPart, VersionPage>("Versions and their authors, newest first", OnDocument(Read)).get("/documents/{id=documentId}/versions", "listVersions"),
+        operation("The text at a version", OnDocument(Read), text).event("document:at").only_reads(),
+        transport_handled::<_, Nothing, VersionText>("The text at a version", OnDocument(Read)).get("/documents/{id=documentId}/versions/{version}", "getVersion"),
+        operation("Differences between two versions", OnDocument(Read), compare).event("document:compare").get("/documents/{id=documentId}/compare", "compareVersions"),
+        operation("Restore an earlier version", OnDocument(Write), restore).event("document:restore").post("/documents/{id=documentId}/restore", "restoreDocument"),
+        operation("Who wrote what", OnDocument(Read), provenance).event("document:provenance").get("/documents/{id=documentId}/provenance", "getProvenance"),
     ]
 }
 
@@ -57,7 +57,8 @@ async fn provenance(
     room: RoomHandle,
     input: ReadProvenance,
 ) -> ApiResult<Provenance> {
-    Ok(convert::provenance(caller.provenance(&room, input.from, input.to).await?))
+    let found = caller.provenance(&room, input.from, input.to).await?;
+    Ok(convert::provenance(found, &room.threads().await?.threads))
 }
 
 async fn compare(

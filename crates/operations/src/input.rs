@@ -22,8 +22,8 @@ pub type PathFields = Vec<(&'static str, String)>;
 pub enum RawInput {
     /// Payload of an event.
     Event(Box<RawValue>),
-    /// Address of a request: the fields of its path, and its query.
-    Address(PathFields, String),
+    /// Fields of the path of a request, and its query.
+    PathAndQuery(PathFields, String),
     /// Fields of the path, and the object in the body, which is read once the right is checked.
     Body(PathFields, BoxFuture<'static, ApiResult<Map<String, Value>>>),
 }
@@ -41,9 +41,9 @@ impl RawInput {
                 let name = R::FIELD.and_then(|field| named(&payload, field));
                 Ok((right.check(caller, name).await?, input))
             }
-            Self::Address(path, query) => {
+            Self::PathAndQuery(path, query) => {
                 let subject = right.check(caller, value(&path, R::FIELD)).await?;
-                Ok((subject, address(&path, &query)?))
+                Ok((subject, path_and_query(&path, &query)?))
             }
             Self::Body(path, body) => {
                 let subject = right.check(caller, value(&path, R::FIELD)).await?;
@@ -78,8 +78,8 @@ fn value(path: &[(&str, String)], field: Option<&str>) -> Option<String> {
     path.iter().find(|(name, _)| Some(*name) == field).map(|(_, value)| value.clone())
 }
 
-/// Reads an address. What its path says, its query does not say again.
-fn address<I: DeserializeOwned>(path: &[(&str, String)], query: &str) -> ApiResult<I> {
+/// Reads path and query. A field of the path is left out of the query.
+fn path_and_query<I: DeserializeOwned>(path: &[(&str, String)], query: &str) -> ApiResult<I> {
     let is_new = |pair: &&str| {
         let name = pair.split('=').next();
         !pair.is_empty() && path.iter().all(|(known, _)| Some(*known) != name)

@@ -1,11 +1,12 @@
 //! Operations: what a person may ask of the server, each declared once in [`all`].
 //!
 //! The transports take from there what they dispatch, route and describe. Most operations are a
-//! function that gets the caller, what the right is about, and the input. A few are done by a
+//! function that gets the caller, what the right is about, and the input. The others are done by a
 //! handler of their transport, because they need the connection or the whole request.
 
 #![warn(clippy::missing_errors_doc)]
 
+mod comments;
 mod connections;
 mod conversations;
 mod documents;
@@ -19,12 +20,13 @@ mod rules;
 mod server;
 mod server_events;
 mod sharing;
+mod suggestions;
 mod table;
 mod tokens;
 mod webhooks;
 
 #[cfg(test)]
-mod generated;
+mod generated_files_test;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};

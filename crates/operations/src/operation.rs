@@ -144,22 +144,24 @@ where
         }
         .boxed()
     };
-    Operation { function: Some(Box::new(run)), ..handled::<R, I, O>(summary, right) }
+    Operation { function: Some(Box::new(run)), ..transport_handled::<R, I, O>(summary, right) }
 }
 
-/// Declares an operation that a handler of its transport does: one that needs the whole request.
-pub(crate) fn handled<R: Right, I: JsonSchema + 'static, O: JsonSchema + 'static>(
+/// Declares an operation that handlers of its transports do, such as one that needs the whole
+/// request. Its route, if it has one, checks the right before the handler.
+pub(crate) fn transport_handled<R: Right, I: JsonSchema + 'static, O: JsonSchema + 'static>(
     summary: &'static str,
     right: R,
 ) -> Operation {
     let input = InputType { name: type_name::<I>(), schema: schema::<I> };
     let answer: AnswerSchema = |schemas| schemas.subschema_for::<O>().to_value();
     let output = OutputType { name: type_name::<O>(), schema: answer };
-    Operation { input, output, ..live::<R, I, O>(summary, right) }
+    Operation { input, output, ..socket_handled::<R, I, O>(summary, right) }
 }
 
-/// Declares an operation on a connection, which has no route: its handler checks the right.
-pub(crate) fn live<R: Right, I, O>(summary: &'static str, right: R) -> Operation {
+/// Declares an operation without a route that a handler of the socket does, because it needs the
+/// connection. The handler checks the right itself; the right here is for the documentation.
+pub(crate) fn socket_handled<R: Right, I, O>(summary: &'static str, right: R) -> Operation {
     let check = move |caller: Caller, name| {
         async move { right.check(&caller, name).await.map(drop) }.boxed()
     };
@@ -253,8 +255,8 @@ impl Operation {
         self.output.name != "()"
     }
 
-    /// Returns `true` if a handler of the transport does the operation.
-    pub fn is_handled(&self) -> bool {
+    /// Returns `true` if handlers of its transports do the operation.
+    pub fn is_transport_handled(&self) -> bool {
         self.function.is_none()
     }
 

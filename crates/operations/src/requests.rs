@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use copydesk_api::{ApiError, ApiResult, Caller, RequestScope};
 use copydesk_approvals::{ApprovalRequest, RequestStatus};
-use copydesk_ids::permissions::Action::{Ask, Decide, Read};
+use copydesk_ids::permissions::Action::{Decide, Read, Suggest};
 use copydesk_ids::{HunkId, RequestId};
 use copydesk_protocol::answers::{EndedRequests, PendingRequests};
 use copydesk_protocol::client::{
-    FocusRequest, ListPendingApprovals, ListRequests, NameRequest, ReopenRequest, SplitRequest,
-    ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
+    FocusRequest, ListPendingApprovals, ListRequests, NameDocument, NameRequest, ReopenRequest,
+    SplitRequest, ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
 };
+use copydesk_protocol::deferring::{DeferHunk, DeferredHunk, DeferredHunks};
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage, RequestState};
 use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
@@ -20,8 +21,8 @@ use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
 use copydesk_rooms::{RoomHandle, WORKSPACE_INBOX};
 
 use crate::encode;
-use crate::operation::{Operation, handled, live, operation};
-use crate::right::{Anyone, Request};
+use crate::operation::{Operation, operation, socket_handled, transport_handled};
+use crate::right::{Anyone, OnDocument, OnRequest};
 
 /// Number of hunks up to which an answer is serialized at once, some 2 µs each.
 const SHORT_ANSWER: usize = 200;
@@ -38,17 +39,19 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         operation("Requests that can still be decided", Anyone, pending).event("list_pending_approvals").only_reads(),
         operation("Requests that have ended, newest first", Anyone, ended).event("approval:list").only_reads(),
-        handled::<_, RequestListQuery, RequestPage>("Requests: open ones oldest first, ended ones newest first", Anyone).get("/requests", "listRequests"),
-        handled::<_, ToolApprovalBatch, DecisionResults>("Decide several requests, each on its own", Anyone).event("tool_approval_batch").post("/requests/decisions", "decideRequests"),
-        handled::<_, WaitQuery, ToolApprovalRequest>("A request; with `wait`, once it is resolved", Request(Read)).get("/requests/{id=request_id}", "getRequest"),
-        operation("Decide a request, or some of its changes", Request(Read), decide).event("tool_approval_response").post("/requests/{id=request_id}/decision", "decideRequest"),
-        operation("Text that the model would receive after this decision; nothing changes", Request(Read), told).event("approval:told").post("/requests/{id=request_id}/told", "previewTold").only_reads(),
-        live::<_, FocusRequest, RequestState>("Show others that you look at a request", Request(Decide)).event("approval:focus"),
-        operation("Split a change of several parts into one change for each part", Request(Decide), split).event("approval:split").post("/requests/{id=request_id}/split", "splitChange"),
-        operation("Give people more time", Request(Decide), extend).event("approval:extend").post("/requests/{id=request_id}/extend", "extendRequest"),
-        operation("Undo what was accepted, or put back the file that a call has written", Request(Decide), undo).event("approval:undo").post("/requests/{id=request_id}/undo", "undoRequest"),
-        operation("Propose again what was rejected, expired or undone", Request(Decide), reopen).event("approval:reopen").post("/requests/{id=request_id}/reopen", "reopenRequest"),
-        operation("Withdraw your request", Request(Ask), withdraw).event("approval:withdraw").post("/requests/{id=request_id}/withdraw", "withdrawRequest"),
+        transport_handled::<_, RequestListQuery, RequestPage>("Requests: open ones oldest first, ended ones newest first", Anyone).get("/requests", "listRequests"),
+        transport_handled::<_, ToolApprovalBatch, DecisionResults>("Decide several requests, each on its own", Anyone).event("tool_approval_batch").post("/requests/decisions", "decideRequests"),
+        transport_handled::<_, WaitQuery, ToolApprovalRequest>("A request; with `wait`, once it is resolved", OnRequest(Read)).get("/requests/{id=request_id}", "getRequest"),
+        operation("Decide a request, or some of its changes", OnRequest(Read), decide).event("tool_approval_response").post("/requests/{id=request_id}/decision", "decideRequest"),
+        operation("Text that the model would receive after this decision; nothing changes", OnRequest(Read), told).event("approval:told").post("/requests/{id=request_id}/told", "previewTold").only_reads(),
+        socket_handled::<_, FocusRequest, RequestState>("Show others that you look at a request", OnRequest(Decide)).event("approval:focus"),
+        operation("Split a change of several parts into one change for each part", OnRequest(Decide), split).event("approval:split").post("/requests/{id=request_id}/split", "splitChange"),
+        operation("Put a change at the end of your own list, or back; for you only", OnRequest(Read), defer).event("approval:defer").post("/requests/{id=request_id}/defer", "deferChange"),
+        operation("Open changes of a document at the end of your own list", OnDocument(Read), deferred).event("approval:deferred").get("/documents/{id=documentId}/deferred", "listDeferred").only_reads(),
+        operation("Give people more time", OnRequest(Decide), extend).event("approval:extend").post("/requests/{id=request_id}/extend", "extendRequest"),
+        operation("Undo what was accepted, or put back the file that a call has written", OnRequest(Decide), undo).event("approval:undo").post("/requests/{id=request_id}/undo", "undoRequest"),
+        operation("Propose again what was rejected, expired or undone", OnRequest(Decide), reopen).event("approval:reopen").post("/requests/{id=request_id}/reopen", "reopenRequest"),
+        operation("Withdraw your request", OnRequest(Suggest), withdraw).event("approval:withdraw").post("/requests/{id=request_id}/withdraw", "withdrawRequest"),
     ]
 }
 
@@ -120,7 +123,7 @@ async fn told(
     input: ToolApprovalResponse,
 ) -> ApiResult<Told> {
     let decision = convert::read_decision(&input).map_err(ApiError::unprocessable)?;
-    let report = caller.api.agents.report_in(&room, id, decision, caller.principal).await?;
+    let report = caller.application.agents.report_in(&room, id, decision, caller.principal).await?;
     Ok(convert::told(report))
 }
 
@@ -131,6 +134,27 @@ async fn split(
 ) -> ApiResult<Decided> {
     let split = caller.split_request(&room, id, HunkId::from(input.hunk_id)).await?;
     Ok(convert::decision(&split))
+}
+
+async fn defer(
+    caller: Caller,
+    (id, room): (RequestId, RoomHandle),
+    input: DeferHunk,
+) -> ApiResult<RequestState> {
+    let hunk = HunkId::from(input.hunk_id);
+    let deferred = caller.defer_hunk(&room, id, hunk, input.on).await?;
+    Ok(convert::request_state(&deferred))
+}
+
+async fn deferred(caller: Caller, room: RoomHandle, _: NameDocument) -> ApiResult<DeferredHunks> {
+    let requests = room.requests().await?;
+    let hunks = requests.iter().flat_map(|request| {
+        request.deferred_by(&caller.principal).map(|hunk| DeferredHunk {
+            request_id: request.id().to_string(),
+            hunk_id: hunk.id.to_string(),
+        })
+    });
+    Ok(DeferredHunks { hunks: hunks.collect() })
 }
 
 async fn extend(
@@ -147,7 +171,8 @@ async fn undo(
     (_, room): (RequestId, RoomHandle),
     input: UndoRequest,
 ) -> ApiResult<RequestState> {
-    let undone = caller.api.agents.undo_in(&room, convert::undo(input), caller.principal).await?;
+    let undone =
+        caller.application.agents.undo_in(&room, convert::undo(input), caller.principal).await?;
     Ok(convert::request_state(&undone))
 }
 
@@ -158,8 +183,8 @@ async fn reopen(
 ) -> ApiResult<RequestState> {
     let hunks = input.hunks.map(convert::hunk_ids);
     let wanted = ProposeAgain { request, hunks: hunks.clone() };
-    let Caller { api, principal, session, .. } = caller;
-    let reopened = api.agents.reopen_in(&room, wanted, principal, session).await?;
+    let Caller { application, principal, session, .. } = caller;
+    let reopened = application.agents.reopen_in(&room, wanted, principal, session).await?;
     let unplaced = reopened.unplaced(hunks.as_deref());
     Ok(convert::reopened((reopened, unplaced)))
 }

@@ -1,13 +1,14 @@
 //! Rights that operations need, and what these rights are about.
 //!
-//! A right is checked before anything else is done; over REST, before a body is read. The check
-//! returns what the operation works on, so that no function can do without it.
+//! A right is checked before the function of the operation is called: over REST before a body is
+//! read, on a socket after the payload. The check returns what the operation works on, so that no
+//! function can do without it. Operations that the socket handles check their right themselves.
 
 use std::fmt::Debug;
 
 use copydesk_api::{ApiError, ApiResult, Caller};
 use copydesk_ids::permissions::Action;
-use copydesk_ids::{DocumentId, RequestId, SessionId};
+use copydesk_ids::{CommentId, DocumentId, RequestId, SessionId, ThreadId};
 use copydesk_rooms::RoomHandle;
 
 /// Right that an operation needs. Its [`Debug`] text is what the documentation says.
@@ -32,36 +33,44 @@ pub struct Anyone;
 
 /// Right to do something to the server as a whole.
 #[derive(Clone, Copy, Debug)]
-pub struct Server(pub Action);
+pub struct OnServer(pub Action);
 
 /// Right to do something to any document at all.
 #[derive(Clone, Copy, Debug)]
-pub struct AnyDocument(pub Action);
+pub struct OnAnyDocument(pub Action);
 
 /// Right to do something to a document.
 #[derive(Clone, Copy, Debug)]
-pub struct OneDocument(pub Action);
+pub struct OnDocument(pub Action);
 
 /// Right to do something to a document, or to the workspace inbox, which is named `desk`.
 #[derive(Clone, Copy, Debug)]
-pub struct DocumentOrInbox(pub Action);
+pub struct OnDocumentOrInbox(pub Action);
 
 /// Right to manage a document that is in lists. It is not opened for that: another server of
 /// several may have it.
 #[derive(Clone, Copy, Debug)]
-pub struct ListedDocument;
+pub struct ManageListedDocument;
 
 /// Right to manage a deleted document, or all deleted ones that the caller's token reaches.
 #[derive(Clone, Copy, Debug)]
-pub struct DeletedDocument;
+pub struct ManageDeletedDocument;
 
 /// Right to do something to a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Request(pub Action);
+pub struct OnRequest(pub Action);
+
+/// Right to do something to a thread of comments.
+#[derive(Clone, Copy, Debug)]
+pub struct OnThread(pub Action);
+
+/// Right to do something to a comment; whose it is, is checked later.
+#[derive(Clone, Copy, Debug)]
+pub struct OnComment(pub Action);
 
 /// Right to a session, which must be the caller's own.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnSession;
+pub struct OnOwnSession;
 
 /// Two rights: one to the server as a whole, and another one.
 impl<A: Right<Subject = ()>, B: Right> Right for (A, B) {
@@ -82,7 +91,7 @@ impl Right for Anyone {
     }
 }
 
-impl Right for Server {
+impl Right for OnServer {
     type Subject = ();
 
     async fn check(self, caller: &Caller, _: Option<String>) -> ApiResult<()> {
@@ -90,7 +99,7 @@ impl Right for Server {
     }
 }
 
-impl Right for AnyDocument {
+impl Right for OnAnyDocument {
     type Subject = ();
 
     async fn check(self, caller: &Caller, _: Option<String>) -> ApiResult<()> {
@@ -98,7 +107,7 @@ impl Right for AnyDocument {
     }
 }
 
-impl Right for OneDocument {
+impl Right for OnDocument {
     type Subject = RoomHandle;
     const FIELD: Option<&'static str> = Some("documentId");
 
@@ -107,7 +116,7 @@ impl Right for OneDocument {
     }
 }
 
-impl Right for DocumentOrInbox {
+impl Right for OnDocumentOrInbox {
     type Subject = RoomHandle;
     const FIELD: Option<&'static str> = Some("documentId");
 
@@ -116,7 +125,7 @@ impl Right for DocumentOrInbox {
     }
 }
 
-impl Right for ListedDocument {
+impl Right for ManageListedDocument {
     type Subject = DocumentId;
     const FIELD: Option<&'static str> = Some("documentId");
 
@@ -127,7 +136,7 @@ impl Right for ListedDocument {
     }
 }
 
-impl Right for DeletedDocument {
+impl Right for ManageDeletedDocument {
     type Subject = Option<DocumentId>;
     const FIELD: Option<&'static str> = Some("documentId");
 
@@ -138,7 +147,7 @@ impl Right for DeletedDocument {
     }
 }
 
-impl Right for Request {
+impl Right for OnRequest {
     type Subject = (RequestId, RoomHandle);
     const FIELD: Option<&'static str> = Some("request_id");
 
@@ -149,7 +158,29 @@ impl Right for Request {
     }
 }
 
-impl Right for OwnSession {
+impl Right for OnThread {
+    type Subject = (ThreadId, RoomHandle);
+    const FIELD: Option<&'static str> = Some("threadId");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<Self::Subject> {
+        let thread = ThreadId::from(name.ok_or_else(|| ApiError::not_found("thread"))?);
+        let room = caller.room_of_thread(&thread, self.0).await?;
+        Ok((thread, room))
+    }
+}
+
+impl Right for OnComment {
+    type Subject = (CommentId, RoomHandle);
+    const FIELD: Option<&'static str> = Some("commentId");
+
+    async fn check(self, caller: &Caller, name: Option<String>) -> ApiResult<Self::Subject> {
+        let comment = CommentId::from(name.ok_or_else(|| ApiError::not_found("comment"))?);
+        let room = caller.room_of_comment(&comment, self.0).await?;
+        Ok((comment, room))
+    }
+}
+
+impl Right for OnOwnSession {
     type Subject = SessionId;
     const FIELD: Option<&'static str> = Some("sessionId");
 

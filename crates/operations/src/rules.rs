@@ -7,14 +7,14 @@ use copydesk_protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules}
 use copydesk_protocol_conversion as convert;
 
 use crate::operation::{Operation, operation};
-use crate::right::{Anyone, Server};
+use crate::right::{Anyone, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         operation("Remembered rules in force", Anyone, list).event("rules:list").get("/rules", "listRules"),
-        operation("Create an owner's rule: deny, ask or allow; if an equal rule exists, it is returned instead", Server(Manage), add).event("rules:add").post("/rules", "addRule"),
+        operation("Create an owner's rule: deny, ask or allow; if an equal rule exists, it is returned instead", OnServer(Manage), add).event("rules:add").post("/rules", "addRule"),
         operation("End a rule", Anyone, revoke).event("rules:revoke").delete("/rules/{id}", "revokeRule"),
     ]
 }

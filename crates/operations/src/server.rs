@@ -14,51 +14,51 @@ use copydesk_protocol::rest::{AuditPage, Me, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
 use copydesk_protocol_conversion as convert;
 
-use crate::operation::{BodyKind, Operation, handled, operation};
-use crate::right::{AnyDocument, Anyone, Server};
+use crate::operation::{BodyKind, Operation, operation, transport_handled};
+use crate::right::{Anyone, OnAnyDocument, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        handled::<_, Nothing, Map<String, Value>>("This document", Anyone).get("/openapi.json", "getOpenapi").body(BodyKind::NoBodyNoToken),
+        transport_handled::<_, Nothing, Map<String, Value>>("This document", Anyone).get("/openapi.json", "getOpenapi").body(BodyKind::NoBodyNoToken),
         operation("Who you are, and what this server offers", Anyone, me).get("/me", "getMe"),
         operation("The server's settings", Anyone, settings).event("settings:get").ack_in("settings").get("/settings", "getSettings"),
-        operation("Change the server's settings; missing fields stay as they are", Server(Administer), configure).event("settings:set").ack_in("settings").patch("/settings", "setSettings"),
-        handled::<_, ListPart, AuditPage>("The audit log of the server, newest first", Server(Administer)).get("/audit", "getAudit"),
-        operation("What models have cost in a month, by person and by document, with the limits", Server(Administer), spending).event("spending:get").get("/spending", "getSpending"),
-        operation("Set or remove a spending limit", Server(Administer), set_limit).event("spending:limit").put("/spending/limits", "setSpendingLimit"),
-        operation("Runs that have not ended, anybody's, and the number of open requests", Server(Administer), work).event("server:work").get("/server/work", "getWork"),
-        operation("Sizes of what is stored", Server(Administer), storage).event("server:storage").get("/server/storage", "getStorage"),
-        handled::<_, Nothing, ProxyHeaders>("Headers of this request that a proxy sets", Server(Administer)).get("/server/proxy-headers", "getProxyHeaders"),
-        operation("Stop anybody's run", Server(Administer), stop_run).event("server:stop").post("/server/stop", "stopRun"),
-        operation("What is stored of a person, and what a deletion would delete, rename and keep", Server(Administer), person).event("person:preview").get("/people/{user=id}", "getPerson"),
-        operation("Delete the data of a person", Server(Administer), delete_person).event("person:delete").delete("/people/{user=id}", "deletePerson"),
-        operation("Tools of this server that your programs may use over the Messages API", AnyDocument(Ask), tools).get("/server-tools", "getServerTools"),
-        operation("Set the tools that your programs may use", AnyDocument(Ask), use_tools).put("/server-tools", "setServerTools"),
+        operation("Change the server's settings; missing fields stay as they are", OnServer(Administer), configure).event("settings:set").ack_in("settings").patch("/settings", "setSettings"),
+        transport_handled::<_, ListPart, AuditPage>("The audit log of the server, newest first", OnServer(Administer)).get("/audit", "getAudit"),
+        operation("What models have cost in a month, by person and by document, with the limits", OnServer(Administer), spending).event("spending:get").get("/spending", "getSpending"),
+        operation("Set or remove a spending limit", OnServer(Administer), set_limit).event("spending:limit").put("/spending/limits", "setSpendingLimit"),
+        operation("Runs that have not ended, anybody's, and the number of open requests", OnServer(Administer), work).event("server:work").get("/server/work", "getWork"),
+        operation("Sizes of what is stored", OnServer(Administer), storage).event("server:storage").get("/server/storage", "getStorage"),
+        transport_handled::<_, Nothing, ProxyHeaders>("Headers of this request that a proxy sets", OnServer(Administer)).get("/server/proxy-headers", "getProxyHeaders"),
+        operation("Stop anybody's run", OnServer(Administer), stop_run).event("server:stop").post("/server/stop", "stopRun"),
+        operation("What is stored of a person, and what a deletion would delete, rename and keep", OnServer(Administer), person).event("person:preview").get("/people/{user=id}", "getPerson"),
+        operation("Delete the data of a person", OnServer(Administer), delete_person).event("person:delete").delete("/people/{user=id}", "deletePerson"),
+        operation("Tools of this server that your programs may use over the Messages API", OnAnyDocument(Ask), tools).get("/server-tools", "getServerTools"),
+        operation("Set the tools that your programs may use", OnAnyDocument(Ask), use_tools).put("/server-tools", "setServerTools"),
     ]
 }
 
 async fn me(caller: Caller, (): (), _: Nothing) -> ApiResult<Me> {
     let principal = caller.principal;
-    let modes = caller.api.permission_modes(&principal);
+    let modes = caller.application.permission_modes(&principal);
     Ok(Me {
-        permission_mode: convert::permission_mode(caller.api.default_mode(&principal)),
+        permission_mode: convert::permission_mode(caller.application.default_mode(&principal)),
         permission_modes: modes.into_iter().map(convert::permission_mode).collect(),
         user: Person { id: principal.user.to_string(), name: principal.name },
         role: principal.role,
         document_id: principal.document.as_ref().map(ToString::to_string),
-        models: caller.api.agents.models(),
-        settings: convert::settings(&caller.api.rooms.settings()),
+        models: caller.application.agents.catalog().names(),
+        settings: convert::settings(&caller.application.rooms.settings()),
     })
 }
 
 async fn settings(caller: Caller, (): (), _: Nothing) -> ApiResult<Settings> {
-    Ok(convert::settings(&caller.api.rooms.settings()))
+    Ok(convert::settings(&caller.application.rooms.settings()))
 }
 
 async fn configure(caller: Caller, (): (), input: SetSettings) -> ApiResult<Settings> {
-    let wanted = convert::server_settings(&input, caller.api.rooms.settings());
+    let wanted = convert::server_settings(&input, caller.application.rooms.settings());
     let settings = caller.set_settings(wanted.map_err(ApiError::unprocessable)?).await?;
     Ok(convert::settings(&settings))
 }
@@ -95,7 +95,7 @@ async fn delete_person(caller: Caller, (): (), input: DeletePerson) -> ApiResult
 }
 
 async fn tools(caller: Caller, (): (), _: Nothing) -> ApiResult<UseServerTools> {
-    let tools = caller.api.server_tools(&caller.principal.user).await?;
+    let tools = caller.application.server_tools(&caller.principal.user).await?;
     Ok(UseServerTools { tools })
 }
 

@@ -1,5 +1,6 @@
 //! Events that the server sends, each with the type of its payload.
 
+use copydesk_protocol::comments::{CommentChanged, CommentUnread};
 use copydesk_protocol::files::DocumentFile;
 use copydesk_protocol::rules::RulesChanged;
 use copydesk_protocol::server::{
@@ -20,6 +21,8 @@ pub fn server_events() -> Vec<(&'static str, &'static str)> {
         ("document:updates", type_name::<DocumentUpdates>()),
         ("updates", type_name::<ShortUpdates>()),
         ("document:changed", type_name::<DocumentChanged>()),
+        ("comment:changed", type_name::<CommentChanged>()),
+        ("comment:unread", type_name::<CommentUnread>()),
         ("document:file", type_name::<DocumentFile>()),
         ("presence:peers", type_name::<PresencePeers>()),
         ("presence:changes", type_name::<PresenceChanges>()),

@@ -9,15 +9,15 @@ use copydesk_protocol::sharing::{
 use copydesk_protocol_conversion as convert;
 
 use crate::operation::{Operation, operation};
-use crate::right::ListedDocument;
+use crate::right::ManageListedDocument;
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        operation("Roles that people and groups were given in the document, oldest first", ListedDocument, roles).event("document:roles").get("/documents/{id=documentId}/roles", "listDocumentRoles"),
-        operation("Give a person or a group a role in the document, or another one", ListedDocument, share).event("document:share").put("/documents/{id=documentId}/roles", "giveDocumentRole"),
-        operation("Take the role of a person or a group", ListedDocument, unshare).event("document:unshare").delete("/documents/{id=documentId}/roles", "takeDocumentRole"),
+        operation("Roles that people and groups were given in the document, oldest first", ManageListedDocument, roles).event("document:roles").get("/documents/{id=documentId}/roles", "listDocumentRoles"),
+        operation("Give a person or a group a role in the document, or another one", ManageListedDocument, share).event("document:share").put("/documents/{id=documentId}/roles", "giveDocumentRole"),
+        operation("Take the role of a person or a group", ManageListedDocument, unshare).event("document:unshare").delete("/documents/{id=documentId}/roles", "takeDocumentRole"),
     ]
 }
 

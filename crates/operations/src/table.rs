@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use crate::operation::Operation;
 use crate::{
-    connections, conversations, documents, files, history, requests, rules, server, sharing,
-    tokens, webhooks,
+    comments, connections, conversations, documents, files, history, requests, rules, server,
+    sharing, suggestions, tokens, webhooks,
 };
 
 static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
@@ -14,6 +14,8 @@ static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         documents::operations(),
         connections::operations(),
         history::operations(),
+        comments::operations(),
+        suggestions::operations(),
         sharing::operations(),
         files::operations(),
         requests::operations(),

@@ -7,31 +7,31 @@ use copydesk_protocol::rest::SignInOffer;
 use copydesk_protocol::server::{IssuedToken, NamedPerson, TokenList};
 use copydesk_protocol_conversion as convert;
 
-use crate::operation::{BodyKind, Operation, handled, live, operation};
-use crate::right::{Anyone, Server};
+use crate::operation::{BodyKind, Operation, operation, socket_handled, transport_handled};
+use crate::right::{Anyone, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        operation("All tokens, without their secrets", Server(Administer), list).event("token:list").get("/tokens", "listTokens"),
-        operation("Issue a token; its secret is shown once", Server(Administer), issue).event("token:issue").post("/tokens", "issueToken").body(BodyKind::Secret).creates("/tokens").secret(),
-        live::<_, NameToken, NamedPerson>("Name yourself, in your token", Server(Administer)).event("token:name"),
-        operation("Revoke a token", Server(Administer), revoke).event("token:revoke").delete("/tokens/{id}", "revokeToken"),
-        operation("Tie a token to a login: both are one person", Server(Administer), tie).event("token:tie").post("/tokens/{id}/tie", "tieToken"),
-        handled::<_, Nothing, SignInOffer>("Where a browser can sign in", Anyone).get("/sign-in", "getSignIn").body(BodyKind::NoBodyNoToken),
+        operation("All tokens, without their secrets", OnServer(Administer), list).event("token:list").get("/tokens", "listTokens"),
+        operation("Issue a token; its secret is shown once", OnServer(Administer), issue).event("token:issue").post("/tokens", "issueToken").body(BodyKind::Secret).creates("/tokens").secret(),
+        socket_handled::<_, NameToken, NamedPerson>("Name yourself, in your token", OnServer(Administer)).event("token:name"),
+        operation("Revoke a token", OnServer(Administer), revoke).event("token:revoke").delete("/tokens/{id}", "revokeToken"),
+        operation("Tie a token to a login: both are one person", OnServer(Administer), tie).event("token:tie").post("/tokens/{id}/tie", "tieToken"),
+        transport_handled::<_, Nothing, SignInOffer>("Where a browser can sign in", Anyone).get("/sign-in", "getSignIn").body(BodyKind::NoBodyNoToken),
         operation("Revoke your own token, if it came from signing in", Anyone, sign_out).post("/sign-out", "signOut"),
     ]
 }
 
 async fn issue(caller: Caller, (): (), input: IssueToken) -> ApiResult<IssuedToken> {
-    let grant = convert::grant(input, caller.api.clock.now_ms())?;
+    let grant = convert::grant(input, caller.application.clock.now_ms())?;
     Ok(convert::issued(&caller.issue_token(grant).await?, &caller.reached_at))
 }
 
 async fn list(caller: Caller, (): (), _: Nothing) -> ApiResult<TokenList> {
     let (tokens, logins) = (caller.tokens().await?, caller.logins().await?);
-    Ok(convert::token_list(tokens, logins, &caller.token, caller.api.clock.now_ms()))
+    Ok(convert::token_list(tokens, logins, &caller.token, caller.application.clock.now_ms()))
 }
 
 async fn revoke(caller: Caller, (): (), input: RevokeToken) -> ApiResult<()> {

@@ -12,17 +12,17 @@ use copydesk_protocol::rest::{
 use copydesk_protocol_conversion as convert;
 
 use crate::operation::{Operation, operation};
-use crate::right::Server;
+use crate::right::OnServer;
 
 /// Operations of this file.
 #[rustfmt::skip]
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        operation("Webhooks and their delivery state", Server(Administer), list).get("/webhooks", "listWebhooks"),
-        operation("Register a webhook for pending and resolved requests; its secret is shown once", Server(Administer), create).post("/webhooks", "createWebhook").creates("/webhooks").secret(),
-        operation("A webhook and its delivery state", Server(Administer), read).get("/webhooks/{id}", "getWebhook"),
-        operation("Change the address of a webhook, pause it or resume it", Server(Administer), change).patch("/webhooks/{id}", "changeWebhook"),
-        operation("Delete a webhook", Server(Administer), remove).delete("/webhooks/{id}", "deleteWebhook"),
+        operation("Webhooks and their delivery state", OnServer(Administer), list).get("/webhooks", "listWebhooks"),
+        operation("Register a webhook for pending and resolved requests; its secret is shown once", OnServer(Administer), create).post("/webhooks", "createWebhook").creates("/webhooks").secret(),
+        operation("A webhook and its delivery state", OnServer(Administer), read).get("/webhooks/{id}", "getWebhook"),
+        operation("Change the address of a webhook, pause it or resume it", OnServer(Administer), change).patch("/webhooks/{id}", "changeWebhook"),
+        operation("Delete a webhook", OnServer(Administer), remove).delete("/webhooks/{id}", "deleteWebhook"),
     ]
 }
 

@@ -7,7 +7,7 @@ use super::pipeline::{approval, cross_document, open_file};
 use super::registered_tool::{ApprovedStep, RegisteredTool, ToolAction, WorkspaceStep};
 use super::{
     ActionPreview, CallAttempt, DocumentProposal, FinishedCall, Proposed, ToolAnswer, ToolCall,
-    ToolContext, ToolError, ToolFacts, ToolRegistry, model_notes,
+    ToolContext, ToolEffect, ToolError, ToolFacts, ToolRegistry, ToolResult, model_notes,
 };
 
 impl ToolRegistry {
@@ -47,7 +47,7 @@ impl ToolRegistry {
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> Result<FinishedCall, ToolError> {
+    ) -> ToolResult<FinishedCall> {
         let (facts, input) = (tool.facts(), &call.input);
         self.validate(facts, context, call).await?;
         if let Some(refused) = self.ask_to_disclose(facts, context, call, cancel).await? {
@@ -55,6 +55,10 @@ impl ToolRegistry {
         }
         let (preview, step) = match &tool.action {
             ToolAction::Read(read) => {
+                if facts.effect == ToolEffect::Comments {
+                    let rooms = &context.environment.rooms;
+                    self.check_comment(rooms, &context.room, &context.call.requester).await?;
+                }
                 if !inbox_approval::asks_before_reading(facts, context, call).await? {
                     return Ok(answered(context, read(context.clone(), input).await?));
                 }
@@ -78,8 +82,8 @@ impl ToolRegistry {
                 let step = WorkspaceStep::Execute(execute);
                 (preview(context.clone(), input).await?, ApprovedStep::InWorkspace(step))
             }
-            ToolAction::Conclude { preview, conclude } => {
-                (preview(context.clone(), input).await?, ApprovedStep::Conclude(conclude))
+            ToolAction::CreateOrPlan { preview, complete } => {
+                (preview(context.clone(), input).await?, ApprovedStep::CreateOrPlan(complete))
             }
         };
         let settled = inbox_approval::ask(context, facts.effect, call, preview, cancel).await?;
@@ -95,7 +99,7 @@ impl ToolRegistry {
         call: &ToolCall,
         proposal: DocumentProposal,
         cancel: &CancellationToken,
-    ) -> Result<FinishedCall, ToolError> {
+    ) -> ToolResult<FinishedCall> {
         self.check_proposal(facts, context, &proposal).await?;
         let mode = self.approval_mode_for(facts, context, call, &proposal.hunks).await?;
         let range = facts.edited_range(context, &call.input);

@@ -15,7 +15,7 @@ use copydesk_rooms::settings::model_access::AskedModel;
 use copydesk_rooms::{RoomHandle, RoomRegistry};
 use copydesk_workspace::Workspace;
 
-use super::{ToolCall, ToolEffect, ToolError, UnreadRanges};
+use super::{ToolCall, ToolEffect, ToolError, ToolResult, UnreadRanges};
 
 /// Other documents that the model has read in this run, with the unread ranges of each. Kept in
 /// memory only: after a restart the model reads them again.
@@ -174,7 +174,7 @@ pub enum ApprovalWait {
 
 impl ToolContext {
     /// Returns the document as the model was shown it.
-    pub fn document(&self) -> Result<&DocumentSnapshot, ToolError> {
+    pub fn document(&self) -> ToolResult<&DocumentSnapshot> {
         self.view.base.as_ref().ok_or(match self.room.unlisted_owner() {
             None => ToolError::Unread,
             Some(_) => ToolError::NoDocument,
@@ -199,7 +199,7 @@ impl ToolContext {
     }
 
     /// Returns the folder of work without a document.
-    pub fn workspace(&self) -> Result<&Workspace, ToolError> {
+    pub fn workspace(&self) -> ToolResult<&Workspace> {
         self.environment.workspace.as_ref().ok_or(ToolError::NoWorkspace)
     }
 
@@ -214,7 +214,7 @@ impl ToolContext {
     }
 
     /// Reads the document as it is at this moment.
-    pub async fn read_now(&self) -> Result<DocumentSnapshot, ToolError> {
+    pub async fn read_now(&self) -> ToolResult<DocumentSnapshot> {
         // Models must not read the private document of a conversation without a document.
         if self.room.unlisted_owner().is_some() {
             self.document()?;

@@ -12,7 +12,7 @@ export interface ToolFacts {
   name: string
   title: string
   ruleTitle: string
-  effect: 'safe' | 'reads' | 'proposes' | 'changes_file' | 'acts' | 'plans' | 'creates'
+  effect: 'safe' | 'reads' | 'comments' | 'proposes' | 'changes_file' | 'acts' | 'plans' | 'creates'
   scope: 'document' | 'conversation' | 'workspace'
   reads: 'nothing' | 'of_document' | 'of_file' | 'of_many_files'
   repeats: string | null

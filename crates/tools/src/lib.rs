@@ -2,11 +2,11 @@
 //! in [`document`], [`workspace`] or [`conversation`].
 //!
 //! A tool declares its facts ([`Tool`]) and implements the trait for its effect. [`ReadTool`]
-//! answers. [`ProposeTool`] proposes: the room commits what was accepted at the moment of the
-//! decision. [`FileTool`], [`ActTool`], [`CreateTool`] and [`PlanTool`] have two halves: one
-//! computes what people are shown, the other does it. The [approval step](approval_step) stands
-//! between them, so that nothing happens before people have decided, in the
-//! [workspace inbox](pipeline::inbox_approval).
+//! answers, [`CommentTool`] comments. [`ProposeTool`] proposes: the room commits what was accepted
+//! at the moment of the decision. [`FileTool`], [`ActTool`], [`CreateTool`] and [`PlanTool`] have
+//! two halves: one computes what people are shown, the other does it. The
+//! [approval step](approval_step) stands between them, so that nothing happens before people have
+//! decided, in the [workspace inbox](pipeline::inbox_approval).
 //!
 //! `CONTRIBUTING.md` says under "A tool" what a new tool needs.
 
@@ -37,6 +37,7 @@ pub use context::{
     ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
     PlanMode, ReadDocuments, ReadToolPolicy, ToolContext,
 };
+pub use document::add_comment::quoted_range;
 pub use error::{ToolError, ToolResult};
 pub use partial_input::PartialInput;
 pub use pipeline::other_servers::{CallAttempt, OtherServerCall};
@@ -46,9 +47,9 @@ pub use prepared_call::{
 pub use registered_tool::RegisteredTool;
 pub use registry::ToolRegistry;
 pub use tool::{
-    ActTool, ApprovedCall, CallTarget, CompletedExecution, CreateTool, ExecutionContext, FileEdit,
-    FileTool, PlanTool, ProgramOffer, ProposeTool, Proposed, ReadTool, ReplacedText, StreamedField,
-    Tool, ToolEffect, ToolScope, WordsRead,
+    ActTool, ApprovedCall, CallTarget, CommentTool, CompletedExecution, CreateTool,
+    ExecutionContext, FileEdit, FileTool, PlanTool, ProgramOffer, ProposeTool, Proposed, ReadTool,
+    ReplacedText, StreamedField, Tool, ToolEffect, ToolScope, WordsRead,
 };
 pub use tool_facts::ToolFacts;
 pub use unread_ranges::UnreadRanges;

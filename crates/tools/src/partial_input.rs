@@ -278,6 +278,9 @@ mod tests {
     fn a_field_of_the_same_name_further_inside_is_another() {
         let growing = read(&[r#"{"edits":[{"new_text":"no"}],"new_text":"yes"}"#]);
         assert_eq!(growing.text(), "yes");
+        let reasons = json!([{"quote": "\"new_text\": ]}", "why": "[{,\\"}]);
+        let growing = read(&[&format!(r#"{{"reasons":{reasons},"new_text":"ye"#)]);
+        assert_eq!((growing.text(), growing.others()), ("ye", json!({"reasons": reasons})));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct DocumentProposal {
     pub success_text: Option<String>,
     /// Sentence for the model about how its input was understood.
     pub note: Option<String>,
+    /// The model's reasons that belong to none of the changes, one line each, for the explanation.
+    pub unplaced_reasons: Vec<String>,
 }
 
 /// Decision about a [`DocumentProposal`], and the document after it.

@@ -12,9 +12,9 @@ use super::document::text_changes::blocking;
 use super::pipeline::open_file;
 use super::tool_facts::parse;
 use super::{
-    ActTool, ActionPreview, ApprovedCall, CompletedExecution, CreateTool, DocumentProposal,
-    ExecutionContext, FileTool, PlanTool, ProposeTool, Proposed, ReadTool, Tool, ToolAnswer,
-    ToolContext, ToolEffect, ToolFacts, ToolResult, ToolScope,
+    ActTool, ActionPreview, ApprovedCall, CommentTool, CompletedExecution, CreateTool,
+    DocumentProposal, ExecutionContext, FileTool, PlanTool, ProposeTool, Proposed, ReadTool, Tool,
+    ToolAnswer, ToolContext, ToolEffect, ToolFacts, ToolResult, ToolScope, WordsRead,
 };
 
 pub(crate) type ToolStep<C, R> =
@@ -24,7 +24,7 @@ pub(crate) type PreviewStep = ToolStep<ToolContext, ActionPreview>;
 
 /// Steps of a tool, by its effect. A call can only take the steps that fit it.
 pub(crate) enum ToolAction {
-    /// See [`ReadTool`].
+    /// See [`ReadTool`] and [`CommentTool`].
     Read(ToolStep<ToolContext, ToolAnswer>),
     /// See [`ProposeTool`].
     Propose(ToolStep<ToolContext, Proposed>),
@@ -37,13 +37,13 @@ pub(crate) enum ToolAction {
     /// See [`ActTool`].
     Act { preview: PreviewStep, execute: ToolStep<ExecutionContext, String> },
     /// See [`CreateTool`] and [`PlanTool`].
-    Conclude { preview: PreviewStep, conclude: ToolStep<ApprovedCall, CompletedExecution> },
+    CreateOrPlan { preview: PreviewStep, complete: ToolStep<ApprovedCall, CompletedExecution> },
 }
 
 #[derive(Clone, Copy)]
 pub(crate) enum ApprovedStep<'t> {
     InWorkspace(WorkspaceStep<'t>),
-    Conclude(&'t ToolStep<ApprovedCall, CompletedExecution>),
+    CreateOrPlan(&'t ToolStep<ApprovedCall, CompletedExecution>),
 }
 
 #[derive(Clone, Copy)]
@@ -94,12 +94,22 @@ impl RegisteredTool {
     /// Returns a tool that only answers.
     pub fn reads<T: ReadTool>(tool: T) -> Self {
         let effect = match T::SCOPE {
-            ToolScope::Document | ToolScope::Conversation => ToolEffect::Safe,
+            ToolScope::Document | ToolScope::Conversation => ToolEffect::OnlyAnswers,
             ToolScope::Workspace => ToolEffect::Reads,
         };
         let facts = ToolFacts { reads: T::READS, ..ToolFacts::of::<T>(effect) };
         let (facts, tool) = (Arc::new(facts), Arc::new(tool));
         let action = ToolAction::Read(method!(facts, tool as T, read));
+        Self { facts, action }
+    }
+
+    /// Returns a tool that comments on a document.
+    pub fn comments<T: CommentTool>(tool: T) -> Self {
+        let facts = ToolFacts::of::<T>(ToolEffect::Comments);
+        // The refusal of words that are not there shows others.
+        let facts = Arc::new(ToolFacts { reads: WordsRead::OfDocument, ..facts });
+        let tool = Arc::new(tool);
+        let action = ToolAction::Read(method!(facts, tool as T, comment));
         Self { facts, action }
     }
 
@@ -145,8 +155,8 @@ impl RegisteredTool {
     pub fn creates<T: CreateTool>(tool: T) -> Self {
         let (facts, tool) = (Arc::new(ToolFacts::of::<T>(ToolEffect::Creates)), Arc::new(tool));
         let preview = method!(facts, tool as T, preview);
-        let conclude = method!(facts, tool as T, create);
-        Self { facts, action: ToolAction::Conclude { preview, conclude } }
+        let complete = method!(facts, tool as T, create);
+        Self { facts, action: ToolAction::CreateOrPlan { preview, complete } }
     }
 
     /// Returns a tool that proposes plans.
@@ -158,11 +168,11 @@ impl RegisteredTool {
             let preview = Preview { new_content: Some(plan.into()), ..shown };
             Ok(ActionPreview { preview, touched: None })
         });
-        let conclude = step::<T, _, _, _>(&facts, |_, input| async move {
+        let complete = step::<T, _, _, _>(&facts, |_, input| async move {
             let plan = T::plan(input)?;
             Ok(CompletedExecution { text: T::approved(&plan), plan: Some(plan), read: None })
         });
-        Self { facts, action: ToolAction::Conclude { preview, conclude } }
+        Self { facts, action: ToolAction::CreateOrPlan { preview, complete } }
     }
 
     /// Returns the step after an approval in the workspace inbox; `None` if people are asked
@@ -177,7 +187,7 @@ impl RegisteredTool {
             ToolAction::ChangeFile { execute, .. } | ToolAction::Act { execute, .. } => {
                 Some(ApprovedStep::InWorkspace(WorkspaceStep::Execute(execute)))
             }
-            ToolAction::Conclude { conclude, .. } => Some(ApprovedStep::Conclude(conclude)),
+            ToolAction::CreateOrPlan { complete, .. } => Some(ApprovedStep::CreateOrPlan(complete)),
         }
     }
 

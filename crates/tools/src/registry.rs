@@ -11,6 +11,7 @@ use copydesk_workspace::Workspace;
 
 use super::conversation::exit_plan_mode::ExitPlanMode;
 use super::conversation::respond_conversation_only::RespondConversationOnly;
+use super::document::add_comment::AddComment;
 use super::document::create_new_document::CreateNewDocument;
 use super::document::find_and_replace::FindAndReplace;
 use super::document::insert_at_cursor::InsertAtCursor;
@@ -35,8 +36,8 @@ use super::{
     ToolScope,
 };
 
-/// Returns the tools of every server. The order is that of the prompt, and never changes: the
-/// prompt cache depends on it.
+/// Returns the tools of every server, in the order of the prompt. A new line goes to the end: the
+/// prompt cache depends on the lines before it.
 fn all() -> Vec<RegisteredTool> {
     vec![
         RegisteredTool::proposes(UpdateFullDocument),
@@ -57,6 +58,7 @@ fn all() -> Vec<RegisteredTool> {
         RegisteredTool::changes_file(EditTool),
         RegisteredTool::changes_file(MultiEdit),
         RegisteredTool::plans(ExitPlanMode),
+        RegisteredTool::comments(AddComment),
     ]
 }
 
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schemas_are_plain_and_closed() {
+    fn in_a_document_there_are_tools_that_change_it() {
         let definitions = ToolRegistry::default().definitions(ToolScope::Document);
         let names: Vec<_> = definitions.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(
@@ -259,8 +261,14 @@ mod tests {
                 "update_document_by_id",
                 "create_new_document",
                 "respond_conversation_only",
+                "add_comment",
             ]
         );
+    }
+
+    #[test]
+    fn the_schemas_are_plain_and_closed() {
+        let definitions = ToolRegistry::default().definitions(ToolScope::Document);
         assert_eq!(
             definitions[1].input_schema,
             json!({
@@ -268,6 +276,26 @@ mod tests {
                 "additionalProperties": false,
                 "properties": {
                     "new_text": {"type": "string", "description": "Text that replaces the range."},
+                    "reasons": {
+                        "type": "array",
+                        "description": "Reasons for single changes, a few words each, which people read beside the change. At most 200.",
+                        "items": {
+                            "type": "object",
+                            "description": "One reason.",
+                            "additionalProperties": false,
+                            "properties": {
+                                "quote": {
+                                    "type": "string",
+                                    "description": "Changed words, exactly as in the new text; if words are only removed, these words of the old\ntext. At most 300 characters."
+                                },
+                                "why": {
+                                    "type": "string",
+                                    "description": "Reason for this change alone. At most 300 characters."
+                                },
+                            },
+                            "required": ["quote", "why"],
+                        },
+                    },
                     "selection_range": {
                         "type": "object",
                         "description": "Range to replace, in UTF-16 code units of the document as shown; an empty range inserts.",

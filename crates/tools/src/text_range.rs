@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use copydesk_document::Text;
 
-use super::ToolError;
+use super::{ToolError, ToolResult};
 
 /// A half-open range of UTF-16 code units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct TextRange {
 
 impl TextRange {
     /// Returns the range if it lies in the text, in order, and cuts no character in two.
-    pub fn within(self, text: &Text) -> Result<Range<usize>, ToolError> {
+    pub fn within(self, text: &Text) -> ToolResult<Range<usize>> {
         let Self { start, end } = self;
         if start <= end && text.is_boundary(start) && text.is_boundary(end) {
             Ok(start..end)

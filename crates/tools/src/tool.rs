@@ -17,7 +17,8 @@ use copydesk_workspace::Workspace;
 use super::{ActionPreview, DocumentProposal, ToolAnswer, ToolContext, ToolResult};
 
 /// Facts that every tool declares about itself. Its work is in the trait for its effect:
-/// [`ReadTool`], [`ProposeTool`], [`FileTool`], [`ActTool`], [`CreateTool`] or [`PlanTool`].
+/// [`ReadTool`], [`CommentTool`], [`ProposeTool`], [`FileTool`], [`ActTool`], [`CreateTool`] or
+/// [`PlanTool`].
 pub trait Tool: Send + Sync + 'static {
     /// Name by which the model calls it; in snake case also the name of its file.
     const NAME: &'static str;
@@ -55,6 +56,17 @@ pub trait ReadTool: Tool {
 
     /// Answers a call. Changes nothing.
     fn read(
+        &self,
+        context: ToolContext,
+        input: Self::Input,
+    ) -> impl Future<Output = ToolResult<ToolAnswer>> + Send;
+}
+
+/// Tool that comments on a document. Comments change no text, so people are not asked; but an
+/// owner's rule may forbid them, and plan mode does.
+pub trait CommentTool: Tool {
+    /// Writes the comment of a call. Must be idempotent: after a crash it is called again.
+    fn comment(
         &self,
         context: ToolContext,
         input: Self::Input,
@@ -218,11 +230,14 @@ impl CallTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolEffect {
-    /// No effect: the call runs at once.
-    Safe,
+    /// Answers and changes nothing: the call runs at once. The editor's table has it as `safe`.
+    #[serde(rename = "safe")]
+    OnlyAnswers,
     /// Reads in the workspace: the call runs at once or after approval
     /// ([`ReadToolPolicy`](super::ReadToolPolicy)).
     Reads,
+    /// Comments on the document, which changes no text: the call runs at once.
+    Comments,
     /// Proposes a change of the document, which the room holds until people decide.
     Proposes,
     /// Changes a file of the workspace once the call is approved.
@@ -239,8 +254,13 @@ impl ToolEffect {
     /// Returns `true` if a call changes nothing and needs no approval.
     pub fn only_reads(self) -> bool {
         match self {
-            Self::Safe | Self::Reads => true,
-            Self::Proposes | Self::ChangesFile | Self::Acts | Self::Plans | Self::Creates => false,
+            Self::OnlyAnswers | Self::Reads => true,
+            Self::Comments
+            | Self::Proposes
+            | Self::ChangesFile
+            | Self::Acts
+            | Self::Plans
+            | Self::Creates => false,
         }
     }
 
@@ -248,8 +268,10 @@ impl ToolEffect {
     /// plan.
     pub fn changes(self) -> bool {
         match self {
-            Self::Safe | Self::Reads | Self::Plans => false,
-            Self::Proposes | Self::ChangesFile | Self::Acts | Self::Creates => true,
+            Self::OnlyAnswers | Self::Reads | Self::Plans => false,
+            Self::Comments | Self::Proposes | Self::ChangesFile | Self::Acts | Self::Creates => {
+                true
+            }
         }
     }
 }

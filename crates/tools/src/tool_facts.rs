@@ -103,7 +103,7 @@ impl ToolFacts {
 
     /// Returns `true` if a call with this input needs no approval because it only reads documents.
     pub(crate) fn only_reads(&self, input: &Value) -> bool {
-        self.effect == ToolEffect::Safe || (self.input.only_reads)(input)
+        self.effect == ToolEffect::OnlyAnswers || (self.input.only_reads)(input)
     }
 
     pub(crate) fn edited_range(

@@ -21,7 +21,6 @@ use copydesk_store::{
 use super::history::ResultTexts;
 use super::response::{end, how_it_ended};
 use super::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
-use crate::agent_shared::AgentShared;
 use crate::run::run_events::RunEventPublisher;
 use crate::run::run_record::{self, Run};
 use crate::run_queues::{ConversationLock, QueueKey, WorkerNeed};
@@ -61,7 +60,7 @@ impl AgentService {
         from: &TranscriptCursor,
         limit: u32,
     ) -> AskResult<Vec<(TranscriptCursor, Option<TranscriptEntry>)>> {
-        let store = &self.shared.store;
+        let store = &self.store;
         let said = match document {
             Some(document) => store.conversations_from(document, from, limit).await?,
             None => store.messages_from(session, None, from, limit).await?,
@@ -94,7 +93,7 @@ impl AgentService {
     #[boxed]
     pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> AskResult<()> {
         let ConversationFork { session, document, from, run } = fork;
-        let store = &self.shared.store;
+        let store = &self.store;
         let record = store.run(&RunRecord::key(&from, &run)).await?.ok_or(AskError::NoRun)?;
         if record.document != document {
             return Err(AskError::NoRun);
@@ -102,8 +101,7 @@ impl AgentService {
         if record.finished_ms.is_none() {
             return Err(AskError::Busy);
         }
-        let said =
-            self.shared.said_until(&from, document.as_ref(), &run, CONVERSATION_LIMIT).await?;
+        let said = self.said_until(&from, document.as_ref(), &run, CONVERSATION_LIMIT).await?;
         let said = said.ok_or(AskError::NoRun)?;
         let past = run_record::past(&session, document.as_ref(), &from, &said)?;
         self.begin_anew(&(session, document), by, Some((from, run)), past.into()).await
@@ -120,12 +118,12 @@ impl AgentService {
             return Err(AskError::NotAllowed);
         }
         let key = QueueKey::conversation(of.0.clone(), of.1.clone());
-        while self.shared.queues().lock_idle(&key)? == ConversationLock::NotYet {
+        while self.queues().lock_idle(&key)? == ConversationLock::NotYet {
             sleep(END_CHECK_INTERVAL).await;
         }
-        let begun = self.shared.begin_anew(of, by, from, past).await;
+        let begun = self.store_beginning(of, by, from, past).await;
         // Runs that were asked for meanwhile begin now.
-        self.shared.spawn_worker(WorkerNeed::Needed, key);
+        self.spawn_worker(WorkerNeed::Needed, key);
         begun
     }
 
@@ -133,10 +131,10 @@ impl AgentService {
     #[boxed]
     pub async fn unheard(&self, session: &SessionId) -> AskResult<Vec<RunEvent>> {
         let mut unheard = Vec::new();
-        for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
+        for record in self.store.unheard_runs(session, MOST_UNHEARD).await? {
             let (state, at_ms) = (record.state, record.finished_ms.unwrap_or_default());
             match Run::read(record) {
-                Ok(run) => unheard.extend(self.shared.end_of(&run, state, at_ms).await?),
+                Ok(run) => unheard.extend(self.end_of(&run, state, at_ms).await?),
                 Err(error) => {
                     tracing::error!(%error, "cannot read a stored run; its end is not reported");
                 }
@@ -144,10 +142,8 @@ impl AgentService {
         }
         Ok(unheard)
     }
-}
 
-impl AgentShared {
-    async fn begin_anew(
+    async fn store_beginning(
         &self,
         (session, document): &ConversationKey,
         by: &Principal,

@@ -12,11 +12,10 @@ use copydesk_store::{
 };
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
-use crate::agent_shared::AgentShared;
 use crate::models::{ChosenModel, check_model};
 use crate::run::run_record::{self, Run};
 use crate::service::AgentService;
-use crate::{AgentQuestion, AskError};
+use crate::{AgentQuestion, AskResult};
 
 /// Size of one page of a conversation for people, in bytes; a single entry may be longer.
 const PAGE: u64 = 512 * 1024;
@@ -72,8 +71,8 @@ impl AgentService {
         session: &SessionId,
         document: Option<&DocumentId>,
         before: Option<&TranscriptCursor>,
-    ) -> Result<HistoryPage, AskError> {
-        let store = &self.shared.store;
+    ) -> AskResult<HistoryPage> {
+        let store = &self.store;
         let mut said = if let Some(document) = document {
             store.conversations_before(document, before, PAGE).await?
         } else {
@@ -104,12 +103,10 @@ impl AgentService {
         let entries = said.into_iter().filter_map(read).map(|(_, entry)| entry).collect();
         Ok(HistoryPage { entries, before: first.filter(|_| is_more) })
     }
-}
 
-impl AgentShared {
     /// Returns the entries with which a run continues: the newest of its conversation, as many as a
     /// model is sent; of older ones those with decisions; and all of the run itself.
-    pub(crate) async fn remembered(&self, run: &Run) -> Result<Vec<TranscriptEntry>, AskError> {
+    pub(crate) async fn remembered(&self, run: &Run) -> AskResult<Vec<TranscriptEntry>> {
         let (session, document) = (&run.ask.session, run.ask.document.as_ref());
         let sizes = self
             .store
@@ -139,7 +136,7 @@ impl AgentShared {
         chosen: &ChosenModel,
         entries: &mut [TranscriptEntry],
         room: &RoomHandle,
-    ) -> Result<bool, AskError> {
+    ) -> AskResult<bool> {
         let AgentQuestion { principal, run, .. } = &run.ask;
         let named = transcript::elsewhere(entries, run);
         let hidden = self.hidden_documents(principal, chosen, room, named).await?;
@@ -154,7 +151,7 @@ impl AgentShared {
         chosen: &ChosenModel,
         room: &RoomHandle,
         named: BTreeSet<DocumentId>,
-    ) -> Result<BTreeSet<DocumentId>, AskError> {
+    ) -> AskResult<BTreeSet<DocumentId>> {
         if named.is_empty() {
             return Ok(named);
         }
@@ -189,7 +186,7 @@ impl AgentShared {
         &self,
         run: &Run,
         texts: ResultTexts,
-    ) -> Result<Vec<TranscriptEntry>, AskError> {
+    ) -> AskResult<Vec<TranscriptEntry>> {
         let (ask, key) = (&run.ask, RunRecord::key(&run.ask.session, &run.ask.run));
         match self.store.run(&key).await? {
             Some(record) if record.state != RunState::Queued => {
@@ -205,7 +202,7 @@ impl AgentShared {
         document: Option<&DocumentId>,
         run: &RunId,
         texts: ResultTexts,
-    ) -> Result<Vec<TranscriptEntry>, AskError> {
+    ) -> AskResult<Vec<TranscriptEntry>> {
         let (mut before, mut found, mut most) = (None, Vec::new(), FIRST);
         loop {
             let piece = self.piece(session, document, before, most).await?;
@@ -234,7 +231,7 @@ impl AgentShared {
         document: Option<&DocumentId>,
         run: &RunId,
         bytes: usize,
-    ) -> Result<Option<Vec<TranscriptEntry>>, AskError> {
+    ) -> AskResult<Option<Vec<TranscriptEntry>>> {
         let (mut before, mut found, mut most) = (None, Vec::new(), FIRST);
         let (mut is_begun, mut size) = (false, 0);
         'looking: loop {
@@ -266,7 +263,7 @@ impl AgentShared {
         document: Option<&DocumentId>,
         before: Option<u64>,
         most: HistoryChunk,
-    ) -> Result<Vec<(TranscriptCursor, TranscriptEntry)>, AskError> {
+    ) -> AskResult<Vec<(TranscriptCursor, TranscriptEntry)>> {
         let (mut before, mut most) = (before, most);
         loop {
             let HistoryChunk { entries, bytes } = most;
@@ -288,7 +285,7 @@ impl AgentShared {
         session: &SessionId,
         document: Option<&DocumentId>,
         places: &[u64],
-    ) -> Result<Vec<(TranscriptCursor, TranscriptEntry)>, AskError> {
+    ) -> AskResult<Vec<(TranscriptCursor, TranscriptEntry)>> {
         let messages = self.store.messages_at(session, document, places).await?;
         Ok(messages.into_iter().filter_map(read).collect())
     }
@@ -374,7 +371,7 @@ mod tests {
         stage.response().await;
         long_runs(&stage, 30, (10, 100_000)).await;
         let run = Run::new(stage.question("And now?"), 0);
-        let entries = stage.agents.shared.remembered(&run).await.unwrap();
+        let entries = stage.agents.remembered(&run).await.unwrap();
         let bytes: usize = entries.iter().map(transcript::size).sum();
         assert!((200_000..450_000).contains(&bytes), "{bytes}");
         assert_eq!(transcript::decided(entries.iter()).count(), 1, "the decision is long ago");

@@ -10,10 +10,9 @@ use copydesk_llm as llm;
 use copydesk_store::RunRecord;
 
 use super::transcript::{EntryKind, TranscriptEntry};
-use crate::agent_shared::AgentShared;
 use crate::models::ChosenModel;
 use crate::run::run_record::{ProviderSession, Run};
-use crate::{AskError, ConversationMode};
+use crate::{AgentService, AskError, ConversationMode};
 
 impl Run {
     /// Returns the name of the run that is unique on this server.
@@ -37,7 +36,7 @@ impl Run {
 /// # Errors
 /// [`AskError::Store`] if the previous run cannot be read; the run is unchanged then.
 pub async fn choose(
-    shared: &AgentShared,
+    shared: &AgentService,
     run: &mut Run,
     chosen: &ChosenModel,
     said: &[TranscriptEntry],

@@ -32,15 +32,9 @@ pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> 
                 version: it.version,
             })
             .collect(),
-        error: entries.iter().find_map(|entry| match &entry.kind {
-            EntryKind::End { code: Some(code), message, .. } => {
-                Some((code.as_str().to_owned(), message.clone()))
-            }
-            EntryKind::End { code: None, .. }
-            | EntryKind::Cleared { .. }
-            | EntryKind::Prompt { .. }
-            | EntryKind::Answer { .. }
-            | EntryKind::Results { .. } => None,
+        error: entries.iter().find_map(|entry| {
+            let EntryKind::End { code, message, .. } = &entry.kind else { return None };
+            Some((code.as_ref()?.as_str().to_owned(), message.clone()))
         }),
     }
 }
@@ -51,16 +45,11 @@ pub fn end(
     entries: &[TranscriptEntry],
     state: RunState,
 ) -> (RunEndKind, &str, Option<RunEndReason>) {
-    let response = entries.iter().find_map(|entry| match &entry.kind {
-        EntryKind::End { subtype, message, code, .. } => {
-            Some((*subtype, message.as_str(), code.clone()))
-        }
-        EntryKind::Prompt { .. }
-        | EntryKind::Answer { .. }
-        | EntryKind::Cleared { .. }
-        | EntryKind::Results { .. } => None,
+    let end = entries.iter().find_map(|entry| {
+        let EntryKind::End { subtype, message, code, .. } = &entry.kind else { return None };
+        Some((*subtype, message.as_str(), code.clone()))
     });
-    response.unwrap_or_else(|| {
+    end.unwrap_or_else(|| {
         let kind = match state {
             RunState::Ended(kind) => kind,
             RunState::Queued | RunState::Running => RunEndKind::Error,

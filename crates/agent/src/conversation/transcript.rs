@@ -364,8 +364,13 @@ fn append(messages: &mut Vec<ChatMessage>, role: MessageRole, content: Vec<Conte
 
 /// Returns the size of an entry in bytes of JSON.
 pub fn size(entry: &TranscriptEntry) -> usize {
-    struct EntryCount(usize);
-    impl std::io::Write for EntryCount {
+    json_size(&entry.kind)
+}
+
+/// Returns the size of a value in bytes of JSON.
+pub fn json_size(value: &impl Serialize) -> usize {
+    struct ByteCount(usize);
+    impl std::io::Write for ByteCount {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -374,8 +379,8 @@ pub fn size(entry: &TranscriptEntry) -> usize {
             Ok(())
         }
     }
-    let mut count = EntryCount(0);
-    serde_json::to_writer(&mut count, &entry.kind).map_or(0, |()| count.0)
+    let mut count = ByteCount(0);
+    serde_json::to_writer(&mut count, value).map_or(0, |()| count.0)
 }
 
 /// Returns the newest runs that fit into `budget` bytes of JSON, at least the newest one, `run`.

@@ -10,21 +10,20 @@ use copydesk_tools::ApprovalWait;
 
 use super::waiters::CallHandle;
 use crate::AgentService;
-use crate::agent_shared::AgentShared;
 
 impl AgentService {
     /// Moves the deadline of a call's request to that of a caller which joined the call, if it is
     /// later: the request shall not expire while its caller still waits.
     pub(super) fn follow_caller(&self, joined: &CallHandle, deadline_ms: Option<u64>) {
-        let (shared, mut asking) = (Arc::clone(&self.shared), joined.asking());
+        let (service, mut asking) = (self.clone(), joined.asking());
         self.spawn_tracked(async move {
             // A call that has just begun has no request yet.
             let request = tokio::select! {
-                () = shared.stop.cancelled() => return,
+                () = service.stop.cancelled() => return,
                 request = waiting_request(&mut asking) => request,
             };
             let Some(request) = request else { return };
-            let Err(error) = shared.move_deadline(&request, deadline_ms).await else { return };
+            let Err(error) = service.move_deadline(&request, deadline_ms).await else { return };
             match error {
                 // It may have ended just now, and another server that has the room is not notified.
                 RoomError::Decision(_)
@@ -37,15 +36,13 @@ impl AgentService {
             }
         });
     }
-}
 
-impl AgentShared {
     async fn move_deadline(&self, id: &RequestId, deadline_ms: Option<u64>) -> RoomResult<()> {
         let record = self.store.request(id).await;
         let record = record.map_err(|error| RoomError::Store(Arc::new(error)))?;
         let room = match record.ok_or(RoomError::NoRequest)?.document {
             Some(document) => self.rooms.open(&document).await?,
-            None => self.workspace_inbox().await?,
+            None => self.rooms.workspace_inbox().await?,
         };
         room.move_deadline(id.clone(), deadline_ms).await?;
         Ok(())

@@ -15,10 +15,9 @@ use copydesk_tools::ToolOutcome;
 
 use super::call::called;
 use super::waiters::CallHandle;
-use crate::agent_shared::AgentShared;
 use crate::conversation::history::ResultTexts;
 use crate::run::run_record::Run;
-use crate::{AgentQuestion, AgentService, AskError};
+use crate::{AgentQuestion, AgentService, AskResult};
 
 /// Time for which a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -42,14 +41,14 @@ impl AgentService {
         mut ask: AgentQuestion,
         key: &str,
         caller_gone: &CancellationToken,
-    ) -> Result<CallHandle, AskError> {
+    ) -> AskResult<CallHandle> {
         // A person who may no longer ask does not get the result either.
-        self.shared.check(&ask)?;
+        self.check(&ask)?;
         // The same call may arrive twice at once.
-        let _passed = self.shared.recognising.lock().await;
+        let _passed = self.recognising.lock().await;
         for attempt in 0..MOST_ATTEMPTS {
             ask.run = run_name(key, attempt);
-            match self.shared.earlier_call(&ask, caller_gone).await? {
+            match self.earlier_call(&ask, caller_gone).await? {
                 CallLookup::Call(ongoing) => {
                     let deadline_ms = ask.outside().and_then(|outside| outside.deadline_ms);
                     self.follow_caller(&ongoing, deadline_ms);
@@ -62,14 +61,12 @@ impl AgentService {
         ask.run = RunId::generate();
         self.call_once(ask, caller_gone).await
     }
-}
 
-impl AgentShared {
     async fn earlier_call(
         &self,
         ask: &AgentQuestion,
         caller_gone: &CancellationToken,
-    ) -> Result<CallLookup, AskError> {
+    ) -> AskResult<CallLookup> {
         if let Some(ongoing) = self.call_waiters.join(ask, caller_gone, &self.stop) {
             return Ok(CallLookup::Call(ongoing));
         }
@@ -96,7 +93,7 @@ impl AgentShared {
         Ok(CallLookup::Call(ongoing))
     }
 
-    async fn open_request(&self, run: &Run) -> Result<Option<RequestId>, AskError> {
+    async fn open_request(&self, run: &Run) -> AskResult<Option<RequestId>> {
         for request in &run.calls {
             if self.store.request(request).await?.is_some_and(|known| known.open) {
                 return Ok(Some(request.clone()));
@@ -105,14 +102,14 @@ impl AgentShared {
         Ok(None)
     }
 
-    async fn stored_run(&self, ask: &AgentQuestion) -> Result<Option<(RunRecord, Run)>, AskError> {
+    async fn stored_run(&self, ask: &AgentQuestion) -> AskResult<Option<(RunRecord, Run)>> {
         let record = self.store.run(&RunRecord::key(&ask.session, &ask.run)).await?;
         let Some(record) = record else { return Ok(None) };
         let run = Run::read(record.clone())?;
         Ok(Some((record, run)))
     }
 
-    async fn ended(&self, record: &RunRecord, run: &Run) -> Result<CallLookup, AskError> {
+    async fn ended(&self, record: &RunRecord, run: &Run) -> AskResult<CallLookup> {
         if self.clock.now_ms().saturating_sub(record.created_ms) >= LIFE_MS {
             return Ok(CallLookup::Another);
         }

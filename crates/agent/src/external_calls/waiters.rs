@@ -4,6 +4,9 @@
 //! A caller that lost its connection calls again, and the call then belongs to the new connection:
 //! the end of the old one, noticed late, withdraws nothing.
 
+#[cfg(any(test, feature = "rehearsal"))]
+pub(crate) mod staged_call;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -190,29 +193,4 @@ impl CallWaiter {
 
 fn name(ask: &AgentQuestion) -> RunName {
     (ask.session.clone(), ask.run.clone())
-}
-
-/// Sending side of a call that does not exist, for tests of waiting callers.
-#[cfg(any(test, feature = "rehearsal"))]
-pub struct StagedCall {
-    /// Progress of the request.
-    pub asking: watch::Sender<Option<ApprovalWait>>,
-    /// Result of the call.
-    pub over: watch::Sender<Option<CallResult>>,
-}
-
-#[cfg(any(test, feature = "rehearsal"))]
-impl StagedCall {
-    /// Returns a staged call and its handle.
-    pub fn call() -> (Self, CallHandle) {
-        let (asking, over) = (watch::Sender::new(None), watch::Sender::new(None));
-        let ongoing = CallHandle {
-            asking: asking.subscribe(),
-            over: over.subscribe(),
-            stop: CancellationToken::new(),
-            caller_gone: CancellationToken::new(),
-            claim: None,
-        };
-        (Self { asking, over }, ongoing)
-    }
 }

@@ -3,7 +3,6 @@
 //! document, and what a call that is decided as a whole would do now.
 
 use async_recursion::async_recursion as boxed;
-use std::sync::Arc;
 use std::time::Instant;
 
 use copydesk_approvals::{
@@ -14,41 +13,27 @@ use copydesk_document::Text;
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, RequestId};
 use copydesk_metrics as metrics;
-use copydesk_rooms::command::{ApprovalMode, UntakenDecision};
+use copydesk_rooms::command::UntakenDecision;
 use copydesk_rooms::{RequestResult, RoomError, RoomHandle, RoomResult};
-use copydesk_tools::{
-    ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, PlanMode, ReadToolPolicy,
-    ToolContext, ToolError,
-};
+use copydesk_tools::{CallIdentity, ToolContext, ToolResult};
 
 use crate::AgentService;
-use copydesk_workspace::Workspace;
 
 impl AgentService {
-    /// Returns the workspace inbox: the room of requests without a document.
-    #[boxed]
-    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
-        self.shared.workspace_inbox().await
-    }
-
     /// Checks owners' rules before a program reads a document, maybe a file, without a tool.
     #[boxed]
     pub async fn check_document_read(
         &self,
         document: &DocumentId,
         reader: &Principal,
-    ) -> Result<(), ToolError> {
-        self.shared.tools.check_document_read(&self.shared.rooms, document, reader).await
+    ) -> ToolResult<()> {
+        self.tools.check_document_read(&self.rooms, document, reader).await
     }
 
-    /// Returns `true` if there is a folder for work without a document.
-    pub fn has_workspace(&self) -> bool {
-        self.shared.tools.workspace().is_some()
-    }
-
-    /// Returns the folder for work without a document.
-    pub fn workspace(&self) -> Option<&Workspace> {
-        self.shared.tools.workspace()
+    /// Checks owners' rules before a program comments on a document without a tool.
+    #[boxed]
+    pub async fn check_comment(&self, room: &RoomHandle, by: &Principal) -> ToolResult<()> {
+        self.tools.check_comment(&self.rooms, room, by).await
     }
 
     /// Decides a request in the room that owns it. Denials of the workspace inbox also apply to a
@@ -120,29 +105,42 @@ impl AgentService {
         }
         // The room checks changes of a text, but does not know the rules for files.
         if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {
-            let workspace_inbox = self.workspace_inbox().await?;
-            decision.most_units = self.shared.tools.most_units(request, &workspace_inbox).await?;
+            let workspace_inbox = self.rooms.workspace_inbox().await?;
+            decision.most_units = self.tools.most_units(request, &workspace_inbox).await?;
         }
         let whole = request.filter(|request| approves && request.hunks.is_empty());
         let Some(request) = whole else { return Ok(None) };
-        self.check(&request, decision, by)?;
-        let context = self.context(&request, &self.workspace_inbox().await?, by);
+        self.check_decision(&request, decision, by)?;
+        let workspace_inbox = self.rooms.workspace_inbox().await?;
+        let (origin, action) = (&request.proposal.origin, &request.proposal.action);
+        let call = CallIdentity {
+            request: request.id().clone(),
+            session: origin.session.clone(),
+            run: origin.run.clone(),
+            requester: by.clone(),
+            prompt: action.prompt.as_str().into(),
+            source: RequestSource::Unknown,
+            after_restart: false,
+            again_of: None,
+        };
+        let mut context = self.context(workspace_inbox.clone(), workspace_inbox, call);
+        context.environment.workspace = self.tools.workspace().cloned();
         if let RequestVerdict::Edit { input } = &decision.verdict {
-            let revised = self.shared.tools.refresh_preview(&context, &request, input).await;
+            let revised = self.tools.refresh_preview(&context, &request, input).await;
             decision.revised = Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
         }
         Ok(Some(self.updated_preview(&context, &request).await))
     }
 
     /// Refuses decisions that the room would refuse for every preview, before files are read.
-    fn check(
+    fn check_decision(
         &self,
         request: &ApprovalRequest,
         decision: &Decision,
         by: &Principal,
-    ) -> Result<(), RoomError> {
-        let now_ms = self.shared.clock.now_ms();
-        let tools = self.shared.rooms.tools().clone();
+    ) -> RoomResult<()> {
+        let now_ms = self.clock.now_ms();
+        let tools = self.rooms.tools().clone();
         let nothing = DecisionRequirements { tools, ..DecisionRequirements::default() };
         match request.clone().judge_and_carry_out(decision, by, &Text::default(), now_ms, &nothing)
         {
@@ -157,8 +155,7 @@ impl AgentService {
         request: &ApprovalRequest,
     ) -> UpdatedPreview {
         let proposal = &request.proposal;
-        let looked =
-            self.shared.tools.refresh_preview(context, request, &proposal.origin.input).await;
+        let looked = self.tools.refresh_preview(context, request, &proposal.origin.input).await;
         looked.unwrap_or_else(|error| {
             // The call is no longer possible. People see why; another reason is another preview.
             let text = error.to_string();
@@ -169,43 +166,6 @@ impl AgentService {
                 .push(PreviewWarning { code: CANNOT_RUN.to_owned(), text: text.clone() });
             UpdatedPreview { preview, touched: Some(text) }
         })
-    }
-
-    fn context(
-        &self,
-        request: &ApprovalRequest,
-        workspace_inbox: &RoomHandle,
-        by: &Principal,
-    ) -> ToolContext {
-        let proposal = &request.proposal;
-        ToolContext {
-            room: workspace_inbox.clone(),
-            conversation_room: None,
-            open_file: None,
-            call: CallIdentity {
-                request: request.id().clone(),
-                session: proposal.origin.session.clone(),
-                run: proposal.origin.run.clone(),
-                requester: by.clone(),
-                prompt: proposal.action.prompt.as_str().into(),
-                source: RequestSource::Unknown,
-                after_restart: false,
-                again_of: None,
-            },
-            view: DocumentView::default(),
-            approval: ApprovalTerms { mode: ApprovalMode::Ask, deadline_ms: None, progress: None },
-            environment: CallEnvironment {
-                rooms: self.shared.rooms.clone(),
-                workspace_inbox: workspace_inbox.clone(),
-                workspace: self.shared.tools.workspace().cloned(),
-                model: None,
-                unseen_files: Arc::default(),
-                read_tools: ReadToolPolicy::AtOnce,
-                plan: PlanMode::Off,
-                tag: "".into(),
-                clock: self.shared.clock.clone(),
-            },
-        }
     }
 }
 

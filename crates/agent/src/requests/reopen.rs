@@ -18,10 +18,9 @@ use copydesk_rooms::{RoomError, RoomHandle, WORKSPACE_INBOX};
 use copydesk_store::{SessionRecord, StoreOp};
 use copydesk_tools::{ApprovalWait, ToolCall};
 
-use crate::agent_shared::AgentShared;
 use crate::external_calls::call::{CallEvent, CallRequest, ExternalCall};
 use crate::external_calls::call_source::CallSource;
-use crate::{AgentService, AskError, CallHandle};
+use crate::{AgentService, AskError, AskResult, CallHandle};
 
 /// Result of [`AgentService::reopen_in`].
 #[derive(Clone, Debug)]
@@ -61,7 +60,7 @@ impl AgentService {
         wish: ProposeAgain,
         by: Principal,
         session: Option<SessionId>,
-    ) -> Result<ReopenOutcome, AskError> {
+    ) -> AskResult<ReopenOutcome> {
         if room.document().as_str() != WORKSPACE_INBOX {
             return Ok(ReopenOutcome::Same(room.reopen(wish, by).await?));
         }
@@ -70,8 +69,8 @@ impl AgentService {
             return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
         }
         // Two people at once are served one after the other.
-        let _passed = self.shared.repeating.lock().await;
-        let old = self.shared.kept_request(&wish.request).await?.ok_or(RoomError::NoRequest)?;
+        let _passed = self.repeating.lock().await;
+        let old = self.kept_request(&wish.request).await?.ok_or(RoomError::NoRequest)?;
         old.check_repeatable(&by).map_err(RoomError::from)?;
         // A crash may have come between the newer request and its record here.
         let open = room.requests().await?;
@@ -81,18 +80,16 @@ impl AgentService {
         }
         let session = match session {
             Some(session) => session,
-            None => self.shared.begin_session(&by).await?,
+            None => self.begin_session(&by).await?,
         };
         let calling = repeat(&old, by.clone(), session);
         let again = asked(self.call(calling, &CancellationToken::new()).await?).await?;
         room.repeated(old.id().clone(), again.clone(), by).await?;
-        let record = self.shared.store.request(&again).await?.ok_or(RoomError::NoRequest)?;
+        let record = self.store.request(&again).await?.ok_or(RoomError::NoRequest)?;
         Ok(ReopenOutcome::Another(Box::new(serde_json::from_str(&record.body)?)))
     }
-}
 
-impl AgentShared {
-    async fn begin_session(&self, by: &Principal) -> Result<SessionId, AskError> {
+    async fn begin_session(&self, by: &Principal) -> AskResult<SessionId> {
         let session = SessionRecord::begin(by.user.clone(), self.clock.now_ms());
         let id = session.id.clone();
         self.store.commit(StoreOp::PutSession(session)).await?;
@@ -131,7 +128,7 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
 }
 
 /// Waits until people are asked; from then on only people decide about the request.
-async fn asked(mut ongoing: CallHandle) -> Result<RequestId, AskError> {
+async fn asked(mut ongoing: CallHandle) -> AskResult<RequestId> {
     match ongoing.next().await {
         CallEvent::Asking(ApprovalWait::Waits(request) | ApprovalWait::Resolved(request)) => {
             ongoing.keep_for_people();

@@ -2,15 +2,15 @@
 
 use async_recursion::async_recursion as boxed;
 use copydesk_rooms::command::{NewRule, SettingsChange};
-use copydesk_rooms::{RoomError, RoomHandle};
+use copydesk_rooms::{RoomError, RoomHandle, RoomResult};
 
 use crate::AgentService;
 
 impl AgentService {
     /// Refuses a rule that could never apply.
-    pub fn check_rule(&self, new: &NewRule) -> Result<(), RoomError> {
+    pub fn check_rule(&self, new: &NewRule) -> RoomResult<()> {
         let has_path = new.remember.path.is_some();
-        self.shared.tools.check_ruled(&new.tool, has_path).map_err(RoomError::Invalid)
+        self.tools.check_ruled(&new.tool, has_path).map_err(RoomError::Invalid)
     }
 
     /// Refuses policies for unknown tools, except those that the document has: clients send the
@@ -20,10 +20,10 @@ impl AgentService {
         &self,
         configure: &SettingsChange,
         room: &RoomHandle,
-    ) -> Result<(), RoomError> {
+    ) -> RoomResult<()> {
         for policy in configure.own.policies.iter().flatten() {
             let Some(tool) = &policy.tool else { continue };
-            let Err(reason) = self.shared.tools.check_asked_about(tool) else { continue };
+            let Err(reason) = self.tools.check_asked_about(tool) else { continue };
             let known = room.read().await?.settings.policies;
             if !known.iter().any(|it| it.tool.as_ref() == Some(tool)) {
                 return Err(RoomError::Invalid(reason));

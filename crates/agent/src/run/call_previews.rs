@@ -19,7 +19,7 @@ use copydesk_ids::RequestId;
 use copydesk_llm::AssistantMessage;
 use copydesk_rooms::RoomHandle;
 use copydesk_rooms::event::{StreamingPreview, StreamingPreviewScope};
-use copydesk_tools::pipeline::validate::CONTENT_LIMIT;
+use copydesk_tools::pipeline::input_hooks::CONTENT_LIMIT;
 use copydesk_tools::{
     CallIdentity, EditableRange, PartialInput, PlanMode, StreamedField, ToolCall, ToolContext,
     ToolRegistry,

@@ -29,17 +29,17 @@ use super::end_reason::RunEndReason;
 use super::run_events::RunEventPublisher;
 use super::run_record::{self, Run};
 use super::state_machine::{RunAction, RunEnd, RunInput, RunMachine};
-use crate::agent_shared::AgentShared;
+use super::thread_question;
 use crate::conversation::prompt::{DOCUMENT_LIMIT, PromptContext};
 use crate::conversation::shown_documents::ShownDocument;
 use crate::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::conversation::{provider_sessions, transcript};
 use crate::models::ChosenModel;
 use crate::run_queues::QueuedRun;
-use crate::{AskError, ConversationMode, PermissionMode};
+use crate::{AgentService, AskError, AskKind, ConversationMode, PermissionMode};
 
 /// Works on a run until it is over; the caller reports the end.
-pub async fn execute_run(shared: &Arc<AgentShared>, job: &mut QueuedRun) -> RunEnd {
+pub async fn execute_run(shared: &AgentService, job: &mut QueuedRun) -> RunEnd {
     let QueuedRun { run, cancel } = job;
     // What is logged meanwhile names the run.
     let span = tracing::info_span!("run", id = %run.ask.run);
@@ -75,6 +75,8 @@ struct RunPrompt {
     opening_document: Option<ShownDocument>,
     /// Random tag that marks text of the document as data.
     tag: Arc<str>,
+    /// Comments of the thread in which the question was asked.
+    thread: Vec<(String, String)>,
 }
 
 /// Progress of the calls of one turn.
@@ -84,8 +86,8 @@ struct TurnProgress {
     shown_outcomes: usize,
     /// Lines for the audit log that wait to be stored with their results.
     audit: Vec<(RequestId, ActivityLine)>,
-    /// Stored calls that other servers have made, to be removed once their results are stored.
-    given_calls: Vec<RunId>,
+    /// Writes that wait to be stored with the results.
+    with_results: Vec<StoreOp>,
     /// Ids of the requests of the latest calls, by the ids of the calls.
     request_ids: HashMap<String, RequestId>,
     /// `true` if the calls may have been made before a restart.
@@ -93,7 +95,7 @@ struct TurnProgress {
 }
 
 struct RunExecutor<'a> {
-    shared: &'a Arc<AgentShared>,
+    shared: &'a AgentService,
     run: &'a mut Run,
     /// Person who asked, with the rights that they had when these were last checked.
     asker: Principal,
@@ -114,7 +116,7 @@ struct RunExecutor<'a> {
 
 /// Chooses the model that began to answer, if available: another one must not get its reasoning.
 fn choose(
-    shared: &AgentShared,
+    shared: &AgentService,
     run: &mut Run,
     mut entries: Vec<TranscriptEntry>,
 ) -> RunResult<(ChosenModel, Vec<TranscriptEntry>)> {
@@ -137,7 +139,7 @@ fn choose(
 
 impl<'a> RunExecutor<'a> {
     async fn begin(
-        shared: &'a Arc<AgentShared>,
+        shared: &'a AgentService,
         run: &'a mut Run,
         cancel: CancellationToken,
     ) -> RunResult<Self> {
@@ -163,10 +165,12 @@ impl<'a> RunExecutor<'a> {
                 document_limit: DOCUMENT_LIMIT,
                 opening_document: None,
                 tag: uuid::Uuid::new_v4().simple().to_string().into(),
+                thread: Vec::new(),
             },
             turn: TurnProgress::default(),
             other_documents: Arc::default(),
         };
+        executor.look_at_thread().await?;
         executor.record_question().await?;
         executor.prepare_prompt().await?;
         Ok(executor)
@@ -198,6 +202,25 @@ impl<'a> RunExecutor<'a> {
             pending.extend(machine.on(input));
         }
         Ok(RunEnd::error(RunEndReason::Internal, "The run stopped without an end"))
+    }
+
+    /// Takes the comments and the passage of the thread in which the question was asked. A question
+    /// that is not there, because the server stopped before it was written or a person deleted it,
+    /// gets no answer, and one that has an answer no second one.
+    async fn look_at_thread(&mut self) -> RunResult<()> {
+        let AskKind::Comment(thread) = &self.run.ask.kind else { return Ok(()) };
+        let found = self.run_events.room.threads().await?.threads;
+        let found = found.into_iter().find(|it| it.id == *thread);
+        let name = &self.run.ask.run;
+        let found = found.filter(|it| it.question(name).is_some() && !it.has_answer(name));
+        let found = found.ok_or(RunFailure::Unasked)?;
+        self.prompt.thread = thread_question::said_before(&found, name, &self.entries);
+        if self.run.ask.selection.is_none() {
+            let now = self.run_events.room.read().await?;
+            let passage = thread_question::passage(&found, &now);
+            self.run.ask.selection = passage.map_err(|()| RunFailure::Selection)?;
+        }
+        Ok(())
     }
 
     async fn record_question(&mut self) -> RunResult<()> {
@@ -256,7 +279,7 @@ impl<'a> RunExecutor<'a> {
             most: self.prompt.document_limit,
             seen: self.prompt.opening_document.as_ref(),
             selection: self.known.selection.filter(|(start, end)| start != end),
-            history: &ask.history,
+            history: if self.prompt.thread.is_empty() { &ask.history } else { &self.prompt.thread },
             news: &news,
             prompt: &ask.prompt,
             planning: ask.permission_mode == PermissionMode::PlanFirst,
@@ -339,7 +362,7 @@ impl<'a> RunExecutor<'a> {
             EntryKind::Results { .. } => {
                 let lines = std::mem::take(&mut self.turn.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
-                batch.extend(self.turn.given_calls.drain(..).map(StoreOp::RemoveRun));
+                batch.extend(self.turn.with_results.drain(..));
             }
             EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {}
         }

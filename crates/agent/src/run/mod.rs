@@ -9,4 +9,5 @@ pub(crate) mod run_record;
 pub(crate) mod selection;
 pub(crate) mod state_machine;
 pub(crate) mod status;
+pub(crate) mod thread_question;
 pub(crate) mod usage;

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use copydesk_llm::messages_api::TokenUsage;
 use copydesk_llm::{AnswerDelta, FailedTryUsage, ModelError};
+use copydesk_rooms::event::RunEventKind;
 
 use super::call_previews::CallPreviews;
 use super::end_reason::RunEndReason;
@@ -38,14 +39,14 @@ pub async fn listen(
     run_events: &RunEventPublisher,
     stream: &mut MeteredCall,
     cancel: &CancellationToken,
-    sketching: &mut CallPreviews<'_>,
+    previews: &mut CallPreviews<'_>,
 ) -> (RunInput, Vec<FailedTryUsage>) {
-    run_events.stream_start().await;
+    run_events.publish(RunEventKind::StreamStart).await;
     let mut progress = ModelProgress::default();
-    let event = until_end(run_events, stream, cancel, &mut progress, sketching).await;
+    let event = until_end(run_events, stream, cancel, &mut progress, previews).await;
     progress.notify(run_events).await;
-    run_events.stream_end().await;
-    sketching
+    run_events.publish(RunEventKind::StreamEnd).await;
+    previews
         .end(match &event {
             RunInput::Answered(answer) => Some(answer),
             _ => None,
@@ -59,7 +60,7 @@ async fn until_end(
     stream: &mut MeteredCall,
     cancel: &CancellationToken,
     progress: &mut ModelProgress,
-    sketching: &mut CallPreviews<'_>,
+    previews: &mut CallPreviews<'_>,
 ) -> RunInput {
     loop {
         let due = progress.due;
@@ -78,7 +79,7 @@ async fn until_end(
             delta = stream.next() => delta,
             // Last: received text comes first, and previews are shown when the model pauses or they
             // are due.
-            () = sketching.draw() => continue,
+            () = previews.draw() => continue,
         };
         match delta {
             Some(Ok(AnswerDelta::Text(text) | AnswerDelta::NextText(text))) => {
@@ -86,21 +87,21 @@ async fn until_end(
             }
             Some(Ok(AnswerDelta::ToolUse { index, id, name })) => {
                 progress.notify(run_events).await;
-                sketching.begin(index, id, name);
+                previews.begin(index, id, name);
             }
             Some(Ok(AnswerDelta::ToolInput { index, partial_json })) => {
                 progress.size += partial_json.len();
-                sketching.grow(index, &partial_json);
+                previews.grow(index, &partial_json);
             }
             // Reasoning is for the model alone.
             Some(Ok(AnswerDelta::Block(_))) => {}
             Some(Ok(AnswerDelta::Reset)) => {
-                sketching.start_again().await;
+                previews.start_again().await;
                 *progress = ModelProgress {
                     lost: std::mem::take(&mut progress.lost),
                     ..ModelProgress::default()
                 };
-                run_events.stream_start().await;
+                run_events.publish(RunEventKind::StreamStart).await;
             }
             Some(Ok(AnswerDelta::Lost(lost))) => progress.record_lost(lost),
             Some(Ok(AnswerDelta::Done(answer))) => return RunInput::Answered(answer),

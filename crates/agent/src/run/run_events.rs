@@ -4,7 +4,7 @@ use crate::conversation::agent_objects;
 use copydesk_clock::WallClock;
 use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_rooms::RoomHandle;
-use copydesk_rooms::event::{AgentObject, RunEvent, RunEventKind, RunResponse};
+use copydesk_rooms::event::{AgentObject, RunEvent, RunEventKind};
 
 /// Publisher of the events of one run.
 #[derive(Clone, Debug)]
@@ -22,21 +22,10 @@ pub struct RunEventPublisher {
 }
 
 impl RunEventPublisher {
-    /// Publishes that the model begins to answer. An unfinished answer that was streamed before is
-    /// void.
-    pub async fn stream_start(&self) {
-        self.publish(RunEventKind::StreamStart).await;
-    }
-
     /// Publishes a piece of the answer's text.
     pub async fn stream_chunk(&self, text: String) {
         self.show(agent_objects::text_delta(&text)).await;
         self.publish(RunEventKind::StreamChunk(text)).await;
-    }
-
-    /// Publishes that the model has stopped.
-    pub async fn stream_end(&self) {
-        self.publish(RunEventKind::StreamEnd).await;
     }
 
     /// Publishes an agent event object.
@@ -44,17 +33,8 @@ impl RunEventPublisher {
         self.publish(RunEventKind::Agent(object)).await;
     }
 
-    /// Publishes the answer to `askClaudeCode`.
-    pub async fn respond(&self, response: RunResponse) {
-        self.publish(RunEventKind::Response(response)).await;
-    }
-
-    /// Publishes that the run is over, after all its other events.
-    pub async fn over(&self) {
-        self.publish(RunEventKind::Over).await;
-    }
-
-    async fn publish(&self, saying: RunEventKind) {
+    /// Publishes an event.
+    pub async fn publish(&self, saying: RunEventKind) {
         let event = RunEvent {
             session: self.session.clone(),
             run: self.run.clone(),

@@ -121,6 +121,11 @@ impl Run {
     }
 }
 
+/// Returns `true` for the record of a call that one of several servers makes for a run.
+pub fn is_part_of_run(record: &RunRecord) -> bool {
+    record.body["ask"]["kind"].get("Forwarded").is_some()
+}
+
 #[derive(Serialize, Deserialize)]
 struct EntryBody {
     run: RunId,

@@ -197,15 +197,9 @@ impl RunMachine {
         said: &[TranscriptEntry],
         call: &ToolCall,
     ) -> (Self, Vec<RunAction>) {
-        let state = MachineState::AskingModel;
-        let mut machine = Self {
-            limits,
-            rounds: 0,
-            is_external_call: true,
-            has_output: true,
-            left_out: 0,
-            state,
-        };
+        let (is_external_call, has_output, state) = (true, true, MachineState::AskingModel);
+        let (rounds, left_out) = (0, 0);
+        let mut machine = Self { limits, rounds, is_external_call, has_output, left_out, state };
         let ToolCall { id, name, input } = call.clone();
         let content = vec![ContentBlock::ToolUse { id, name, input }];
         let actions = match said.last().map(|entry| &entry.kind) {

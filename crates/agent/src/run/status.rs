@@ -28,22 +28,21 @@ impl AgentService {
     /// Returns the status of a run; the caller has checked that the session is the person's own.
     #[boxed]
     pub async fn look(&self, session: &SessionId, name: &RunId) -> AskResult<Option<RunStatus>> {
-        let shared = &self.shared;
-        let Some(record) = shared.store.run(&RunRecord::key(session, name)).await? else {
+        let Some(record) = self.store.run(&RunRecord::key(session, name)).await? else {
             return Ok(None);
         };
         let run = Run::read(record.clone())?;
-        let room = match shared.room(&run).await {
+        let room = match self.room(&run).await {
             // The document is gone, but its conversation is not.
             Err(RoomError::NoDocument) => None,
             opened => Some(opened?),
         };
         // It may wait in the room of another document or of a file, or in the workspace inbox.
-        let waiting = shared.store.open_requests_of(session, name).await?;
+        let waiting = self.store.open_requests_of(session, name).await?;
         let mut response = None;
         if record.finished_ms.is_some() {
             let document = run.ask.document.as_ref();
-            let said = shared.said_in(session, document, name, ResultTexts::LeftOut).await?;
+            let said = self.said_in(session, document, name, ResultTexts::LeftOut).await?;
             let now = match &room {
                 Some(room) => room.read().await.ok(),
                 None => None,
@@ -56,10 +55,10 @@ impl AgentService {
     /// Waits until a run has ended; returns at once if there is no such run.
     #[boxed]
     pub async fn over(&self, session: &SessionId, name: &RunId) -> AskResult<()> {
-        let mut ended = self.shared.ended.subscribe();
+        let mut ended = self.ended.subscribe();
         loop {
             // Read after subscribing, so that no end is missed.
-            let run = self.shared.store.run(&RunRecord::key(session, name)).await?;
+            let run = self.store.run(&RunRecord::key(session, name)).await?;
             if run.is_none_or(|run| run.finished_ms.is_some()) {
                 return Ok(());
             }

@@ -67,7 +67,7 @@ async fn tries_in_vain_use_up_the_tokens_too() {
 }
 
 #[tokio::test]
-async fn what_an_answer_used_that_nobody_waited_for_is_shown() {
+async fn what_an_answer_used_that_no_one_waited_for_is_shown() {
     let limits = RunLimits { model_ms: 50, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits("It was dark.", limits).await;
     *stage.model.usage.lock() = TokenUsage { input_tokens: 900, ..TokenUsage::default() };

@@ -102,7 +102,7 @@ async fn a_rejection_reaches_the_caller_with_its_feedback() {
 }
 
 #[tokio::test]
-async fn whoever_drops_a_call_takes_its_request_back() {
+async fn a_person_who_drops_a_call_takes_its_request_back() {
     let mut stage = TestAgent::with("Old.").await;
     let ongoing = stage.calls(rewrite("New.")).await;
     let request = stage.request().await;
@@ -116,7 +116,7 @@ async fn whoever_drops_a_call_takes_its_request_back() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_given_up_before_it_began_asks_nobody() {
+async fn a_call_that_was_given_up_before_it_began_asks_no_one() {
     let stage = TestAgent::with("Old.").await;
     let cancel = CancellationToken::new();
     cancel.cancel();
@@ -149,7 +149,7 @@ async fn a_caller_that_has_read_nothing_can_propose_nothing() {
 }
 
 #[tokio::test]
-async fn reading_needs_nobody_and_is_kept_nowhere() {
+async fn reading_needs_no_one_and_is_kept_nowhere() {
     let stage = TestAgent::with("Old words.").await;
     let id = stage.room.document().clone();
     let read = call("read_document", json!({"document_id": id}));
@@ -242,7 +242,7 @@ async fn a_document_call_that_waited_over_a_crash_is_decided_after_it() {
 }
 
 #[tokio::test]
-async fn a_request_ends_at_its_callers_deadline_whoever_looks() {
+async fn a_request_ends_at_its_callers_deadline_also_if_no_one_looks() {
     let mut stage = TestAgent::with("Old.").await;
     let deadline_ms = Some(stage.clock.now_ms() + 20_000);
     let mut ongoing = stage.calls(ExternalCall { deadline_ms, ..rewrite("New.") }).await;
@@ -285,7 +285,7 @@ async fn roles_hold_for_calls_from_outside() {
 }
 
 #[tokio::test]
-async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
+async fn bad_input_and_unknown_tools_are_told_and_ask_no_one() {
     let mut stage = TestAgent::with("Old.").await;
     for (outside, words) in [
         (
@@ -331,7 +331,7 @@ impl TestAgent {
 async fn asked(ongoing: &mut CallHandle) -> RequestId {
     match ongoing.next().await {
         CallEvent::Asking(ApprovalWait::Waits(request)) => request,
-        other => panic!("nobody is asked: {other:?}"),
+        other => panic!("no one is asked: {other:?}"),
     }
 }
 
@@ -404,8 +404,8 @@ async fn a_request_waits_as_long_as_the_newest_caller_of_its_call() {
     assert_eq!(kept["clock"]["deadline_ms"], Value::Null);
     stage.clock.advance_ms(280_000);
     assert!(inbox.requests().await.unwrap().is_empty());
-    let told = over(&mut fourth).await.outcome.text;
-    assert!(told.starts_with("Approval timed out after 300s"), "{told}");
+    let tool_result = over(&mut fourth).await.outcome.text;
+    assert!(tool_result.starts_with("Approval timed out after 300s"), "{tool_result}");
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ async fn a_second_rejection_reaches_the_model_with_its_feedback_once() {
     assert!(prompt.contains("User rejected: NO BECAUSE STYLE"), "{prompt}");
     let (prompt, before) = asked.next().await;
     assert!(!prompt.contains(NEWS), "{prompt}");
-    assert_eq!(before.matches("NO BECAUSE STYLE").count(), 1, "what was told stays told");
+    assert_eq!(before.matches("NO BECAUSE STYLE").count(), 1, "what was sent stays");
 }
 
 #[tokio::test]
@@ -182,11 +182,7 @@ async fn an_undo_while_a_run_goes_on_reaches_the_model_in_its_next_turn_and_once
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     stage.model.called(2).await;
-    assert!(
-        !results(&stage)[0].contains(NEWS),
-        "it was told of the approval: {:?}",
-        results(&stage)
-    );
+    assert!(!results(&stage)[0].contains(NEWS), "the approval was sent: {:?}", results(&stage));
     stage.clock.advance_ms(1_000);
     stage.room.undo(undo(&request), ben()).await.unwrap();
     go_on.notify_one();
@@ -197,11 +193,11 @@ async fn an_undo_while_a_run_goes_on_reaches_the_model_in_its_next_turn_and_once
     else {
         panic!("nothing but the result follows a call: {third:?}")
     };
-    let told = content.last().and_then(ContentBlock::as_text).unwrap();
-    assert!(told.starts_with(NEWS) && told.contains("was approved and is pending now"), "{told}");
-    assert!(!results(&stage)[0].contains(NEWS), "it is not told again: {:?}", results(&stage));
+    let sent = content.last().and_then(ContentBlock::as_text).unwrap();
+    assert!(sent.starts_with(NEWS) && sent.contains("was approved and is pending now"), "{sent}");
+    assert!(!results(&stage)[0].contains(NEWS), "it is not sent again: {:?}", results(&stage));
     let whole = serde_json::to_string(&asked[3].messages).unwrap();
-    assert_eq!(whole.matches(NEWS).count(), 1, "what was told stays where it was told");
+    assert_eq!(whole.matches(NEWS).count(), 1, "what was sent stays in its place");
 
     // A restart and the next question repeat nothing, and a later decision is reported with the
     // question.
@@ -248,10 +244,13 @@ async fn an_undo_while_another_call_of_the_turn_waits_comes_with_the_results() {
     stage.room.undo(undo(&first), ben()).await.unwrap();
     other.decide(second.id().clone(), approve(), owner()).await.unwrap();
     stage.response().await;
-    let told = results(&stage);
-    assert!(!told[0].contains(NEWS) && told[1].contains(NEWS), "{told:?}");
-    assert!(told[1].contains("was approved and is pending now"), "{told:?}");
-    assert!(!told[1].contains(second.id().as_str()), "only the one that was undone: {told:?}");
+    let tool_results = results(&stage);
+    assert!(!tool_results[0].contains(NEWS) && tool_results[1].contains(NEWS), "{tool_results:?}");
+    assert!(tool_results[1].contains("was approved and is pending now"), "{tool_results:?}");
+    assert!(
+        !tool_results[1].contains(second.id().as_str()),
+        "only the one that was undone: {tool_results:?}"
+    );
 }
 
 #[tokio::test]
@@ -320,8 +319,8 @@ async fn a_decision_elsewhere_is_told_only_while_everybody_here_may_read_that_do
 
     let guest = invite().await;
     let sent = next(&mut stage).await;
-    assert!(sent.contains(NEWS) && !sent.contains("Hidden"), "what was told is left out: {sent}");
+    assert!(sent.contains(NEWS) && !sent.contains("Hidden"), "what was sent is left out: {sent}");
     auth.revoke(&guest, &owner().user, now_ms).await.unwrap();
     let sent = next(&mut stage).await;
-    assert_eq!(sent.matches(NEWS).count(), 1, "it is told where it was told: {sent}");
+    assert_eq!(sent.matches(NEWS).count(), 1, "it is sent in its place: {sent}");
 }

@@ -10,7 +10,7 @@ use copydesk_rooms::event::{
     AgentEventSubtype, ResponseUpdate, RunEventKind, RunResponse, UpdateExtent,
 };
 use copydesk_rooms::settings::OwnSettings;
-use copydesk_tools::pipeline::validate::CONTENT_LIMIT;
+use copydesk_tools::pipeline::input_hooks::CONTENT_LIMIT;
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
 use crate::{AgentQuestion, AskError, ConversationMode, StopFilter};
@@ -58,7 +58,7 @@ async fn a_full_update_waits_for_approval_and_lands() {
 }
 
 #[tokio::test]
-async fn nothing_changes_before_somebody_decides() {
+async fn nothing_changes_before_someone_decides() {
     let mut stage = TestAgent::with("Old words.").await;
     stage.model.plays([rewrites("New words.")]);
     stage.ask("Rewrite").await;
@@ -81,14 +81,14 @@ async fn a_rejection_reaches_the_model_and_nothing_is_updated() {
     let update = &response.updates[0];
     assert_eq!((update.status, update.extent), (RequestStatus::Rejected, UpdateExtent::Full));
     assert_eq!(response.message, "Understood.");
-    let (told, is_error) = stage.model.tool_results().remove(0);
-    assert!(told.starts_with("User rejected: Keep my voice\n"), "{told}");
-    assert!(is_error && told.contains("reads as you last saw it"), "{told}");
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
+    assert!(tool_result.starts_with("User rejected: Keep my voice\n"), "{tool_result}");
+    assert!(is_error && tool_result.contains("reads as you last saw it"), "{tool_result}");
     assert_eq!(stage.text().await, "Old words.");
 }
 
 #[tokio::test]
-async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_denied() {
+async fn words_that_no_one_sees_are_pointed_out_whatever_the_tool_and_nul_is_denied() {
     let mut stage = TestAgent::with("Old words.").await;
     let unseen = |tool, input| calls([(tool, input)]);
     let replace = json!({"find": "Old", "replace": "O\u{202e}ld", "explanation": ""});
@@ -108,8 +108,8 @@ async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_den
         stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
     }
     stage.response().await;
-    let (told, is_error) = stage.model.tool_results().remove(0);
-    assert!(is_error && told.starts_with("The text contains NUL"), "{told}");
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
+    assert!(is_error && tool_result.starts_with("The text contains NUL"), "{tool_result}");
 }
 
 #[tokio::test]
@@ -121,8 +121,8 @@ async fn a_selection_is_replaced_and_nothing_else() {
     let response = stage.response().await;
     assert_eq!(partial(&response), ("fox", 4, 15));
     assert_eq!(stage.text().await, "The fox jumps.");
-    let told = &stage.model.tool_results()[0].0;
-    assert!(told.ends_with("at version 1 and reads as you proposed."), "{told}");
+    let tool_result = &stage.model.tool_results()[0].0;
+    assert!(tool_result.ends_with("at version 1 and reads as you proposed."), "{tool_result}");
 }
 
 #[tokio::test]
@@ -173,12 +173,12 @@ async fn the_selection_grows_with_what_was_accepted_of_it_and_not_with_what_peop
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
     stage.decide(RequestVerdict::Approve).await;
     assert_eq!(full(&stage.response().await), "Zero. One zweiundzwanzig three.");
-    let told = results(&stage).filter(|it| it["permissionDecision"] == "deny").count();
-    assert_eq!(told, 1);
+    let refusals = results(&stage).filter(|it| it["permissionDecision"] == "deny").count();
+    assert_eq!(refusals, 1);
 }
 
 #[tokio::test]
-async fn a_change_of_frozen_words_is_denied_with_the_words_and_nobody_is_asked() {
+async fn a_change_of_frozen_words_is_denied_with_the_words_and_no_one_is_asked() {
     let mut stage = TestAgent::with("One. Two.").await;
     let frozen = Some((Version(0), vec![(0, 4)]));
     stage
@@ -239,8 +239,8 @@ async fn exactly_100_000_characters_pass_and_one_more_does_not() {
     stage.ask("Much more").await;
     stage.decide(RequestVerdict::Approve).await;
     assert_eq!(full(&stage.response().await).len(), CONTENT_LIMIT);
-    let told: Vec<_> = results(&stage).map(|result| result["content"].clone()).collect();
-    assert_eq!(told[..2], ["Content too large", "Content too large"]);
+    let tool_results: Vec<_> = results(&stage).map(|result| result["content"].clone()).collect();
+    assert_eq!(tool_results[..2], ["Content too large", "Content too large"]);
 }
 
 #[tokio::test]
@@ -255,8 +255,9 @@ async fn a_manuscript_of_500_000_characters_can_be_edited() {
     stage.ask_about(range.0, range.1, "Fix it").await;
     stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
-    let told = "Applied: 1 accepted.\nThe document is now at version 1 and reads as you proposed.";
-    assert_eq!(stage.model.tool_results()[0].0, told);
+    let expected =
+        "Applied: 1 accepted.\nThe document is now at version 1 and reads as you proposed.";
+    assert_eq!(stage.model.tool_results()[0].0, expected);
 }
 
 #[tokio::test]
@@ -283,17 +284,17 @@ async fn an_unknown_tool_is_told_what_there_is() {
         .plays([calls([("fly", json!({})), ("update_full_document", bad)]), says("I cannot.")]);
     stage.ask("Fly").await;
     stage.response().await;
-    let told = stage.model.tool_results();
-    let said = &told[0].0;
+    let tool_results = stage.model.tool_results();
+    let said = &tool_results[0].0;
     assert!(
         said.starts_with("Unknown tool: fly. Available tools: update_full_document, "),
         "{said}"
     );
     assert!(
-        told[1].0.starts_with("Invalid input for update_full_document: invalid type"),
-        "{told:?}"
+        tool_results[1].0.starts_with("Invalid input for update_full_document: invalid type"),
+        "{tool_results:?}"
     );
-    assert!(told[1].0.contains("new_content (string, required)"), "{told:?}");
+    assert!(tool_results[1].0.contains("new_content (string, required)"), "{tool_results:?}");
 }
 
 #[tokio::test]
@@ -353,9 +354,9 @@ async fn some_changes_accepted_is_told_as_partly() {
     stage.room.decide(request.id().clone(), decision, owner()).await.unwrap();
     let response = stage.response().await;
     assert_eq!(full(&response), "The cat sat. The dog barkd. A bird sang.");
-    let (told, is_error) = stage.model.tool_results().remove(0);
-    assert!(told.starts_with("Partly applied: 1 accepted, 1 rejected."), "{told}");
-    assert!(!is_error && told.contains("are now units"), "{told}");
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
+    assert!(tool_result.starts_with("Partly applied: 1 accepted, 1 rejected."), "{tool_result}");
+    assert!(!is_error && tool_result.contains("are now units"), "{tool_result}");
 }
 
 #[tokio::test]
@@ -368,9 +369,9 @@ async fn an_expired_request_is_told_in_the_agreed_words() {
     stage.room.requests().await.unwrap();
     let response = stage.response().await;
     assert!(nothing(&response));
-    let (told, is_error) = stage.model.tool_results().remove(0);
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
     let words = "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
-    assert!(is_error && told.starts_with(words), "{told}");
+    assert!(is_error && tool_result.starts_with(words), "{tool_result}");
 }
 
 #[tokio::test]
@@ -385,8 +386,8 @@ async fn people_who_type_meanwhile_are_told_to_the_model() {
     let response = stage.response().await;
     assert_eq!(partial(&response), ("Drei.", 10, 16));
     assert_eq!(stage.text().await, "Zero. One. Two. Drei.");
-    let told = &stage.model.tool_results()[0].0;
-    assert!(told.contains("at version 2, 21 UTF-16 units long"), "{told}");
+    let tool_result = &stage.model.tool_results()[0].0;
+    assert!(tool_result.contains("at version 2, 21 UTF-16 units long"), "{tool_result}");
     let view = stage.model.asked()[1].document.clone().unwrap();
     assert_eq!(view.text, "Zero. One. Two. Drei.");
 }
@@ -424,12 +425,15 @@ async fn cancelling_takes_the_request_back_and_answers_every_call() {
     let settled = stage.room.resolution(request.id().clone()).await.unwrap();
     assert_eq!(settled.resolution.status.as_str(), "cancelled");
     assert_eq!(stage.words().iter().filter(|word| word.starts_with("result:")).count(), 1);
-    for told in results(&stage) {
+    for tool_results in results(&stage) {
         assert_eq!(
-            (&told["sessionId"], &told["updateType"]),
+            (&tool_results["sessionId"], &tool_results["updateType"]),
             (&json!(stage.session.as_str()), &json!("none"))
         );
-        assert!(told["timestamp"].is_string(), "also of the call that was never run: {told}");
+        assert!(
+            tool_results["timestamp"].is_string(),
+            "also of the call that was never run: {tool_results}"
+        );
     }
 
     stage.ask("Go on").await;

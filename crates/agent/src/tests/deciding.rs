@@ -19,10 +19,15 @@ use crate::StopFilter;
 /// Text of the document at the beginning of each test.
 const BEFORE: &str = "One two three.";
 
-/// Tools that change nothing, about which no one is asked, and the one that creates a document
+/// Tools that change no text, about which no one is asked, and the one that creates a document
 /// instead (`plans.rs`).
-const OTHERS: [&str; 4] =
-    ["read_document", "list_documents", "respond_conversation_only", "create_new_document"];
+const OTHERS: [&str; 5] = [
+    "read_document",
+    "list_documents",
+    "respond_conversation_only",
+    "create_new_document",
+    "add_comment",
+];
 
 /// Tool that changes a document whose text is [`BEFORE`].
 struct DocumentToolCase {
@@ -133,7 +138,7 @@ impl DecidingFixture {
 
     async fn request(&mut self) -> Arc<ApprovalRequest> {
         let request = self.stage.request().await;
-        assert_eq!(self.text().await, BEFORE, "nothing changes before somebody says so");
+        assert_eq!(self.text().await, BEFORE, "nothing changes before someone says so");
         assert_eq!(request.proposal.document.as_ref(), Some(self.room.document()));
         request
     }
@@ -147,7 +152,7 @@ impl DecidingFixture {
     }
 
     /// Waits for the end of the run; returns the model's result of its call.
-    async fn told(&mut self) -> (String, bool) {
+    async fn tool_result(&mut self) -> (String, bool) {
         self.stage.response().await;
         self.stage.model.tool_results().remove(0)
     }
@@ -185,8 +190,8 @@ async fn approved_it_is_applied_and_the_model_told_what_it_reads_now() {
         let decided =
             asked.decide(request.id(), Decision::plain(RequestVerdict::Approve)).await.unwrap();
         assert_eq!(decided.status, RequestStatus::Approved, "{}", case.tool);
-        let (told, is_error) = asked.told().await;
-        assert!(!is_error && told.contains("Applied"), "{}: {told}", case.tool);
+        let (tool_result, is_error) = asked.tool_result().await;
+        assert!(!is_error && tool_result.contains("Applied"), "{}: {tool_result}", case.tool);
         assert_eq!(asked.text().await, case.after, "{}", case.tool);
     }
 }
@@ -200,9 +205,9 @@ async fn rejected_nothing_changes_and_the_reason_reaches_the_model() {
         let decision = Decision { feedback, ..Decision::plain(RequestVerdict::Reject) };
         let decided = asked.decide(request.id(), decision).await.unwrap();
         assert_eq!(decided.status, RequestStatus::Rejected, "{}", case.tool);
-        let (told, is_error) = asked.told().await;
-        let reason = told.lines().any(|line| line == "User rejected: Spell it out");
-        assert!(is_error && reason, "{}: {told}", case.tool);
+        let (tool_result, is_error) = asked.tool_result().await;
+        let reason = tool_result.lines().any(|line| line == "User rejected: Spell it out");
+        assert!(is_error && reason, "{}: {tool_result}", case.tool);
         assert_eq!(asked.text().await, BEFORE, "{}", case.tool);
     }
 }
@@ -214,8 +219,8 @@ async fn edited_it_is_applied_as_edited_and_the_model_is_told() {
         let request = asked.request().await;
         assert_eq!(request.hunks.len(), 1, "{}", case.tool);
         asked.decide(request.id(), accept(&request, Some("II"))).await.unwrap();
-        let (told, is_error) = asked.told().await;
-        assert!(!is_error && told.contains("edited"), "{}: {told}", case.tool);
+        let (tool_result, is_error) = asked.tool_result().await;
+        assert!(!is_error && tool_result.contains("edited"), "{}: {tool_result}", case.tool);
         assert_eq!(asked.text().await, case.edited, "{}", case.tool);
     }
 }
@@ -229,8 +234,12 @@ async fn undecided_it_expires_and_the_model_is_told_not_to_insist() {
         let late = asked.decide(request.id(), Decision::plain(RequestVerdict::Approve)).await;
         assert_eq!(code(late), "expired", "{}", case.tool);
         let words = "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
-        let (told, is_error) = asked.told().await;
-        assert!(is_error && told.lines().any(|line| line == words), "{}: {told}", case.tool);
+        let (tool_result, is_error) = asked.tool_result().await;
+        assert!(
+            is_error && tool_result.lines().any(|line| line == words),
+            "{}: {tool_result}",
+            case.tool
+        );
         assert_eq!(asked.text().await, BEFORE, "{}", case.tool);
     }
 }
@@ -249,13 +258,13 @@ async fn an_approval_of_something_else_than_what_was_shown_is_stale() {
         let preview_hash = Some(request.preview_hash());
         let seen = Decision { preview_hash, ..Decision::plain(RequestVerdict::Approve) };
         asked.decide(request.id(), seen).await.unwrap();
-        asked.told().await;
+        asked.tool_result().await;
         assert_eq!(asked.text().await, case.after, "{}", case.tool);
     }
 }
 
 #[tokio::test]
-async fn somebody_who_edits_the_same_words_is_never_overwritten() {
+async fn someone_who_edits_the_same_words_is_never_overwritten() {
     for case in cases() {
         let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
@@ -275,13 +284,13 @@ async fn somebody_who_edits_the_same_words_is_never_overwritten() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_told_and_nobody_is_asked() {
+async fn what_cannot_be_done_is_told_and_no_one_is_asked() {
     for case in cases() {
         let shapeless = (json!({"unknown": true}), "Invalid");
         for (input, expected) in [case.wrong.clone(), shapeless] {
             let mut asked = DecidingFixture::of(&case, input).await;
-            let (told, is_error) = asked.told().await;
-            assert!(is_error && told.contains(expected), "{}: {told}", case.tool);
+            let (tool_result, is_error) = asked.tool_result().await;
+            assert!(is_error && tool_result.contains(expected), "{}: {tool_result}", case.tool);
             assert_eq!(asked.room.requests().await.unwrap(), [], "{}", case.tool);
             assert_eq!(asked.text().await, BEFORE, "{}", case.tool);
         }

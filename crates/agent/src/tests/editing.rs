@@ -12,7 +12,7 @@ use super::fixture::{TestAgent, calls, owner, says};
 use crate::AgentQuestion;
 
 /// Lets the model make one call, and returns the result that the model was sent.
-async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String, bool) {
+async fn result_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String, bool) {
     stage.model.plays([calls([(tool, input)]), says("Done.")]);
     stage.ask("Please").await;
     stage.response().await;
@@ -48,14 +48,16 @@ async fn without_a_cursor_a_position_must_be_named_and_fit() {
     let mut stage = TestAgent::with("a😀b").await;
     let input =
         |position: Value| json!({"new_text": "x", "explanation": "y", "position": position});
-    let (told, is_error) = told_after(&mut stage, "insert_at_cursor", input(Value::Null)).await;
-    assert!(is_error && told.contains("cursor is not known"), "{told}");
+    let (tool_result, is_error) =
+        result_after(&mut stage, "insert_at_cursor", input(Value::Null)).await;
+    assert!(is_error && tool_result.contains("cursor is not known"), "{tool_result}");
     for position in [2, 5] {
-        let (told, _) = told_after(&mut stage, "insert_at_cursor", input(json!(position))).await;
-        assert!(told.starts_with("Invalid position"), "{told}");
+        let (tool_result, _) =
+            result_after(&mut stage, "insert_at_cursor", input(json!(position))).await;
+        assert!(tool_result.starts_with("Invalid position"), "{tool_result}");
     }
-    let (told, _) = told_after(&mut stage, "insert_at_cursor", input(json!(-1))).await;
-    assert!(told.starts_with("Invalid input for insert_at_cursor"), "{told}");
+    let (tool_result, _) = result_after(&mut stage, "insert_at_cursor", input(json!(-1))).await;
+    assert!(tool_result.starts_with("Invalid input for insert_at_cursor"), "{tool_result}");
     stage.model.plays([calls([("insert_at_cursor", input(json!(3)))]), says("Done.")]);
     stage.ask("Please").await;
     stage.decide(RequestVerdict::Approve).await;
@@ -80,8 +82,11 @@ async fn every_occurrence_is_decided_on_its_own() {
     stage.room.decide(request.id().clone(), decision, owner()).await.unwrap();
     stage.response().await;
     assert_eq!(stage.text().await, "Eva met Ana. Anatole saw Eva.");
-    let (told, is_error) = stage.model.tool_results().remove(0);
-    assert!(!is_error && told.starts_with("Partly applied: 2 accepted, 1 rejected"), "{told}");
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
+    assert!(
+        !is_error && tool_result.starts_with("Partly applied: 2 accepted, 1 rejected"),
+        "{tool_result}"
+    );
 }
 
 #[tokio::test]
@@ -96,18 +101,18 @@ async fn with_words_selected_only_they_are_searched() {
 }
 
 #[tokio::test]
-async fn nothing_found_is_said_and_nobody_is_asked() {
+async fn nothing_found_is_said_and_no_one_is_asked() {
     let mut stage = TestAgent::with("One two.").await;
     let input = json!({"find": "three", "replace": "3", "explanation": "Digits."});
-    let (told, is_error) = told_after(&mut stage, "find_and_replace", input).await;
-    assert!(is_error && told.starts_with("No match for \"three\""), "{told}");
+    let (tool_result, is_error) = result_after(&mut stage, "find_and_replace", input).await;
+    assert!(is_error && tool_result.starts_with("No match for \"three\""), "{tool_result}");
     let input = json!({"find": "two", "replace": "two", "explanation": "Nothing."});
-    let (told, _) = told_after(&mut stage, "find_and_replace", input).await;
-    assert!(told.starts_with("Nothing to change"), "{told}");
+    let (tool_result, _) = result_after(&mut stage, "find_and_replace", input).await;
+    assert!(tool_result.starts_with("Nothing to change"), "{tool_result}");
     let input =
         json!({"find": "o", "replace": "0", "range": {"start": 5, "end": 99}, "explanation": "x"});
-    let (told, _) = told_after(&mut stage, "find_and_replace", input).await;
-    assert!(told.starts_with("Invalid range"), "{told}");
+    let (tool_result, _) = result_after(&mut stage, "find_and_replace", input).await;
+    assert!(tool_result.starts_with("Invalid range"), "{tool_result}");
 }
 
 #[tokio::test]
@@ -144,14 +149,16 @@ async fn reading_shows_the_newest_text_and_only_the_model_its_words() {
     ]);
     stage.ask("What is in the middle?").await;
     stage.response().await;
-    let (told, is_error) = stage.model.tool_results().remove(0);
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
     assert!(
-        !is_error && told.contains("Units 4 to 7 of 14 (data):") && told.contains("\ntwo\n"),
-        "{told}"
+        !is_error
+            && tool_result.contains("Units 4 to 7 of 14 (data):")
+            && tool_result.contains("\ntwo\n"),
+        "{tool_result}"
     );
-    let (told, _) =
-        told_after(&mut stage, "read_document", json!({"range": {"start": 9, "end": 4}})).await;
-    assert!(told.starts_with("Invalid range"), "{told}");
+    let (tool_result, _) =
+        result_after(&mut stage, "read_document", json!({"range": {"start": 9, "end": 4}})).await;
+    assert!(tool_result.starts_with("Invalid range"), "{tool_result}");
 }
 
 #[tokio::test]
@@ -160,8 +167,9 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
     let other = stage.another("Glossary", "Lamp: a light.").await;
     let id = other.document().to_string();
     let rewrite = json!({"document_id": id, "new_content": "Lamp: a light that burns.", "explanation": "Clearer."});
-    let (told, is_error) = told_after(&mut stage, "update_document_by_id", rewrite.clone()).await;
-    assert!(is_error && told.contains("Read that document first"), "{told}");
+    let (tool_result, is_error) =
+        result_after(&mut stage, "update_document_by_id", rewrite.clone()).await;
+    assert!(is_error && tool_result.contains("Read that document first"), "{tool_result}");
 
     stage.model.plays([
         calls([("read_document", json!({"document_id": id}))]),
@@ -184,8 +192,8 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
     assert!(matches!(response.update, ResponseUpdate::None), "{response:?}");
     assert_eq!(other.read().await.unwrap().text.to_string(), "Lamp: a light that burns.");
     assert_eq!(stage.text().await, "Mine.");
-    let (told, is_error) = stage.model.tool_results().remove(0);
-    assert!(!is_error && told.contains("reads as you proposed"), "{told}");
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
+    assert!(!is_error && tool_result.contains("reads as you proposed"), "{tool_result}");
     let shown = shown(&stage);
     assert!(shown.contains("Glossary") && shown.contains("approved"), "{shown}");
     assert!(!shown.contains("a light"), "{shown}");
@@ -219,9 +227,12 @@ async fn what_the_person_may_not_open_the_model_may_not_either() {
         let ask = AgentQuestion { principal: guest.clone(), ..stage.question("Please") };
         stage.agents.ask(ask).await.unwrap();
         stage.response().await;
-        let (told, is_error) = stage.model.tool_results().remove(0);
-        assert!(!told.contains("Secret") && !told.contains("words nobody"), "{told}");
-        assert_eq!(is_error, tool != "list_documents", "{tool}: {told}");
+        let (tool_result, is_error) = stage.model.tool_results().remove(0);
+        assert!(
+            !tool_result.contains("Secret") && !tool_result.contains("words nobody"),
+            "{tool_result}"
+        );
+        assert_eq!(is_error, tool != "list_documents", "{tool}: {tool_result}");
     }
 }
 
@@ -267,13 +278,13 @@ async fn a_model_that_knows_the_text_editor_can_use_it() {
     assert_eq!(stage.text().await, "One 2.\nThree.");
     let viewed = &stage.model.asked()[1].messages;
     assert!(format!("{viewed:?}").contains("1\\tOne two."), "{viewed:?}");
-    let (told, is_error) = told_after(
+    let (tool_result, is_error) = result_after(
         &mut stage,
         tool,
         json!({"command": "str_replace", "path": "/document.md", "old_str": "absent"}),
     )
     .await;
-    assert!(is_error && told.starts_with("Error: No match found"), "{told}");
+    assert!(is_error && tool_result.starts_with("Error: No match found"), "{tool_result}");
 }
 
 #[tokio::test]
@@ -282,19 +293,19 @@ async fn a_model_that_guesses_paths_is_told_which_there_are() {
     let tool = "str_replace_based_edit_tool";
     for path in ["document.md", "./document.md"] {
         let view = json!({"command": "view", "path": path});
-        let (told, is_error) = told_after(&mut stage, tool, view).await;
-        assert!(!is_error && told.contains("1\tOne."), "{path}: {told}");
+        let (tool_result, is_error) = result_after(&mut stage, tool, view).await;
+        assert!(!is_error && tool_result.contains("1\tOne."), "{path}: {tool_result}");
     }
     for path in [".", "", "./"] {
         let view = json!({"command": "view", "path": path});
-        let (told, is_error) = told_after(&mut stage, tool, view).await;
-        assert!(!is_error && told.contains("/document.md"), "{path}: {told}");
+        let (tool_result, is_error) = result_after(&mut stage, tool, view).await;
+        assert!(!is_error && tool_result.contains("/document.md"), "{path}: {tool_result}");
     }
     for path in ["/new.md", "/documents/new.md", "notes/../new.md"] {
         let create = json!({"command": "create", "path": path, "file_text": "New."});
-        let (told, is_error) = told_after(&mut stage, tool, create).await;
+        let (tool_result, is_error) = result_after(&mut stage, tool, create).await;
         let wanted = format!("Error: File not found: {path}. The document is /document.md; `view`");
-        assert!(is_error && told.starts_with(&wanted), "{path}: {told}");
-        assert!(told.contains("create_new_document"), "{told}");
+        assert!(is_error && tool_result.starts_with(&wanted), "{path}: {tool_result}");
+        assert!(tool_result.contains("create_new_document"), "{tool_result}");
     }
 }

@@ -47,7 +47,7 @@ use crate::{
 };
 
 /// Time limit for waiting for an event, after which the test fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Reply of the scripted model to one request.
 #[derive(Clone, Debug)]
@@ -560,7 +560,7 @@ impl TestAgent {
     }
 
     /// Waits until people see that a streaming preview was removed.
-    pub async fn unsketched(&mut self) -> Arc<StreamingPreview> {
+    pub async fn preview_ends(&mut self) -> Arc<StreamingPreview> {
         loop {
             if let RoomEvent::PreviewEnded(streaming_preview) = self.hear().await {
                 return streaming_preview;
@@ -614,7 +614,7 @@ impl TestAgent {
     }
 
     async fn hear(&mut self) -> RoomEvent {
-        let event = timeout(PATIENCE, self.heard.recv()).await.expect("something is said");
+        let event = timeout(TIMEOUT, self.heard.recv()).await.expect("something is said");
         let event = event.expect("the rooms are open");
         if let RoomEvent::Said(said) = &event {
             self.said.push((**said).clone());

@@ -9,6 +9,7 @@ pub(crate) mod editing;
 pub(crate) mod fixture;
 pub(crate) mod modes;
 pub(crate) mod plans;
+pub(crate) mod reasons;
 pub(crate) mod restarts;
 pub(crate) mod unread;
 pub(crate) mod watching;

@@ -44,7 +44,7 @@ async fn an_owner_may_bypass_approvals_where_the_server_allows_it() {
 }
 
 #[tokio::test]
-async fn nobody_else_may() {
+async fn no_one_else_may() {
     let mut stage = TestAgent::with("Old.").await;
     let permission_mode = PermissionMode::Bypass;
     let ask = AgentQuestion { permission_mode, ..stage.question("Rewrite") };
@@ -79,7 +79,7 @@ async fn a_run_ends_where_its_askers_token_does_and_what_waits_for_people_stays(
 }
 
 #[tokio::test]
-async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
+async fn what_is_proposed_after_its_askers_token_ended_asks_no_one() {
     let mut stage = TestAgent::with("Old.").await;
     let (auth, issued) = invited(&stage).await;
     let go_on = Arc::new(Notify::new());
@@ -145,10 +145,16 @@ async fn what_a_token_allowed_ends_with_it_while_another_one_lets_its_asker_ask(
     stage.decide(RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!(response.error, None);
-    let told = stage.model.tool_results();
-    assert_eq!(told.iter().map(|it| it.1).collect::<Vec<_>>(), [true, true, false, true, false]);
-    assert!(told.iter().all(|(text, _)| !text.contains("Nobody's words.")), "{told:?}");
-    assert!(!told[2].0.contains("Secret"), "{told:?}");
+    let tool_results = stage.model.tool_results();
+    assert_eq!(
+        tool_results.iter().map(|it| it.1).collect::<Vec<_>>(),
+        [true, true, false, true, false]
+    );
+    assert!(
+        tool_results.iter().all(|(text, _)| !text.contains("Nobody's words.")),
+        "{tool_results:?}"
+    );
+    assert!(!tool_results[2].0.contains("Secret"), "{tool_results:?}");
     assert_eq!(stage.text().await, "New.", "what the other token allows goes on");
 }
 
@@ -293,8 +299,8 @@ async fn a_hook_that_panics_denies_the_call() {
     stage.model.plays([rewrites("New."), says("Sorry.")]);
     stage.ask("Rewrite").await;
     stage.response().await;
-    let told = "This call could not be checked; it was not executed".to_owned();
-    assert_eq!(stage.model.tool_results(), [(told, true)]);
+    let expected = "This call could not be checked; it was not executed".to_owned();
+    assert_eq!(stage.model.tool_results(), [(expected, true)]);
 }
 
 #[tokio::test]

@@ -48,8 +48,11 @@ async fn approves_change(stage: &mut TestAgent) {
             break request;
         }
     };
-    let told = told(stage).0;
-    assert!(told.starts_with("The plan is approved.") && told.ends_with(PLAN), "{told}");
+    let tool_result = tool_result(stage).0;
+    assert!(
+        tool_result.starts_with("The plan is approved.") && tool_result.ends_with(PLAN),
+        "{tool_result}"
+    );
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(change.id().clone(), approve, owner()).await.unwrap();
 }
@@ -60,7 +63,7 @@ async fn plan(stage: &mut TestAgent) -> Arc<ApprovalRequest> {
     request
 }
 
-fn told(stage: &TestAgent) -> (String, bool) {
+fn tool_result(stage: &TestAgent) -> (String, bool) {
     stage.model.tool_results().remove(0)
 }
 
@@ -74,7 +77,7 @@ async fn once_its_plan_is_approved_the_run_proposes_its_changes_as_ever() {
     assert_eq!(proposal.action.preview.new_content.as_deref(), Some(PLAN));
     decide(&stage, &request, RequestVerdict::Approve).await;
     let change = stage.request().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(text.starts_with("The plan is approved.") && text.ends_with(PLAN), "{text}");
     assert!(!is_error);
     assert_eq!((change.hunks.len(), stage.text().await.as_str()), (1, "Old."));
@@ -96,10 +99,16 @@ async fn before_that_every_change_is_denied_and_reading_is_not() {
     ];
     let mut stage = planning(part).await;
     stage.response().await;
-    let told = stage.model.tool_results();
-    assert!(told[0].1 && told[0].0.contains("call ExitPlanMode"), "{told:?}");
-    assert!(!told[1].1, "{told:?}");
-    assert!(told[2].1 && told[2].0.contains("create_new_document was not executed"), "{told:?}");
+    let tool_results = stage.model.tool_results();
+    assert!(
+        tool_results[0].1 && tool_results[0].0.contains("call ExitPlanMode"),
+        "{tool_results:?}"
+    );
+    assert!(!tool_results[1].1, "{tool_results:?}");
+    assert!(
+        tool_results[2].1 && tool_results[2].0.contains("create_new_document was not executed"),
+        "{tool_results:?}"
+    );
     assert_eq!(stage.text().await, "Old.");
     let asked = &stage.model.asked()[0];
     let prompt = format!("{:?}", asked.messages.last());
@@ -117,8 +126,8 @@ async fn changes_called_together_with_the_plan_are_denied_also_if_it_is_approved
     let request = plan(&mut stage).await;
     decide(&stage, &request, RequestVerdict::Approve).await;
     stage.response().await;
-    let told = stage.model.tool_results();
-    assert_eq!((told[0].1, told[1].1), (false, true), "{told:?}");
+    let tool_results = stage.model.tool_results();
+    assert_eq!((tool_results[0].1, tool_results[1].1), (false, true), "{tool_results:?}");
     assert_eq!(stage.text().await, "Old.");
 }
 
@@ -131,10 +140,10 @@ async fn a_rejected_plan_is_followed_by_another() {
     let reject = Decision { feedback, ..Decision::plain(RequestVerdict::Reject) };
     stage.room.decide(request.id().clone(), reject, owner()).await.unwrap();
     let second = plan(&mut stage).await;
-    assert_eq!(told(&stage), ("User rejected: Keep it".into(), true));
+    assert_eq!(tool_result(&stage), ("User rejected: Keep it".into(), true));
     decide(&stage, &second, RequestVerdict::Approve).await;
     stage.response().await;
-    assert!(told(&stage).0.ends_with(PLAN));
+    assert!(tool_result(&stage).0.ends_with(PLAN));
 }
 
 #[tokio::test]
@@ -148,7 +157,7 @@ async fn the_edited_plan_is_what_the_model_gets() {
     }
     decide(&stage, &request, RequestVerdict::Edit { input: json!({"plan": "1. Leave it."}) }).await;
     stage.response().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(text.starts_with("Note: the user edited this call") && !is_error, "{text}");
     assert!(text.ends_with("The approved plan:\n\n1. Leave it."), "{text}");
 }
@@ -159,7 +168,7 @@ async fn an_answer_instead_of_a_decision_leaves_the_run_planning() {
     let request = plan(&mut stage).await;
     decide(&stage, &request, RequestVerdict::Respond { message: "Which part?".into() }).await;
     stage.response().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.starts_with("Plan mode:"), "{text}");
     assert_eq!(stage.text().await, "Old.");
 }
@@ -213,7 +222,7 @@ async fn a_pending_plan_is_decided_after_the_restart() {
 }
 
 #[tokio::test]
-async fn a_plan_that_was_approved_while_nobody_waited_is_told_and_carried_out() {
+async fn a_plan_that_was_approved_while_no_one_waited_is_told_and_carried_out() {
     let mut stage = planning([proposes(PLAN), rewrites("New."), says("Done.")]).await;
     let request = plan(&mut stage).await;
     stage.agents.shutdown().await;
@@ -251,7 +260,7 @@ async fn a_run_that_carries_out_its_plan_goes_on_with_it_after_the_restart() {
 }
 
 #[tokio::test]
-async fn no_rule_approves_a_plan_that_nobody_has_seen() {
+async fn no_rule_approves_a_plan_that_no_one_has_seen() {
     let mut stage = planning([proposes(PLAN), says("Done.")]).await;
     let request = plan(&mut stage).await;
     let remember = Decision {
@@ -261,6 +270,7 @@ async fn no_rule_approves_a_plan_that_nobody_has_seen() {
             max_units: None,
             path: None,
             author: None,
+            unmarked: false,
         }),
         ..Decision::plain(RequestVerdict::Approve)
     };
@@ -290,16 +300,16 @@ async fn a_cancelled_run_takes_its_plan_back() {
 }
 
 #[tokio::test]
-async fn nobody_plans_twice_and_nobody_plans_who_was_not_asked_to() {
+async fn no_one_plans_twice_and_no_one_plans_who_was_not_asked_to() {
     let mut stage = planning([proposes(PLAN), proposes(PLAN), says("Done.")]).await;
     let request = plan(&mut stage).await;
     decide(&stage, &request, RequestVerdict::Approve).await;
     stage.response().await;
-    assert_eq!(told(&stage), ("The plan is approved already; carry it out".into(), true));
+    assert_eq!(tool_result(&stage), ("The plan is approved already; carry it out".into(), true));
     stage.model.plays([proposes(PLAN), says("Done.")]);
     stage.ask("Rewrite").await;
     stage.response().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.starts_with("Unknown tool: ExitPlanMode."), "{text}");
     assert!(!text.contains("ExitPlanMode,"), "{text}");
 }
@@ -315,7 +325,7 @@ async fn in_the_workspace_a_plan_is_decided_in_the_inbox() {
     };
     stage.agents.ask(ask).await.unwrap();
     let request = plan(&mut stage).await;
-    assert!(told(&stage).0.contains("Write was not executed"));
+    assert!(tool_result(&stage).0.contains("Write was not executed"));
     assert_eq!(request.proposal.document, None);
     stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     stage.settles(RequestVerdict::Approve).await;
@@ -361,7 +371,7 @@ async fn an_approved_document_is_made_and_its_id_told() {
     stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     stage.response().await;
     assert_eq!(others(&stage).await, [("Notes".to_owned(), "One.\nTwo.".to_owned())]);
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     let listed = stage.rooms.listed(&owner()).await.unwrap();
     let (id, _) = listed.iter().find(|(_, title)| title == "Notes").unwrap();
     assert_eq!((text, is_error), (format!("Created “Notes”; its id is {id}."), false));
@@ -392,7 +402,7 @@ async fn a_rejected_document_is_not_made() {
     stage.decides(&request, Decision::plain(RequestVerdict::Reject)).await.unwrap();
     stage.response().await;
     assert!(others(&stage).await.is_empty());
-    assert_eq!(told(&stage), ("User rejected the operation".into(), true));
+    assert_eq!(tool_result(&stage), ("User rejected the operation".into(), true));
 }
 
 #[tokio::test]
@@ -440,12 +450,12 @@ async fn whenever_the_server_stops_the_document_is_made_once() {
         let stage = stops_after(begins, makes).await;
         let expected = [("Notes".to_owned(), "One.\nTwo.".to_owned())];
         assert_eq!(others(&stage).await, expected, "begun {begins}, made {makes}");
-        assert!(told(&stage).0.starts_with("Created “Notes”; its id is doc_"));
+        assert!(tool_result(&stage).0.starts_with("Created “Notes”; its id is doc_"));
     }
 }
 
 #[tokio::test]
-async fn whoever_may_not_create_documents_does_not_by_asking_the_agent() {
+async fn a_person_who_may_not_create_documents_does_not_by_asking_the_agent() {
     let mut stage = TestAgent::with("Old.").await;
     let auth = copydesk_auth::Authenticator::new(stage.store.clone());
     let document = Some(stage.room.document().clone());
@@ -456,7 +466,7 @@ async fn whoever_may_not_create_documents_does_not_by_asking_the_agent() {
     let ask = AgentQuestion { principal: guest, ..stage.question("Make notes") };
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
-    assert_eq!(told(&stage), ("The person who asks may not create documents".into(), true));
+    assert_eq!(tool_result(&stage), ("The person who asks may not create documents".into(), true));
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ async fn a_pending_request_is_decided_after_the_restart() {
 }
 
 #[tokio::test]
-async fn a_decision_that_was_taken_while_nobody_waited_is_not_lost() {
+async fn a_decision_that_was_taken_while_no_one_waited_is_not_lost() {
     let mut stage = TestAgent::with("The big red fox.").await;
     let change = ("update_selection", selection(4, 15, "fox"));
     stage.model.plays([calls([change]), says("Done.")]);
@@ -57,8 +57,8 @@ async fn a_decision_that_was_taken_while_nobody_waited_is_not_lost() {
     let ResponseUpdate::Partial { text, start, end, .. } = response.update else { panic!() };
     assert_eq!((text.as_str(), start, end), ("fox", 4, 15));
     assert_eq!(stage.text().await, "The fox.");
-    let (told, is_error) = stage.model.tool_results().remove(0);
-    assert!(told.starts_with("Applied: 1 accepted.") && !is_error, "{told}");
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
+    assert!(tool_result.starts_with("Applied: 1 accepted.") && !is_error, "{tool_result}");
 }
 
 #[tokio::test]
@@ -127,9 +127,9 @@ async fn a_call_about_a_text_that_is_no_longer_at_hand_is_sent_back_to_the_model
     assert!(stage.text().await.ends_with("xOne. Two. Tres."));
     let asked = &stage.model.asked()[0];
     let prompt = format!("{:?}", asked.messages[0].content);
-    let told = format!("{:?}", asked.messages[2].content);
+    let model_input = format!("{:?}", asked.messages[2].content);
     assert!(prompt.contains("xOne. Two. Three."), "{}", prompt.len());
-    assert!(told.contains("Try again with the text as it reads now"), "{told}");
+    assert!(model_input.contains("Try again with the text as it reads now"), "{model_input}");
 }
 
 #[tokio::test]

@@ -31,13 +31,14 @@ async fn words_that_were_written_meanwhile_are_told_whatever_else_has_changed() 
     stage.ask("Spelling, please").await;
     approved_late(&mut stage, "ANA WROTE THIS. ").await;
     stage.response().await;
-    let (told, _) = stage.model.tool_results().remove(0);
+    let (tool_result, _) = stage.model.tool_results().remove(0);
     // The note tells two places, and not the text between them.
     assert!(
-        told.contains("ANA WROTE THIS") && told.contains("are now units 12027 to 12029"),
-        "{told}"
+        tool_result.contains("ANA WROTE THIS")
+            && tool_result.contains("are now units 12027 to 12029"),
+        "{tool_result}"
     );
-    assert!(told.len() < 2_000, "{}", told.len());
+    assert!(tool_result.len() < 2_000, "{}", tool_result.len());
 }
 
 #[tokio::test]
@@ -62,9 +63,13 @@ async fn what_the_model_was_not_told_no_rewrite_takes_away_before_it_is_read() {
     stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
     stage.response().await;
     let asked = stage.model.asked();
-    let told = format!("{:?}", asked.iter().map(|it| it.messages.last()).collect::<Vec<_>>());
-    assert!(told.contains("you have not read them"), "{told}");
-    assert!(told.contains("This would take away words that you have not read"), "{told}");
+    let model_input =
+        format!("{:?}", asked.iter().map(|it| it.messages.last()).collect::<Vec<_>>());
+    assert!(model_input.contains("you have not read them"), "{model_input}");
+    assert!(
+        model_input.contains("This would take away words that you have not read"),
+        "{model_input}"
+    );
 }
 
 #[tokio::test]
@@ -77,8 +82,8 @@ async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
     stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "One.");
-    let told = stage.model.tool_results();
-    assert!(told[1].1 && told[1].0.contains("no longer is"), "{told:?}");
+    let tool_results = stage.model.tool_results();
+    assert!(tool_results[1].1 && tool_results[1].0.contains("no longer is"), "{tool_results:?}");
 }
 
 /// Returns a reply with two calls, each with a text for the whole document.
@@ -97,8 +102,11 @@ async fn of_two_rewrites_in_one_answer_the_second_is_not_put_beside_the_first() 
     stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, texts[0]);
-    let told = stage.model.tool_results();
-    assert!(told[1].1 && told[1].0.contains("now at units 4 to 14;"), "{told:?}");
+    let tool_results = stage.model.tool_results();
+    assert!(
+        tool_results[1].1 && tool_results[1].0.contains("now at units 4 to 14;"),
+        "{tool_results:?}"
+    );
     // A model that knows the present text replaces it.
     stage.model.plays([rewrites(texts[1]), says("Done.")]);
     stage.ask("The other one").await;
@@ -108,7 +116,7 @@ async fn of_two_rewrites_in_one_answer_the_second_is_not_put_beside_the_first() 
 }
 
 #[tokio::test]
-async fn also_where_nobody_looks_two_rewrites_do_not_stand_one_after_the_other() {
+async fn also_where_no_one_looks_two_rewrites_do_not_stand_one_after_the_other() {
     let mut stage = TestAgent::with("# T\n").await;
     let own = OwnSettings { approvals: Some(ApprovalSwitch::Off), ..OwnSettings::default() };
     stage.room.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();

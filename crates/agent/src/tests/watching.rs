@@ -16,7 +16,7 @@ const NEW: &str = "The cat.\n\nIt slept.\n\nThe end.\n";
 const HALF: &str = "The cat.\n\nIt sl";
 
 async fn is_left_alone(stage: &mut TestAgent) {
-    let seen = stage.unsketched().await;
+    let seen = stage.preview_ends().await;
     assert_eq!(seen.tool, "update_full_document");
     stage.response().await;
     assert!(stage.room.requests().await.unwrap().is_empty());
@@ -89,8 +89,11 @@ async fn a_denial_leaves_nothing() {
     stage.streaming_preview().await;
     go_on.notify_one();
     is_left_alone(&mut stage).await;
-    let (told, is_error) = stage.model.tool_results().remove(0);
-    assert!(is_error && told.contains("only the selected text may be changed"), "{told}");
+    let (tool_result, is_error) = stage.model.tool_results().remove(0);
+    assert!(
+        is_error && tool_result.contains("only the selected text may be changed"),
+        "{tool_result}"
+    );
 }
 
 #[tokio::test]
@@ -121,7 +124,7 @@ async fn a_model_that_starts_again_starts_again_for_everybody() {
     let run = stage.ask("Fix this").await;
     let seen = stage.streaming_preview().await;
     go_on.notify_one();
-    assert_eq!(stage.unsketched().await.id, seen.id);
+    assert_eq!(stage.preview_ends().await.id, seen.id);
     stage.agents.cancel(StopFilter { session: None, run: Some(run) }).await.unwrap();
     stage.response().await;
 }
@@ -175,5 +178,5 @@ async fn a_selection_is_seen_growing_in_its_place() {
     let part = &seen.hunks[0].parts[0];
     assert_eq!((part.from, part.to, part.insert.as_str()), (4, 7, "zw"));
     stage.agents.cancel(StopFilter { session: None, run: Some(run) }).await.unwrap();
-    stage.unsketched().await;
+    stage.preview_ends().await;
 }

@@ -69,8 +69,8 @@ fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
 }
 
 /// Returns the result of the model's only call.
-fn told(stage: &TestAgent) -> (String, bool) {
-    let mut told = stage.model.tool_results();
-    assert_eq!(told.len(), 1, "{told:?}");
-    told.remove(0)
+fn tool_result(stage: &TestAgent) -> (String, bool) {
+    let mut tool_results = stage.model.tool_results();
+    assert_eq!(tool_results.len(), 1, "{tool_results:?}");
+    tool_results.remove(0)
 }

@@ -304,7 +304,7 @@ async fn a_long_wait_is_told_instead_of_waited_for() {
     let headers = "retry-after: 3600\r\n";
     let limit = refusal(429, headers, &error_body("rate_limit_error", "Slow down"));
     let provider = MockProvider::answering([limit]).await;
-    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("told");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("an error");
     assert_eq!(error.retry_after(), Some(Duration::from_hours(1)));
 }
 
@@ -329,7 +329,7 @@ async fn no_provider_at_all_is_said_with_its_cause() {
     let provider = MockProvider::answering([]).await;
     let model = model(&provider);
     provider.asked().await;
-    let error = collect_answer(&model, asks("Hello")).await.end.expect_err("nobody there");
+    let error = collect_answer(&model, asks("Hello")).await.end.expect_err("no one there");
     assert!(matches!(&error, ModelError::Network { message } if message.contains("refused")));
 }
 

@@ -33,7 +33,7 @@ use copydesk_processes::{EnvironmentTag, stop_marked};
 
 use super::delta_stream::{self, DeltaSink};
 use super::{
-    AnswerDelta, AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelThread,
+    AnswerDelta, AnswerStream, AssistantMessage, Model, ModelRequest, ModelResult, ModelThread,
 };
 use process::{CliProcess, CliStart, PrivateFolder};
 use stdout_parser::{AnswerParser, CliLine, LineBuffer, LineOutcome, NoAnswerReason, failed};
@@ -118,7 +118,7 @@ struct CliConversation {
     process: CliProcess,
     lines: LineBuffer,
     /// Lines that arrived after the end of an answer.
-    unread_lines: VecDeque<Result<CliLine, ModelError>>,
+    unread_lines: VecDeque<ModelResult<CliLine>>,
     parser: AnswerParser,
     server: ToolServer,
     /// Time since when the CLI waits for the results of tools.
@@ -170,7 +170,7 @@ impl ClaudeCliShared {
         &self,
         mut request: ModelRequest,
         sink: &DeltaSink,
-    ) -> Result<AssistantMessage, ModelError> {
+    ) -> ModelResult<AssistantMessage> {
         if request.model.is_empty() {
             request.model.clone_from(&self.model);
         }
@@ -201,7 +201,7 @@ impl ClaudeCliShared {
     /// Waits for the permit of one more process. People may take days to decide, so if no permit is
     /// free, the process that has waited the longest is ended; a new process will receive the
     /// decisions later. If all processes are at work, the first that begins to wait is ended.
-    async fn place(&self) -> Result<OwnedSemaphorePermit, ModelError> {
+    async fn place(&self) -> ModelResult<OwnedSemaphorePermit> {
         let _wanted = WaitingForSlot::by(&self.wanting);
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
@@ -278,7 +278,7 @@ impl CliConversation {
         request: &ModelRequest,
         way: CliStart,
         place: OwnedSemaphorePermit,
-    ) -> Result<Self, ModelError> {
+    ) -> ModelResult<Self> {
         let broken = |error: std::io::Error| {
             failed(&format!("The tools of the Claude CLI cannot be offered: {error}"))
         };

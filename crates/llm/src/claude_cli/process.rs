@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use copydesk_processes::{EnvironmentTag, ProcessTree};
 
-use super::super::{ModelError, ModelRequest};
+use super::super::{ModelError, ModelRequest, ModelResult};
 use super::stdout_parser::failed;
 use super::{ClaudeCliSettings, stdin};
 
@@ -67,7 +67,7 @@ impl CliProcess {
         way: CliStart,
         folder: PrivateFolder,
         tasks: &mut JoinSet<()>,
-    ) -> Result<Self, ModelError> {
+    ) -> ModelResult<Self> {
         let mark = EnvironmentTag { name: OF_PROCESS, value: folder.name.clone() };
         let mut child = command(settings, request, way, &folder)
             .env(mark.name, &mark.value)
@@ -168,11 +168,11 @@ fn command(
             (CliStart::Anew, _) => &mut command,
         };
     }
-    let (patience, of_server) = (stdin::PATIENCE_MS.to_string(), settings.mark());
+    let (timeout_ms, of_server) = (stdin::CALL_TIMEOUT_MS.to_string(), settings.mark());
     command
         .env_clear()
         .envs(settings.environment.iter().cloned())
-        .env("MCP_TOOL_TIMEOUT", patience)
+        .env("MCP_TOOL_TIMEOUT", timeout_ms)
         .env("MCP_TIMEOUT", "30000")
         .env("CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT", "0")
         .env("MAX_MCP_OUTPUT_TOKENS", "200000")

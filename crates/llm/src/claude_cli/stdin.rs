@@ -12,7 +12,7 @@ pub(super) const SERVER: &str = "atlas-tools";
 const LINK: &str = "claude-tools";
 /// Milliseconds that the CLI waits for a call: people decide when they like, and the server reports
 /// when it is too late.
-pub(super) const PATIENCE_MS: u32 = 2_000_000_000;
+pub(super) const CALL_TIMEOUT_MS: u32 = 2_000_000_000;
 /// Bytes of earlier turns that a new conversation of the CLI is sent, the newest.
 const HISTORY_LIMIT: usize = 100_000;
 
@@ -60,7 +60,7 @@ pub(super) fn config(program: &str, socket: &str, secret: &str) -> Value {
         "args": [LINK],
         "env": {"ATLAS_TOOL_SOCKET": socket, "ATLAS_TOKEN": secret},
         "alwaysLoad": true,
-        "timeout": PATIENCE_MS,
+        "timeout": CALL_TIMEOUT_MS,
     }}})
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::messages_api::{ContentBlock, StopReason, TokenUsage, ToolDefinition};
 
 use super::super::messages_stream::AnswerReader;
-use super::super::{AnswerDelta, AssistantMessage, ModelError, delta_stream};
+use super::super::{AnswerDelta, AssistantMessage, ModelError, ModelResult, delta_stream};
 use super::stdin;
 
 /// Longest line in bytes: a call with the longest document, and some more.
@@ -69,7 +69,7 @@ pub(super) struct LineBuffer(Vec<u8>);
 impl LineBuffer {
     /// Returns the [`CliLine`]s that the next piece of the output completes, with errors in the
     /// places of unreadable lines.
-    pub(super) fn feed(&mut self, piece: &[u8]) -> Vec<Result<CliLine, ModelError>> {
+    pub fn feed(&mut self, piece: &[u8]) -> Vec<ModelResult<CliLine>> {
         let mut lines = Vec::new();
         let mut rest = piece;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -87,7 +87,7 @@ impl LineBuffer {
 
 /// Parses a line as a [`CliLine`]. A line that does not look like JSON is noise of some program in
 /// between; one that does and cannot be parsed may have been part of an answer: an error.
-fn read(line: &[u8]) -> Result<CliLine, ModelError> {
+fn read(line: &[u8]) -> ModelResult<CliLine> {
     let line = line.trim_ascii();
     if line.first() != Some(&b'{') {
         return Ok(CliLine::Other);
@@ -154,15 +154,12 @@ pub(super) struct AnswerParser {
 }
 
 impl AnswerParser {
-    pub(super) fn of(tools: Vec<ToolDefinition>) -> Self {
+    pub fn of(tools: Vec<ToolDefinition>) -> Self {
         Self { tools, ..Self::default() }
     }
 
     /// Processes one line. Returns `None` if it adds nothing to the answer.
-    pub(super) fn read_line(
-        &mut self,
-        line: CliLine,
-    ) -> Result<Option<LineOutcome>, NoAnswerReason> {
+    pub fn read_line(&mut self, line: CliLine) -> Result<Option<LineOutcome>, NoAnswerReason> {
         match line {
             CliLine::Init(init) => {
                 init.check()?;
@@ -208,7 +205,7 @@ impl AnswerParser {
     }
 
     /// Returns the model and the tokens it has used since the last answer, as far as reported.
-    pub(super) fn used(&self) -> (&str, TokenUsage) {
+    pub fn used(&self) -> (&str, TokenUsage) {
         let mut usage = self.usage;
         let last = self.last.as_ref().map_or("", |last| last.model.as_str());
         let Some(reader) = &self.reader else { return (last, usage) };
@@ -262,7 +259,7 @@ impl AnswerParser {
 
 impl CliInit {
     /// Returns an error if the CLI can do anything by itself, because it must not continue then.
-    fn check(&self) -> Result<(), ModelError> {
+    fn check(&self) -> ModelResult<()> {
         let own = |tool: &&String| !stdin::is_ours(tool);
         if let Some(tool) = self.tools.iter().find(own) {
             return Err(unsafe_cli(&format!("it has a tool of its own, {tool}")));
@@ -298,7 +295,7 @@ impl CliEnd {
 }
 
 /// Returns the reason for the end of a process without a `result`, from its standard error.
-pub(super) fn ended_without_result(code: Option<i32>, complaints: &str) -> NoAnswerReason {
+pub fn ended_without_result(code: Option<i32>, complaints: &str) -> NoAnswerReason {
     if is_about_thread(complaints) {
         return NoAnswerReason::Thread;
     }
@@ -339,7 +336,7 @@ fn unsafe_cli(why: &str) -> ModelError {
     ModelError::Program { code: "claude_unsafe", message }
 }
 
-pub(super) fn failed(message: &str) -> ModelError {
+pub fn failed(message: &str) -> ModelError {
     ModelError::Program { code: "claude_failed", message: message.to_owned() }
 }
 

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_secret_nobody_comes_in() {
+    async fn without_the_secret_no_one_comes_in() {
         for wrong in ["secreT", "", "secret and more"] {
             let mut visit = ToolServerFixture::with(wrong).await;
             visit.send(json!({"jsonrpc": "2.0", "id": 0, "method": "ping"})).await;
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_nobody_can_match_is_refused() {
+    async fn a_call_no_one_can_match_is_refused() {
         let mut visit = ToolServerFixture::with("secret").await;
         visit.begins().await;
         visit.calls(1, json!({})).await;

@@ -64,7 +64,7 @@ fn title(line: &str) -> String {
 }
 
 /// Capitalises the first letter. The others stay as they are, for names such as `McKee`.
-fn capitalized(word: &str) -> String {
+pub(super) fn capitalized(word: &str) -> String {
     let Some(at) = word.find(char::is_alphabetic) else { return word.to_owned() };
     let (marks, letters) = word.split_at(at);
     let mut letters = letters.chars();

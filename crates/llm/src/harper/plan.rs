@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::corrected_text::{self, CorrectionReason};
 use super::intent::{EditIntent, LetterCase, ListStyle, MistakeScope, QuoteStyle, SortOrder};
 use super::proofread::TextCorrection;
 use super::rules::CorrectionKind;
@@ -21,6 +22,8 @@ pub(super) enum EditPlan {
         target: EditTarget,
         new_text: String,
         explanation: String,
+        /// Reasons of the single corrections.
+        reasons: Vec<CorrectionReason>,
     },
 }
 
@@ -133,10 +136,12 @@ impl ProofreadTask {
         }
         let found = wording::found(&corrections, matches!(self.target, EditTarget::Selection(_)));
         let also = self.beyond.as_deref().map(wording::beyond).unwrap_or_default();
+        let (new_text, reasons) = corrected_text::apply(&self.part, self.first, &corrections);
         EditPlan::Edit {
             opening: format!("{found}{also}"),
             target: self.target,
-            new_text: apply(&self.part, self.first, &corrections),
+            new_text,
+            reasons,
             explanation: wording::corrected(&corrections),
         }
     }
@@ -283,7 +288,8 @@ impl<'a> EditablePart<'a> {
             return EditPlan::Say(nothing);
         }
         let opening = format!("Here is {} with the change.", self.name);
-        EditPlan::Edit { opening, target: self.target, new_text, explanation: explanation.into() }
+        let (explanation, reasons) = (explanation.into(), Vec::new());
+        EditPlan::Edit { opening, target: self.target, new_text, explanation, reasons }
     }
 }
 
@@ -294,20 +300,6 @@ impl MistakeScope {
             Self::SpellingOnly => kind == CorrectionKind::Spelling,
         }
     }
-}
-
-/// Applies [`TextCorrection`]s to `text`, which begins at scalar `first` of the text they refer to.
-fn apply(text: &str, first: usize, corrections: &[TextCorrection]) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    let mut result = String::with_capacity(text.len());
-    let mut done = 0;
-    for one in corrections {
-        result.extend(&letters[done..one.from - first]);
-        result.push_str(&one.right);
-        done = one.to - first;
-    }
-    result.extend(&letters[done..]);
-    result
 }
 
 fn within_limit(text: &str) -> bool {

@@ -27,6 +27,8 @@ pub struct TextCorrection {
     pub right: String,
     /// Kind of mistake, for counting.
     pub kind: CorrectionKind,
+    /// The rule, as Harper words it; empty for a misspelled word.
+    pub(super) message: String,
     /// Confidence: of two corrections that overlap, the one with the lower rank is taken.
     rank: u8,
 }
@@ -74,8 +76,8 @@ fn misspelled(document: &Document, speller: &SpellChecker) -> Vec<(String, TextC
         let wrong = token.span.get_content_string(source);
         let right = speller.correct(&wrong)?;
         let (from, to) = (token.span.start, token.span.end);
-        let kind = CorrectionKind::Spelling;
-        Some((SPELLING.into(), TextCorrection { from, to, wrong, right, kind, rank: 0 }))
+        let (kind, message) = (CorrectionKind::Spelling, String::new());
+        Some((SPELLING.into(), TextCorrection { from, to, wrong, right, kind, message, rank: 0 }))
     };
     document.iter_words().filter_map(correct).collect()
 }
@@ -105,7 +107,8 @@ fn broken(
     let place = HitContext { before: &source[..from], after: &source[to..] };
     let right = rules::refine(rule, &place, &wrong, right)?;
     let rank = if kind == CorrectionKind::Repetition { 0 } else { lint.priority.max(1) };
-    (right != wrong).then_some(TextCorrection { from, to, wrong, right, kind, rank })
+    let message = lint.message.clone();
+    (right != wrong).then_some(TextCorrection { from, to, wrong, right, kind, message, rank })
 }
 
 /// Removes overlaps: keeps the correction with the lowest rank, and of equal ranks the longest.

@@ -70,7 +70,7 @@ fn example(one: &TextCorrection) -> String {
     }
 }
 
-fn kind_name(kind: CorrectionKind) -> &'static str {
+pub(super) fn kind_name(kind: CorrectionKind) -> &'static str {
     match kind {
         CorrectionKind::Spelling => "spelling",
         CorrectionKind::Grammar => "grammar",

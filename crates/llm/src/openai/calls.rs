@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::delta_stream::{input, mint_call_id};
 use crate::messages_api::ContentBlock;
-use crate::{ModelError, malformed};
+use crate::{ModelResult, malformed};
 
 /// Smallest length of a usable identifier: shorter ones are counters of one answer.
 const SHORTEST_ID: usize = 4;
@@ -141,7 +141,7 @@ impl StreamedCalls {
 
     /// Returns the finished call; `None` if the pieces had neither. Arguments without a name are an
     /// error: such a call cannot even be refused.
-    pub(super) fn close(&mut self, number: usize) -> Result<Option<ContentBlock>, ModelError> {
+    pub(super) fn close(&mut self, number: usize) -> ModelResult<Option<ContentBlock>> {
         let Some(call) = self.0.get_mut(number) else { return Ok(None) };
         let arguments = std::mem::take(&mut call.arguments);
         match (call.name.is_empty(), arguments.trim().is_empty()) {

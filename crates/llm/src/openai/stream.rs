@@ -17,7 +17,7 @@ use crate::messages_api::{ContentBlock, StopReason, TokenUsage};
 use crate::openai::calls::{CallStep, StreamedCalls};
 use crate::openai::reasoning_filter::{TextOpening, ThoughtEndFinder};
 use crate::sse_events::{SseEvent, SseSplitter};
-use crate::{AnswerDelta, AssistantMessage, ModelError, malformed};
+use crate::{AnswerDelta, AssistantMessage, ModelError, ModelResult, malformed};
 
 /// Largest answer in bytes: far above any limit of tokens, and too small to fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
@@ -27,11 +27,11 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Reads `bytes` until the answer of `model` is complete, and sends every delta on the way.
 pub(super) async fn read(
-    bytes: impl Stream<Item = Result<Bytes, ModelError>>,
+    bytes: impl Stream<Item = ModelResult<Bytes>>,
     model: &str,
     thoughts: UnopenedThoughts<'_>,
     sink: &DeltaSink,
-) -> Result<AssistantMessage, ModelError> {
+) -> ModelResult<AssistantMessage> {
     let mut bytes = pin!(bytes);
     let mut left = MAX_ANSWER_BYTES;
     let mut splitter = SseSplitter::default();
@@ -72,7 +72,7 @@ pub(super) async fn read_whole(
     model: &str,
     thoughts: UnopenedThoughts<'_>,
     sink: &DeltaSink,
-) -> Result<AssistantMessage, ModelError> {
+) -> ModelResult<AssistantMessage> {
     let mut reader = CompletionReader::new(model, thoughts);
     if !answer["choices"].is_array() && errors::mid_stream(&answer).is_none() {
         return Err(malformed("an answer without choices"));
@@ -146,7 +146,7 @@ impl<'a> CompletionReader<'a> {
         }
     }
 
-    async fn read_event(&mut self, event: &SseEvent, sink: &DeltaSink) -> Result<(), ModelError> {
+    async fn read_event(&mut self, event: &SseEvent, sink: &DeltaSink) -> ModelResult<()> {
         let mut deltas = Vec::new();
         let result = self.event(event, &mut deltas);
         sink.uses(&self.model, self.usage);
@@ -154,7 +154,7 @@ impl<'a> CompletionReader<'a> {
         result
     }
 
-    fn event(&mut self, event: &SseEvent, deltas: &mut Vec<AnswerDelta>) -> Result<(), ModelError> {
+    fn event(&mut self, event: &SseEvent, deltas: &mut Vec<AnswerDelta>) -> ModelResult<()> {
         if let Ok(chunk) = serde_json::from_str::<Value>(&event.data) {
             let failed = event.name == "error" && chunk.get("error").is_none();
             let chunk = if failed { serde_json::json!({"error": chunk}) } else { chunk };
@@ -180,7 +180,7 @@ impl<'a> CompletionReader<'a> {
         Ok(())
     }
 
-    fn chunk(&mut self, chunk: &Value, deltas: &mut Vec<AnswerDelta>) -> Result<(), ModelError> {
+    fn chunk(&mut self, chunk: &Value, deltas: &mut Vec<AnswerDelta>) -> ModelResult<()> {
         if let Some(error) = errors::mid_stream(chunk) {
             return Err(error);
         }
@@ -302,7 +302,7 @@ impl<'a> CompletionReader<'a> {
         }
     }
 
-    async fn finish(mut self, sink: &DeltaSink) -> Result<AssistantMessage, ModelError> {
+    async fn finish(mut self, sink: &DeltaSink) -> ModelResult<AssistantMessage> {
         if self.reason.is_none() && !self.done {
             return Err(ModelError::CutOff);
         }
@@ -329,7 +329,7 @@ impl<'a> CompletionReader<'a> {
 
     /// Returns the reason for the end if the server's word decides it: most servers write `stop`
     /// for calls, or `tool_calls` without calls.
-    fn stop_reason(&self) -> Result<Option<StopReason>, ModelError> {
+    fn stop_reason(&self) -> ModelResult<Option<StopReason>> {
         match self.reason.as_deref().unwrap_or_default() {
             "length" | "max_tokens" | "model_length" => Ok(Some(StopReason::MaxTokens)),
             "content_filter" | "safety" | "recitation" | "refusal" => Ok(Some(StopReason::Refusal)),

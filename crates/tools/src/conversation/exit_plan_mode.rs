@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::pipeline::validate::{CONTENT_LIMIT, check_text};
+use crate::pipeline::input_hooks::{CONTENT_LIMIT, check_text};
 use crate::{PlanTool, Tool, ToolError, ToolResult, ToolScope};
 
 /// Tool `ExitPlanMode`: asks people to approve a plan.

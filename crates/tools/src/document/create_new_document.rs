@@ -9,7 +9,7 @@ use copydesk_ids::DocumentId;
 use copydesk_rooms::{LONGEST_TITLE, NewDocumentFromRequest};
 
 use super::text_changes;
-use crate::pipeline::validate::{CONTENT_LIMIT, check_text};
+use crate::pipeline::input_hooks::{CONTENT_LIMIT, check_text};
 use crate::pipeline::{elisions, invisible_chars};
 use crate::{
     ActionPreview, ApprovedCall, CompletedExecution, CreateTool, ProgramOffer, Tool, ToolContext,

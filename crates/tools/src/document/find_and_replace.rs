@@ -13,7 +13,7 @@ use copydesk_document::{Text, utf16_len};
 
 use super::template::ReplacementTemplate;
 use super::text_changes;
-use crate::pipeline::validate::CONTENT_LIMIT;
+use crate::pipeline::input_hooks::CONTENT_LIMIT;
 use crate::text_range::TextRange;
 use crate::{
     DocumentProposal, EditableRange, ProgramOffer, ProposeTool, Proposed, ReplacedText, Tool,

@@ -135,50 +135,73 @@ fn hunks(
 
 impl SuggestedChange {
     fn place(&self, text: &str) -> Result<SuggestionPlace, String> {
-        let original = Text::new(&self.original).to_string();
-        if original.is_empty() {
-            return Err("`original` is empty".into());
-        }
-        let quoted: String = original.chars().take(QUOTE_CHARS).collect();
-        let mut places = text.match_indices(&original).map(|(from, _)| from);
-        let place = match (self.occurrence, places.next(), places.next()) {
-            (_, None, _) => return self.look_alike(text, &original, &quoted),
-            (None | Some(1), Some(only), None) | (Some(1), Some(only), _) => only,
-            (None, Some(_), Some(_)) => {
-                let places = || text.match_indices(&original).map(|(from, _)| from);
-                return Err(format!(
-                    "{quoted:?} occurs {} times ({}); give `occurrence`, or a longer passage",
-                    places().count(),
-                    quotation::lines(text, places())
-                ));
-            }
-            (Some(number), ..) => {
-                let nth = number.checked_sub(1);
-                let found = nth.and_then(|nth| text.match_indices(&original).nth(nth));
-                found.ok_or_else(|| format!("there is no occurrence {number} of {quoted:?}"))?.0
-            }
-        };
+        let QuotedPassage { range, original, is_alike } =
+            passage(text, ("original", &self.original), self.occurrence)?;
         let new = Text::new(&self.replacement).to_string();
-        Ok(SuggestionPlace { range: place..place + original.len(), new, is_alike: false })
-    }
-
-    fn look_alike(
-        &self,
-        text: &str,
-        original: &str,
-        quoted: &str,
-    ) -> Result<SuggestionPlace, String> {
-        let place = quotation::find(text, original, Folding::LookAlike);
-        if let (QuotationPlace::Alike(range), None | Some(1)) = (place, self.occurrence) {
-            let new = Text::new(&self.replacement).to_string();
-            let found = &text[range.clone()];
-            let new = quotation::rewritten(found, original, &new, Folding::LookAlike);
-            return Ok(SuggestionPlace { range, new, is_alike: true });
+        if !is_alike {
+            return Ok(SuggestionPlace { range, new, is_alike });
         }
-        let hint = quotation::hint(text, 0..text.len(), original, Folding::LookAlike);
-        let hint = if hint.is_empty() { hint } else { format!(". {hint}") };
-        Err(format!("{quoted:?} is not in the document{hint}"))
+        let found = &text[range.clone()];
+        let new = quotation::rewritten(found, &original, &new, Folding::LookAlike);
+        Ok(SuggestionPlace { range, new, is_alike })
     }
+}
+
+/// Passage that a call quotes.
+pub(super) struct QuotedPassage {
+    /// Range in bytes.
+    pub range: Range<usize>,
+    /// Words as the call quotes them.
+    pub original: String,
+    /// `true` if the passage only looks like these words.
+    pub is_alike: bool,
+}
+
+/// Finds the passage that a call quotes in a field; the error says why there is none.
+pub(super) fn passage(
+    text: &str,
+    (field, quote): (&str, &str),
+    occurrence: Option<usize>,
+) -> Result<QuotedPassage, String> {
+    let original = Text::new(quote).to_string();
+    if original.is_empty() {
+        return Err(format!("`{field}` is empty"));
+    }
+    let quoted: String = original.chars().take(QUOTE_CHARS).collect();
+    let mut places = text.match_indices(&original).map(|(from, _)| from);
+    let place = match (occurrence, places.next(), places.next()) {
+        (_, None, _) => return look_alike(text, original, &quoted, occurrence),
+        (None | Some(1), Some(only), None) | (Some(1), Some(only), _) => only,
+        (None, Some(_), Some(_)) => {
+            let places = || text.match_indices(&original).map(|(from, _)| from);
+            return Err(format!(
+                "{quoted:?} occurs {} times ({}); give `occurrence`, or a longer passage",
+                places().count(),
+                quotation::lines(text, places())
+            ));
+        }
+        (Some(number), ..) => {
+            let nth = number.checked_sub(1);
+            let found = nth.and_then(|nth| text.match_indices(&original).nth(nth));
+            found.ok_or_else(|| format!("there is no occurrence {number} of {quoted:?}"))?.0
+        }
+    };
+    Ok(QuotedPassage { range: place..place + original.len(), original, is_alike: false })
+}
+
+fn look_alike(
+    text: &str,
+    original: String,
+    quoted: &str,
+    occurrence: Option<usize>,
+) -> Result<QuotedPassage, String> {
+    let place = quotation::find(text, &original, Folding::LookAlike);
+    if let (QuotationPlace::Alike(range), None | Some(1)) = (place, occurrence) {
+        return Ok(QuotedPassage { range, original, is_alike: true });
+    }
+    let hint = quotation::hint(text, 0..text.len(), &original, Folding::LookAlike);
+    let hint = if hint.is_empty() { hint } else { format!(". {hint}") };
+    Err(format!("{quoted:?} is not in the document{hint}"))
 }
 
 #[cfg(test)]

@@ -33,6 +33,11 @@ impl DocumentProposal {
     pub async fn rewriting(base: &DocumentSnapshot, text: Text) -> Result<Self, ToolError> {
         propose(base, text, None).await
     }
+
+    pub(crate) fn of(hunks: Vec<HunkDraft>, text: Text, preview: Preview) -> Self {
+        let unplaced_reasons = Vec::new();
+        Self { hunks, text, preview, success_text: None, note: None, unplaced_reasons }
+    }
 }
 
 /// Returns the changes that turn the document `base` into `text`.
@@ -55,7 +60,7 @@ pub async fn propose(
         };
         let warnings = warnings(&before, &hunks, &old, &new);
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        DocumentProposal { hunks, text, preview, success_text: None, note: None }
+        DocumentProposal::of(hunks, text, preview)
     })
     .await
 }
@@ -77,7 +82,7 @@ pub async fn compose(
         let (old, new) = (before.to_string(), text.to_string());
         let warnings = warnings(&before, &hunks, &old, &new);
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Ok(DocumentProposal { hunks, text, preview, success_text: None, note: None })
+        Ok(DocumentProposal::of(hunks, text, preview))
     };
     linear(units, composed).await?
 }

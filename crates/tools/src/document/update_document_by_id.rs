@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use copydesk_document::Text;
 
+use super::reasons::ChangeReasons;
 use super::text_changes;
 use crate::{
     CallTarget, ProposeTool, Proposed, ReplacedText, Tool, ToolContext, ToolResult, ToolScope,
@@ -29,6 +30,8 @@ pub struct Input {
     #[serde(default)]
     #[expect(dead_code, reason = "read from the stored input, which counts after a restart")]
     explanation: String,
+    #[serde(default)]
+    reasons: ChangeReasons,
 }
 
 impl Tool for UpdateDocumentById {
@@ -51,6 +54,7 @@ impl ProposeTool for UpdateDocumentById {
     async fn propose(&self, context: ToolContext, input: Input) -> ToolResult<Proposed> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        text_changes::propose(base, text, None).await.map(Proposed::Change)
+        let proposal = text_changes::propose(base, text, None).await?;
+        input.reasons.assign_to(base, proposal).await.map(Proposed::Change)
     }
 }

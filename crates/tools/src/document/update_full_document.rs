@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use copydesk_document::Text;
 
+use super::reasons::ChangeReasons;
 use super::text_changes;
 use crate::{
     ProgramOffer, ProposeTool, Proposed, ReplacedText, StreamedField, Tool, ToolContext, ToolResult,
@@ -25,6 +26,8 @@ pub struct Input {
     #[serde(default)]
     #[expect(dead_code, reason = "read from the stored input, which counts after a restart")]
     explanation: String,
+    #[serde(default)]
+    reasons: ChangeReasons,
 }
 
 impl Tool for UpdateFullDocument {
@@ -45,6 +48,7 @@ impl ProposeTool for UpdateFullDocument {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
         let range = text_changes::confined(&base.text, &text, context.view.editable);
-        text_changes::propose(base, text, range).await.map(Proposed::Change)
+        let proposal = text_changes::propose(base, text, range).await?;
+        input.reasons.assign_to(base, proposal).await.map(Proposed::Change)
     }
 }

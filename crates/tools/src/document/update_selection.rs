@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use copydesk_document::Text;
 
+use super::reasons::ChangeReasons;
 use super::text_changes::{self, ReplacedRange};
 use crate::text_range::TextRange;
 use crate::{
@@ -29,6 +30,8 @@ pub struct Input {
     #[serde(default)]
     #[expect(dead_code, reason = "read from the stored input, which counts after a restart")]
     explanation: String,
+    #[serde(default)]
+    reasons: ChangeReasons,
 }
 
 impl Tool for UpdateSelection {
@@ -60,7 +63,8 @@ impl ProposeTool for UpdateSelection {
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
         let range = ReplacedRange { start, old, new };
-        text_changes::propose(base, text, Some(range)).await.map(Proposed::Change)
+        let proposal = text_changes::propose(base, text, Some(range)).await?;
+        input.reasons.assign_to(base, proposal).await.map(Proposed::Change)
     }
 
     fn edited_range(_: &ToolContext, input: &Value) -> Option<(usize, usize)> {

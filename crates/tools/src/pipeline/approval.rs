@@ -30,11 +30,12 @@ pub async fn ask(
     cancel: &CancellationToken,
 ) -> Result<ProposalResult, ToolError> {
     let base = context.document()?;
-    let DocumentProposal { hunks, text, preview, success_text: _, note } = proposal;
+    let DocumentProposal { hunks, text, preview, success_text: _, note, unplaced_reasons } =
+        proposal;
     if hunks.is_empty() {
         return Err(ToolError::Unchanged);
     }
-    let mut request = new_request(context, call, base, preview, hunks);
+    let mut request = new_request(context, call, base, preview, hunks, &unplaced_reasons);
     request.action.scope = scope;
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {
@@ -58,15 +59,19 @@ pub async fn ask(
     Ok(ProposalResult { proposed: Some(text), note, ..verdict(context, call, scope, settled) })
 }
 
-/// Builds the request of a call, as people are asked about it by the terms of `context`.
+/// Builds the request of a call, as people are asked about it by the terms of `context`. Reasons
+/// that belong to none of the hunks are lines of the explanation.
 pub fn new_request(
     context: &ToolContext,
     call: &ToolCall,
     base: &DocumentSnapshot,
     mut preview: Preview,
     hunks: Vec<HunkDraft>,
+    unplaced_reasons: &[String],
 ) -> NewApprovalRequest {
-    preview.warnings.extend(invisible_chars::of_own_words(&call.input, &hunks));
+    let also = unplaced_reasons.iter().map(String::as_str);
+    let reasons = hunks.iter().filter_map(|hunk| hunk.explanation.as_deref()).chain(also.clone());
+    preview.warnings.extend(invisible_chars::of_own_words(&call.input, reasons));
     NewApprovalRequest {
         origin: context.call.origin(call),
         requester: context.call.requester.clone(),
@@ -74,7 +79,7 @@ pub fn new_request(
             prompt: context.call.prompt.to_string(),
             base_version: base.version,
             scope: None,
-            explanation: explanation(call).unwrap_or_default().to_owned(),
+            explanation: explanation(call).into_iter().chain(also).collect::<Vec<_>>().join("\n"),
             preview,
             touched: None,
             source: context.call.source,

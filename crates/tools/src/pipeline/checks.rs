@@ -37,7 +37,7 @@ impl ToolRegistry {
         tool: &ToolFacts,
         context: &ToolContext,
         input: &Value,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         let text = context.view.base.as_ref().map(|reading| &reading.text);
         let shaped = tool.shaped(input);
         let subject = CallInput { schema: &tool.schema, input: &shaped, text };
@@ -52,7 +52,7 @@ impl ToolRegistry {
         tool: &ToolFacts,
         context: &ToolContext,
         proposal: &DocumentProposal,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         let base = context.document()?;
         let is_newest = context.room.room_status().version == base.version;
         // If nothing was frozen when the text was read, the room itself checks passages that were

@@ -17,6 +17,7 @@ use copydesk_rooms::event::{AgentObject, RunEvent, RunEventKind};
 use crate::document::str_replace_based_edit_tool;
 use crate::{
     DocumentView, EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError,
+    ToolResult,
 };
 
 impl ToolCall {
@@ -54,10 +55,10 @@ pub(crate) async fn enter(
     document: Option<DocumentId>,
     effect: ToolEffect,
     only_reads: bool,
-) -> Result<Option<ToolContext>, ToolError> {
+) -> ToolResult<Option<ToolContext>> {
     let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
     let unknown = || ToolError::NoSuchDocument(id.clone());
-    let action = if effect == ToolEffect::Safe { Action::Read } else { Action::Ask };
+    let action = if effect == ToolEffect::OnlyAnswers { Action::Read } else { Action::Ask };
     let requester = context.environment.rooms.with_current_rights(&context.call.requester).await?;
     if !requester.may(Action::Read, Some(&id)) {
         return Err(unknown());
@@ -102,7 +103,7 @@ pub(crate) async fn enter(
 /// conversation may not know of them.
 pub(crate) async fn listed(
     context: &ToolContext,
-) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
+) -> ToolResult<(Vec<(DocumentId, String)>, usize)> {
     let requester = context.environment.rooms.with_current_rights(&context.call.requester).await?;
     let mut listed = context.environment.rooms.listed(&requester).await?;
     let open = listed.len();

@@ -10,7 +10,7 @@ use copydesk_approvals::{Preview, PreviewWarning, RequestStatus, ToolReport};
 
 use super::{cross_document, inbox_approval};
 use crate::{
-    ActionPreview, FinishedCall, ToolCall, ToolContext, ToolError, ToolFacts, ToolRegistry,
+    ActionPreview, FinishedCall, ToolCall, ToolContext, ToolFacts, ToolRegistry, ToolResult,
 };
 
 impl ToolRegistry {
@@ -22,7 +22,7 @@ impl ToolRegistry {
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> Result<Option<FinishedCall>, ToolError> {
+    ) -> ToolResult<Option<FinishedCall>> {
         let only_reads = tool.only_reads(&call.input);
         let Some(asking) = context.conversation_room.as_ref().filter(|_| only_reads) else {
             return Ok(None);

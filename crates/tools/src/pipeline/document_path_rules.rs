@@ -8,15 +8,16 @@ use copydesk_document::diff::HunkDraft;
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::Principal;
 use copydesk_rooms::command::ApprovalMode;
-use copydesk_rooms::{RoomError, RoomHandle, RoomRegistry};
+use copydesk_rooms::{RoomHandle, RoomRegistry, RoomResult};
 
 use super::inbox_approval;
+use crate::document::add_comment::AddComment;
 use crate::document::read_document::ReadDocument;
 use crate::document::text_changes;
 use crate::workspace::read::ReadFile;
 use crate::{
     CallEnvironment, ReplacedText, Tool as _, ToolCall, ToolContext, ToolEffect, ToolError,
-    ToolFacts, ToolRegistry, ToolScope, WordsRead,
+    ToolFacts, ToolRegistry, ToolResult, ToolScope, WordsRead,
 };
 
 impl ToolRegistry {
@@ -26,7 +27,7 @@ impl ToolRegistry {
         tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         let only_reads = tool.only_reads(&call.input);
         if !only_reads || context.conversation_room.is_none() {
             return Ok(());
@@ -51,7 +52,7 @@ impl ToolRegistry {
         rooms: &RoomRegistry,
         document: &DocumentId,
         reader: &Principal,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         let Some(path) = self.path_of(rooms, document).await? else { return Ok(()) };
         let (inbox, tools) = (rooms.workspace_inbox().await?, [ReadDocument::NAME, ReadFile::NAME]);
         if inbox_approval::is_asked_about(rooms.tools(), &inbox, &path, (&tools, None), reader)
@@ -68,7 +69,7 @@ impl ToolRegistry {
         rooms: &RoomRegistry,
         document: &DocumentId,
         reader: &Principal,
-    ) -> Result<Option<String>, RoomError> {
+    ) -> RoomResult<Option<String>> {
         let Some(path) = self.path_of(rooms, document).await? else { return Ok(None) };
         let inbox = rooms.workspace_inbox().await?;
         inbox_approval::reading_denial(rooms.tools(), &inbox, &path, reader).await
@@ -82,7 +83,7 @@ impl ToolRegistry {
         tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         let quotes = tool.input.replaces == ReplacedText::Quoted;
         let file = tool.target(&call.input).file();
         if let Some(path) = file.as_deref().filter(|_| quotes || tool.effect == ToolEffect::Reads) {
@@ -109,7 +110,7 @@ impl ToolRegistry {
 
     /// Refuses to look into a file with several names (hard links) while some files are kept from
     /// the model by their paths: one of its other names may be such a path.
-    async fn check_only_name(&self, context: &ToolContext, path: &str) -> Result<(), ToolError> {
+    async fn check_only_name(&self, context: &ToolContext, path: &str) -> ToolResult<()> {
         let Some(workspace) = context.environment.workspace.clone() else { return Ok(()) };
         let named = path.to_owned();
         let has_others = text_changes::blocking(move |_| workspace.has_other_names(&named));
@@ -130,6 +131,42 @@ impl ToolRegistry {
         )))
     }
 
+    /// Refuses a comment of the AI, or of a program, that a rule of the document, or one about its
+    /// file, denies. People are not asked about comments, so a rule that wants to ask denies too.
+    pub async fn check_comment(
+        &self,
+        rooms: &RoomRegistry,
+        room: &RoomHandle,
+        requester: &Principal,
+    ) -> ToolResult<()> {
+        let tools = rooms.tools();
+        let rules = room.rules().await?;
+        let subject = RuleSubject {
+            tools,
+            tool: AddComment::NAME,
+            document: Some(room.document()),
+            file: None,
+            units: None,
+            requester: requester.into(),
+            marks: &[],
+        };
+        let asks = || {
+            let words = "An owner wants to be asked first, and nobody is asked about comments; it was not written";
+            ToolError::Denied(words.into())
+        };
+        match approvals::ruling(rules.iter().map(AsRef::as_ref), &subject) {
+            Some(rule) if rule.effect == approvals::RuleEffect::Deny => {
+                return Err(ToolError::Denied(rule.denial()));
+            }
+            Some(_) => return Err(asks()),
+            None => {}
+        }
+        let Some(path) = self.path_of(rooms, room.document()).await? else { return Ok(()) };
+        let (inbox, names) = (rooms.workspace_inbox().await?, (&[AddComment::NAME][..], None));
+        let is_asked = inbox_approval::is_asked_about(tools, &inbox, &path, names, requester);
+        if is_asked.await? { Err(asks()) } else { Ok(()) }
+    }
+
     /// Returns who must approve a change of a document that may be a file.
     pub(crate) async fn approval_mode_for(
         &self,
@@ -137,7 +174,7 @@ impl ToolRegistry {
         context: &ToolContext,
         call: &ToolCall,
         hunks: &[HunkDraft],
-    ) -> Result<ApprovalMode, ToolError> {
+    ) -> ToolResult<ApprovalMode> {
         let Some(path) = self.path(tool, context) else { return Ok(context.approval.mode) };
         let file_tools = context.environment.rooms.tools().file_tools();
         let names: Vec<_> = std::iter::once(call.name.as_str()).chain(file_tools).collect();
@@ -150,7 +187,7 @@ impl ToolRegistry {
         &self,
         request: &ApprovalRequest,
         workspace_inbox: &RoomHandle,
-    ) -> Result<Option<usize>, RoomError> {
+    ) -> RoomResult<Option<usize>> {
         let ProposedCall { origin: CallOrigin { tool, .. }, document, .. } = &request.proposal;
         let files = self.files.as_ref().zip(document.as_ref());
         let Some(path) = files.and_then(|(files, document)| files.path_of(document)) else {
@@ -171,6 +208,7 @@ impl ToolRegistry {
                         file: Some(&path),
                         units: None,
                         requester: request.proposal.requester_ids(),
+                        marks: &[],
                     })
                 })
         };
@@ -183,7 +221,7 @@ impl ToolRegistry {
         &self,
         tool: &ToolFacts,
         context: &ToolContext,
-    ) -> Result<Option<String>, ToolError> {
+    ) -> ToolResult<Option<String>> {
         if tool.scope == ToolScope::Workspace {
             return Ok(None);
         }
@@ -195,7 +233,7 @@ impl ToolRegistry {
         &self,
         rooms: &RoomRegistry,
         document: &DocumentId,
-    ) -> Result<Option<String>, RoomError> {
+    ) -> RoomResult<Option<String>> {
         let path = self.files.as_ref().and_then(|files| files.path_of(document));
         if path.is_some() || !rooms.knows_of_workspace() {
             return Ok(path);

@@ -32,7 +32,9 @@ impl ToolRegistry {
         cancel: &CancellationToken,
     ) -> FinishedCall {
         match step {
-            ApprovedStep::Conclude(step) => conclude(tool, step, context, settled, cancel).await,
+            ApprovedStep::CreateOrPlan(step) => {
+                create_or_plan(tool, step, context, settled, cancel).await
+            }
             ApprovedStep::InWorkspace(step) => {
                 self.act(tool, step, context, settled, asked, cancel).await
             }
@@ -127,19 +129,19 @@ impl ToolRegistry {
             }
             ToolAction::ChangeFile { preview, .. }
             | ToolAction::Act { preview, .. }
-            | ToolAction::Conclude { preview, .. } => preview,
+            | ToolAction::CreateOrPlan { preview, .. } => preview,
         };
         self.check_not_open(facts, context, input).await?;
         self.check(facts, context, input)?;
         let ActionPreview { mut preview, touched } = preview(context.clone(), input).await?;
-        preview.warnings.extend(invisible_chars::of_own_words(input, &[]));
+        preview.warnings.extend(invisible_chars::of_own_words(input, []));
         Ok(UpdatedPreview { preview, touched })
     }
 }
 
 /// Executes an approved call that needs no folder. It may have begun before a crash; it is
 /// idempotent.
-async fn conclude(
+async fn create_or_plan(
     tool: &ToolFacts,
     step: &ToolStep<ApprovedCall, CompletedExecution>,
     context: &ToolContext,
@@ -149,13 +151,13 @@ async fn conclude(
     let auto_approved = was_auto_approved(context, &settled);
     let ResolvedRequest { request, resolution, .. } = settled;
     let room = context.approval_room(tool.effect);
-    let mut concluded = CompletedExecution::default();
+    let mut completed = CompletedExecution::default();
     let report = match inbox_approval::next(&request, AskerState::Now) {
         AfterRequest::Report(report) if request.status != RequestStatus::Approved => {
             return inbox_approval::outcome(&request, report);
         }
         AfterRequest::Report(report) => {
-            concluded.plan = plan(&request);
+            completed.plan = plan(&request);
             report
         }
         AfterRequest::Act if cancel.is_cancelled() => {
@@ -174,16 +176,16 @@ async fn conclude(
             failpoint::pass("tools.acted");
             match done {
                 Ok(done) => {
-                    concluded = done;
-                    ToolReport { text: concluded.text.clone(), is_error: false }
+                    completed = done;
+                    ToolReport { text: completed.text.clone(), is_error: false }
                 }
                 Err(error) => inbox_approval::failed(&error.to_string()),
             }
         }
     };
     let mut finished = inbox_approval::done(room, &request, report).await;
-    finished.outcome.plan = concluded.plan;
-    finished.read = concluded.read;
+    finished.outcome.plan = completed.plan;
+    finished.read = completed.read;
     finished
 }
 

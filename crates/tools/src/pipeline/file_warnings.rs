@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_lines_come_to_end_is_told_where_nobody_would_see_it() {
+    fn how_lines_come_to_end_is_told_where_no_one_would_see_it() {
         let warns = |old: &str, new: &str| {
             let shown = Preview::diff("a.txt", Some(old), new, &DiffLimits::default());
             line_ends(old, new, &shown).is_some()

@@ -176,13 +176,9 @@ mod tests {
             }
             now.settings.frozen.clone_from(&self.frozen);
             let limits = DiffLimits::default();
-            let proposal = DocumentProposal {
-                hunks: diff(self.base, self.proposed, &limits),
-                text: Text::new(self.proposed),
-                preview: Preview::diff("Draft", Some(self.base), self.proposed, &limits),
-                success_text: None,
-                note: None,
-            };
+            let hunks = diff(self.base, self.proposed, &limits);
+            let preview = Preview::diff("Draft", Some(self.base), self.proposed, &limits);
+            let proposal = DocumentProposal::of(hunks, Text::new(self.proposed), preview);
             let caught_up = SnapshotWithUpdates { now, missed, causes: Vec::new() };
             let call = CallOutlook {
                 proposal: &proposal,
@@ -220,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn words_between_which_somebody_put_frozen_ones_cannot_be_replaced() {
+    fn words_between_which_someone_put_frozen_ones_cannot_be_replaced() {
         let story = FreezeStory::of("One two three.", "Something else.").typed(8, 8, "and a half ");
         assert!(story.frozen(8, 18).denied().is_some());
     }

@@ -10,7 +10,8 @@ use copydesk_ids::{RunId, SessionId};
 use copydesk_rooms::command::{DocumentSnapshot, SnapshotWithUpdates};
 
 use crate::{
-    DocumentProposal, EditableRange, FinishedCall, ReplacedText, ToolCall, ToolError, UnreadRanges,
+    DocumentProposal, EditableRange, FinishedCall, ReplacedText, ToolCall, ToolError, ToolResult,
+    UnreadRanges,
 };
 
 /// Hook on a [`CallInput`], before the call is prepared.
@@ -71,7 +72,7 @@ pub struct CallOutlook<'a> {
 }
 
 /// Runs one hook; a hook that panics denies the call.
-pub fn run_hook(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolError> {
+pub fn run_hook(hook: impl FnOnce() -> Result<(), HookDenial>) -> ToolResult<()> {
     // A hook only reads, so a panic leaves nothing half done.
     let answer = catch_unwind(AssertUnwindSafe(hook));
     let unchecked =

@@ -54,7 +54,7 @@ pub async fn ask(
     let room = context.approval_room(effect);
     // A document has a version, which the request follows though it changes nothing there.
     let now = room.read().await?;
-    let mut request = approval::new_request(context, call, &now, preview, Vec::new());
+    let mut request = approval::new_request(context, call, &now, preview, Vec::new(), &[]);
     request.action.touched = touched;
     // A run in plan mode wants its plan to be seen, even where changes are accepted without asking.
     if effect == ToolEffect::Plans {
@@ -104,7 +104,8 @@ pub async fn has_rule(
     let file = named_file(&call.input);
     let (tool, file) = (call.name.as_str(), file.as_deref());
     let requester = requester.into();
-    let matter = RuleSubject { tools, tool, document: None, file, units: None, requester };
+    let matter =
+        RuleSubject { tools, tool, document: None, file, units: None, requester, marks: &[] };
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
 }
 
@@ -150,7 +151,8 @@ pub(super) async fn is_asked_about(
     let mut is_asked = false;
     for &tool in names {
         let (file, requester) = (Some(path), requester.into());
-        let matter = RuleSubject { tools, tool, document: None, file, units, requester };
+        let matter =
+            RuleSubject { tools, tool, document: None, file, units, requester, marks: &[] };
         match ruling(rules.iter().map(AsRef::as_ref), &matter) {
             Some(rule) if rule.effect == approvals::RuleEffect::Deny => {
                 return Err(ToolError::Denied(rule.denial()));
@@ -170,8 +172,15 @@ pub(super) async fn reading_denial(
 ) -> Result<Option<String>, RoomError> {
     let rules = workspace_inbox.rules().await?;
     let (file, requester) = (Some(path), reader.into());
-    let subject =
-        RuleSubject { tools, tool: ReadFile::NAME, document: None, file, units: None, requester };
+    let subject = RuleSubject {
+        tools,
+        tool: ReadFile::NAME,
+        document: None,
+        file,
+        units: None,
+        requester,
+        marks: &[],
+    };
     let rule = ruling(rules.iter().map(AsRef::as_ref), &subject);
     let denies = rule.filter(|rule| rule.effect == approvals::RuleEffect::Deny);
     Ok(denies.map(ApprovalRule::denial))

@@ -77,11 +77,14 @@ fn warning(found: &[char]) -> Option<PreviewWarning> {
         .then(|| warns(format!("Adds {count} {characters} that cannot be seen: {}.", names(found))))
 }
 
-/// Returns warnings for invisible characters in the model's explanation, and in its hunks' reasons.
-pub fn of_own_words(input: &Value, hunks: &[HunkDraft]) -> Vec<PreviewWarning> {
+/// Returns warnings for invisible characters in the model's explanation, and in its reasons.
+pub fn of_own_words<'a>(
+    input: &'a Value,
+    reasons: impl IntoIterator<Item = &'a str>,
+) -> Vec<PreviewWarning> {
     let fields =
         OWN_WORDS.iter().filter_map(|(field, name)| Some((*name, input.get(field)?.as_str()?)));
-    let reasons = hunks.iter().filter_map(|hunk| Some(("reason", hunk.explanation.as_deref()?)));
+    let reasons = reasons.into_iter().map(|words| ("reason", words));
     let mut warnings: Vec<PreviewWarning> = Vec::new();
     for (name, words) in fields.chain(reasons) {
         let found = unseen(words);
@@ -180,9 +183,8 @@ mod tests {
     fn explanations_reasons_and_titles_count_too() {
         let input =
             json!({"explanation": "fix\u{202e}ed", "title": "T\u{200f}", "other": "\u{202e}"});
-        let mut hunk: HunkDraft = Vec::new().into();
-        hunk.explanation = Some("why\u{2066}".into());
-        let texts: Vec<_> = of_own_words(&input, &[hunk]).into_iter().map(|it| it.text).collect();
+        let texts: Vec<_> =
+            of_own_words(&input, ["why\u{2066}"]).into_iter().map(|it| it.text).collect();
         assert_eq!(
             texts,
             [
@@ -191,6 +193,6 @@ mod tests {
                 "The reason has characters that cannot be seen: U+2066.",
             ]
         );
-        assert!(of_own_words(&json!({"explanation": "fixed 👩\u{200d}🚀"}), &[]).is_empty());
+        assert!(of_own_words(&json!({"explanation": "fixed 👩\u{200d}🚀"}), []).is_empty());
     }
 }

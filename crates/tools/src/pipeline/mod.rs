@@ -13,6 +13,7 @@ pub mod format;
 pub mod freeze;
 pub mod hooks;
 pub mod inbox_approval;
+pub mod input_hooks;
 pub(crate) mod invisible_chars;
 pub(crate) mod open_file;
 mod open_file_routing;
@@ -20,16 +21,15 @@ pub(crate) mod other_servers;
 pub(crate) mod rule_targets;
 mod target_room;
 pub mod unread;
-pub mod validate;
 
 pub use hooks::{HookDenial, HookLists};
 
 /// Hooks that every server runs.
 pub const HOOKS: HookLists = HookLists {
-    before: &[validate::range, validate::content_size],
+    before: &[input_hooks::range, input_hooks::content_size],
     proposed: &[
-        validate::written_size,
-        validate::no_nul,
+        input_hooks::written_size,
+        input_hooks::no_nul,
         unread::deny_removing_unread,
         unread::deny_overwriting_filled,
         unread::deny_second_rewrite,

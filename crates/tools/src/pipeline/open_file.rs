@@ -17,8 +17,7 @@ use crate::document::text_changes;
 use crate::pipeline::approval;
 use crate::{
     DocumentProposal, DocumentView, FileEdit, FinishedCall, ProposalResult, ReadDocuments,
-    ReplacedText, ToolCall, ToolContext, ToolEffect, ToolError, ToolResult, UnreadRanges,
-    model_notes,
+    ReplacedText, ToolCall, ToolContext, ToolEffect, ToolResult, UnreadRanges, model_notes,
 };
 
 pub(crate) async fn enter(
@@ -27,7 +26,7 @@ pub(crate) async fn enter(
     path: &str,
     room: RoomHandle,
     effect: ToolEffect,
-) -> Result<ToolContext, ToolError> {
+) -> ToolResult<ToolContext> {
     let now = room.read().await?;
     // The version that the model has read counts, because people may have written since. If the
     // model has never read the file, it may remove words only where people review the change.
@@ -89,7 +88,7 @@ pub(crate) async fn ask(
     call: &ToolCall,
     mut proposal: DocumentProposal,
     cancel: &CancellationToken,
-) -> Result<FinishedCall, ToolError> {
+) -> ToolResult<FinishedCall> {
     let success_text = proposal.success_text.take();
     let mode = inbox_approval::approval_mode_for_file(context, call, &proposal.hunks).await?;
     let context = &context.with_approval_mode(mode);

@@ -8,7 +8,9 @@ use copydesk_file_sync::FileSync;
 use super::approval;
 use super::open_file::{complete_outcome, enter};
 use crate::model_notes::{self, refused};
-use crate::{FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolFacts, ToolRegistry};
+use crate::{
+    FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolFacts, ToolRegistry, ToolResult,
+};
 
 impl ToolRegistry {
     pub(crate) fn named_file(
@@ -28,7 +30,7 @@ impl ToolRegistry {
         tool: &ToolFacts,
         context: &ToolContext,
         input: &Value,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         let Some((files, path)) = self.named_file(tool, context, input) else { return Ok(()) };
         if tool.effect != ToolEffect::ChangesFile || files.open_room(&path).await.is_none() {
             return Ok(());

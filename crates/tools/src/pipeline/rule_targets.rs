@@ -45,7 +45,7 @@ impl ToolRegistry {
         // Of the tools that change nothing and read no file, people can be asked only about reading
         // another document.
         let is_asked_about = |tool: &&Arc<ToolFacts>| {
-            tool.effect != ToolEffect::Safe || tool.reads == WordsRead::OfDocument
+            tool.effect != ToolEffect::OnlyAnswers || tool.reads == WordsRead::OfDocument
         };
         let commands = commands().filter(|tool| self.find(tool.name).is_none());
         self.facts().filter(is_asked_about).cloned().chain(commands)

@@ -57,7 +57,7 @@ impl ToolRegistry {
         tool: &ToolFacts,
         context: &ToolContext,
         call: &ToolCall,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         match (tool.effect, context.environment.plan) {
             (ToolEffect::Plans, PlanMode::Off) => {
                 return Err(self.unknown_here(context, tool.name));
@@ -77,7 +77,7 @@ impl ToolRegistry {
 }
 
 /// Refuses a call about a document that the model may not see: the result would quote it.
-async fn check_model(context: &ToolContext, room: &RoomHandle) -> Result<(), ToolError> {
+async fn check_model(context: &ToolContext, room: &RoomHandle) -> ToolResult<()> {
     let Some(model) = &context.environment.model else { return Ok(()) };
     let access = room.read().await?.settings.models;
     if access.admits(model) { Ok(()) } else { Err(ToolError::Denied(access.refusal())) }

@@ -3,10 +3,10 @@
 #[cfg(unix)]
 pub(crate) mod bash;
 pub(crate) mod edit;
+pub mod file_since_call;
 pub(crate) mod glob;
 pub(crate) mod grep;
 pub(crate) mod multi_edit;
 pub(crate) mod read;
 pub(crate) mod replacements;
-pub mod undo_file;
 pub(crate) mod write;

@@ -103,7 +103,7 @@ async fn a_fork_of_a_fork_has_what_that_one_had() {
 }
 
 #[tokio::test]
-async fn somebody_elses_run_can_be_gone_on_from_even_if_ours_has_its_name() {
+async fn someone_elses_run_can_be_gone_on_from_even_if_ours_has_its_name() {
     let mut stage = asked(&["One"]).await;
     let bo = SessionId::generate();
     let fork = ConversationFork { session: bo.clone(), ..fork(&stage, "run_1") };
@@ -139,7 +139,7 @@ async fn what_cannot_be_begun_anew_says_why() {
 }
 
 #[tokio::test]
-async fn whoever_asks_while_a_conversation_is_begun_anew_has_their_turn() {
+async fn a_person_who_asks_while_a_conversation_is_begun_anew_has_their_turn() {
     let mut stage = asked(&["One"]).await;
     let of = document(&stage);
     for number in 2..20 {
@@ -170,7 +170,7 @@ async fn unheard(stage: &TestAgent) -> Vec<(String, &'static str)> {
 }
 
 #[tokio::test]
-async fn ends_that_nobody_heard_are_told_with_the_same_names_and_once() {
+async fn ends_that_no_one_heard_are_told_with_the_same_names_and_once() {
     let mut stage = asked(&["One"]).await;
     stage.model.plays([says("Hello.")]);
     let ask = AgentQuestion { kind: AskKind::Run, ..stage.question("Two") };

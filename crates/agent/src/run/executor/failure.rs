@@ -16,6 +16,8 @@ pub(crate) enum RunFailure {
     Model(String),
     #[error("The person who asked may no longer ask here")]
     NotAllowed,
+    #[error("There is no such question")]
+    Unasked,
 }
 
 pub(crate) type RunResult<T> = Result<T, RunFailure>;
@@ -35,6 +37,7 @@ impl From<serde_json::Error> for RunFailure {
 impl From<RunFailure> for RunEnd {
     fn from(failure: RunFailure) -> Self {
         let reason = match &failure {
+            RunFailure::Unasked => return Self::cancelled(),
             RunFailure::Selection => RunEndReason::InvalidSelection,
             RunFailure::Model(_) => RunEndReason::UnknownModel,
             RunFailure::NotAllowed | RunFailure::Ask(AskError::ReadingDenied(_)) => {

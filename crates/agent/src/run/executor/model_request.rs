@@ -64,23 +64,23 @@ impl RunExecutor<'_> {
     async fn answer_to(&mut self, request: ModelRequest, began: Instant) -> RunResult<RunInput> {
         let stop_model = self.cancel.child_token();
         let (payer, chosen, stop) = (self.payer(), &self.chosen, stop_model.clone());
-        let mut call = self.shared.metered(payer, chosen, request, stop);
+        let mut call = self.shared.call_model(payer, chosen, request, stop);
         // Each call is shown under a request id of its own.
-        let context = self.context(RequestId::generate(), self.shared.workspace_inbox().await?);
-        let mut sketching = CallPreviews::new(&self.shared.tools, context);
+        let context =
+            self.context(RequestId::generate(), self.shared.rooms.workspace_inbox().await?);
+        let mut previews = CallPreviews::new(&self.shared.tools, context);
         // Lasts until it is dropped; nothing is logged in it.
         let failed = tracing::field::Empty;
         let span = tracing::debug_span!("model_call", model = self.chosen.model.name(), failed);
         let timer = metrics::MODEL_CALL_SECONDS.start();
-        let (event, lost) =
-            self.receive_answer(&mut call, &stop_model, &mut sketching, began).await;
+        let (event, lost) = self.receive_answer(&mut call, &stop_model, &mut previews, began).await;
         drop(timer);
         if matches!(event, RunInput::Failed { .. }) {
             metrics::MODEL_CALLS_FAILED.count();
             span.record("failed", true);
         }
         drop(span);
-        self.turn.request_ids = sketching.names();
+        self.turn.request_ids = previews.names();
         for lost in &lost {
             self.run.spent.lose(lost);
         }
@@ -130,12 +130,12 @@ impl RunExecutor<'_> {
         &self,
         call: &mut MeteredCall,
         stop_model: &CancellationToken,
-        sketching: &mut CallPreviews<'_>,
+        previews: &mut CallPreviews<'_>,
         began: Instant,
     ) -> (RunInput, Vec<FailedTryUsage>) {
         let limits = &self.shared.limits;
         let left = limits.model_ms.saturating_sub(self.waited_ms(began));
-        let mut listening = pin!(listen(&self.run_events, call, stop_model, sketching));
+        let mut listening = pin!(listen(&self.run_events, call, stop_model, previews));
         tokio::select! {
             input = &mut listening => return input,
             () = sleep(Duration::from_millis(left)) => stop_model.cancel(),

@@ -18,7 +18,7 @@ impl RunExecutor<'_> {
     /// Returns the plan mode of this run, computed from the stored entries. A plan that was
     /// approved in the present turn counts from the next turn on, because the other calls of this
     /// turn were made without knowing of it.
-    pub(crate) fn plan_mode(&self) -> PlanMode {
+    pub fn plan_mode(&self) -> PlanMode {
         if self.run.ask.permission_mode != PermissionMode::PlanFirst {
             return PlanMode::Off;
         }
@@ -28,13 +28,13 @@ impl RunExecutor<'_> {
 
     /// Returns the tool that proposes a plan, if this run needs one; for the prompt cache it stays
     /// to the end.
-    pub(crate) fn planning_tool(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
+    pub fn planning_tool(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
         let plans = self.run.ask.permission_mode == PermissionMode::PlanFirst;
         self.shared.tools.planning().filter(|_| plans)
     }
 
     /// Adds to the results of calls what people have decided about earlier changes.
-    pub(crate) async fn with_news(&self, kind: EntryKind) -> RunResult<EntryKind> {
+    pub async fn with_news(&self, kind: EntryKind) -> RunResult<EntryKind> {
         let (session, run) = (self.run.ask.session.clone(), self.run.ask.run.clone());
         let mut latest = TranscriptEntry { session, run, at_ms: self.now_ms(), kind };
         if matches!(latest.kind, EntryKind::Results { .. }) {
@@ -48,10 +48,7 @@ impl RunExecutor<'_> {
 
     /// Returns people's decisions about earlier changes since the last report; `latest` is an entry
     /// that is not stored yet. Empty for an external call, which has no model.
-    pub(crate) async fn news(
-        &self,
-        latest: Option<&TranscriptEntry>,
-    ) -> RunResult<DecisionUpdates> {
+    pub async fn news(&self, latest: Option<&TranscriptEntry>) -> RunResult<DecisionUpdates> {
         let mut news =
             DecisionUpdates { tag: self.prompt.tag.to_string(), ..DecisionUpdates::default() };
         if self.run.ask.outside().is_some() {
@@ -87,7 +84,7 @@ impl RunExecutor<'_> {
     }
 
     /// Returns the decisions in this run's prompt; unchanged after a restart.
-    pub(crate) fn decisions_in_prompt(&self) -> DecisionUpdates {
+    pub fn decisions_in_prompt(&self) -> DecisionUpdates {
         let text_of = |entry: &TranscriptEntry| match &entry.kind {
             EntryKind::Prompt { news, .. } if entry.run == self.run.ask.run => Some(news.clone()),
             _ => None,

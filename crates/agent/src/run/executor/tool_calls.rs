@@ -10,7 +10,7 @@ use copydesk_tools::{FinishedCall, ToolCall, ToolContext, UnreadRanges};
 
 use super::super::state_machine::RunInput;
 use super::{RunExecutor, RunResult};
-use crate::other_servers::asking::ReturnedCall;
+use crate::call_maker::RunCall;
 
 impl RunExecutor<'_> {
     /// Makes a call of the model's answer, and shows its result.
@@ -18,7 +18,7 @@ impl RunExecutor<'_> {
         self.run_events.room = self.shared.room(self.run).await?;
         // A turn stores the ids of its requests with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
-        let context = self.context(request.clone(), self.shared.workspace_inbox().await?);
+        let context = self.context(request.clone(), self.shared.rooms.workspace_inbox().await?);
         let finished = self.make_call(context, call).await?;
         // If the call made no request, its preview is removed; if it did, the request has replaced
         // the preview.
@@ -48,39 +48,23 @@ impl RunExecutor<'_> {
         mut context: ToolContext,
         call: &ToolCall,
     ) -> RunResult<FinishedCall> {
-        let (shared, tools) = (self.shared, &self.shared.tools);
+        let maker = &self.shared.call_maker;
+        let agents = self.shared;
         let mut made = None;
         if self.turn.after_restart {
-            let joined = Box::pin(shared.resume_on_other_server(&context, call, &self.cancel));
-            if let Some(returned) = joined.await? {
-                return Ok(self.take_returned(returned));
-            }
-            made = tools.resume(&context, call, &self.cancel).await;
+            let (ask, cancel) = (&self.run.ask, &self.cancel);
+            made = maker.resume(RunCall { agents, ask, context: &context, call, cancel }).await?;
         }
         let made = if let Some(made) = made {
             made
         } else {
             self.check_asker().await?;
             context.call.requester = self.asker.clone();
-            tools.attempt(&context, call, &self.cancel).await
+            let (ask, cancel) = (&self.run.ask, &self.cancel);
+            maker.make(RunCall { agents, ask, context: &context, call, cancel }).await?
         };
-        match made {
-            Ok(finished) => Ok(finished),
-            Err(there) => {
-                let (ask, cancel) = (&self.run.ask, &self.cancel);
-                // On the heap: it waits long.
-                let given = shared.make_on_other_server(ask, (&context, &*there), call, cancel);
-                let returned = Box::pin(given).await?;
-                Ok(self.take_returned(returned))
-            }
-        }
-    }
-
-    /// Takes the result of a call that another server has made. What is stored of the call is
-    /// removed with the transaction that stores the result.
-    fn take_returned(&mut self, returned: ReturnedCall) -> FinishedCall {
-        self.turn.given_calls.extend(returned.record);
-        returned.finished
+        self.turn.with_results.extend(made.with_result);
+        Ok(made.finished)
     }
 
     /// Updates the document that the model knows, after it was notified; the selection moves with

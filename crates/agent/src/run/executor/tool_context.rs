@@ -29,12 +29,14 @@ impl RunExecutor<'_> {
 
     fn call_identity(&self, request: RequestId) -> CallIdentity {
         let ask = &self.run.ask;
+        // A question in a comment is kept there only, because it can be deleted.
+        let is_comment = matches!(ask.kind, AskKind::Comment(_));
         CallIdentity {
             request,
             session: ask.session.clone(),
             run: ask.run.clone(),
             requester: self.asker.clone(),
-            prompt: ask.prompt.as_str().into(),
+            prompt: if is_comment { "" } else { &*ask.prompt }.into(),
             source: ask
                 .outside()
                 .map_or_else(|| ask.permission_mode.into(), |outside| outside.source.into()),

@@ -31,7 +31,7 @@ async fn runs(input: Value) -> (String, bool) {
     let (mut stage, request) = asked(input).await;
     stage.decides(&request, approve()).await.unwrap();
     stage.result().await;
-    told(&stage)
+    tool_result(&stage)
 }
 
 /// Returns `true` if a process exists and is no zombie.
@@ -59,7 +59,7 @@ async fn an_owner_sees_the_whole_command_and_what_to_look_out_for() {
 }
 
 #[tokio::test]
-async fn nobody_but_an_owner_decides_and_others_are_not_told() {
+async fn no_one_but_an_owner_decides_and_others_are_not_told() {
     let (stage, request) = asked(bash("true")).await;
     for role in [Role::Editor, Role::Reviewer, Role::Viewer] {
         let decided = stage.decides_as(person(role), &request, approve()).await;
@@ -91,7 +91,7 @@ async fn a_rejected_expired_or_withdrawn_command_does_not_run() {
     stage.decides(&request, reject()).await.unwrap();
     stage.result().await;
     assert_eq!(
-        (stage.file("b.txt"), told(&stage).0.as_str()),
+        (stage.file("b.txt"), tool_result(&stage).0.as_str()),
         (None, "User rejected the operation")
     );
 
@@ -119,9 +119,9 @@ async fn an_edited_command_runs_as_edited() {
     stage.result().await;
     assert_eq!((stage.file("b.txt"), stage.file("c.txt").as_deref()), (None, Some("")));
     assert!(
-        told(&stage).0.ends_with("Do not re-issue the original.\n(no output)"),
+        tool_result(&stage).0.ends_with("Do not re-issue the original.\n(no output)"),
         "{:?}",
-        told(&stage)
+        tool_result(&stage)
     );
 }
 
@@ -141,7 +141,7 @@ async fn what_is_no_command_is_refused_before_anybody_is_asked() {
         stage.model.plays([calls([("Bash", input)]), says("I see.")]);
         stage.run("Run it").await;
         stage.result().await;
-        let (text, is_error) = told(&stage);
+        let (text, is_error) = tool_result(&stage);
         assert!(is_error && text.starts_with(words), "{text}");
     }
 }
@@ -153,7 +153,7 @@ async fn a_command_that_takes_too_long_is_stopped_with_all_it_started() {
             .await;
     stage.decides(&request, approve()).await.unwrap();
     stage.result().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert_eq!(
         (text.as_str(), is_error),
         ("The command took longer than 300ms and was stopped\nbegun", true)
@@ -270,7 +270,7 @@ async fn an_approved_command_that_had_not_begun_is_not_run_after_a_restart() {
     stage.decides(&request, approve()).await.unwrap();
     stage.restart().await;
     stage.result().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.contains("It was not run"), "{text}");
     assert_eq!(stage.file("b.txt"), None);
 }
@@ -291,7 +291,7 @@ async fn a_command_the_server_died_in_is_not_run_again_and_what_is_left_of_it_en
         .unwrap();
     stage.restart().await;
     stage.result().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.contains("it was not repeated"), "{text}");
     assert_eq!(stage.file("pid").unwrap(), pid, "it ran once");
     assert!(orphan.wait().unwrap().code().is_none(), "it was ended");

@@ -11,7 +11,7 @@ struct FileToolCase {
     input: Value,
     /// Text of the file after an approval, and the result for the model.
     after: &'static str,
-    told: &'static str,
+    tool_result: &'static str,
     /// Another input, and the text of the file with it.
     edited: Value,
     after_edited: &'static str,
@@ -28,7 +28,7 @@ fn cases() -> [FileToolCase; 3] {
             tool: "Write",
             input: json!({"file_path": "a.txt", "content": "new\n"}),
             after: "new\n",
-            told: "Wrote 4 characters to a.txt",
+            tool_result: "Wrote 4 characters to a.txt",
             edited: json!({"file_path": "a.txt", "content": "mine\n"}),
             after_edited: "mine\n",
         },
@@ -36,7 +36,7 @@ fn cases() -> [FileToolCase; 3] {
             tool: "Edit",
             input: of("two", "2"),
             after: "one 2 one\n",
-            told: "Replaced 1 occurrence in a.txt",
+            tool_result: "Replaced 1 occurrence in a.txt",
             edited: of("two", "deux"),
             after_edited: "one deux one\n",
         },
@@ -44,7 +44,7 @@ fn cases() -> [FileToolCase; 3] {
             tool: "MultiEdit",
             input: json!({"file_path": "a.txt", "edits": [edit("two", "2"), {"old_string": "one", "new_string": "1", "replace_all": true}]}),
             after: "1 2 1\n",
-            told: "Applied 2 edits to a.txt (3 occurrences)",
+            tool_result: "Applied 2 edits to a.txt (3 occurrences)",
             edited: json!({"file_path": "a.txt", "edits": [edit("two", "zwei")]}),
             after_edited: "one zwei one\n",
         },
@@ -77,7 +77,7 @@ async fn approved_it_is_done() {
         stage.decides(&request, approve()).await.unwrap();
         stage.result().await;
         assert_eq!(stage.file("a.txt").as_deref(), Some(case.after), "{}", case.tool);
-        assert_eq!(told(&stage), (case.told.into(), false));
+        assert_eq!(tool_result(&stage), (case.tool_result.into(), false));
     }
 }
 
@@ -87,7 +87,7 @@ async fn rejected_cancelled_or_too_late_it_is_not() {
         let (mut stage, request) = asked(&case).await;
         stage.decides(&request, reject()).await.unwrap();
         stage.result().await;
-        assert_eq!(told(&stage), ("User rejected the operation".into(), true));
+        assert_eq!(tool_result(&stage), ("User rejected the operation".into(), true));
         assert_eq!(stage.file("a.txt").as_deref(), Some(BEFORE), "{}", case.tool);
 
         let (mut stage, _) = asked(&case).await;
@@ -103,7 +103,7 @@ async fn rejected_cancelled_or_too_late_it_is_not() {
         stage.clock.advance_ms(300_000);
         assert_eq!(code(stage.decides(&request, approve()).await), "expired");
         stage.result().await;
-        assert!(told(&stage).0.starts_with("Approval timed out after 300s"));
+        assert!(tool_result(&stage).0.starts_with("Approval timed out after 300s"));
         assert_eq!(stage.file("a.txt").as_deref(), Some(BEFORE), "{}", case.tool);
     }
 }
@@ -115,7 +115,9 @@ async fn edited_it_is_done_as_edited() {
         stage.decides(&request, edit(case.edited.clone())).await.unwrap();
         stage.result().await;
         assert_eq!(stage.file("a.txt").as_deref(), Some(case.after_edited), "{}", case.tool);
-        assert!(told(&stage).0.starts_with("Note: the user edited this call before it ran;"));
+        assert!(
+            tool_result(&stage).0.starts_with("Note: the user edited this call before it ran;")
+        );
     }
 }
 
@@ -134,7 +136,7 @@ async fn on_a_file_that_changed_it_is_stale() {
         let ended = stage.decides(&request, Decision { preview_hash: seen, ..approve() }).await;
         assert_eq!(ended.unwrap().status, RequestStatus::Approved);
         stage.result().await;
-        assert!(!told(&stage).1, "{}", case.tool);
+        assert!(!tool_result(&stage).1, "{}", case.tool);
         assert_ne!(stage.file("a.txt").as_deref(), Some("one two one, else\n"));
     }
 }
@@ -185,7 +187,7 @@ async fn what_cannot_be_edited_is_refused_before_anybody_is_asked() {
         stage.model.plays([calls([(tool, input)]), says("I see.")]);
         stage.run("Change it").await;
         stage.result().await;
-        let (text, is_error) = told(&stage);
+        let (text, is_error) = tool_result(&stage);
         assert!(is_error && text.starts_with(words), "{text}");
     }
     assert!(stage.workspace_inbox().await.requests().await.unwrap().is_empty());
@@ -239,7 +241,7 @@ async fn looking_around_answers_at_once() {
         stage.model.plays([calls([(tool, input)]), says("I see.")]);
         stage.run("Look").await;
         stage.result().await;
-        assert_eq!(told(&stage), (expected.into(), false));
+        assert_eq!(tool_result(&stage), (expected.into(), false));
     }
 }
 
@@ -260,7 +262,7 @@ async fn looking_where_nothing_may_be_seen_is_refused() {
         stage.model.plays([calls([(tool, input)]), says("I see.")]);
         stage.run("Look").await;
         stage.result().await;
-        let (text, is_error) = told(&stage);
+        let (text, is_error) = tool_result(&stage);
         assert!(is_error && text.starts_with(words), "{text}");
     }
 }

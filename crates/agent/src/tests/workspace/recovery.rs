@@ -13,11 +13,11 @@ async fn a_pending_request_is_decided_after_the_restart() {
     stage.decides(&request, approve()).await.unwrap();
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("new"));
-    assert_eq!(told(&stage), ("Wrote 3 characters to a.txt".into(), false));
+    assert_eq!(tool_result(&stage), ("Wrote 3 characters to a.txt".into(), false));
 }
 
 #[tokio::test]
-async fn a_decision_that_was_taken_while_nobody_waited_is_carried_out_on_what_was_shown() {
+async fn a_decision_that_was_taken_while_no_one_waited_is_carried_out_on_what_was_shown() {
     let (mut stage, request) = writing(&[("a.txt", "old")], "a.txt", "new").await;
     stage.agents.shutdown().await;
     stage.decides(&request, approve()).await.unwrap();
@@ -35,7 +35,7 @@ async fn what_was_approved_is_not_done_if_the_file_changed_meanwhile() {
     stage.restart().await;
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("else"));
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.contains("changed since it was previewed"), "{text}");
     assert_eq!(kept(&stage, &request).await.status, RequestStatus::Failed);
 }
@@ -59,7 +59,7 @@ async fn began_and_reads(content: &str) -> (TestAgent, ApprovalRequest) {
 #[tokio::test]
 async fn a_call_that_was_done_before_the_crash_is_reported_and_not_done_again() {
     let (stage, request) = began_and_reads("new").await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(!is_error && text.contains("was written before the server stopped"), "{text}");
     assert_eq!(request.status, RequestStatus::Approved);
 }
@@ -67,7 +67,7 @@ async fn a_call_that_was_done_before_the_crash_is_reported_and_not_done_again() 
 #[tokio::test]
 async fn a_call_that_had_begun_but_did_nothing_is_reported_and_not_repeated() {
     let (stage, request) = began_and_reads("old").await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.contains("is as it was before"), "{text}");
     assert_eq!(request.status, RequestStatus::Failed);
 }
@@ -75,7 +75,7 @@ async fn a_call_that_had_begun_but_did_nothing_is_reported_and_not_repeated() {
 #[tokio::test]
 async fn a_call_whose_file_reads_otherwise_is_reported_as_that() {
     let (stage, _) = began_and_reads("half").await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.contains("neither as before nor as approved"), "{text}");
 }
 
@@ -92,7 +92,7 @@ async fn a_call_that_is_over_is_told_again_and_not_done_again() {
     drop(fixture);
     stage.restart().await;
     stage.result().await;
-    assert_eq!(told(&stage), ("Wrote it".into(), false));
+    assert_eq!(tool_result(&stage), ("Wrote it".into(), false));
     assert_eq!(stage.file("a.txt"), None);
 }
 

@@ -39,7 +39,7 @@ async fn rejected(files: &[(&str, &str)], content: &str) -> (TestAgent, Arc<Appr
 }
 
 #[tokio::test]
-async fn it_is_a_request_of_whoever_proposes_it_on_todays_file() {
+async fn it_is_a_request_of_the_person_who_proposes_it_on_todays_file() {
     let (mut stage, old) = rejected(&[("a.txt", "old\n")], "new\n").await;
     stage.overwrites("a.txt", "today\n");
     let again = reopen(&stage, &old).await.unwrap();
@@ -98,7 +98,7 @@ async fn what_still_waits_is_not_proposed_again_and_nothing_twice() {
 }
 
 #[tokio::test]
-async fn whoever_could_not_ask_for_it_cannot_propose_it_again() {
+async fn a_person_who_could_not_ask_for_it_cannot_propose_it_again() {
     let (stage, request) = rejected(&[], "new").await;
     for role in [Role::Viewer, Role::Reviewer] {
         let refused = reopen_as(&stage, person(role), &request).await;
@@ -117,6 +117,7 @@ async fn neither_rules_nor_approvals_that_are_off_decide_it() {
             path: None,
             max_units: None,
             author: None,
+            unmarked: false,
         },
         effect: RuleEffect::Allow,
         over: None,
@@ -138,7 +139,7 @@ async fn neither_rules_nor_approvals_that_are_off_decide_it() {
 }
 
 #[tokio::test]
-async fn what_can_no_longer_be_done_is_refused_and_nobody_is_asked() {
+async fn what_can_no_longer_be_done_is_refused_and_no_one_is_asked() {
     let mut stage = TestAgent::in_workspace(&[("a.txt", "one")]).await;
     let edit = json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"});
     stage.model.plays([calls([("Edit", edit)]), says("Done.")]);

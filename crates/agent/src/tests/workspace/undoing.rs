@@ -50,7 +50,7 @@ async fn a_file_reads_byte_for_byte_as_before() {
         assert_eq!(stage.file("a.txt").as_deref(), Some(before));
         assert_eq!(undone.status, RequestStatus::Approved);
         assert_eq!(undone.undone().unwrap().by.name, "Ada");
-        assert!(stage.store.undos().await.unwrap().is_empty());
+        assert!(stage.store.unfinished_undos().await.unwrap().is_empty());
     }
 }
 
@@ -105,7 +105,7 @@ async fn a_file_that_changed_since_is_overwritten_only_by_force() {
 }
 
 #[tokio::test]
-async fn a_file_that_somebody_put_back_themselves_is_undone_without_force() {
+async fn a_file_that_someone_put_back_themselves_is_undone_without_force() {
     let (stage, request) = written(&[("a.txt", "old")], "new").await;
     stage.overwrites("a.txt", "old");
     let undone = undo(&stage, &request).await.unwrap();
@@ -113,7 +113,7 @@ async fn a_file_that_somebody_put_back_themselves_is_undone_without_force() {
 }
 
 #[tokio::test]
-async fn it_is_undone_once_and_by_nobody_who_may_not_decide() {
+async fn it_is_undone_once_and_by_no_one_who_may_not_decide() {
     let (stage, request) = written(&[("a.txt", "old")], "new").await;
     assert_eq!(code(undo_as(&stage, person(Role::Viewer), &request, true).await), "not_allowed");
     assert_eq!(stage.file("a.txt").as_deref(), Some("new"));
@@ -169,7 +169,7 @@ async fn interrupted_and_reads(content: &str) -> ApprovalRequest {
     stage.overwrites("a.txt", content);
     stage.restart().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some(content), "nothing is repeated");
-    assert!(stage.store.undos().await.unwrap().is_empty());
+    assert!(stage.store.unfinished_undos().await.unwrap().is_empty());
     let kept = kept(&stage, &request).await;
     assert!(matches!(kept.aftermath.execution, Some(ExecutionState::Done { .. })), "{kept:?}");
     kept

@@ -23,7 +23,7 @@ async fn an_approved_file_is_written_and_the_model_is_told_so() {
     stage.decides(&request, approve()).await.unwrap();
     assert_eq!(stage.result().await, "success");
     assert_eq!(stage.file("test.txt").as_deref(), Some("hello world"));
-    assert_eq!(told(&stage), ("Wrote 11 characters to test.txt".into(), false));
+    assert_eq!(tool_result(&stage), ("Wrote 11 characters to test.txt".into(), false));
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_rejected_file_is_not_written_and_the_reason_reaches_the_model() {
     stage.decides(&request, Decision { feedback, ..reject() }).await.unwrap();
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("old"));
-    assert_eq!(told(&stage), ("User rejected: Use another file".into(), true));
+    assert_eq!(tool_result(&stage), ("User rejected: Use another file".into(), true));
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn an_edited_call_runs_as_edited_and_the_model_is_told() {
     assert_eq!((stage.file("a.txt"), stage.file("b.txt").as_deref()), (None, Some("mine")));
     let note = "Note: the user edited this call before it ran; executed input: \
                 {\"content\":\"mine\",\"file_path\":\"b.txt\"}. Do not re-issue the original.\nWrote 4 characters to b.txt";
-    assert_eq!(told(&stage), (note.into(), false));
+    assert_eq!(tool_result(&stage), (note.into(), false));
 }
 
 #[tokio::test]
@@ -78,18 +78,18 @@ async fn an_answer_is_given_instead_of_running_the_tool() {
     stage.decides(&request, Decision::plain(RequestVerdict::Respond { message })).await.unwrap();
     stage.result().await;
     assert_eq!(stage.file("a.txt"), None);
-    assert_eq!(told(&stage), ("The notes are in b.txt".into(), false));
+    assert_eq!(tool_result(&stage), ("The notes are in b.txt".into(), false));
 }
 
 #[tokio::test]
-async fn a_request_that_nobody_decides_expires() {
+async fn a_request_that_no_one_decides_expires() {
     let (mut stage, request) = writing(&[], "a.txt", "new").await;
     stage.clock.advance_ms(300_000);
     assert_eq!(code(stage.decides(&request, approve()).await), "expired");
     stage.result().await;
     assert_eq!(stage.file("a.txt"), None);
     let words = "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
-    assert_eq!(told(&stage), (words.into(), true));
+    assert_eq!(tool_result(&stage), (words.into(), true));
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn more_time_and_a_look_keep_a_request_open() {
 }
 
 #[tokio::test]
-async fn a_file_that_changed_makes_the_preview_stale_until_somebody_has_seen_it_anew() {
+async fn a_file_that_changed_makes_the_preview_stale_until_someone_has_seen_it_anew() {
     let (mut stage, request) = writing(&[("a.txt", "old\n")], "a.txt", "new\n").await;
     stage.overwrites("a.txt", "else\n");
     assert_eq!(code(stage.decides(&request, approve()).await), "stale_preview");
@@ -142,7 +142,7 @@ async fn a_call_that_can_no_longer_be_done_says_so_before_anybody_approves_it() 
     let seen = Some(fresh.preview_hash());
     stage.decides(&request, Decision { preview_hash: seen, ..approve() }).await.unwrap();
     stage.result().await;
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.contains("is not a text file"), "{text}");
     assert_eq!(stage.file("a.txt").as_deref(), Some("\0"));
     let kept = stage.store.request(request.id()).await.unwrap().unwrap();
@@ -168,7 +168,7 @@ async fn what_cannot_be_written_is_refused_before_anybody_is_asked() {
         stage.model.plays([calls([("Write", input)]), says("I see.")]);
         stage.run("Write").await;
         stage.result().await;
-        let (text, is_error) = told(&stage);
+        let (text, is_error) = tool_result(&stage);
         assert!(is_error && text.contains(words), "{text}");
     }
     assert!(stage.workspace_inbox().await.requests().await.unwrap().is_empty());
@@ -197,11 +197,11 @@ async fn the_first_of_two_deciders_wins() {
 }
 
 #[tokio::test]
-async fn whoever_may_not_decide_does_not() {
+async fn a_person_who_may_not_decide_does_not() {
     let (stage, request) = writing(&[], "a.txt", "new").await;
     let elsewhere = Principal { document: Some("doc_1".into()), ..person(Role::Owner) };
-    for nobody in [person(Role::Viewer), elsewhere] {
-        let decided = stage.decides_as(nobody, &request, approve()).await;
+    for outsider in [person(Role::Viewer), elsewhere] {
+        let decided = stage.decides_as(outsider, &request, approve()).await;
         assert_eq!(code(decided), "not_allowed");
     }
     let reviewer = stage.decides_as(person(Role::Reviewer), &request, approve()).await;
@@ -257,13 +257,13 @@ async fn a_run_that_bypasses_approvals_writes_at_once_and_it_is_seen() {
 }
 
 #[tokio::test]
-async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
+async fn reading_is_not_asked_about_unless_someone_wants_to_be() {
     let mut stage = TestAgent::in_workspace(&[("a.txt", "secret")]).await;
     let reads = || [calls([("Read", json!({"file_path": "a.txt"}))]), says("Done.")];
     stage.model.plays(reads());
     stage.run("Read").await;
     stage.result().await;
-    assert_eq!(told(&stage), ("secret".into(), false));
+    assert_eq!(tool_result(&stage), ("secret".into(), false));
     stage.model.plays(reads());
     let ask =
         AgentQuestion { read_tools: ReadToolPolicy::Ask, ..stage.conversation_question("Read") };
@@ -277,12 +277,12 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
         "its input, as the tool approval protocol has it"
     );
     stage.result().await;
-    assert_eq!(told(&stage), ("User rejected the operation".into(), true));
+    assert_eq!(tool_result(&stage), ("User rejected the operation".into(), true));
     stage.model.plays(reads());
     stage.agents.ask(AgentQuestion { run: "again".into(), ..ask }).await.unwrap();
     stage.settles(RequestVerdict::Approve).await;
     stage.result().await;
-    assert_eq!(told(&stage), ("secret".into(), false));
+    assert_eq!(tool_result(&stage), ("secret".into(), false));
 }
 
 #[tokio::test]
@@ -293,6 +293,6 @@ async fn tools_of_the_workspace_are_there_for_runs_only() {
     stage.response().await;
     let offered: Vec<_> = stage.model.asked()[0].tools.iter().map(|it| it.name.clone()).collect();
     assert!(!offered.contains(&"Read".to_owned()), "{offered:?}");
-    let (text, is_error) = told(&stage);
+    let (text, is_error) = tool_result(&stage);
     assert!(is_error && text.starts_with("Unknown tool: Read"), "{text}");
 }

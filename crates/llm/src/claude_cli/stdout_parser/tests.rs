@@ -2,8 +2,8 @@ use std::path::Path;
 
 use super::*;
 
-/// What came of the lines of a fixture, up to the first failure; the same however they were cut on
-/// the way.
+/// Returns the outcomes of the lines of a fixture, up to the first failure; the same however they
+/// were cut on the way.
 fn read_line(name: &str) -> (Vec<LineOutcome>, Option<NoAnswerReason>) {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/claude/{name}.jsonl"));
@@ -53,8 +53,8 @@ fn code(stop: Option<NoAnswerReason>) -> &'static str {
 #[test]
 fn a_text_is_told_piece_by_piece_and_ends_with_the_result() {
     let (steps, stop) = read_line("text");
-    let told = |text: &str| LineOutcome::Tell(AnswerDelta::Text(text.into()));
-    assert_eq!((&steps[..2], stop), (&[told("Hello "), told("there.")][..], None));
+    let expected = |text: &str| LineOutcome::Tell(AnswerDelta::Text(text.into()));
+    assert_eq!((&steps[..2], stop), (&[expected("Hello "), expected("there.")][..], None));
     assert_eq!(steps.len(), 3);
     let answer = answers(&steps)[0];
     assert_eq!(

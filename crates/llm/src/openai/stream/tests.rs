@@ -65,7 +65,7 @@ fn line(delta: &AnswerDelta) -> String {
         | AnswerDelta::Block(_)
         | AnswerDelta::Lost(_)
         | AnswerDelta::Done(_) => {
-            panic!("never told by a reader")
+            panic!("never read")
         }
     }
 }
@@ -78,7 +78,7 @@ fn kept(block: &ContentBlock) -> String {
     }
 }
 
-/// What this program made up has another name each time.
+/// Returns an id, with one name for all that this program made up: they differ each time.
 fn known(id: &str) -> &str {
     if id.starts_with("toolu_") { "minted" } else { id }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::hooks::{CallInput, CallOutlook, HookDenial};
-use crate::ToolError;
+use crate::{ToolError, ToolResult};
 
 /// Maximum number of Unicode scalars that one call of a tool may write.
 pub const CONTENT_LIMIT: usize = 100_000;
@@ -78,7 +78,7 @@ fn too_large() -> HookDenial {
 }
 
 /// Refuses a text of an input that has more than `limit` Unicode scalars or contains NUL.
-pub fn check_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
+pub fn check_text(what: &str, text: &str, limit: usize) -> ToolResult<()> {
     if text.chars().count() > limit {
         return Err(ToolError::Denied("Content too large".into()));
     }

@@ -1,5 +1,5 @@
-//! Undo of a call's change of a file: compares the file with the call's result, and restores the
-//! text before it.
+//! State of a file since a call changed it: compares the file with the call's result, and restores
+//! the text before the call, for an undo.
 
 use copydesk_approvals::{FileNow, WrittenFile, changed_units, diff_lines};
 use copydesk_file_sync::text_encoding;
@@ -9,7 +9,7 @@ use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_workspace::{ABSENT, Workspace, stamp};
 
 use crate::document::text_changes;
-use crate::{ToolError, ToolRegistry};
+use crate::{ToolError, ToolRegistry, ToolResult};
 
 /// Maximum number of lines of a diff that people are shown.
 const MOST_LINES: usize = 400;
@@ -97,7 +97,7 @@ impl CurrentFile {
 impl ToolRegistry {
     /// Returns the present content at a path: of the open document, otherwise of the file on the
     /// disk.
-    pub async fn current_file(&self, path: &str) -> Result<CurrentFile, ToolError> {
+    pub async fn current_file(&self, path: &str) -> ToolResult<CurrentFile> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         if let Some(files) = &self.files
             && let Some(room) = files.open_room(path).await
@@ -116,7 +116,7 @@ impl ToolRegistry {
     }
 
     /// Restores the text before the call, if the file still has the stamp `found`.
-    pub async fn put_back(&self, change: FileChange, found: String) -> Result<(), ToolError> {
+    pub async fn put_back(&self, change: FileChange, found: String) -> ToolResult<()> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         text_changes::blocking(move |_| put_back(&workspace, &change, &found)).await?
     }
@@ -129,7 +129,7 @@ impl ToolRegistry {
     }
 }
 
-fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> Result<(), ToolError> {
+fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> ToolResult<()> {
     match &change.before {
         Some(before) if stamp(before) == found => Ok(()),
         Some(before) => workspace.write(&change.path, before, found).map(drop).map_err(Into::into),
@@ -139,7 +139,7 @@ fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> Result<(
 }
 
 /// Returns the present text of a file as a diff, for people who may overwrite it.
-pub async fn changed_since(change: FileChange, now: &CurrentFile) -> Result<FileNow, ToolError> {
+pub async fn changed_since(change: FileChange, now: &CurrentFile) -> ToolResult<FileNow> {
     let (text, document) = (now.text.clone(), now.document().cloned());
     text_changes::blocking(move |limits| {
         let is_there = text.is_some();

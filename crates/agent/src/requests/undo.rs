@@ -1,5 +1,5 @@
-//! Undoes changes of files by calls. After a crash, the result of an undo is found out; it is not
-//! repeated.
+//! Undo of accepted changes: of a text in the room of its document, of a file here. After a crash,
+//! the result of a file's undo is found out; the undo is not repeated.
 
 use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use copydesk_ids::RequestId;
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_rooms::command::{UndoChange, UndoFileChange};
 use copydesk_rooms::{RequestResult, RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
-use copydesk_tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
+use copydesk_tools::workspace::file_since_call::{
+    CurrentFile, FileChange, FileSinceCall, changed_since,
+};
 use copydesk_tools::{ToolError, ToolResult};
 
-use crate::agent_shared::AgentShared;
-use crate::{AgentService, AskError};
+use crate::{AgentService, AskResult};
 
 impl AgentService {
     /// Undoes accepted changes: changes of a text in the room that owns the request, the change of
@@ -34,26 +35,25 @@ impl AgentService {
         if room.document().as_str() != WORKSPACE_INBOX {
             return room.undo(wish, by).await;
         }
-        if self.shared.stop.is_cancelled() {
+        if self.stop.is_cancelled() {
             return Err(RoomError::Closed);
         }
         // The person who asked may disconnect before the undo is done.
-        let (shared, workspace_inbox) = (Arc::clone(&self.shared), room.clone());
+        let (service, workspace_inbox) = (self.clone(), room.clone());
         let undone =
-            self.spawn_tracked(async move { shared.undo(&workspace_inbox, wish, by).await });
+            self.spawn_tracked(async move { service.undo(&workspace_inbox, wish, by).await });
         undone.await.unwrap_or(Err(RoomError::Closed))
     }
 
     /// Finds out the results of undos that a crash interrupted. If a result cannot be found out,
     /// the undo stays open.
     #[boxed]
-    pub(crate) async fn settle_undos(&self) -> Result<(), AskError> {
-        let shared = &self.shared;
-        for id in shared.store.undos().await? {
-            let Some(request) = shared.kept_request(&id).await? else { continue };
-            match shared.recover_outcome(&request).await {
+    pub(crate) async fn settle_undos(&self) -> AskResult<()> {
+        for id in self.store.unfinished_undos().await? {
+            let Some(request) = self.kept_request(&id).await? else { continue };
+            match self.recover_outcome(&request).await {
                 Ok(reversed) => {
-                    shared.workspace_inbox().await?.end_undo(id, reversed).await?;
+                    self.rooms.workspace_inbox().await?.end_undo(id, reversed).await?;
                 }
                 Err(error) => {
                     tracing::warn!(%error, request.id = %id, "cannot determine the outcome of an undo");
@@ -62,9 +62,7 @@ impl AgentService {
         }
         Ok(())
     }
-}
 
-impl AgentShared {
     async fn undo(
         &self,
         workspace_inbox: &RoomHandle,

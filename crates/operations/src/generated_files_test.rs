@@ -14,7 +14,7 @@ const PAGE: &str = "\
 Written from `crates/operations/src` by `COPYDESK_BLESS=1 cargo test -p copydesk-operations`; do not edit.
 
 All that a client may ask of the server: by an event of [socket.io](socketio.md), by a route of [REST](rest.md) below `/api/v1`, or by
-both. The right is what the caller must be allowed to do, and to what: `Server(Administer)` is an owner's, and `Anyone` is everybody with a
+both. The right is what the caller must be allowed to do, and to what: `OnServer(Administer)` is an owner's, and `Anyone` is everybody with a
 token. A list leaves out what the caller may not read. [Sharing](../sharing.md) says which role may do what.
 
 | event | route | right | what it does |
@@ -49,10 +49,10 @@ fn the_editor_knows_all_calls_and_events() {
         let input = if input == "Nothing" { "object" } else { input };
         writeln!(calls, "  /** {summary}. */\n  '{event}': [{input}, {output}]").unwrap();
     }
-    let mut told = String::new();
+    let mut sent = String::new();
     for (event, payload) in server_events() {
         types.insert(payload);
-        writeln!(told, "  '{event}': {payload}").unwrap();
+        writeln!(sent, "  '{event}': {payload}").unwrap();
     }
     types.retain(|name| !["()", "Nothing"].contains(name));
     let types: Vec<_> = types.into_iter().collect();
@@ -62,7 +62,7 @@ fn the_editor_knows_all_calls_and_events() {
          /** Payload and answer of each event that a client sends. */\n\
          export interface Calls {{\n{calls}}}\n\n\
          /** Payload of each event that the server sends. */\n\
-         export interface ServerEvents {{\n{told}}}\n",
+         export interface ServerEvents {{\n{sent}}}\n",
         types.join(",\n  "),
     );
     settle("web/src/wire/calls.generated.ts", &file);

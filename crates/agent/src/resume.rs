@@ -1,20 +1,17 @@
 //! Runs that are taken up again: after a crash or a stop, and, of several servers that share a
 //! database, from one that is gone. Each server does the runs of the documents that it has.
 
-use std::sync::Arc;
-
 use async_recursion::async_recursion as boxed;
 
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_placement::OtherServer;
-use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
+use copydesk_rooms::{RoomError, RoomResult, WORKSPACE_INBOX};
 use copydesk_store::{RunRecord, RunState};
 
-use crate::agent_shared::AgentShared;
-use crate::run::run_record::Run;
+use crate::run::run_record::{Run, is_part_of_run};
 use crate::run_queues::QueueKey;
-use crate::{AgentQuestion, AgentService, AskError};
+use crate::{AgentQuestion, AgentService, AskResult};
 use copydesk_failpoint as failpoint;
 
 impl AgentService {
@@ -25,19 +22,20 @@ impl AgentService {
     ///
     /// If the store or the workspace inbox cannot be read, or if it is not known of some runs
     /// whether another server has them; the others are resumed.
-    pub async fn resume(&self) -> Result<usize, AskError> {
-        let _resuming = self.shared.resuming.lock().await;
-        if self.shared.may_settle_undos().await? {
+    pub async fn resume(&self) -> AskResult<usize> {
+        let _resuming = self.resuming.lock().await;
+        if self.may_settle_undos().await? {
             self.settle_undos().await?;
         }
-        let mut records = self.shared.store.unfinished_runs().await?;
+        let mut records = self.store.unfinished_runs().await?;
+        records.retain(|record| !is_part_of_run(record));
         // Runs that have begun go first, so that no other run comes between their entries.
         records.sort_by_key(|record| record.state == RunState::Queued);
         let (mut count, mut unknown) = (0, None);
         for record in records {
             match Run::read(record) {
                 Ok(run) => {
-                    match self.shared.is_left_behind(&run).await {
+                    match self.is_left_behind(&run).await {
                         Ok(true) => {}
                         Ok(false) => continue,
                         Err(error) => {
@@ -46,7 +44,7 @@ impl AgentService {
                             continue;
                         }
                     }
-                    self.shared.take_up(run);
+                    self.take_up(run);
                     failpoint::pass("agent.resuming");
                     count += 1;
                 }
@@ -61,35 +59,28 @@ impl AgentService {
     /// Looks for a run that is under way on another server.
     ///
     /// # Errors
-    /// [`RoomError::NotHere`] if there is one, [`AskError::Store`] if it cannot be looked up.
+    /// [`RoomError::NotHere`] if there is one, [`Store`](crate::AskError::Store) if it cannot be
+    /// looked up.
     #[boxed]
-    pub async fn find_on_other_server(
-        &self,
-        session: &SessionId,
-        run: &RunId,
-    ) -> Result<(), AskError> {
-        let record = self.shared.store.run(&RunRecord::key(session, run)).await?;
-        let record = record.filter(is_unfinished);
+    pub async fn find_on_other_server(&self, session: &SessionId, run: &RunId) -> AskResult<()> {
+        let record = self.store.run(&RunRecord::key(session, run)).await?;
+        let record = record.filter(|record| !record.state.has_ended());
         let Some(run) = record.and_then(|record| Run::read(record).ok()) else { return Ok(()) };
-        Ok(self.shared.claim_home(&run).await?)
+        Ok(self.claim_home(&run).await?)
     }
 
     /// Returns the sessions in which a person has a run of this name that is not over. Of several
     /// servers, runs of the others are looked for only if this one has none.
     ///
     /// # Errors
-    /// [`AskError::Store`] if the runs of other servers cannot be read.
+    /// [`Store`](crate::AskError::Store) if the runs of other servers cannot be read.
     #[boxed]
-    pub async fn sessions_of(
-        &self,
-        run: &RunId,
-        person: &Principal,
-    ) -> Result<Vec<SessionId>, AskError> {
-        let here = self.shared.queues().sessions_of(run, person);
-        if !here.is_empty() || !self.shared.rooms.placement().is_shared() {
+    pub async fn sessions_of(&self, run: &RunId, person: &Principal) -> AskResult<Vec<SessionId>> {
+        let here = self.queues().sessions_of(run, person);
+        if !here.is_empty() || !self.rooms.placement().is_shared() {
             return Ok(here);
         }
-        let records = self.shared.store.unfinished_runs().await?.into_iter();
+        let records = self.store.unfinished_runs().await?.into_iter();
         let own = records.filter(|record| {
             person.is(&record.user) && record.id == RunRecord::key(&record.session, run)
         });
@@ -99,28 +90,22 @@ impl AgentService {
     /// Returns the other server that has the private document of a session, if there is one.
     ///
     /// # Errors
-    /// [`AskError::Store`] if that cannot be looked up.
-    pub async fn private_elsewhere(
-        &self,
-        session: &SessionId,
-    ) -> Result<Option<OtherServer>, AskError> {
-        let (store, placement) = (&self.shared.store, self.shared.rooms.placement());
+    /// [`Store`](crate::AskError::Store) if that cannot be looked up.
+    pub async fn private_elsewhere(&self, session: &SessionId) -> AskResult<Option<OtherServer>> {
+        let (store, placement) = (&self.store, self.rooms.placement());
         match store.private_document(session).await? {
             Some(record) => Ok(placement.other_server_of(&record.id).await?),
             None => Ok(None),
         }
     }
 
-    /// Records that runs have ended on another server, and calls may have gone on there.
+    /// Records that runs have ended on another server.
     pub fn note_ended(&self) {
-        self.shared.ended.send_modify(|count| *count += 1);
-        self.shared.note_call();
+        self.ended.send_modify(|count| *count += 1);
     }
-}
 
-impl AgentShared {
     /// Takes up a run that was left behind.
-    pub(crate) fn take_up(self: &Arc<Self>, run: Run) {
+    pub(crate) fn take_up(&self, run: Run) {
         let key = QueueKey::of(&run);
         let worker = self.queues().requeue(run);
         self.spawn_worker(worker, key);
@@ -130,7 +115,7 @@ impl AgentShared {
     ///
     /// # Errors
     /// [`RoomError::NotHere`] if one has, [`RoomError::Store`] if that cannot be looked up.
-    pub async fn claim_home(&self, run: &Run) -> Result<(), RoomError> {
+    pub async fn claim_home(&self, run: &Run) -> RoomResult<()> {
         let ask = &run.ask;
         let home = match &ask.document {
             Some(document) => Some(document.clone()),
@@ -145,8 +130,9 @@ impl AgentShared {
     /// Returns `true` if a stored run is under way on no server.
     ///
     /// # Errors
-    /// [`AskError::Store`] or [`AskError::Room`] if that cannot be looked up.
-    pub async fn is_left_behind(&self, run: &Run) -> Result<bool, AskError> {
+    /// [`Store`](crate::AskError::Store) or [`Room`](crate::AskError::Room) if that cannot be
+    /// looked up.
+    pub async fn is_left_behind(&self, run: &Run) -> AskResult<bool> {
         if !self.rooms.placement().is_shared() {
             return Ok(true);
         }
@@ -171,7 +157,7 @@ impl AgentShared {
         }
         // It may have ended while it was looked for.
         let record = self.store.run(&RunRecord::key(session, name)).await?;
-        Ok(record.as_ref().is_some_and(is_unfinished))
+        Ok(record.is_some_and(|record| !record.state.has_ended()))
     }
 
     /// Checks that no other server has the workspace inbox, before a session's private document is
@@ -179,7 +165,7 @@ impl AgentShared {
     ///
     /// # Errors
     /// [`RoomError::NotHere`] if one has it, [`RoomError::Store`] if that cannot be looked up.
-    pub async fn check_private_place(&self, private: Option<&DocumentId>) -> Result<(), RoomError> {
+    pub async fn check_private_place(&self, private: Option<&DocumentId>) -> RoomResult<()> {
         let is_here = private.is_some_and(|document| self.rooms.opened(document).is_some());
         if is_here || !self.rooms.placement().is_shared() {
             return Ok(());
@@ -191,7 +177,7 @@ impl AgentShared {
     ///
     /// # Errors
     /// [`RoomError::NotHere`] if so, [`RoomError::Store`] if that cannot be looked up.
-    pub async fn check_inbox_here(&self) -> Result<(), RoomError> {
+    pub async fn check_inbox_here(&self) -> RoomResult<()> {
         match self.rooms.claim(&WORKSPACE_INBOX.into()).await {
             // The inbox is created when it is first needed.
             Err(RoomError::NoDocument) => Ok(()),
@@ -202,8 +188,8 @@ impl AgentShared {
     /// Returns `true` if no other server can be about to undo something, and neither is this one.
     ///
     /// # Errors
-    /// [`AskError::Room`] if that cannot be looked up.
-    pub async fn may_settle_undos(&self) -> Result<bool, AskError> {
+    /// [`Room`](crate::AskError::Room) if that cannot be looked up.
+    pub async fn may_settle_undos(&self) -> AskResult<bool> {
         let inbox = WORKSPACE_INBOX.into();
         if !self.rooms.placement().is_shared() {
             return Ok(true);
@@ -217,9 +203,4 @@ impl AgentShared {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// Returns `true` for the record of a run that has not ended.
-pub(crate) fn is_unfinished(record: &RunRecord) -> bool {
-    !matches!(record.state, RunState::Ended(_))
 }
