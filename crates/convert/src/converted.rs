@@ -1,4 +1,5 @@
-//! What comes out of a file: Markdown, a report, and the tracked changes of a Word document.
+//! Results of a conversion: Markdown, a report, and the tracked changes and comments of a Word
+//! document.
 
 use crate::Report;
 
@@ -12,7 +13,9 @@ pub struct Converted {
     pub markdown: String,
     /// Tracked changes, one entry for each author, in the order of their first changes.
     pub suggestions: Vec<ImportedSuggestion>,
-    /// What was left out and decided.
+    /// Threads of comments, in the order of the file.
+    pub threads: Vec<ImportedThread>,
+    /// Things that were left out, and decisions of the reader.
     pub report: Report,
 }
 
@@ -32,6 +35,8 @@ pub struct ImportedSuggestion {
 pub struct ImportedChange {
     /// Replacements in the order of their places, which do not overlap.
     pub parts: Vec<ImportedPart>,
+    /// Explanation that this server exported with the change.
+    pub explanation: Option<String>,
 }
 
 /// Replacement in [`Converted::markdown`].
@@ -43,4 +48,31 @@ pub struct ImportedPart {
     pub to: usize,
     /// Text that stands there instead.
     pub insert: String,
+}
+
+/// Comment of a Word document, and the answers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedThread {
+    /// Passage in [`Converted::markdown`], in UTF-16 units; `None`: the whole document, or a
+    /// change that only inserts.
+    pub range: Option<(usize, usize)>,
+    /// Change that it is about: the index of a suggestion, and of a change in it.
+    pub about: Option<(usize, usize)>,
+    /// Words that the thread was on before they were deleted, in a document of this server.
+    pub deleted_words: Option<String>,
+    /// Comments in the order of the file, at least one.
+    pub comments: Vec<ImportedComment>,
+    /// `true` if the discussion has ended.
+    pub is_resolved: bool,
+}
+
+/// One comment of a Word document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedComment {
+    /// Name of the author, as the file claims it.
+    pub author: String,
+    /// Time in RFC 3339, as the file claims it.
+    pub at: Option<String>,
+    /// Text, which is not empty.
+    pub text: String,
 }

@@ -17,7 +17,9 @@ mod report;
 pub mod tree;
 pub mod word;
 
-pub use converted::{Converted, ImportedChange, ImportedPart, ImportedSuggestion};
+pub use converted::{
+    Converted, ImportedChange, ImportedComment, ImportedPart, ImportedSuggestion, ImportedThread,
+};
 pub use file::{FileError, FileKind, SourceFile};
 pub use html::from_html;
 pub use report::{Decided, LeftOut, Report};

@@ -1,12 +1,12 @@
-//! What a reader left out or decided, for the person who imports. An empty report means that
-//! nothing was lost.
+//! Report of an import for the person who imports: things that were left out, and decisions of the
+//! reader. An empty report means that nothing was lost.
 
 use serde::{Deserialize, Serialize};
 
 /// Longest example of what is left out, in characters.
 pub(crate) const LONGEST_EXAMPLE: usize = 80;
 
-/// What was left out of a document, and what was decided about it, while it was read.
+/// Things that a reader left out of a document, and its decisions about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {

@@ -59,7 +59,7 @@ pub enum Block {
 pub struct List {
     /// Number of the first entry; nothing for a list with bullets.
     pub start: Option<u64>,
-    /// Whether blank lines stand between its entries.
+    /// `true` if blank lines stand between its entries.
     pub loose: bool,
     /// Entries.
     pub entries: Vec<Entry>,
@@ -68,7 +68,7 @@ pub struct List {
 /// Entry of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Whether a task is done; nothing for an entry that is no task.
+    /// `true` if a task is done; `None` for an entry that is no task.
     pub done: Option<bool>,
     /// Content: paragraphs, inner lists, code.
     pub blocks: Vec<Block>,

@@ -1,4 +1,4 @@
-//! JSON export: the text with version and hash, and the open requests with their hunks.
+//! JSON export: the text with version and hash, the open requests with their hunks, and threads.
 
 use std::sync::Arc;
 
@@ -7,9 +7,10 @@ use serde::Serialize;
 use super::time::rfc3339 as time;
 use super::{ExportError, ExportInput};
 use copydesk_approvals::{
-    ApprovalRequest, ApprovalRule, AuthorSpan, ClaimedAuthor, Hunk, HunkPart, HunkReason,
+    ApprovalRequest, ApprovalRule, AuthorSpan, ClaimedAuthor, Hunk, HunkPart, HunkReason, Mark,
     PathPattern, Person, RememberWish, SpanAuthor as Writer,
 };
+use copydesk_comments::{Comment, CommentThread, ThreadStatus};
 use copydesk_ids::HunkId;
 
 /// Number of the format; it grows when a field changes its meaning or is removed.
@@ -26,6 +27,8 @@ struct JsonDocument<'a> {
     hash: String,
     text: String,
     requests: Vec<JsonRequest<'a>>,
+    /// Threads of comments, oldest first.
+    threads: Vec<JsonThread<'a>>,
     /// Provenance of every span of the text.
     provenance: Vec<JsonSpan<'a>>,
 }
@@ -72,6 +75,8 @@ struct JsonRuleScope<'a> {
     max_units: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unmarked: bool,
 }
 
 /// Open request.
@@ -109,6 +114,8 @@ struct JsonChange<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[Mark]>::is_empty")]
+    marks: &'a [Mark],
     #[serde(skip_serializing_if = "Option::is_none")]
     decided: Option<JsonDecision<'a>>,
     parts: Vec<JsonWords<'a>>,
@@ -123,6 +130,55 @@ struct JsonDecision<'a> {
     text: Option<&'a str>,
 }
 
+/// Thread of comments.
+#[derive(Serialize)]
+struct JsonThread<'a> {
+    id: &'a str,
+    status: ThreadStatus,
+    /// Passage, or the place where its words were; `null`: the whole document, or a whole request.
+    anchor: Option<JsonRange>,
+    quote: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hunk: Option<&'a str>,
+    comments: Vec<JsonComment<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolved: Option<JsonResolution<'a>>,
+}
+
+/// Range of the text.
+#[derive(Serialize)]
+struct JsonRange {
+    from: usize,
+    to: usize,
+}
+
+/// Comment; deleted ones are left out.
+#[derive(Serialize)]
+struct JsonComment<'a> {
+    id: &'a str,
+    author: JsonAuthor<'a>,
+    #[serde(rename = "claimedAuthor", skip_serializing_if = "Option::is_none")]
+    claimed_author: Option<&'a ClaimedAuthor>,
+    /// Person who asked the AI for a comment that it wrote.
+    #[serde(rename = "askedBy", skip_serializing_if = "Option::is_none")]
+    asked_by: Option<JsonAuthor<'a>>,
+    text: &'a str,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited_at: Option<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    mentions: &'a [String],
+}
+
+/// End of a discussion.
+#[derive(Serialize)]
+struct JsonResolution<'a> {
+    by: JsonAuthor<'a>,
+    at: String,
+}
+
 /// Words that would be replaced.
 #[derive(Serialize)]
 struct JsonWords<'a> {
@@ -134,7 +190,7 @@ struct JsonWords<'a> {
 
 /// Returns the content of the file, indented for people, with a line break at its end.
 pub(super) fn write(manuscript: &ExportInput) -> Result<Vec<u8>, ExportError> {
-    let ExportInput { id, title, version, text, requests, author_spans } = manuscript;
+    let ExportInput { id, title, version, text, requests, threads, author_spans } = manuscript;
     let document = JsonDocument {
         copydesk_export: SHAPE,
         id: id.as_str(),
@@ -143,6 +199,7 @@ pub(super) fn write(manuscript: &ExportInput) -> Result<Vec<u8>, ExportError> {
         hash: text.hash(),
         text: text.to_string(),
         requests: requests.iter().map(asked).collect(),
+        threads: threads.iter().map(thread).collect(),
         provenance: author_spans.iter().map(span).collect(),
     };
     let mut bytes = serde_json::to_vec_pretty(&document)?;
@@ -157,9 +214,10 @@ fn span(credit: &AuthorSpan) -> JsonSpan<'_> {
         Writer::Person(by) => ("person", by),
         Writer::Ai(credit) => ("ai", &credit.requester),
         Writer::Claimed(_, credit) => ("import", &credit.requester),
+        Writer::Suggested(credit) => ("suggestion", &credit.requester),
     };
     let ai = match written_by {
-        Writer::Ai(credit) | Writer::Claimed(_, credit) => Some(credit),
+        Writer::Ai(credit) | Writer::Claimed(_, credit) | Writer::Suggested(credit) => Some(credit),
         Writer::Beginning(_) | Writer::Person(_) => None,
     };
     JsonSpan {
@@ -169,7 +227,7 @@ fn span(credit: &AuthorSpan) -> JsonSpan<'_> {
         author: author(by),
         claimed_author: match written_by {
             Writer::Claimed(name, _) => Some(name),
-            Writer::Beginning(_) | Writer::Person(_) | Writer::Ai(_) => None,
+            Writer::Beginning(_) | Writer::Person(_) | Writer::Ai(_) | Writer::Suggested(_) => None,
         },
         request: ai.map(|credit| credit.request.as_str()),
         hunk: ai.and_then(|credit| credit.hunk.as_ref()).map(HunkId::as_str),
@@ -181,12 +239,13 @@ fn span(credit: &AuthorSpan) -> JsonSpan<'_> {
 }
 
 fn ruled(rule: &ApprovalRule) -> JsonRuleRef<'_> {
-    let RememberWish { id, scope, path, max_units, author: asker } = &rule.remember;
+    let RememberWish { id, scope, path, max_units, author: asker, unmarked } = &rule.remember;
     let remember = JsonRuleScope {
         scope: scope.as_str(),
         path: path.as_ref().map(PathPattern::as_str),
         max_units: *max_units,
         author: asker.as_ref().map(|asker| asker.user.as_str()),
+        unmarked: *unmarked,
     };
     JsonRuleRef { id: id.as_str(), by: author(&rule.by), tool: &rule.tool, remember }
 }
@@ -219,6 +278,7 @@ fn change(hunk: &Hunk) -> JsonChange<'_> {
         status: hunk.status.as_str(),
         reason: hunk.reason.as_ref().map(HunkReason::as_str),
         explanation: hunk.explanation.as_deref(),
+        marks: hunk.marks(),
         decided: hunk.decided.as_ref().map(|decision| JsonDecision {
             by: author(&decision.by),
             at: time(decision.at_ms),
@@ -230,4 +290,36 @@ fn change(hunk: &Hunk) -> JsonChange<'_> {
 
 fn author(person: &Person) -> JsonAuthor<'_> {
     JsonAuthor { id: person.user.as_str(), name: &person.name }
+}
+
+fn thread(thread: &CommentThread) -> JsonThread<'_> {
+    let CommentThread { id, version: _, anchor, content } = thread;
+    let comments = content.comments.iter().filter(|comment| !comment.deleted);
+    let about = content.about.as_ref();
+    JsonThread {
+        id: id.as_str(),
+        status: thread.status(),
+        anchor: anchor.as_ref().map(|it| JsonRange { from: it.from, to: it.to }),
+        quote: &content.quote,
+        request: about.map(|about| about.request.as_str()),
+        hunk: about.and_then(|about| about.hunk.as_ref()).map(HunkId::as_str),
+        comments: comments.map(comment).collect(),
+        resolved: content
+            .resolved
+            .as_ref()
+            .map(|it| JsonResolution { by: author(&it.by), at: time(it.at_ms) }),
+    }
+}
+
+fn comment(comment: &Comment) -> JsonComment<'_> {
+    JsonComment {
+        id: comment.id.as_str(),
+        author: author(&comment.author),
+        claimed_author: comment.claimed_author.as_ref(),
+        asked_by: comment.ai.as_ref().map(|ai| author(&ai.asked_by)),
+        text: &comment.text,
+        at: time(comment.at_ms),
+        edited_at: comment.edited_ms.map(time),
+        mentions: &comment.mentions,
+    }
 }

@@ -1,8 +1,8 @@
 //! Exports: a document as a file for other programs. Text and open requests in, bytes out.
 //!
-//! [`annotated`] puts the pending changes into the text once, and each format writes the result.
-//! Where requests of several people overlap, the changes of the oldest are shown as changes and the
-//! others as remarks beside the text.
+//! [`annotated`] puts the pending changes and the comments into the text once, and each format
+//! writes the result. Where requests of several people overlap, the changes of the oldest are shown
+//! as changes and the others as remarks beside the text.
 
 mod annotated;
 mod criticmarkup;
@@ -12,6 +12,7 @@ mod front_matter;
 mod html;
 mod json;
 mod markdown;
+mod remarks;
 mod time;
 
 #[cfg(test)]
@@ -20,24 +21,27 @@ mod tests;
 use std::sync::Arc;
 
 use copydesk_approvals::{ApprovalRequest, AuthorSpan};
+use copydesk_comments::CommentThread;
 use copydesk_document::{PositionError, Text};
 use copydesk_ids::{DocumentId, Version};
 use copydesk_interrupt::{Interrupt, Interrupted};
+use copydesk_macros::names;
 
 use annotated::AnnotatedText;
 
 /// Format of a file made by [`ExportInput::export`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[names(lowercase)]
 pub enum ExportFormat {
     /// Text as it is, without pending changes.
+    #[name = "md"]
     Markdown,
     /// Page without scripts and without pending changes.
     Html,
-    /// Word document, with every pending change as a tracked insertion or deletion.
+    /// Word document, with every pending change as a tracked insertion or deletion, and comments.
     Docx,
-    /// Markdown with every pending change marked in the text.
+    /// Markdown with every pending change and every comment marked in the text.
     CriticMarkup,
-    /// Text with version and hash, and the open requests with all their hunks.
+    /// Text with version and hash, the open requests with all their hunks, and all threads.
     Json,
 }
 
@@ -45,17 +49,6 @@ impl ExportFormat {
     /// All formats, in the order in which they are listed to people.
     pub const ALL: [Self; 5] =
         [Self::Markdown, Self::Html, Self::Docx, Self::CriticMarkup, Self::Json];
-
-    /// Returns the name of the format in an address and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Markdown => "md",
-            Self::Html => "html",
-            Self::Docx => "docx",
-            Self::CriticMarkup => "criticmarkup",
-            Self::Json => "json",
-        }
-    }
 
     /// Returns the format with that name.
     pub fn parse(name: &str) -> Option<Self> {
@@ -101,6 +94,9 @@ pub enum ExportError {
     Json(#[from] serde_json::Error),
 }
 
+/// Result of an export.
+pub type ExportResult<T> = Result<T, ExportError>;
+
 /// Document with everything that an export contains; text and requests are of one version.
 #[derive(Clone, Debug)]
 pub struct ExportInput {
@@ -114,13 +110,15 @@ pub struct ExportInput {
     pub text: Text,
     /// Requests that people can still decide, oldest first.
     pub requests: Vec<Arc<ApprovalRequest>>,
+    /// Threads of comments, oldest first.
+    pub threads: Vec<CommentThread>,
     /// Provenance of the text; only JSON contains it, so for other formats it may be empty.
     pub author_spans: Vec<AuthorSpan>,
 }
 
 impl ExportInput {
     /// Returns the content of the file.
-    pub fn export(&self, format: ExportFormat) -> Result<Vec<u8>, ExportError> {
+    pub fn export(&self, format: ExportFormat) -> ExportResult<Vec<u8>> {
         self.export_until(format, &Interrupt::default())
     }
 
@@ -129,7 +127,7 @@ impl ExportInput {
         &self,
         format: ExportFormat,
         interrupt: &Interrupt,
-    ) -> Result<Vec<u8>, ExportError> {
+    ) -> ExportResult<Vec<u8>> {
         let title = escape::line(&self.title);
         match format {
             ExportFormat::Markdown => Ok(self.text.to_string().into_bytes()),
@@ -150,9 +148,10 @@ impl ExportInput {
         };
         let hunks = self.requests.iter().flat_map(|request| &request.hunks);
         let changed: usize = hunks.flat_map(|hunk| &hunk.parts).map(|part| part.insert.len()).sum();
+        let said: usize = self.threads.iter().map(CommentThread::text_len).sum();
         // The proposed text is a text of its own.
         let texts = if self.requests.is_empty() { 1 } else { 2 };
-        per_unit * (texts * self.text.len() + changed)
+        per_unit * (texts * self.text.len() + changed) + 4 * said
     }
 
     /// Returns a file name that is valid on every file system: made of the title, at most 100
@@ -161,7 +160,7 @@ impl ExportInput {
         format!("{}.{}", escape::file_stem(&self.title), format.ending())
     }
 
-    fn marked(&self) -> Result<AnnotatedText, ExportError> {
-        Ok(AnnotatedText::new(&self.text, &self.requests)?)
+    fn marked(&self) -> ExportResult<AnnotatedText> {
+        Ok(AnnotatedText::new(&self.text, &self.requests, &self.threads)?)
     }
 }

@@ -11,9 +11,11 @@ use copydesk_approvals::{
     ProposedAction, ProposedCall, RememberWish, RequestCredit, RequestSource, RequestStatus,
     RequestTimes, RuleEffect, RuleScope, SpanAuthor,
 };
+use copydesk_comments::{CommentAnchor, CommentInput, CommentThread, CommentedChange, ThreadPlace};
 use copydesk_document::diff::{DiffLimits, diff};
 use copydesk_document::utf16_len;
 use copydesk_ids::UserId;
+use copydesk_ids::permissions::{Principal, Role};
 
 /// 20 November 2026, 10:15:30.
 const ASKED_MS: u64 = 1_795_169_730_000;
@@ -53,6 +55,51 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalR
     ApprovalRequest::open(proposal, arrival, Version(7), clock)
 }
 
+/// Returns a document with threads on passages, on changes, on deleted words and on all of it, at
+/// places that two numbers choose.
+pub(super) fn discussed(manuscript: ExportInput, places: &[(usize, usize)]) -> ExportInput {
+    let text = &manuscript.text;
+    let boundary = |at: usize| {
+        let at = at % (text.len() + 1);
+        if text.is_boundary(at) { at } else { at - 1 }
+    };
+    let hunks: Vec<_> = manuscript
+        .requests
+        .iter()
+        .flat_map(|request| request.hunks.iter().map(move |hunk| (request, hunk)))
+        .collect();
+    let thread = |(number, &(one, other)): (usize, &(usize, usize))| {
+        let (from, to) = (boundary(one).min(boundary(other)), boundary(one).max(boundary(other)));
+        let mut place = ThreadPlace { quote: "gone\nwords".to_owned(), ..ThreadPlace::default() };
+        match number % 4 {
+            0 => place.anchor = Some(CommentAnchor::new(from, to)),
+            1 if !hunks.is_empty() => {
+                let (request, hunk) = hunks[one % hunks.len()];
+                let (request, hunk) = (request.id().clone(), Some(hunk.id.clone()));
+                place.about = Some(CommentedChange { request, hunk, run: None });
+                place.anchor = Some(CommentAnchor::new(from, from));
+            }
+            2 => {
+                let orphaned = CommentAnchor::new(from, from);
+                place.anchor = Some(CommentAnchor { is_orphaned: true, ..orphaned });
+            }
+            _ => {}
+        }
+        let input = |text: &str| CommentInput { text: text.to_owned(), ..CommentInput::default() };
+        let ana = Principal::new("ana", "Ana {++", Role::Editor);
+        let mut thread = CommentThread::begin(place, input("Why? ==}"), &ana, 1).unwrap();
+        thread.reply(input("So.\n\n<<} <w:t>"), &ana, 2).unwrap();
+        thread
+    };
+    let threads = places.iter().enumerate().map(thread).collect();
+    ExportInput { threads, ..manuscript }
+}
+
+/// Places of threads.
+pub(super) fn any_places() -> impl Strategy<Value = Vec<(usize, usize)>> {
+    vec((0..400_usize, 0..400_usize), 0..12)
+}
+
 /// A document with what some people asked for.
 pub(super) fn manuscript(text: &str, requests: Vec<ApprovalRequest>) -> ExportInput {
     ExportInput {
@@ -61,6 +108,7 @@ pub(super) fn manuscript(text: &str, requests: Vec<ApprovalRequest>) -> ExportIn
         version: Version(7),
         text: Text::new(text),
         requests: requests.into_iter().map(Arc::new).collect(),
+        threads: Vec::new(),
         author_spans: Vec::new(),
     }
 }
@@ -74,10 +122,10 @@ pub(super) fn lamp() -> ExportInput {
         .replace("## What", "# What")
         .replace("- wicks\n", "- wicks\n- matches\n")
         .replace("8. Wind the clock.\n", "");
-    let told =
+    let expected =
         text.replace("sleeped before", "went to bed before").replace("none.", "none at all.");
-    assert!(fixed != text && told != text);
-    let requests = vec![request(1, "Ana", text, &fixed), request(2, "Ben", text, &told)];
+    assert!(fixed != text && expected != text);
+    let requests = vec![request(1, "Ana", text, &fixed), request(2, "Ben", text, &expected)];
     ExportInput { author_spans: author_spans(utf16_len(text)), ..manuscript(text, requests) }
 }
 
@@ -111,6 +159,7 @@ fn rule(by: Person) -> ApprovalRule {
             path: None,
             max_units,
             author: None,
+            unmarked: false,
         },
         effect: RuleEffect::Allow,
         over: None,
@@ -203,8 +252,8 @@ fn every_pending_change_is_marked_with_its_author() {
 #[test]
 fn of_two_changes_that_overlap_the_later_is_a_remark() {
     let fixed = RAIN.replace("do rain", "does rain");
-    let told = RAIN.replace("do rain", "rains");
-    let requests = vec![request(1, "Ana", RAIN, &fixed), request(2, "Ben", RAIN, &told)];
+    let expected = RAIN.replace("do rain", "rains");
+    let requests = vec![request(1, "Ana", RAIN, &fixed), request(2, "Ben", RAIN, &expected)];
     let made = exported(&manuscript(RAIN, requests), ExportFormat::CriticMarkup);
     assert_eq!(
         made,
@@ -389,9 +438,11 @@ proptest! {
     }
 
     #[test]
-    fn overlapping_requests_never_harm_the_text(old in any_text(), new in any_text(), other in any_text()) {
+    fn overlapping_requests_and_threads_never_harm_the_text(
+        old in any_text(), new in any_text(), other in any_text(), places in any_places(),
+    ) {
         let requests = vec![request(1, "Ana", &old, &new), request(2, "Ben", &old, &other)];
-        let manuscript = manuscript(&old, requests);
+        let manuscript = discussed(manuscript(&old, requests), &places);
         let marked = manuscript.marked().unwrap();
         let made = exported(&manuscript, ExportFormat::CriticMarkup);
         prop_assert_eq!(read(&made, TrackedView::Reject), old.as_str(), "{}", &made);

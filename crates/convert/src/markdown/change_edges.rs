@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::segments::{Content, Mark, Marks, Segment};
+use super::segments::{Content, InlineMark, Marks, Segment};
 use super::stretches::Stretches;
 
 /// Edges side by side.
@@ -32,7 +32,7 @@ pub fn mark_edges(segments: &mut [Segment]) {
     let stretches = Stretches::of(segments);
     let changes = changes_of(segments);
     for group in &groups {
-        for mark in Mark::ALL {
+        for mark in InlineMark::ALL {
             if group.before.continues(group.after, mark) {
                 continue;
             }
@@ -94,7 +94,7 @@ fn changes_of(segments: &[Segment]) -> HashMap<usize, (usize, usize)> {
 fn close_after_edges(
     segments: &mut [Segment],
     group: &EdgeGroup,
-    mark: Mark,
+    mark: InlineMark,
     began_inside: impl Fn(usize) -> bool,
 ) {
     let is_inside = |segment: &Segment| matches!(segment.content, Content::Edge { change, is_start: false } if began_inside(change));
@@ -107,7 +107,7 @@ fn close_after_edges(
 fn open_before_edges(
     segments: &mut [Segment],
     group: &EdgeGroup,
-    mark: Mark,
+    mark: InlineMark,
     ends_inside: impl Fn(usize) -> bool,
 ) {
     let is_inside = |segment: &Segment| matches!(segment.content, Content::Edge { change, is_start: true } if ends_inside(change));

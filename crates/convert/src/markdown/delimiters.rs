@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::flanking::CharacterClass::{Punctuation, Word};
 use super::flanking::{CharacterClass, may_open};
 use super::line::Line;
-use super::segments::Mark;
+use super::segments::InlineMark;
 
 /// Openers that are looked at for one closer. Marks that are meant are nested less deeply.
 const DEEPEST_SEARCH: usize = 64;
@@ -17,14 +17,14 @@ pub struct Delimiter {
     /// First byte.
     pub at: usize,
     /// Mark that it opens or closes; no link.
-    pub mark: Mark,
+    pub mark: InlineMark,
 }
 
 /// Mark as it is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// Kind of the mark.
-    pub mark: Mark,
+    pub mark: InlineMark,
     /// First byte of the opening sign.
     pub open_at: usize,
     /// First byte of the closing sign.
@@ -40,9 +40,9 @@ pub struct Pair {
 pub struct UnreadPair {
     /// The mark.
     pub pair: Pair,
-    /// Whether its opening sign opens something.
+    /// `true` if its opening sign opens something.
     pub opens: bool,
-    /// Whether its closing sign closes something.
+    /// `true` if its closing sign closes something.
     pub closes: bool,
 }
 
@@ -65,13 +65,13 @@ struct DelimiterRun {
 struct Reader {
     /// Kind of symbols: punctuation since version 0.31 of the specification.
     symbols: CharacterClass,
-    /// Whether the tildes of other marks are skipped, as GitHub's reader does.
+    /// `true` if the tildes of other marks are skipped, as GitHub's reader does.
     skips_tildes: bool,
 }
 
 /// Returns the marks that one of the readers in use does not read as they are meant.
 pub fn unread_pairs(line: &Line, delimiters: &[Delimiter], pairs: &[Pair]) -> Vec<UnreadPair> {
-    let is_struck = delimiters.iter().any(|delimiter| delimiter.mark == Mark::Strikethrough);
+    let is_struck = delimiters.iter().any(|delimiter| delimiter.mark == InlineMark::Strikethrough);
     let mut unread: BTreeMap<usize, UnreadPair> = BTreeMap::new();
     for symbols in [Word, Punctuation] {
         for skips_tildes in [false, true] {
@@ -84,7 +84,7 @@ pub fn unread_pairs(line: &Line, delimiters: &[Delimiter], pairs: &[Pair]) -> Ve
                 let next = runs.partition_point(|run| run.at <= at);
                 next.checked_sub(1).map(|place| &runs[place])
             };
-            for pair in pairs.iter().filter(|pair| pair.mark != Mark::Link) {
+            for pair in pairs.iter().filter(|pair| pair.mark != InlineMark::Link) {
                 let meant = (pair.close_at, pair.mark.sign().len());
                 if read.get(&pair.open_at) != Some(&meant) {
                     let known = unread.entry(pair.open_at).or_insert(UnreadPair {
@@ -178,7 +178,7 @@ fn read_back(runs: &mut [DelimiterRun], pairs: &[Pair]) -> HashMap<usize, (usize
 
 /// Returns where the words of links begin (`true`) and end, in order.
 fn link_walls(pairs: &[Pair]) -> Vec<(usize, bool)> {
-    let links = pairs.iter().filter(|pair| pair.mark == Mark::Link);
+    let links = pairs.iter().filter(|pair| pair.mark == InlineMark::Link);
     let mut walls: Vec<_> =
         links.flat_map(|pair| [(pair.open_at, true), (pair.close_at, false)]).collect();
     walls.sort_unstable();

@@ -10,7 +10,7 @@ use super::line::Line;
 use super::links;
 use super::marked_text::MarkedText;
 use super::repairs::mend;
-use super::segments::{Content, Mark, Marks, Segment};
+use super::segments::{Content, InlineMark, Marks, Segment};
 use super::stretches::Stretches;
 
 /// Times that marks are mended before those that are still not read are dropped.
@@ -22,7 +22,7 @@ struct Draft {
     line: Line,
     delimiters: Vec<Delimiter>,
     pairs: Vec<Pair>,
-    /// What ends the code that is being written.
+    /// Characters that end the code that is being written.
     code_end: String,
 }
 
@@ -78,7 +78,7 @@ impl Draft {
             let mark = self.pairs[pair].mark;
             self.pairs[pair].close_at = self.line.text.len();
             self.pairs[pair].to = at;
-            if mark == Mark::Link {
+            if mark == InlineMark::Link {
                 self.line.link_words.push((self.pairs[pair].open_at, self.line.text.len()));
                 let target = before.link().map(|link| &words.links[link]);
                 self.syntax(
@@ -101,20 +101,20 @@ impl Draft {
         at: usize,
     ) {
         let is_isolated = marks.link().is_some_and(|link| isolated[link]);
-        let mut needed: Vec<Mark> = Mark::ALL
+        let mut needed: Vec<InlineMark> = InlineMark::ALL
             .into_iter()
             .filter(|mark| marks.has(*mark))
             .filter(|mark| !open.iter().any(|pair| self.pairs[*pair].mark == *mark))
             .collect();
         needed.sort_by_key(|mark| {
-            let is_outermost = *mark == Mark::Link && is_isolated;
+            let is_outermost = *mark == InlineMark::Link && is_isolated;
             (!is_outermost, std::cmp::Reverse(stretches.end(*mark, at)))
         });
         for mark in needed {
             open.push(self.pairs.len());
             let open_at = self.line.text.len();
             self.pairs.push(Pair { mark, open_at, close_at: open_at, from: at, to: at });
-            if mark == Mark::Link {
+            if mark == InlineMark::Link {
                 self.syntax("[");
             } else {
                 self.delimiters.push(Delimiter { at: open_at, mark });

@@ -7,7 +7,7 @@ use crate::tree::Inline;
 
 use super::change_edges;
 use super::links;
-use super::segments::{Content, Mark, Marks, Segment, Target};
+use super::segments::{Content, InlineMark, Marks, Segment, Target};
 
 /// Content of a paragraph, a heading or a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,15 +41,15 @@ impl MarkedText {
                     continue;
                 }
                 Inline::Emphasis(words) => {
-                    self.add(words, marks.with(Mark::Emphasis));
+                    self.add(words, marks.with(InlineMark::Emphasis));
                     continue;
                 }
                 Inline::Strong(words) => {
-                    self.add(words, marks.with(Mark::Strong));
+                    self.add(words, marks.with(InlineMark::Strong));
                     continue;
                 }
                 Inline::Strikethrough(words) => {
-                    self.add(words, marks.with(Mark::Strikethrough));
+                    self.add(words, marks.with(InlineMark::Strikethrough));
                     continue;
                 }
                 Inline::Link { url, title, content } => {
@@ -170,7 +170,7 @@ impl MarkedText {
     /// Takes marks from blanks and breaks at their edges: `**bold **` is not read as bold.
     pub fn trim_marks(&mut self) {
         self.segments = self.segments.drain(..).flat_map(without_outer_blanks).collect();
-        for mark in Mark::ALL {
+        for mark in InlineMark::ALL {
             trim_mark_starts(self.segments.iter_mut(), mark);
             trim_mark_starts(self.segments.iter_mut().rev(), mark);
         }
@@ -179,7 +179,7 @@ impl MarkedText {
 }
 
 /// Takes a mark from the blanks that it begins with, in the order of the iterator.
-fn trim_mark_starts<'a>(segments: impl Iterator<Item = &'a mut Segment>, mark: Mark) {
+fn trim_mark_starts<'a>(segments: impl Iterator<Item = &'a mut Segment>, mark: InlineMark) {
     let mut is_inside = false;
     let mut before = Marks::default();
     for segment in segments.filter(|segment| !segment.is_edge()) {

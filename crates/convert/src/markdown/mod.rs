@@ -45,7 +45,7 @@ pub struct Written {
 pub struct ChangeEdge {
     /// Number of the change in the tree.
     pub change: usize,
-    /// Whether the change begins here.
+    /// `true` if the change begins here.
     pub is_start: bool,
     /// Place, in bytes of the Markdown.
     pub at: usize,

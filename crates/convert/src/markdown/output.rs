@@ -9,7 +9,7 @@ use super::line::Line;
 pub struct Output {
     text: String,
     edges: Vec<ChangeEdge>,
-    /// What stands before each line: `> ` of quotations, blanks in lists.
+    /// Characters before each line: `> ` of quotations, blanks in lists.
     prefix: String,
     is_line_start: bool,
 }

@@ -3,7 +3,7 @@
 use super::delimiters::{Pair, UnreadPair};
 use super::flanking::CharacterClass;
 use super::marked_text::MarkedText;
-use super::segments::{Content, Mark, Segment};
+use super::segments::{Content, InlineMark, Segment};
 
 /// Brackets and quotation marks that stay together when one of them loses a mark.
 const PARTNERS: [(char, char); 16] = [
@@ -29,7 +29,7 @@ const PARTNERS: [(char, char); 16] = [
 #[derive(Clone, Copy, Debug)]
 struct Unmarked {
     segment: usize,
-    mark: Mark,
+    mark: InlineMark,
     /// First byte of the segment's text.
     from: usize,
     /// Byte behind the last one.
@@ -50,7 +50,7 @@ pub fn mend(words: &mut MarkedText, isolated: &mut [bool], unread: &[UnreadPair]
         }
         if unread.iter().all(|it| it.opens && it.closes) {
             // Signs of two marks side by side: the weaker one goes.
-            let weakest = [Mark::Emphasis, Mark::Strong, Mark::Strikethrough]
+            let weakest = [InlineMark::Emphasis, InlineMark::Strong, InlineMark::Strikethrough]
                 .into_iter()
                 .find_map(|mark| unread.iter().find(|it| it.pair.mark == mark));
             if let Some(it) = weakest {
@@ -62,7 +62,7 @@ pub fn mend(words: &mut MarkedText, isolated: &mut [bool], unread: &[UnreadPair]
     words.trim_marks();
 }
 
-fn unmark_all(words: &MarkedText, pair: &Pair, marks: &[Mark], unmarked: &mut Vec<Unmarked>) {
+fn unmark_all(words: &MarkedText, pair: &Pair, marks: &[InlineMark], unmarked: &mut Vec<Unmarked>) {
     for segment in pair.from..pair.to {
         for mark in marks {
             let to = length_of(&words.segments[segment]);
@@ -91,8 +91,8 @@ fn mend_edges(
         }
         let Some((from, to)) = without_word(&words.segments[segment], is_front) else {
             // The sign of another mark is in the way.
-            let inner = [Mark::Emphasis, Mark::Strong];
-            let is_struck = pair.mark == Mark::Strikethrough;
+            let inner = [InlineMark::Emphasis, InlineMark::Strong];
+            let is_struck = pair.mark == InlineMark::Strikethrough;
             let others = if is_struck { &inner[..] } else { std::slice::from_ref(&pair.mark) };
             unmark_all(words, pair, others, unmarked);
             return;

@@ -2,7 +2,7 @@
 
 /// Kind of mark around words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum InlineMark {
     /// Link.
     Link,
     /// `~~`.
@@ -13,7 +13,7 @@ pub enum Mark {
     Strong,
 }
 
-impl Mark {
+impl InlineMark {
     /// All marks, from the outermost to the innermost where they mark the same words. `***a***` is
     /// read as strong in emphasis.
     pub const ALL: [Self; 4] = [Self::Link, Self::Strikethrough, Self::Emphasis, Self::Strong];
@@ -41,12 +41,12 @@ pub struct Marks {
 
 impl Marks {
     /// Returns whether the mark is there.
-    pub fn has(self, mark: Mark) -> bool {
+    pub fn has(self, mark: InlineMark) -> bool {
         match mark {
-            Mark::Link => self.link.is_some(),
-            Mark::Strikethrough => self.strikethrough,
-            Mark::Emphasis => self.emphasis,
-            Mark::Strong => self.strong,
+            InlineMark::Link => self.link.is_some(),
+            InlineMark::Strikethrough => self.strikethrough,
+            InlineMark::Emphasis => self.emphasis,
+            InlineMark::Strong => self.strong,
         }
     }
 
@@ -56,37 +56,37 @@ impl Marks {
     }
 
     /// Returns whether words with these marks and words with others are one stretch of the mark.
-    pub fn continues(self, other: Self, mark: Mark) -> bool {
-        self.has(mark) && other.has(mark) && (mark != Mark::Link || self.link == other.link)
+    pub fn continues(self, other: Self, mark: InlineMark) -> bool {
+        self.has(mark) && other.has(mark) && (mark != InlineMark::Link || self.link == other.link)
     }
 
     /// Takes the mark away.
-    pub fn remove(&mut self, mark: Mark) {
+    pub fn remove(&mut self, mark: InlineMark) {
         match mark {
-            Mark::Link => self.link = None,
-            Mark::Strikethrough => self.strikethrough = false,
-            Mark::Emphasis => self.emphasis = false,
-            Mark::Strong => self.strong = false,
+            InlineMark::Link => self.link = None,
+            InlineMark::Strikethrough => self.strikethrough = false,
+            InlineMark::Emphasis => self.emphasis = false,
+            InlineMark::Strong => self.strong = false,
         }
     }
 
     /// Adds the mark as other words have it.
-    pub fn add(&mut self, mark: Mark, of: Self) {
+    pub fn add(&mut self, mark: InlineMark, of: Self) {
         match mark {
-            Mark::Link => self.link = of.link,
-            Mark::Strikethrough => self.strikethrough = of.strikethrough,
-            Mark::Emphasis => self.emphasis = of.emphasis,
-            Mark::Strong => self.strong = of.strong,
+            InlineMark::Link => self.link = of.link,
+            InlineMark::Strikethrough => self.strikethrough = of.strikethrough,
+            InlineMark::Emphasis => self.emphasis = of.emphasis,
+            InlineMark::Strong => self.strong = of.strong,
         }
     }
 
     /// Returns these marks and one more, which is no link.
-    pub fn with(mut self, mark: Mark) -> Self {
+    pub fn with(mut self, mark: InlineMark) -> Self {
         match mark {
-            Mark::Link => {}
-            Mark::Strikethrough => self.strikethrough = true,
-            Mark::Emphasis => self.emphasis = true,
-            Mark::Strong => self.strong = true,
+            InlineMark::Link => {}
+            InlineMark::Strikethrough => self.strikethrough = true,
+            InlineMark::Emphasis => self.emphasis = true,
+            InlineMark::Strong => self.strong = true,
         }
         self
     }
@@ -124,7 +124,7 @@ pub enum Content {
     Edge {
         /// Number of the change.
         change: usize,
-        /// Whether it is the beginning.
+        /// `true` for the beginning.
         is_start: bool,
     },
 }

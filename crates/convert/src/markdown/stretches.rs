@@ -1,6 +1,6 @@
-//! Where the marks of a row of words begin and end.
+//! Beginning and end of the marks in a row of words.
 
-use super::segments::{Mark, Segment};
+use super::segments::{InlineMark, Segment};
 
 /// First and last segments of each mark of each segment.
 pub struct Stretches {
@@ -14,7 +14,7 @@ impl Stretches {
         let count = segments.len();
         let continues =
             |mark, at: usize| segments[at - 1].marks.continues(segments[at].marks, mark);
-        let starts = Mark::ALL.map(|mark| {
+        let starts = InlineMark::ALL.map(|mark| {
             let mut starts: Vec<usize> = (0..count).collect();
             for at in 1..count {
                 if continues(mark, at) {
@@ -23,7 +23,7 @@ impl Stretches {
             }
             starts
         });
-        let ends = Mark::ALL.map(|mark| {
+        let ends = InlineMark::ALL.map(|mark| {
             let mut ends: Vec<usize> = (1..=count).collect();
             for at in (1..count).rev() {
                 if continues(mark, at) {
@@ -36,12 +36,12 @@ impl Stretches {
     }
 
     /// Returns the index of the first segment of a mark that a segment carries.
-    pub fn start(&self, mark: Mark, segment: usize) -> usize {
+    pub fn start(&self, mark: InlineMark, segment: usize) -> usize {
         self.starts[mark as usize][segment]
     }
 
     /// Returns the index of the first segment behind a mark that a segment carries.
-    pub fn end(&self, mark: Mark, segment: usize) -> usize {
+    pub fn end(&self, mark: InlineMark, segment: usize) -> usize {
         self.ends[mark as usize][segment]
     }
 }

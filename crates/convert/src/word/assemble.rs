@@ -18,13 +18,13 @@ pub(super) struct Assembler<'a> {
     pub links: &'a [LinkTarget],
     pub report: Report,
     pub counter: ListCounter<'a>,
-    /// Whether letters of one width are code.
+    /// `true` if letters of one width are code.
     is_monospaced_code: bool,
     /// Edges of paragraphs that are written as nothing. They come to the next one.
     edges: Vec<Atom>,
 }
 
-/// What the block before was, if the next paragraph may go on with it.
+/// Kind of the block before, if the next paragraph may go on with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Other,

@@ -31,11 +31,12 @@ struct PlacedSite {
 }
 
 /// Returns the replacements that make the new text of the old one, in the order of their places.
-pub(super) fn replacements(old: &Written, new: &Written, sites: usize) -> Vec<Replacement> {
+pub(super) fn replacements(old: &Written, new: &Written, all: &[Site]) -> Vec<Replacement> {
+    let sites = all.len();
     if sites == 0 {
         return Vec::new();
     }
-    let (old_places, new_places) = (ranges(&old.changes, sites), ranges(&new.changes, sites));
+    let (old_places, new_places) = (ranges(&old.changes, 0, sites), ranges(&new.changes, 0, sites));
     let mut placed: Vec<PlacedSite> = Vec::new();
     for (site, (old, new)) in old_places.into_iter().zip(new_places).enumerate() {
         let (Some(old), Some(new)) = (old, new) else { continue };
@@ -49,13 +50,18 @@ pub(super) fn replacements(old: &Written, new: &Written, sites: usize) -> Vec<Re
     let mut comparison = Comparison { old: &old.markdown, new: &new.markdown, out: Vec::new() };
     let (mut old_at, mut new_at, mut before) = (0, 0, None);
     for place in &placed {
-        let owners =
-            Owners { before, unplaced: between(before, place.site), behind: Some(place.site) };
+        let owners = Owners {
+            before,
+            unplaced: between(before, place.site),
+            behind: Some(place.site),
+            is_restyled: all[place.site].is_restyled,
+        };
         comparison.between_sites(old_at..place.old.start, new_at..place.new.start, &owners);
         comparison.site(place);
         (old_at, new_at, before) = (place.old.end, place.new.end, Some(place.site));
     }
-    let owners = Owners { before, unplaced: between(before, sites), behind: None };
+    let unplaced = between(before, sites);
+    let owners = Owners { before, unplaced, behind: None, is_restyled: false };
     comparison.between_sites(old_at..old.markdown.len(), new_at..new.markdown.len(), &owners);
     comparison.out
 }
@@ -65,18 +71,23 @@ fn between(before: Option<usize>, behind: usize) -> Range<usize> {
     before.map_or(0, |before| before + 1)..behind
 }
 
-/// Returns where each site is, if both of its edges are in the text.
-fn ranges(edges: &[ChangeEdge], sites: usize) -> Vec<Option<Range<usize>>> {
-    let mut starts = vec![None; sites];
-    let mut ranges = vec![None; sites];
+/// Returns where each of `count` sites or threads is, of which the first has the number `first`, if
+/// both of its edges are in the text.
+pub(super) fn ranges(
+    edges: &[ChangeEdge],
+    first: usize,
+    count: usize,
+) -> Vec<Option<Range<usize>>> {
+    let mut starts = vec![None; count];
+    let mut ranges = vec![None; count];
     for edge in edges {
-        if edge.change >= sites {
+        let Some(number) = edge.change.checked_sub(first).filter(|it| *it < count) else {
             continue;
-        }
+        };
         if edge.is_start {
-            starts[edge.change] = Some(edge.at);
-        } else if let Some(start) = starts[edge.change].filter(|start| *start <= edge.at) {
-            ranges[edge.change] = Some(start..edge.at);
+            starts[number] = Some(edge.at);
+        } else if let Some(start) = starts[number].filter(|start| *start <= edge.at) {
+            ranges[number] = Some(start..edge.at);
         }
     }
     ranges
@@ -88,6 +99,8 @@ struct Owners {
     /// Sites that have no place of their own, as in code.
     unplaced: Range<usize>,
     behind: Option<usize>,
+    /// `true` if the signs before the site behind change with it.
+    is_restyled: bool,
 }
 
 impl Owners {
@@ -96,7 +109,7 @@ impl Owners {
         if !self.unplaced.is_empty() {
             return (self.unplaced.start + number).min(self.unplaced.end - 1);
         }
-        let behind = self.behind.filter(|_| touches_behind);
+        let behind = self.behind.filter(|_| touches_behind || self.is_restyled);
         behind.or(self.before).or(self.behind).unwrap_or_default()
     }
 }
@@ -144,6 +157,7 @@ impl Comparison<'_> {
                 before: owners.before,
                 unplaced: owners.unplaced.clone(),
                 behind: owners.behind.filter(|_| is_last || owners.before.is_none()),
+                is_restyled: owners.is_restyled && is_last,
             };
             self.difference(old_line, new_line, number, &owners);
         }
@@ -176,18 +190,23 @@ impl Comparison<'_> {
     }
 }
 
+/// Suggestions of a file, and where the change of each site is: the suggestion, and the index of
+/// the change in it.
+pub(super) type SuggestionsOfSites = (Vec<ImportedSuggestion>, Vec<ChangeOfSite>);
+type ChangeOfSite = Option<(usize, usize)>;
+
 /// Returns the changes of each author.
 pub(super) fn suggestions(
     markdown: &str,
     replacements: Vec<Replacement>,
     sites: &[Site],
     revisions: &[Revision],
-) -> Vec<ImportedSuggestion> {
+) -> SuggestionsOfSites {
     let change_of_site = changes_of_sites(sites, revisions);
     let mut suggestions: Vec<ImportedSuggestion> = Vec::new();
     // Where the changes of all sites are: the suggestion and the index of the change in it.
     let mut known: HashMap<usize, (usize, usize)> = HashMap::new();
-    let mut positions = Utf16Positions { text: markdown, bytes: 0, units: 0 };
+    let mut positions = Utf16Positions::new(markdown);
     for replacement in replacements {
         let Some(site) = sites.get(replacement.site) else { continue };
         let from = positions.at(replacement.range.start);
@@ -208,7 +227,9 @@ pub(super) fn suggestions(
                 suggestions.len() - 1
             });
             known.insert(change, (place, suggestions[place].changes.len()));
-            suggestions[place].changes.push(ImportedChange { parts: vec![part] });
+            suggestions[place]
+                .changes
+                .push(ImportedChange { parts: vec![part], explanation: None });
         }
         if let Some((suggestion, _)) = known.get(&change) {
             let newest = site.revisions.iter().filter_map(|it| revisions[*it].at.as_ref()).max();
@@ -218,7 +239,51 @@ pub(super) fn suggestions(
             }
         }
     }
-    suggestions
+    let of_sites = change_of_site.iter().map(|change| known.get(change).copied()).collect();
+    (suggestions, of_sites)
+}
+
+/// Change with the places of its sites in both texts.
+pub(super) struct PlacedChange<'a> {
+    pub author: String,
+    pub suggestion: usize,
+    pub index: usize,
+    pub change: &'a mut ImportedChange,
+    pub old: Vec<Range<usize>>,
+    pub new: Vec<Range<usize>>,
+}
+
+/// Returns all changes with the places of their sites.
+pub(super) fn placed_changes<'a>(
+    (suggestions, of_sites): (&'a mut [ImportedSuggestion], &[ChangeOfSite]),
+    old: &Written,
+    new: &Written,
+) -> Vec<PlacedChange<'a>> {
+    let (old, new) =
+        (ranges(&old.changes, 0, of_sites.len()), ranges(&new.changes, 0, of_sites.len()));
+    let mut sites: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
+    for (site, change) in of_sites.iter().enumerate() {
+        if let Some(change) = change {
+            sites.entry(*change).or_default().push(site);
+        }
+    }
+    let placed = suggestions.iter_mut().enumerate().flat_map(|(suggestion, of)| {
+        let ImportedSuggestion { author, changes, .. } = of;
+        let author = &*author;
+        changes
+            .iter_mut()
+            .enumerate()
+            .map(move |(index, change)| (author.clone(), suggestion, index, change))
+    });
+    placed
+        .map(|(author, suggestion, index, change)| {
+            let own = sites.get(&(suggestion, index)).map_or(&[][..], Vec::as_slice);
+            let of = |ranges: &[Option<Range<usize>>]| {
+                own.iter().filter_map(|site| ranges[*site].clone()).collect()
+            };
+            PlacedChange { author, suggestion, index, change, old: of(&old), new: of(&new) }
+        })
+        .collect()
 }
 
 /// Returns the change of each site: both places of a move are one change, and a note that comes or
@@ -248,14 +313,18 @@ fn changes_of_sites(sites: &[Site], revisions: &[Revision]) -> Vec<usize> {
 }
 
 /// Counts UTF-16 units up to places that never go back.
-struct Utf16Positions<'a> {
+pub(super) struct Utf16Positions<'a> {
     text: &'a str,
     bytes: usize,
     units: usize,
 }
 
-impl Utf16Positions<'_> {
-    fn at(&mut self, bytes: usize) -> usize {
+impl<'a> Utf16Positions<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self { text, bytes: 0, units: 0 }
+    }
+
+    pub fn at(&mut self, bytes: usize) -> usize {
         let more = self.text.get(self.bytes..bytes).unwrap_or_default();
         self.units += more.encode_utf16().count();
         self.bytes = self.bytes.max(bytes);

@@ -2,12 +2,14 @@
 
 use crate::Report;
 
-use super::error::WordError;
+use super::comments::{WordThread, read_threads};
+use super::error::{WordError, WordResult};
 use super::model::{Content, LinkTarget, Revision, StoryBlock, Tracked};
 use super::numbering::Numbering;
 use super::package::{Package, Relations};
 use super::story::{Findings, StoryReader};
 use super::styles::Styles;
+use super::views::put_into_last;
 
 /// Word document as it was read.
 pub(super) struct WordDocument {
@@ -19,6 +21,7 @@ pub(super) struct WordDocument {
     pub body: Vec<StoryBlock>,
     /// Notes in the order of their first references.
     pub notes: Vec<(WordNote, Vec<StoryBlock>)>,
+    pub threads: Vec<WordThread>,
     pub report: Report,
 }
 
@@ -32,7 +35,7 @@ pub(super) struct WordNote {
 
 impl WordDocument {
     /// Reads all parts of a file.
-    pub fn read(package: &mut Package) -> Result<Self, WordError> {
+    pub fn read(package: &mut Package) -> WordResult<Self> {
         let main = package.main_part()?;
         let relations = package.relations(&main)?;
         let part_of = |kind: &str| {
@@ -49,6 +52,8 @@ impl WordDocument {
             None => Numbering::default(),
         };
         let mut findings = Findings::default();
+        let parts = (part_of("comments"), part_of("commentsExtended"));
+        let threads = read_threads(package, (&parts.0, &parts.1), &styles, &mut findings)?;
         let body = read_body(package, &main, &styles, &relations, &mut findings)?;
         let mut notes = Vec::new();
         for (kind, part) in
@@ -58,7 +63,6 @@ impl WordDocument {
             read_notes(package, &part, kind, &styles, &relations, &mut findings, &mut notes)?;
         }
         notes.sort_by_key(|(place, ..)| *place);
-        read_comments(package, &part_of("comments"), &styles, &mut findings)?;
         read_margins(package, &relations, &styles, &mut findings)?;
         let mut document = Self {
             title,
@@ -68,6 +72,7 @@ impl WordDocument {
             revisions: findings.revisions,
             body,
             notes: notes.into_iter().map(|(_, note, blocks)| (note, blocks)).collect(),
+            threads,
             report: findings.report,
         };
         document.remove_references_to_nothing();
@@ -110,7 +115,7 @@ fn read_body(
     styles: &Styles,
     relations: &Relations,
     findings: &mut Findings,
-) -> Result<Vec<StoryBlock>, WordError> {
+) -> WordResult<Vec<StoryBlock>> {
     let mut blocks = Vec::new();
     let Some(mut xml) = package.part(part)? else { return Err(WordError::NotWord) };
     let mut is_word = false;
@@ -119,7 +124,9 @@ fn read_body(
             return Err(WordError::NotWord);
         }
         is_word = true;
-        StoryReader::new(&mut xml, styles, relations, findings).blocks(&mut blocks)?;
+        let mut reader = StoryReader::new(&mut xml, styles, relations, findings);
+        reader.blocks(&mut blocks)?;
+        put_into_last(&mut blocks, reader.waiting);
     }
     if is_word { Ok(blocks) } else { Err(WordError::NotWord) }
 }
@@ -133,7 +140,7 @@ fn read_notes(
     relations: &Relations,
     findings: &mut Findings,
     out: &mut Vec<(usize, WordNote, Vec<StoryBlock>)>,
-) -> Result<(), WordError> {
+) -> WordResult<()> {
     let Some(mut xml) = package.part(part)? else { return Ok(()) };
     while xml.next_element()?.is_some() {
         while let Some(element) = xml.next_element()? {
@@ -162,32 +169,13 @@ fn read_notes(
     Ok(())
 }
 
-/// Counts comments, which documents do not have.
-fn read_comments(
-    package: &mut Package,
-    part: &str,
-    styles: &Styles,
-    findings: &mut Findings,
-) -> Result<(), WordError> {
-    let Some(mut xml) = package.part(part)? else { return Ok(()) };
-    let (nowhere, mut unused) = (Relations::new(), Findings::default());
-    while xml.next_element()?.is_some() {
-        while xml.next_element()?.is_some() {
-            let words =
-                StoryReader::new(&mut xml, styles, &nowhere, &mut unused).words_of_blocks()?;
-            findings.report.leave_out("comment", Some(&words));
-        }
-    }
-    Ok(())
-}
-
 /// Counts headers and footers that have words.
 fn read_margins(
     package: &mut Package,
     relations: &Relations,
     styles: &Styles,
     findings: &mut Findings,
-) -> Result<(), WordError> {
+) -> WordResult<()> {
     let (nowhere, mut unused) = (Relations::new(), Findings::default());
     let mut margins: Vec<_> = relations
         .values()

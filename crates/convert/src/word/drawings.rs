@@ -1,12 +1,12 @@
 //! Pictures, drawings and embedded objects are counted; the words of boxes stay.
 
-use super::error::WordError;
+use super::error::WordResult;
 use super::model::{Content, Look};
 use super::story::StoryReader;
 use super::xml::Element;
 use crate::addresses::safe_url;
 
-/// What a drawing is, as its elements say.
+/// Content of a drawing, as its elements say.
 #[derive(Debug, Default)]
 struct Drawing {
     description: Option<String>,
@@ -22,7 +22,7 @@ struct Drawing {
 
 impl StoryReader<'_, '_, '_> {
     /// Reads a drawing, a picture or an object.
-    pub fn drawing(&mut self, element: &Element) -> Result<(), WordError> {
+    pub fn drawing(&mut self, element: &Element) -> WordResult<()> {
         let mut drawing = Drawing::default();
         if element.name == "w:object" {
             drawing.kind = Some("embedded object");
@@ -46,7 +46,7 @@ impl StoryReader<'_, '_, '_> {
         Ok(())
     }
 
-    fn drawing_parts(&mut self, drawing: &mut Drawing) -> Result<(), WordError> {
+    fn drawing_parts(&mut self, drawing: &mut Drawing) -> WordResult<()> {
         while let Some(element) = self.xml.next_element()? {
             match element.name.as_str() {
                 "wp:docPr" | "v:shape" | "v:rect" => {
@@ -93,7 +93,7 @@ impl StoryReader<'_, '_, '_> {
         Ok(())
     }
 
-    fn alternatives_of_drawing(&mut self) -> Result<Drawing, WordError> {
+    fn alternatives_of_drawing(&mut self) -> WordResult<Drawing> {
         let mut inner = Drawing::default();
         self.alternatives(|reader| {
             reader.drawing_parts(&mut inner)?;

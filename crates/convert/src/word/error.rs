@@ -36,3 +36,6 @@ pub enum WordError {
     #[error("this Word document declares a document type, which is not read")]
     DocumentType,
 }
+
+/// Result of reading a part of a Word document.
+pub type WordResult<T> = Result<T, WordError>;

@@ -9,7 +9,7 @@ use crate::addresses::safe_url;
 #[derive(Debug, Default)]
 pub(super) struct Field {
     pub instruction: String,
-    /// Whether what comes now is its result.
+    /// `true` if what comes now is its result.
     pub has_result: bool,
     /// Link that its result is, by its index.
     pub link: Option<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Field {
     pub is_note: bool,
     /// Label of that note, until the result is read.
     pub note: Option<String>,
-    /// What stands where its instruction is expected.
+    /// Atoms where its instruction is expected.
     pub swallowed: Vec<Atom>,
 }
 

@@ -7,13 +7,14 @@ use super::wholes;
 
 /// Mark around a stretch of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum WordMark {
     Link,
     Sign(u8),
 }
 
 /// Marks from the outermost to the innermost, where they cover the same words.
-const MARKS: [Mark; 4] = [Mark::Link, Mark::Sign(BOLD), Mark::Sign(ITALIC), Mark::Sign(STRUCK)];
+const MARKS: [WordMark; 4] =
+    [WordMark::Link, WordMark::Sign(BOLD), WordMark::Sign(ITALIC), WordMark::Sign(STRUCK)];
 
 /// Returns the words of a paragraph.
 pub(super) fn inlines(atoms: &[Atom], links: &[LinkTarget]) -> Vec<Inline> {
@@ -72,7 +73,7 @@ fn edges_beside_code(atoms: Vec<Atom>) -> Vec<Atom> {
     wholes::joined(atoms, is_code, |one, other| one.look == other.look, |code| code)
 }
 
-fn nest(atoms: &[Atom], links: &[LinkTarget], done: &[Mark]) -> Vec<Inline> {
+fn nest(atoms: &[Atom], links: &[LinkTarget], done: &[WordMark]) -> Vec<Inline> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < atoms.len() {
@@ -87,15 +88,15 @@ fn nest(atoms: &[Atom], links: &[LinkTarget], done: &[Mark]) -> Vec<Inline> {
         };
         let content = nest(&atoms[at..end], links, &[done, &[mark]].concat());
         out.push(match mark {
-            Mark::Link => {
+            WordMark::Link => {
                 let target = atoms[at].look.link.and_then(|link| links.get(link));
                 let (url, title) =
                     target.map(|it| (it.url.clone(), it.title.clone())).unwrap_or_default();
                 Inline::Link { url, title, content }
             }
-            Mark::Sign(BOLD) => Inline::Strong(content),
-            Mark::Sign(ITALIC) => Inline::Emphasis(content),
-            Mark::Sign(_) => Inline::Strikethrough(content),
+            WordMark::Sign(BOLD) => Inline::Strong(content),
+            WordMark::Sign(ITALIC) => Inline::Emphasis(content),
+            WordMark::Sign(_) => Inline::Strikethrough(content),
         });
         at = end;
     }
@@ -103,11 +104,11 @@ fn nest(atoms: &[Atom], links: &[LinkTarget], done: &[Mark]) -> Vec<Inline> {
 }
 
 /// Returns where a mark that begins here ends; nothing if it does not begin here.
-fn extent(atoms: &[Atom], start: usize, mark: Mark) -> Option<usize> {
+fn extent(atoms: &[Atom], start: usize, mark: WordMark) -> Option<usize> {
     let first = atoms.get(start)?;
     let has = |atom: &Atom| match mark {
-        Mark::Link => atom.look.link.is_some() && atom.look.link == first.look.link,
-        Mark::Sign(sign) => atom.look.marks & sign != 0,
+        WordMark::Link => atom.look.link.is_some() && atom.look.link == first.look.link,
+        WordMark::Sign(sign) => atom.look.marks & sign != 0,
     };
     if matches!(first.content, Content::Edge { .. }) || !has(first) {
         return None;

@@ -1,13 +1,13 @@
 //! Formulas as TeX. An element that is not known gives its children.
 
-use super::error::WordError;
+use super::error::WordResult;
 use super::model::{Content, Look};
 use super::story::StoryReader;
 use super::xml::{Element, Node, XmlReader};
 
 impl StoryReader<'_, '_, '_> {
     /// Reads `m:oMath` or `m:oMathPara`.
-    pub fn formula(&mut self, is_block: bool) -> Result<(), WordError> {
+    pub fn formula(&mut self, is_block: bool) -> WordResult<()> {
         let mut reader = FormulaReader { xml: self.xml, has_changes: false };
         let tex = reader.children()?;
         if reader.has_changes {
@@ -58,7 +58,7 @@ impl Parts {
 
 impl FormulaReader<'_, '_> {
     /// Returns the TeX of the current element's children, and reads it to its end.
-    fn children(&mut self) -> Result<String, WordError> {
+    fn children(&mut self) -> WordResult<String> {
         let mut out = String::new();
         while let Some(node) = self.xml.next()? {
             if let Node::Element(element) = node {
@@ -69,7 +69,7 @@ impl FormulaReader<'_, '_> {
         Ok(out)
     }
 
-    fn element(&mut self, element: &Element) -> Result<String, WordError> {
+    fn element(&mut self, element: &Element) -> WordResult<String> {
         let name = element.name.as_str();
         match name {
             "m:t" | "w:t" => return Ok(escape(&self.xml.text()?)),
@@ -100,7 +100,7 @@ impl FormulaReader<'_, '_> {
     }
 
     /// Reads signs, which may be words.
-    fn run(&mut self) -> Result<String, WordError> {
+    fn run(&mut self) -> WordResult<String> {
         let (mut out, mut is_words) = (String::new(), false);
         while let Some(element) = self.xml.next_element()? {
             if element.name == "m:rPr" {
@@ -116,7 +116,7 @@ impl FormulaReader<'_, '_> {
     }
 
     /// Reads the parts of the current element.
-    fn parts(&mut self) -> Result<Parts, WordError> {
+    fn parts(&mut self) -> WordResult<Parts> {
         let mut parts = Parts::default();
         while let Some(element) = self.xml.next_element()? {
             if element.name.ends_with("Pr") {

@@ -6,10 +6,12 @@
 //!    [`drawings`], [`math`] and [`story_tables`].
 //! 4. [`views`] makes two documents of it: all tracked changes rejected, and all accepted.
 //! 5. [`assemble`] makes the tree of each, with [`lists`], [`tables`], [`inlines`] and [`wholes`].
-//! 6. [`changes`] compares their Markdown, so that the tracked changes become suggestions.
+//! 6. [`changes`] compares their Markdown, so that the tracked changes become suggestions, and
+//!    [`comments`] says where threads are.
 
 mod assemble;
 mod changes;
+mod comments;
 mod document;
 mod drawings;
 mod error;
@@ -42,28 +44,49 @@ use crate::{Converted, Report};
 
 use assemble::Assembler;
 use changes::Replacement;
+use comments::{ThreadWords, WordThread};
 use document::WordDocument;
 pub use error::WordError;
-use model::{Revision, View};
+use model::{Revision, StoryBlock, View};
 use package::Package;
 use views::{Site, SiteMarker};
 
 /// Reads a Word document. Nothing outside of the bytes is loaded.
 pub fn from_word(bytes: &[u8]) -> Result<Converted, WordError> {
     let document = WordDocument::read(&mut Package::open(bytes)?)?;
-    let read = compare(document);
-    let suggestions =
-        changes::suggestions(&read.markdown, read.replacements, &read.sites, &read.revisions);
-    Ok(Converted { title: read.title, markdown: read.markdown, suggestions, report: read.report })
+    let Compared {
+        title,
+        rejected,
+        accepted,
+        replacements,
+        sites,
+        revisions,
+        threads,
+        words,
+        report,
+    } = compare(document);
+    let (mut suggestions, of_sites) =
+        changes::suggestions(&rejected.markdown, replacements, &sites, &revisions);
+    let mut placed = Vec::new();
+    if let Some(accepted) = accepted.as_ref().filter(|_| !threads.is_empty()) {
+        placed = changes::placed_changes((&mut suggestions, &of_sites), &rejected, accepted);
+    }
+    let threads =
+        comments::place_threads((threads, &words), &rejected, accepted.as_ref(), &mut placed);
+    Ok(Converted { title, markdown: rejected.markdown, suggestions, threads, report })
 }
 
 /// Document as Markdown, with its tracked changes as replacements in the order of their places.
 struct Compared {
     title: Option<String>,
-    markdown: String,
+    rejected: Written,
+    /// The other view, if something is tracked.
+    accepted: Option<Written>,
     replacements: Vec<Replacement>,
     sites: Vec<Site>,
     revisions: Vec<Revision>,
+    threads: Vec<WordThread>,
+    words: ThreadWords,
     report: Report,
 }
 
@@ -76,19 +99,28 @@ fn compare(mut document: WordDocument) -> Compared {
     }
     let sites = marker.sites;
     let (rejected, mut report) = write(&document, View::Rejected);
-    let mut replacements = Vec::new();
+    let (mut replacements, mut accepted) = (Vec::new(), None);
     if !sites.is_empty() {
-        let (accepted, accepted_report) = write(&document, View::Accepted);
+        let (written, accepted_report) = write(&document, View::Accepted);
         report.take_larger(accepted_report);
-        replacements = changes::replacements(&rejected, &accepted, sites.len());
+        replacements = changes::replacements(&rejected, &written, &sites);
+        accepted = Some(written);
     }
     document.report.take_larger(report);
+    let stories: Vec<&[StoryBlock]> = [&document.body[..]]
+        .into_iter()
+        .chain(document.notes.iter().map(|(_, blocks)| &blocks[..]))
+        .collect();
+    let words = ThreadWords::of(document.threads.len(), &stories);
     Compared {
         title: document.title,
-        markdown: rejected.markdown,
+        rejected,
+        accepted,
         replacements,
         sites,
         revisions: document.revisions,
+        threads: document.threads,
+        words,
         report: document.report,
     }
 }

@@ -17,6 +17,9 @@ pub(super) const PICTURE: u8 = 32;
 /// Formula as TeX between dollar signs.
 pub(super) const FORMULA: u8 = 64;
 
+/// Number of the first thread among the edges in paragraphs; smaller ones are of tracked changes.
+pub(super) const FIRST_THREAD: usize = usize::MAX / 2;
+
 /// Tracked state of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tracked {
@@ -47,7 +50,7 @@ impl Tracked {
     }
 }
 
-/// What people see when all changes are decided the same way.
+/// View of the text in which all changes are decided the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
     /// All changes are rejected.
@@ -63,7 +66,8 @@ pub(super) struct Revision {
     pub author: String,
     /// Time in RFC 3339, as the file claims.
     pub at: Option<String>,
-    /// Name of the move that it is one half of, or of the note that it is in.
+    /// Name of the move that it is one half of, or of the bookmark by which this server tells its
+    /// changes apart.
     pub move_name: Option<String>,
 }
 
@@ -92,7 +96,7 @@ pub(super) struct Atom {
     pub tracked: Tracked,
 }
 
-/// What an [`Atom`] is.
+/// Kind of an [`Atom`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Content {
     Text(String),
@@ -111,7 +115,8 @@ pub(super) enum Content {
     Note(String),
     /// Line from margin to margin.
     Rule,
-    /// Edge of a tracked change.
+    /// Edge of a tracked change, or of the passage of a thread from [`FIRST_THREAD`]
+    /// on.
     Edge {
         site: usize,
         is_start: bool,
@@ -125,6 +130,17 @@ pub(super) struct Paragraph {
     pub atoms: Vec<Atom>,
     /// State of the paragraph's end.
     pub mark: Tracked,
+    /// Tracked change that made it another kind of paragraph.
+    pub before: Option<RestyledParagraph>,
+}
+
+/// Tracked change of the kind of a paragraph.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RestyledParagraph {
+    /// Properties before the change.
+    pub properties: ParagraphProperties,
+    /// Change, by its index in [`Findings::revisions`](super::story::Findings::revisions).
+    pub revision: usize,
 }
 
 impl Paragraph {
@@ -145,7 +161,7 @@ pub(super) enum StoryBlock {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StoryTable {
     pub rows: Vec<StoryRow>,
-    /// Whether its style sets the first row apart.
+    /// `true` if its style sets the first row apart.
     pub has_heading: bool,
 }
 
@@ -155,7 +171,7 @@ pub(super) struct StoryRow {
     pub cells: Vec<StoryCell>,
     /// Number of columns that are left free before the first cell.
     pub skipped: usize,
-    /// Whether it is repeated on each page.
+    /// `true` if it is repeated on each page.
     pub is_heading: bool,
     pub tracked: Tracked,
 }
@@ -165,9 +181,9 @@ pub(super) struct StoryRow {
 pub(super) struct StoryCell {
     /// Number of columns that it covers.
     pub span: usize,
-    /// Whether it is the lower part of a cell that covers several rows.
+    /// `true` for the lower part of a cell that covers several rows.
     pub goes_on: bool,
-    /// Whether it is the upper part of such a cell.
+    /// `true` for the upper part of such a cell.
     pub begins_tall: bool,
     pub blocks: Vec<StoryBlock>,
 }

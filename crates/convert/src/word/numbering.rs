@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::error::WordError;
+use super::error::WordResult;
 use super::properties::ParagraphProperties;
 use super::styles::Styles;
 use super::xml::{Element, XmlReader};
@@ -10,7 +10,7 @@ use super::xml::{Element, XmlReader};
 /// Number of levels that a list can have.
 const LEVELS: usize = 9;
 
-/// How the numbers of a level are written.
+/// Form in which the numbers of a level are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum NumberFormat {
     #[default]
@@ -31,13 +31,13 @@ enum NumberFormat {
 struct Level {
     start: u64,
     format: NumberFormat,
-    /// What is written; `%1` is the number of the first level.
+    /// Text before the paragraph; `%1` is the number of the first level.
     text: String,
     /// Number of the levels that make this one begin anew; all if there is none.
     restart: Option<u8>,
     /// Style whose paragraphs are of this level.
     style: Option<String>,
-    /// Whether all numbers in its text are decimal.
+    /// `true` if all numbers in its text are decimal.
     is_decimal: bool,
     indent: Option<i32>,
 }
@@ -81,7 +81,7 @@ pub(super) struct Numbering {
     lists: HashMap<String, NamedList>,
 }
 
-/// What Word writes before a paragraph of a list.
+/// Mark that Word writes before a paragraph of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     Bullet,
@@ -109,7 +109,7 @@ pub(super) struct ListPlace {
 
 impl Numbering {
     /// Reads the part of the lists.
-    pub fn read(xml: &mut XmlReader) -> Result<Self, WordError> {
+    pub fn read(xml: &mut XmlReader) -> WordResult<Self> {
         let mut numbering = Self::default();
         while xml.next_element()?.is_some() {
             while let Some(child) = xml.next_element()? {
@@ -139,7 +139,7 @@ impl Numbering {
     }
 }
 
-fn read_definition(xml: &mut XmlReader) -> Result<Definition, WordError> {
+fn read_definition(xml: &mut XmlReader) -> WordResult<Definition> {
     let mut definition = Definition::default();
     while let Some(child) = xml.next_element()? {
         match child.name.as_str() {
@@ -160,7 +160,7 @@ fn read_definition(xml: &mut XmlReader) -> Result<Definition, WordError> {
     Ok(definition)
 }
 
-fn read_list(xml: &mut XmlReader) -> Result<NamedList, WordError> {
+fn read_list(xml: &mut XmlReader) -> WordResult<NamedList> {
     let mut list = NamedList::default();
     while let Some(child) = xml.next_element()? {
         match child.name.as_str() {
@@ -187,7 +187,7 @@ fn read_list(xml: &mut XmlReader) -> Result<NamedList, WordError> {
     Ok(list)
 }
 
-fn read_level(xml: &mut XmlReader) -> Result<Level, WordError> {
+fn read_level(xml: &mut XmlReader) -> WordResult<Level> {
     let mut level = Level::default();
     while let Some(child) = xml.next_element()? {
         match child.name.as_str() {

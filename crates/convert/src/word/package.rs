@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::error::WordError;
+use super::error::{WordError, WordResult};
 use super::xml::XmlReader;
 
 /// Largest file, in bytes.
@@ -32,7 +32,7 @@ pub(super) struct Relation {
     pub kind: String,
     /// Address outside of the file, or name of a part.
     pub target: String,
-    /// Whether the target is outside of the file.
+    /// `true` if the target is outside of the file.
     pub is_external: bool,
 }
 
@@ -48,12 +48,12 @@ pub(super) struct Package<'a> {
 
 impl<'a> Package<'a> {
     /// Opens a file.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, WordError> {
+    pub fn open(bytes: &'a [u8]) -> WordResult<Self> {
         Self::open_within(bytes, LARGEST_UNPACKED)
     }
 
     /// Opens a file of which only so many bytes are unpacked.
-    pub fn open_within(bytes: &'a [u8], largest_unpacked: u64) -> Result<Self, WordError> {
+    pub fn open_within(bytes: &'a [u8], largest_unpacked: u64) -> WordResult<Self> {
         if bytes.starts_with(OLD_CONTAINER) {
             return Err(WordError::OldOrEncrypted);
         }
@@ -78,7 +78,7 @@ impl<'a> Package<'a> {
     }
 
     /// Returns the name of the main part.
-    pub fn main_part(&mut self) -> Result<String, WordError> {
+    pub fn main_part(&mut self) -> WordResult<String> {
         let relations = self.relations("")?;
         let main = relations.values().find(|it| it.kind == "officeDocument" && !it.is_external);
         let part = main.map_or_else(|| "word/document.xml".to_owned(), |it| it.target.clone());
@@ -106,7 +106,7 @@ impl<'a> Package<'a> {
     }
 
     /// Returns the title in the file's properties.
-    pub fn title(&mut self) -> Result<Option<String>, WordError> {
+    pub fn title(&mut self) -> WordResult<Option<String>> {
         let relations = self.relations("")?;
         let properties = relations.values().find(|it| it.kind == "core-properties");
         let part = properties.map_or("docProps/core.xml", |it| it.target.as_str());
@@ -128,7 +128,7 @@ impl<'a> Package<'a> {
     }
 
     /// Returns the relations of a part; those of the whole package for an empty name.
-    pub fn relations(&mut self, part: &str) -> Result<Relations, WordError> {
+    pub fn relations(&mut self, part: &str) -> WordResult<Relations> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let separator = if folder.is_empty() { "" } else { "/" };
         let name = format!("{folder}{separator}_rels/{file}.rels");
@@ -151,7 +151,7 @@ impl<'a> Package<'a> {
     }
 
     /// Opens a part; nothing if there is none of that name.
-    pub fn part<'p>(&'p mut self, name: &'p str) -> Result<Option<XmlReader<'p>>, WordError> {
+    pub fn part<'p>(&'p mut self, name: &'p str) -> WordResult<Option<XmlReader<'p>>> {
         let Some(index) = self.name_in_zip(name) else { return Ok(None) };
         let file = match self.zip.by_index(index) {
             Ok(file) => file,

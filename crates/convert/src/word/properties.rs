@@ -2,7 +2,7 @@
 
 use crate::tree::Alignment;
 
-use super::error::WordError;
+use super::error::WordResult;
 use super::xml::{Element, XmlReader};
 
 /// Properties of a paragraph that decide what it becomes.
@@ -19,7 +19,7 @@ pub(super) struct ParagraphProperties {
     /// Left indentation, in twentieths of a point.
     pub indent: Option<i32>,
     pub alignment: Option<Alignment>,
-    /// Whether a line is drawn below it.
+    /// `true` if a line is drawn below it.
     pub has_line_below: Option<bool>,
 }
 
@@ -39,11 +39,7 @@ impl ParagraphProperties {
 
     /// Takes in one child of `w:pPr`, and reads it to its end. Returns the element if it is none of
     /// these properties; then it is not read.
-    pub fn take(
-        &mut self,
-        element: Element,
-        xml: &mut XmlReader,
-    ) -> Result<Option<Element>, WordError> {
+    pub fn take(&mut self, element: Element, xml: &mut XmlReader) -> WordResult<Option<Element>> {
         match element.name.as_str() {
             "w:pStyle" => self.style = element.value(),
             "w:outlineLvl" => self.outline = element.number("val"),
@@ -60,7 +56,31 @@ impl ParagraphProperties {
         Ok(None)
     }
 
-    fn take_list(&mut self, xml: &mut XmlReader) -> Result<(), WordError> {
+    /// Returns `true` if a paragraph with these properties is of another kind than one with others:
+    /// a heading, an entry of a list, a quotation.
+    pub fn is_of_other_kind(&self, other: &Self) -> bool {
+        let kind = |it: &Self| (it.style.clone(), it.outline, it.list.clone(), it.level);
+        kind(self) != kind(other)
+    }
+
+    /// Reads `w:pPrChange`: the properties before a tracked change.
+    pub fn read_before(xml: &mut XmlReader) -> WordResult<Self> {
+        let mut before = Self::default();
+        while let Some(inner) = xml.next_element()? {
+            if inner.name != "w:pPr" {
+                xml.skip()?;
+                continue;
+            }
+            while let Some(property) = xml.next_element()? {
+                if before.take(property, xml)?.is_some() {
+                    xml.skip()?;
+                }
+            }
+        }
+        Ok(before)
+    }
+
+    fn take_list(&mut self, xml: &mut XmlReader) -> WordResult<()> {
         while let Some(child) = xml.next_element()? {
             match child.name.as_str() {
                 "w:numId" => self.list = child.value(),
@@ -72,7 +92,7 @@ impl ParagraphProperties {
         Ok(())
     }
 
-    fn take_borders(&mut self, xml: &mut XmlReader) -> Result<(), WordError> {
+    fn take_borders(&mut self, xml: &mut XmlReader) -> WordResult<()> {
         let (mut below, mut others) = (false, false);
         while let Some(child) = xml.next_element()? {
             let is_drawn = child.value().is_some_and(|it| !matches!(it.as_str(), "nil" | "none"));
@@ -112,10 +132,10 @@ pub(super) struct RunProperties {
     pub bold: Option<bool>,
     pub italic: Option<bool>,
     pub struck: Option<bool>,
-    /// Whether all letters are of one width.
+    /// `true` if all letters are of one width.
     pub monospaced: Option<bool>,
     pub hidden: Option<bool>,
-    /// Whether it is raised or lowered.
+    /// `true` if it is raised or lowered.
     pub raised: Option<bool>,
 }
 

@@ -1,15 +1,15 @@
 //! Parts of a paragraph: runs of characters, links, fields, notes and controls.
 
-use super::error::WordError;
-use super::model::{Content, Look, StoryBlock};
-use super::properties::RunProperties;
+use super::error::WordResult;
+use super::model::{Content, Look, RestyledParagraph, StoryBlock};
+use super::properties::{ParagraphProperties, RunProperties};
 use super::story::StoryReader;
 use super::symbols;
 use super::xml::{Element, Node};
 
 impl StoryReader<'_, '_, '_> {
     /// Reads an element of a paragraph.
-    pub fn inline(&mut self, element: &Element) -> Result<(), WordError> {
+    pub fn inline(&mut self, element: &Element) -> WordResult<()> {
         match element.name.as_str() {
             "w:pPr" => self.paragraph_properties(),
             "w:r" => self.run(),
@@ -39,7 +39,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads a block where a part of a paragraph is expected.
-    fn inner_blocks(&mut self, element: &Element) -> Result<(), WordError> {
+    fn inner_blocks(&mut self, element: &Element) -> WordResult<()> {
         let paragraph = std::mem::take(&mut self.paragraph);
         let mut before = std::mem::take(&mut self.boxes);
         self.found += 1;
@@ -52,7 +52,7 @@ impl StoryReader<'_, '_, '_> {
         read
     }
 
-    fn paragraph_properties(&mut self) -> Result<(), WordError> {
+    fn paragraph_properties(&mut self) -> WordResult<()> {
         while let Some(element) = self.xml.next_element()? {
             let Some(other) = self.paragraph.properties.take(element, self.xml)? else { continue };
             match other.name.as_str() {
@@ -73,18 +73,19 @@ impl StoryReader<'_, '_, '_> {
                     self.findings.report.leave_out("section break", None);
                     self.xml.skip()?;
                 }
-                _ => {
-                    if other.name == "w:pPrChange" {
-                        self.findings.report.decide("tracked change of formatting");
-                    }
-                    self.xml.skip()?;
+                "w:pPrChange" => {
+                    let tracked = self.change(&other);
+                    let properties = ParagraphProperties::read_before(self.xml)?;
+                    self.paragraph.before =
+                        tracked.deleted.map(|revision| RestyledParagraph { properties, revision });
                 }
+                _ => self.xml.skip()?,
             }
         }
         Ok(())
     }
 
-    fn hyperlink(&mut self, element: &Element) -> Result<(), WordError> {
+    fn hyperlink(&mut self, element: &Element) -> WordResult<()> {
         let relation = element.attribute("id").and_then(|id| self.relations.get(&id));
         let address = relation.filter(|it| it.is_external).map(|it| it.target.clone());
         let anchor = element.attribute("anchor");
@@ -96,7 +97,7 @@ impl StoryReader<'_, '_, '_> {
         read
     }
 
-    fn simple_field(&mut self, element: &Element) -> Result<(), WordError> {
+    fn simple_field(&mut self, element: &Element) -> WordResult<()> {
         let before = self.link;
         self.link = self.link_of(&element.attribute("instr").unwrap_or_default()).or(before);
         let read = self.inlines();
@@ -105,7 +106,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads a control, such as a box to tick.
-    fn control(&mut self) -> Result<(), WordError> {
+    fn control(&mut self) -> WordResult<()> {
         let before = self.progress();
         let mut ticked = None;
         while let Some(child) = self.xml.next_element()? {
@@ -136,7 +137,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads an element `w:r`.
-    fn run(&mut self) -> Result<(), WordError> {
+    fn run(&mut self) -> WordResult<()> {
         let mut properties = RunProperties::default();
         let mut look = self.look(&properties);
         let before = self.tracked;
@@ -178,7 +179,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads `w:rPr`. Characters can be tracked by it, too.
-    fn run_properties(&mut self) -> Result<RunProperties, WordError> {
+    fn run_properties(&mut self) -> WordResult<RunProperties> {
         let mut properties = RunProperties::default();
         while let Some(property) = self.xml.next_element()? {
             match property.name.as_str() {
@@ -194,7 +195,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads a child of a run, or any other element that may have words.
-    fn run_child(&mut self, element: &Element, look: Look) -> Result<(), WordError> {
+    fn run_child(&mut self, element: &Element, look: Look) -> WordResult<()> {
         match element.name.as_str() {
             "w:t" | "w:delText" => {
                 let text = self.xml.text()?;
@@ -290,7 +291,7 @@ impl StoryReader<'_, '_, '_> {
         }
     }
 
-    fn field_sign(&mut self, element: &Element) -> Result<(), WordError> {
+    fn field_sign(&mut self, element: &Element) -> WordResult<()> {
         match element.attribute("fldCharType").as_deref() {
             Some("begin") => {
                 let shown = self.form_field()?;
@@ -310,7 +311,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads the data of a field in a form, and returns what is shown of a box or a choice.
-    fn form_field(&mut self) -> Result<Option<String>, WordError> {
+    fn form_field(&mut self) -> WordResult<Option<String>> {
         let (mut ticked, mut chosen, mut entries) = (None, 0, Vec::new());
         while let Some(data) = self.xml.next_element()? {
             let _ = data;
@@ -335,7 +336,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads words with their pronunciation above: the words stay.
-    fn ruby(&mut self, look: Look) -> Result<(), WordError> {
+    fn ruby(&mut self, look: Look) -> WordResult<()> {
         while let Some(child) = self.xml.next_element()? {
             match child.name.as_str() {
                 "w:rt" => {

@@ -7,15 +7,19 @@ use std::collections::HashMap;
 
 use crate::Report;
 
-use super::error::WordError;
+use super::error::WordResult;
 use super::fields::Field;
-use super::model::{Atom, Content, LinkTarget, Look, Paragraph, Revision, StoryBlock, Tracked};
+use super::model::{
+    Atom, Content, FIRST_THREAD, LinkTarget, Look, Paragraph, RestyledParagraph, Revision,
+    StoryBlock, Tracked,
+};
 use super::package::Relations;
 use super::properties::RunProperties;
 use super::styles::Styles;
+use super::views::{edge, put_into_last};
 use super::xml::{Element, Node, XmlReader};
 
-/// What readers of all stories of a document find.
+/// Findings of the readers of all stories of a document.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub report: Report,
@@ -25,6 +29,8 @@ pub(super) struct Findings {
     pub notes: Vec<NoteUse>,
     /// Labels of the notes whose references have bookmarks, by the names of these.
     pub bookmarked_notes: HashMap<String, String>,
+    /// Threads by the identifiers of the comments that began them.
+    pub threads: HashMap<String, usize>,
     /// Name of the bookmark that began last.
     bookmark: Option<String>,
 }
@@ -72,9 +78,24 @@ pub(super) struct StoryReader<'x, 'p, 'd> {
     pub boxes: Vec<StoryBlock>,
     /// Number of the things that were found, for [`Self::progress`].
     pub found: usize,
-    /// Names of the moves around the reader's place, by the identifiers of their ranges.
-    moves: HashMap<String, String>,
+    /// Edges of threads between paragraphs, for the next one.
+    pub waiting: Vec<Atom>,
+    ranges: OpenRanges,
 }
+
+/// Ranges around the reader's place that say which changes are one.
+#[derive(Default)]
+struct OpenRanges {
+    /// Names of the moves, by the identifiers of their ranges.
+    moves: HashMap<String, String>,
+    /// Identifier and name of the bookmark by which this server tells its changes apart.
+    change: Option<(String, String)>,
+    /// `true` if that ends with the tracked change around the reader's place.
+    ends_change: bool,
+}
+
+/// Beginning of the names of such bookmarks.
+const CHANGE: &str = "_Change";
 
 impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     pub fn new(
@@ -94,12 +115,13 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
             paragraph: Paragraph::default(),
             boxes: Vec::new(),
             found: 0,
-            moves: HashMap::new(),
+            waiting: Vec::new(),
+            ranges: OpenRanges::default(),
         }
     }
 
     /// Reads the children of the current element as blocks.
-    pub fn blocks(&mut self, out: &mut Vec<StoryBlock>) -> Result<(), WordError> {
+    pub fn blocks(&mut self, out: &mut Vec<StoryBlock>) -> WordResult<()> {
         while let Some(element) = self.xml.next_element()? {
             self.block(&element, out)?;
         }
@@ -107,13 +129,24 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     }
 
     /// Reads one block.
-    pub fn block(&mut self, element: &Element, out: &mut Vec<StoryBlock>) -> Result<(), WordError> {
+    pub fn block(&mut self, element: &Element, out: &mut Vec<StoryBlock>) -> WordResult<()> {
         match element.name.as_str() {
             "w:p" => self.whole_paragraph(out),
             "w:tbl" => {
                 let table = self.table()?;
                 out.push(StoryBlock::Table(table));
                 Ok(())
+            }
+            "w:commentRangeStart" | "w:commentRangeEnd" => {
+                if let Some(edge) = self.thread_edge(element) {
+                    match out.last() {
+                        Some(_) if element.name == "w:commentRangeEnd" => {
+                            put_into_last(out, vec![edge]);
+                        }
+                        _ => self.waiting.push(edge),
+                    }
+                }
+                self.xml.skip()
             }
             "w:sectPr" => self.xml.skip(),
             "w:altChunk" => {
@@ -141,7 +174,7 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     }
 
     /// Reads an element `w:p`.
-    pub fn whole_paragraph(&mut self, out: &mut Vec<StoryBlock>) -> Result<(), WordError> {
+    pub fn whole_paragraph(&mut self, out: &mut Vec<StoryBlock>) -> WordResult<()> {
         self.open_paragraph();
         self.inlines()?;
         self.close_paragraph(out);
@@ -149,17 +182,34 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     }
 
     fn open_paragraph(&mut self) {
-        self.paragraph = Paragraph { mark: self.tracked, ..Paragraph::default() };
+        let atoms = std::mem::take(&mut self.waiting);
+        self.paragraph = Paragraph { mark: self.tracked, atoms, ..Paragraph::default() };
     }
 
     fn close_paragraph(&mut self, out: &mut Vec<StoryBlock>) {
         self.give_up_fields();
+        // The end of the paragraph stands before its words, and belongs to the change behind them.
+        self.paragraph.mark = self.in_change(self.paragraph.mark);
+        self.settle_restyled();
         out.push(StoryBlock::Paragraph(std::mem::take(&mut self.paragraph)));
         out.append(&mut self.boxes);
     }
 
+    /// Keeps the properties before a tracked change if the paragraph was of another kind with them.
+    fn settle_restyled(&mut self) {
+        let Some(before) = self.paragraph.before.take() else { return };
+        let is_other = before.properties.is_of_other_kind(&self.paragraph.properties);
+        // A paragraph that comes or goes has one kind.
+        if is_other && self.paragraph.mark.revision().is_none() {
+            let revision = self.revision_in_change(before.revision);
+            self.paragraph.before = Some(RestyledParagraph { revision, ..before });
+        } else {
+            self.findings.report.decide("tracked change of formatting");
+        }
+    }
+
     /// Reads blocks inside of a paragraph, such as those of a text box. They come after it.
-    pub fn boxed_blocks(&mut self) -> Result<(), WordError> {
+    pub fn boxed_blocks(&mut self) -> WordResult<()> {
         self.found += 1;
         let paragraph = std::mem::take(&mut self.paragraph);
         let fields = std::mem::take(&mut self.fields);
@@ -177,12 +227,15 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     pub fn within_change(
         &mut self,
         element: &Element,
-        read: impl FnOnce(&mut Self) -> Result<(), WordError>,
-    ) -> Result<(), WordError> {
+        read: impl FnOnce(&mut Self) -> WordResult<()>,
+    ) -> WordResult<()> {
         let before = self.tracked;
         self.tracked = self.change(element).within(before);
         let result = read(self);
         self.tracked = before;
+        if std::mem::take(&mut self.ranges.ends_change) {
+            self.ranges.change = None;
+        }
         result
     }
 
@@ -190,7 +243,7 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     pub fn change(&mut self, element: &Element) -> Tracked {
         let is_move = matches!(element.name.as_str(), "w:moveFrom" | "w:moveTo");
         // The innermost of the ranges that are open here.
-        let move_name = if is_move { self.moves.values().next().cloned() } else { None };
+        let move_name = if is_move { self.ranges.moves.values().next().cloned() } else { None };
         let revision = Revision {
             author: element.attribute("author").unwrap_or_default().trim().to_owned(),
             at: element.attribute("date"),
@@ -207,11 +260,65 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
         }
     }
 
+    /// Returns a state as that of the change around the reader's place.
+    fn in_change(&mut self, mut tracked: Tracked) -> Tracked {
+        for number in [&mut tracked.inserted, &mut tracked.deleted].into_iter().flatten() {
+            *number = self.revision_in_change(*number);
+        }
+        tracked
+    }
+
+    fn revision_in_change(&mut self, number: usize) -> usize {
+        let name = self.ranges.change.as_ref().map(|(_, name)| name.clone());
+        let revisions = &mut self.findings.revisions;
+        let Some(known) = revisions.get(number) else { return number };
+        let is_own = known.move_name.as_ref().is_none_or(|name| name.starts_with(CHANGE));
+        if !is_own || known.move_name == name {
+            return number;
+        }
+        let revision = Revision { move_name: name, ..known.clone() };
+        if revisions.last() != Some(&revision) {
+            revisions.push(revision);
+        }
+        revisions.len() - 1
+    }
+
+    /// Returns the edge that an element such as `w:commentRangeStart` gives a thread.
+    fn thread_edge(&self, element: &Element) -> Option<Atom> {
+        let thread = self.findings.threads.get(&element.attribute("id")?)?;
+        Some(edge(FIRST_THREAD + thread, element.name == "w:commentRangeStart"))
+    }
+
+    fn bookmark(&mut self, element: &Element) {
+        let name = element.attribute("name");
+        // Each part has a name of its own, which begins with that of the change.
+        let change = name.as_ref().and_then(|name| name.strip_prefix(CHANGE));
+        match change.and_then(|rest| rest.split('_').next()) {
+            Some(number) => {
+                let id = element.attribute("id").unwrap_or_default();
+                self.ranges.change = Some((id, format!("{CHANGE}{number}")));
+            }
+            None => self.findings.bookmark = name,
+        }
+    }
+
+    fn end_bookmark(&mut self, element: &Element) {
+        let id = element.attribute("id").unwrap_or_default();
+        if self.ranges.change.as_ref().is_none_or(|(known, _)| *known != id) {
+            self.findings.bookmark = None;
+        } else if self.tracked.revision().is_some() {
+            // LibreOffice puts the end of the bookmark before the last character of the change.
+            self.ranges.ends_change = true;
+        } else {
+            self.ranges.change = None;
+        }
+    }
+
     /// Reads one of several forms of the same content: the first that gives something.
     pub fn alternatives(
         &mut self,
-        mut read: impl FnMut(&mut Self) -> Result<bool, WordError>,
-    ) -> Result<(), WordError> {
+        mut read: impl FnMut(&mut Self) -> WordResult<bool>,
+    ) -> WordResult<()> {
         let mut is_read = false;
         while self.xml.next_element()?.is_some() {
             if is_read {
@@ -224,24 +331,28 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     }
 
     /// Handles an element that has no words. Returns whether it is one, and then it was read.
-    pub fn is_without_words(&mut self, element: &Element) -> Result<bool, WordError> {
+    pub fn is_without_words(&mut self, element: &Element) -> WordResult<bool> {
         let name = element.name.as_str();
         match name {
             "w:moveFromRangeStart" | "w:moveToRangeStart" => {
                 let id = element.attribute("id").unwrap_or_default();
-                self.moves.insert(id, element.attribute("name").unwrap_or_default());
+                self.ranges.moves.insert(id, element.attribute("name").unwrap_or_default());
             }
             "w:moveFromRangeEnd" | "w:moveToRangeEnd" => {
-                self.moves.remove(&element.attribute("id").unwrap_or_default());
+                self.ranges.moves.remove(&element.attribute("id").unwrap_or_default());
             }
             _ if name.ends_with("Pr") || name.ends_with("PrEx") || name.ends_with("Change") => {
                 if name.ends_with("PrChange") {
                     self.findings.report.decide("tracked change of formatting");
                 }
             }
+            "w:commentRangeStart" | "w:commentRangeEnd" => {
+                let edge = self.thread_edge(element);
+                self.paragraph.atoms.extend(edge);
+            }
             _ if name.ends_with("RangeStart") || name.ends_with("RangeEnd") => {}
-            "w:bookmarkStart" => self.findings.bookmark = element.attribute("name"),
-            "w:bookmarkEnd" => self.findings.bookmark = None,
+            "w:bookmarkStart" => self.bookmark(element),
+            "w:bookmarkEnd" => self.end_bookmark(element),
             "w:proofErr" | "w:permStart" | "w:permEnd" | "w:tblGrid" => {}
             _ => return Ok(false),
         }
@@ -252,7 +363,7 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     /// Adds something to the paragraph, unless a field hides it.
     pub fn push(&mut self, content: Content, look: Look) {
         self.found += 1;
-        let tracked = self.tracked;
+        let tracked = self.in_change(self.tracked);
         if let Some(field) = self.fields.iter_mut().find(|field| !field.has_result) {
             field.swallowed.push(Atom { content, look, tracked });
             return;
@@ -290,7 +401,8 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
 
     /// Returns the label of a note that is referred to here.
     pub fn note(&mut self, kind: &'static str, id: &str) -> String {
-        self.findings.note(kind, id, self.tracked)
+        let tracked = self.in_change(self.tracked);
+        self.findings.note(kind, id, tracked)
     }
 
     /// Returns the look of characters with these properties.
@@ -302,7 +414,7 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
 
     /// Returns the words of the current element, and reads it to its end. Tracked changes and links
     /// in it do not count.
-    pub fn words(&mut self) -> Result<String, WordError> {
+    pub fn words(&mut self) -> WordResult<String> {
         let paragraph = std::mem::take(&mut self.paragraph);
         let fields = std::mem::take(&mut self.fields);
         let read = self.inlines();
@@ -314,7 +426,7 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     }
 
     /// Returns the words of the blocks in the current element, and reads it to its end.
-    pub fn words_of_blocks(&mut self) -> Result<String, WordError> {
+    pub fn words_of_blocks(&mut self) -> WordResult<String> {
         let mut blocks = Vec::new();
         self.blocks(&mut blocks)?;
         let mut words = Vec::new();
@@ -323,7 +435,7 @@ impl<'x, 'p, 'd> StoryReader<'x, 'p, 'd> {
     }
 
     /// Reads the children of the current element as parts of a paragraph.
-    pub fn inlines(&mut self) -> Result<(), WordError> {
+    pub fn inlines(&mut self) -> WordResult<()> {
         while let Some(node) = self.xml.next()? {
             match node {
                 Node::Element(element) => self.inline(&element)?,

@@ -1,20 +1,20 @@
 //! Tables of a story, with the state of tracked rows.
 
-use super::error::WordError;
+use super::error::WordResult;
 use super::model::{StoryCell, StoryRow, StoryTable};
 use super::story::StoryReader;
 use super::xml::Element;
 
 impl StoryReader<'_, '_, '_> {
     /// Reads an element `w:tbl`.
-    pub fn table(&mut self) -> Result<StoryTable, WordError> {
+    pub fn table(&mut self) -> WordResult<StoryTable> {
         let mut table = StoryTable::default();
         self.rows(&mut table)?;
         Ok(table)
     }
 
     /// Reads rows, which controls and tracked changes may enclose.
-    fn rows(&mut self, table: &mut StoryTable) -> Result<(), WordError> {
+    fn rows(&mut self, table: &mut StoryTable) -> WordResult<()> {
         while let Some(child) = self.xml.next_element()? {
             match child.name.as_str() {
                 "w:tblPr" => table.has_heading = self.table_properties()?,
@@ -33,7 +33,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads `w:tblPr`. Returns whether the style of the table sets the first row apart.
-    fn table_properties(&mut self) -> Result<bool, WordError> {
+    fn table_properties(&mut self) -> WordResult<bool> {
         let mut has_heading = false;
         while let Some(property) = self.xml.next_element()? {
             match property.name.as_str() {
@@ -48,7 +48,7 @@ impl StoryReader<'_, '_, '_> {
         Ok(has_heading)
     }
 
-    fn row(&mut self) -> Result<StoryRow, WordError> {
+    fn row(&mut self) -> WordResult<StoryRow> {
         let mut row = StoryRow { tracked: self.tracked, ..StoryRow::default() };
         let around = self.tracked;
         self.cells(&mut row)?;
@@ -57,7 +57,7 @@ impl StoryReader<'_, '_, '_> {
     }
 
     /// Reads cells, which controls may enclose.
-    fn cells(&mut self, row: &mut StoryRow) -> Result<(), WordError> {
+    fn cells(&mut self, row: &mut StoryRow) -> WordResult<()> {
         while let Some(child) = self.xml.next_element()? {
             match child.name.as_str() {
                 "w:trPr" => self.row_properties(row)?,
@@ -72,7 +72,7 @@ impl StoryReader<'_, '_, '_> {
         Ok(())
     }
 
-    fn row_properties(&mut self, row: &mut StoryRow) -> Result<(), WordError> {
+    fn row_properties(&mut self, row: &mut StoryRow) -> WordResult<()> {
         while let Some(property) = self.xml.next_element()? {
             match property.name.as_str() {
                 "w:tblHeader" => row.is_heading = property.is_on(),
@@ -92,7 +92,7 @@ impl StoryReader<'_, '_, '_> {
         Ok(())
     }
 
-    fn cell(&mut self) -> Result<StoryCell, WordError> {
+    fn cell(&mut self) -> WordResult<StoryCell> {
         let mut cell = StoryCell { span: 1, ..StoryCell::default() };
         while let Some(child) = self.xml.next_element()? {
             if child.name != "w:tcPr" {

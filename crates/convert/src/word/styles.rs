@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::error::WordError;
+use super::error::WordResult;
 use super::model::{CODE, FORMULA, PICTURE};
 use super::properties::{ParagraphProperties, RunProperties};
 use super::xml::XmlReader;
@@ -10,7 +10,7 @@ use super::xml::XmlReader;
 /// Longest chain of styles that are based on each other.
 const LONGEST_CHAIN: usize = 32;
 
-/// What paragraphs of a style are in a document.
+/// Role of the paragraphs of a style in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ParagraphRole {
     #[default]
@@ -58,7 +58,7 @@ struct WrittenStyle {
 
 impl Styles {
     /// Reads the part of the styles.
-    pub fn read(xml: &mut XmlReader) -> Result<Self, WordError> {
+    pub fn read(xml: &mut XmlReader) -> WordResult<Self> {
         let mut written = HashMap::new();
         let mut styles = Self::default();
         let mut defaults = RunProperties::default();
@@ -116,7 +116,7 @@ impl Styles {
     }
 }
 
-fn read_style(xml: &mut XmlReader) -> Result<WrittenStyle, WordError> {
+fn read_style(xml: &mut XmlReader) -> WordResult<WrittenStyle> {
     let mut style = WrittenStyle::default();
     while let Some(child) = xml.next_element()? {
         match child.name.as_str() {
@@ -144,7 +144,7 @@ fn read_style(xml: &mut XmlReader) -> Result<WrittenStyle, WordError> {
     Ok(style)
 }
 
-fn read_defaults(xml: &mut XmlReader) -> Result<RunProperties, WordError> {
+fn read_defaults(xml: &mut XmlReader) -> WordResult<RunProperties> {
     let mut defaults = RunProperties::default();
     while let Some(child) = xml.next_element()? {
         if child.name != "w:rPrDefault" {
@@ -163,7 +163,7 @@ fn read_defaults(xml: &mut XmlReader) -> Result<RunProperties, WordError> {
 }
 
 /// Reads an element `w:rPr` to its end.
-fn read_run_properties(xml: &mut XmlReader) -> Result<RunProperties, WordError> {
+fn read_run_properties(xml: &mut XmlReader) -> WordResult<RunProperties> {
     let mut properties = RunProperties::default();
     while let Some(property) = xml.next_element()? {
         properties.take(&property);

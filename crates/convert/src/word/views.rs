@@ -4,7 +4,8 @@
 //! stay in both views, and say where the site is in each.
 
 use super::model::{
-    Atom, Content, Look, Paragraph, Revision, StoryBlock, StoryRow, StoryTable, Tracked, View,
+    Atom, Content, FIRST_THREAD, Look, Paragraph, Revision, StoryBlock, StoryRow, StoryTable,
+    Tracked, View,
 };
 
 /// Stretch of a document that one author changed, with nothing between that stays.
@@ -12,15 +13,17 @@ use super::model::{
 pub(super) struct Site {
     /// Indices of its revisions.
     pub revisions: Vec<usize>,
-    /// Whether it is in a note, whose reference may be in another site of the same change.
+    /// `true` if it is in a note, whose reference may be in another site of the same change.
     pub is_in_note: bool,
+    /// `true` if it begins with a change of the kind of its paragraph, whose signs stand before it.
+    pub is_restyled: bool,
 }
 
 /// Puts the edges of sites into stories.
 pub(super) struct SiteMarker<'a> {
     revisions: &'a [Revision],
     pub sites: Vec<Site>,
-    /// Whether a site is open; it is the last one.
+    /// `true` if a site is open; it is the last one.
     is_open: bool,
     is_in_note: bool,
 }
@@ -53,8 +56,18 @@ impl<'a> SiteMarker<'a> {
 
     fn paragraph(&mut self, paragraph: &mut Paragraph) {
         let mut marked = Vec::with_capacity(paragraph.atoms.len());
+        if let Some(before) = &paragraph.before {
+            let known = self.sites.len();
+            self.step(Some(before.revision), &mut marked);
+            if let Some(begun) = self.sites.get_mut(known) {
+                begun.is_restyled = true;
+            }
+        }
         for atom in std::mem::take(&mut paragraph.atoms) {
-            self.step(atom.tracked.revision(), &mut marked);
+            // Edges of threads neither begin nor end a site.
+            if !is_edge(&atom) {
+                self.step(atom.tracked.revision(), &mut marked);
+            }
             marked.push(atom);
         }
         self.step(paragraph.mark.revision(), &mut marked);
@@ -76,9 +89,14 @@ impl<'a> SiteMarker<'a> {
             out.push(edge(self.sites.len() - 1, false));
         }
         if let Some(revision) = revision {
-            self.sites.push(Site { revisions: vec![revision], is_in_note: self.is_in_note });
+            let is_in_note = self.is_in_note;
+            self.sites.push(Site { revisions: vec![revision], is_in_note, is_restyled: false });
             self.is_open = true;
-            out.push(edge(self.sites.len() - 1, true));
+            // Before the edges of threads here, so that these do not say on which side of a mark
+            // the site begins.
+            let at = out.iter().rposition(|atom| !is_edge(atom)).map_or(0, |last| last + 1);
+            let at = at + out[at..].iter().rposition(is_site_edge).map_or(0, |last| last + 1);
+            out.insert(at, edge(self.sites.len() - 1, true));
         }
     }
 }
@@ -87,7 +105,8 @@ fn is_of_one_change(one: &Revision, other: &Revision) -> bool {
     one.author == other.author && one.move_name == other.move_name
 }
 
-fn edge(site: usize, is_start: bool) -> Atom {
+/// Returns the edge of a site or a thread.
+pub(super) fn edge(site: usize, is_start: bool) -> Atom {
     Atom {
         content: Content::Edge { site, is_start },
         look: Look::default(),
@@ -95,8 +114,16 @@ fn edge(site: usize, is_start: bool) -> Atom {
     }
 }
 
+fn is_edge(atom: &Atom) -> bool {
+    matches!(atom.content, Content::Edge { .. })
+}
+
+fn is_site_edge(atom: &Atom) -> bool {
+    matches!(atom.content, Content::Edge { site, .. } if site < FIRST_THREAD)
+}
+
 /// Puts edges at the end of the last paragraph.
-fn put_into_last(blocks: &mut [StoryBlock], edges: Vec<Atom>) {
+pub(super) fn put_into_last(blocks: &mut [StoryBlock], edges: Vec<Atom>) {
     match blocks.last_mut() {
         Some(StoryBlock::Paragraph(paragraph)) => paragraph.atoms.extend(edges),
         Some(StoryBlock::Table(table)) => {
@@ -134,7 +161,7 @@ impl Projector {
                     let mut atoms = std::mem::take(&mut self.homeless);
                     let visible = paragraph.atoms.iter().filter(|it| it.tracked.is_in(self.view));
                     atoms.extend(visible.cloned());
-                    joined.push(Paragraph { atoms, ..paragraph_without_atoms(paragraph) });
+                    joined.push(Paragraph { atoms, ..without_atoms(paragraph, self.view) });
                     if paragraph.mark.is_in(self.view) {
                         out.push(StoryBlock::Paragraph(join(&mut joined)));
                     }
@@ -191,8 +218,8 @@ impl Projector {
         for block in blocks {
             match block {
                 StoryBlock::Paragraph(paragraph) => {
-                    let is_edge = |atom: &&Atom| matches!(atom.content, Content::Edge { .. });
-                    self.homeless.extend(paragraph.atoms.iter().filter(is_edge).cloned());
+                    let edges = paragraph.atoms.iter().filter(|atom| is_edge(atom));
+                    self.homeless.extend(edges.cloned());
                 }
                 StoryBlock::Table(table) => {
                     let cells = table.rows.iter().flat_map(|row| &row.cells);
@@ -203,8 +230,11 @@ impl Projector {
     }
 }
 
-fn paragraph_without_atoms(paragraph: &Paragraph) -> Paragraph {
-    Paragraph { properties: paragraph.properties.clone(), atoms: Vec::new(), mark: paragraph.mark }
+/// Returns a paragraph as it is in a view, without its atoms.
+fn without_atoms(paragraph: &Paragraph, view: View) -> Paragraph {
+    let before = paragraph.before.as_ref().filter(|_| view == View::Rejected);
+    let properties = before.map_or(&paragraph.properties, |before| &before.properties).clone();
+    Paragraph { properties, mark: paragraph.mark, ..Paragraph::default() }
 }
 
 /// Joins paragraphs. The last one says what they are, as in Word, unless all content comes from
@@ -216,7 +246,7 @@ fn join(joined: &mut Vec<Paragraph>) -> Paragraph {
         }
         _ => joined.len().saturating_sub(1),
     };
-    let mut paragraph = joined.get(says).map(paragraph_without_atoms).unwrap_or_default();
-    paragraph.atoms = joined.drain(..).flat_map(|it| it.atoms).collect();
-    paragraph
+    let Paragraph { properties, mark, .. } = joined.get(says).cloned().unwrap_or_default();
+    let atoms = joined.drain(..).flat_map(|it| it.atoms).collect();
+    Paragraph { properties, mark, atoms, before: None }
 }

@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
 
-use super::error::WordError;
+use super::error::{WordError, WordResult};
 use super::package::BudgetSpent;
 
 /// Deepest nesting of elements that is read.
@@ -95,7 +95,7 @@ impl<'a> XmlReader<'a> {
     }
 
     /// Returns the next child of the current element, or nothing at its end.
-    pub fn next(&mut self) -> Result<Option<Node>, WordError> {
+    pub fn next(&mut self) -> WordResult<Option<Node>> {
         loop {
             self.buffer.clear();
             let (namespace, event) = match self.reader.read_resolved_event_into(&mut self.buffer) {
@@ -137,7 +137,7 @@ impl<'a> XmlReader<'a> {
     }
 
     /// Returns the next child that is an element, or nothing at the end of the current one.
-    pub fn next_element(&mut self) -> Result<Option<Element>, WordError> {
+    pub fn next_element(&mut self) -> WordResult<Option<Element>> {
         loop {
             match self.next()? {
                 Some(Node::Element(element)) => return Ok(Some(element)),
@@ -148,12 +148,12 @@ impl<'a> XmlReader<'a> {
     }
 
     /// Reads the current element to its end.
-    pub fn skip(&mut self) -> Result<(), WordError> {
+    pub fn skip(&mut self) -> WordResult<()> {
         self.text().map(|_| ())
     }
 
     /// Returns all characters in the current element, and reads it to its end.
-    pub fn text(&mut self) -> Result<String, WordError> {
+    pub fn text(&mut self) -> WordResult<String> {
         let outside = self.depth.saturating_sub(1);
         let mut text = String::new();
         while self.depth > outside {

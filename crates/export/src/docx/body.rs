@@ -1,18 +1,19 @@
 //! Body of a Word document, and its footnotes: paragraphs, tables, and the marks of tracked changes
 //! around them. Each paragraph is written when it ends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io;
 
-use super::super::ExportError;
-use super::super::annotated::{AnnotatedPiece, AnnotatedText, ChangeSignature, PendingChange};
+use super::super::ExportResult;
+use super::super::annotated::{AnnotatedPiece, AnnotatedText, PendingChange};
+use super::super::remarks::ChangeSignature;
 use super::flow::{Alignment, FlowItem, Paragraph, ParagraphKind, TableCell};
 use super::footnotes::{self, WrittenNotes};
 use super::numbering::{self, ListNumbering};
 use super::revisions::Revisions;
 use super::runs::RunWriter;
-use super::steps::{RevisionMark, StepSink, TrackedStep};
+use super::steps::{RemarkMark, RevisionMark, StepSink, TrackedStep};
 use copydesk_interrupt::Interrupt;
 
 /// Width between the margins, in twentieths of a point.
@@ -31,7 +32,7 @@ struct Story {
     cell: Option<TableCell>,
     /// `true` after the first paragraph.
     has_paragraph: bool,
-    /// What stands before the words of the first paragraph.
+    /// XML before the words of the first paragraph.
     begin: &'static str,
 }
 
@@ -39,8 +40,14 @@ struct Story {
 pub(super) struct BodyWriter<'a, W> {
     file: W,
     interrupt: &'a Interrupt,
-    /// Remarks that are written; others have no words.
-    has_words: Vec<bool>,
+    /// Marks that begin something, until the next item says in which story.
+    waiting: Vec<RemarkMark>,
+    /// Footnote of the last item.
+    last_note: Option<u32>,
+    /// First numbers of the comments whose passages have begun in the text.
+    begun: HashSet<usize>,
+    /// The same of those whose passages are in footnotes.
+    in_notes: HashSet<usize>,
     revisions: Revisions<'a>,
     numbering: ListNumbering,
     text: Story,
@@ -49,25 +56,30 @@ pub(super) struct BodyWriter<'a, W> {
     references: WrittenNotes,
 }
 
-/// What the other parts of the package need from the body.
+/// Data of the body that the other parts of the package need.
 pub(super) struct WrittenBody {
     pub numbering: ListNumbering,
     pub references: WrittenNotes,
     /// Paragraphs of footnotes, by number.
     pub notes: HashMap<u32, String>,
+    /// First numbers of the comments whose passages are in footnotes.
+    pub in_notes: HashSet<usize>,
 }
 
 impl<'a, W: io::Write> BodyWriter<'a, W> {
     pub fn new(file: W, marked: &'a AnnotatedText, interrupt: &'a Interrupt) -> Self {
         let signatures = marked.pieces.iter().filter_map(|piece| match piece {
             AnnotatedPiece::Change(PendingChange { signature, .. }) => Some(&**signature),
-            AnnotatedPiece::Same(_) | AnnotatedPiece::Remark(_) => None,
+            AnnotatedPiece::Same(_) | AnnotatedPiece::Mark(_) => None,
         });
         let signatures: Vec<&ChangeSignature> = signatures.collect();
         Self {
             file,
             interrupt,
-            has_words: marked.remarks.iter().map(|remark| !remark.text.is_empty()).collect(),
+            waiting: Vec::new(),
+            last_note: None,
+            begun: HashSet::new(),
+            in_notes: HashSet::new(),
             revisions: Revisions::new(signatures),
             numbering: ListNumbering::default(),
             text: Story::default(),
@@ -77,7 +89,8 @@ impl<'a, W: io::Write> BodyWriter<'a, W> {
     }
 
     /// Writes what is left.
-    pub fn finish(mut self) -> Result<WrittenBody, ExportError> {
+    pub fn finish(mut self) -> ExportResult<WrittenBody> {
+        self.begin_marks(None);
         self.text.finish(&mut self.revisions, &mut self.references);
         self.file.write_all(self.text.out.as_bytes())?;
         let mut notes = HashMap::with_capacity(self.notes.len());
@@ -85,11 +98,11 @@ impl<'a, W: io::Write> BodyWriter<'a, W> {
             story.finish(&mut self.revisions, &mut self.references);
             notes.insert(note, story.out);
         }
-        let Self { numbering, references, .. } = self;
-        Ok(WrittenBody { numbering, references, notes })
+        let Self { numbering, references, in_notes, .. } = self;
+        Ok(WrittenBody { numbering, references, notes, in_notes })
     }
 
-    fn end(&mut self, paragraph: Paragraph, mark: RevisionMark) -> Result<(), ExportError> {
+    fn end(&mut self, paragraph: Paragraph, mark: RevisionMark) -> ExportResult<()> {
         self.interrupt.check()?;
         let numbering = &mut self.numbering;
         let (story, revisions) =
@@ -106,7 +119,7 @@ impl<'a, W: io::Write> BodyWriter<'a, W> {
         self.flush()
     }
 
-    fn restyled(&mut self, from: Paragraph, to: Paragraph, by: u32) -> Result<(), ExportError> {
+    fn restyled(&mut self, from: Paragraph, to: Paragraph, by: u32) -> ExportResult<()> {
         let numbering = &mut self.numbering;
         let (story, revisions) = (self.text.or_note(&mut self.notes, to.note), &mut self.revisions);
         let is_from_right = story.runs.finish(revisions, &mut self.references);
@@ -121,7 +134,39 @@ impl<'a, W: io::Write> BodyWriter<'a, W> {
         self.flush()
     }
 
-    fn flush(&mut self) -> Result<(), ExportError> {
+    /// Writes the marks that wait for the next item, which is in this footnote.
+    fn begin_marks(&mut self, note: Option<u32>) {
+        self.last_note = note;
+        for mark in std::mem::take(&mut self.waiting) {
+            self.mark(mark, note);
+        }
+    }
+
+    /// Writes a mark beside an item in this footnote. Comments on words in footnotes are points in
+    /// the text: some programs open no file with comments in footnotes.
+    fn mark(&mut self, mark: RemarkMark, note: Option<u32>) {
+        let (mark, note) = match mark {
+            RemarkMark::HunkStart(_) | RemarkMark::HunkEnd(_) => (mark, note),
+            RemarkMark::Begin(_) if note.is_some() => return,
+            RemarkMark::Begin(numbers) => {
+                self.begun.insert(numbers.first);
+                (mark, None)
+            }
+            RemarkMark::End(numbers) if !self.begun.contains(&numbers.first) => {
+                self.in_notes.insert(numbers.first);
+                (RemarkMark::Point(numbers), None)
+            }
+            RemarkMark::End(_) | RemarkMark::Point(_) => (mark, None),
+        };
+        self.inner_step(TrackedStep::Remark(mark), note);
+    }
+
+    fn inner_step(&mut self, step: TrackedStep, note: Option<u32>) {
+        let story = self.text.or_note(&mut self.notes, note);
+        story.runs.step(step, &mut self.revisions, &mut self.references);
+    }
+
+    fn flush(&mut self) -> ExportResult<()> {
         if self.text.out.len() > CHUNK {
             self.file.write_all(self.text.out.as_bytes())?;
             self.text.out.clear();
@@ -132,22 +177,26 @@ impl<'a, W: io::Write> BodyWriter<'a, W> {
 }
 
 impl<W: io::Write> StepSink for BodyWriter<'_, W> {
-    fn step(&mut self, step: TrackedStep) -> Result<(), ExportError> {
-        let note = match step {
-            TrackedStep::Glyph(FlowItem::End(paragraph), mark) => return self.end(paragraph, mark),
-            TrackedStep::Restyled { from, to, by } => return self.restyled(from, to, by),
-            // The change itself names its author.
-            TrackedStep::Remark(index) if !self.has_words.get(index).is_some_and(|has| *has) => {
-                return Ok(());
+    fn step(&mut self, step: TrackedStep) -> ExportResult<()> {
+        match step {
+            TrackedStep::Remark(mark) if mark.begins() => self.waiting.push(mark),
+            TrackedStep::Remark(mark) => {
+                self.begin_marks(self.last_note);
+                self.mark(mark, self.last_note);
             }
-            // Comments are on the text, not in footnotes.
-            TrackedStep::Remark(_) => None,
+            TrackedStep::Glyph(FlowItem::End(paragraph), mark) => {
+                self.begin_marks(paragraph.note);
+                return self.end(paragraph, mark);
+            }
+            TrackedStep::Restyled { from, to, by } => {
+                self.begin_marks(to.note);
+                return self.restyled(from, to, by);
+            }
             TrackedStep::Glyph(FlowItem::Char(_, style) | FlowItem::Note(_, style), _) => {
-                style.note
+                self.begin_marks(style.note);
+                self.inner_step(step, style.note);
             }
-        };
-        let story = self.text.or_note(&mut self.notes, note);
-        story.runs.step(step, &mut self.revisions, &mut self.references);
+        }
         Ok(())
     }
 }

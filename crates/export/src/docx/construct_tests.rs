@@ -1,4 +1,4 @@
-//! What Word gets of each thing that Markdown knows: footnotes, properties, directions, pictures.
+//! Word's form of each thing that Markdown knows: footnotes, properties, directions, pictures.
 
 use std::cell::RefCell;
 use std::io;

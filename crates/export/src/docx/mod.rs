@@ -7,6 +7,7 @@
 //! are made whole ([`table`]). Each paragraph is packed when it ends, which bounds the memory.
 
 mod body;
+mod comments;
 mod direction;
 mod flow;
 mod footnotes;
@@ -25,13 +26,15 @@ mod xml;
 #[cfg(test)]
 mod construct_tests;
 #[cfg(test)]
+mod review_tests;
+#[cfg(test)]
 mod round_trip_tests;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
 
-use super::ExportError;
+use super::ExportResult;
 use super::annotated::AnnotatedText;
 use super::front_matter::FrontMatter;
 use body::{BodyWriter, WrittenBody};
@@ -40,16 +43,12 @@ use flow::FlowNames;
 use package::{Package, PackageRest};
 
 /// Returns the content of the file.
-pub(super) fn write(
-    title: &str,
-    marked: &AnnotatedText,
-    interrupt: &Interrupt,
-) -> Result<Vec<u8>, ExportError> {
+pub fn write(title: &str, marked: &AnnotatedText, interrupt: &Interrupt) -> ExportResult<Vec<u8>> {
     let front = FrontMatter::of(&marked.present());
     let names = RefCell::new(FlowNames::default());
     let mut package = Package::new()?;
     let writer = BodyWriter::new(package.begin_text()?, marked, interrupt);
-    let WrittenBody { numbering, references, notes } =
+    let WrittenBody { numbering, references, notes, in_notes } =
         track::track(marked, &names, writer)?.finish()?;
     package.finish(&PackageRest {
         title,
@@ -59,5 +58,6 @@ pub(super) fn write(
         numbering: &numbering,
         references: &references,
         notes: &notes,
+        in_notes: &in_notes,
     })
 }

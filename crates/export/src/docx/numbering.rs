@@ -37,7 +37,7 @@ impl ListNumbering {
 
     /// Writes `word/numbering.xml`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(super::package::HEAD.as_bytes())?;
+        out.write_all(super::xml::HEAD.as_bytes())?;
         out.write_all(
             b"<w:numbering xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">\n",
         )?;

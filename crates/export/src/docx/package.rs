@@ -1,31 +1,27 @@
 //! Package of a Word document: its parts in one zip, with identical bytes for identical documents.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Cursor, Write as _};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use super::super::ExportError;
+use super::super::ExportResult;
 use super::super::annotated::AnnotatedText;
 use super::super::front_matter::FrontMatter;
+use super::comments::NumberedComments;
 use super::flow::FlowNames;
 use super::footnotes::WrittenNotes;
 use super::numbering::ListNumbering;
 use super::properties;
-use super::revisions::attributes;
-use super::xml::escape;
-
-/// First line of every part.
-pub(super) const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
+use super::xml::{HEAD, WORD, escape};
 
 const CONTENT_TYPES: &str = include_str!("parts/content_types.xml");
 const PACKAGE_RELATIONS: &str = include_str!("parts/package_rels.xml");
 const STYLES: &str = include_str!("parts/styles.xml");
 const SETTINGS: &str = include_str!("parts/settings.xml");
 
-const WORD: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
 const RELATION: &str =
     "xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
 /// End of the document's text: an A4 page.
@@ -35,6 +31,7 @@ const END: &str = "<w:sectPr><w:pgSz w:w=\"11906\" w:h=\"16838\"/>\
 /// Lines above footnotes, which settings.xml names.
 const SEPARATORS: &str = "<w:footnote w:type=\"separator\" w:id=\"-1\"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>\n\
     <w:footnote w:type=\"continuationSeparator\" w:id=\"0\"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>\n";
+const EXTENSION: &str = "http://schemas.microsoft.com/office/2011/relationships";
 const KIND: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
 /// Word document that is being packed. Each part is compressed as it is written.
@@ -44,7 +41,7 @@ pub(super) struct Package {
 
 impl Package {
     /// Begins a package with the parts that are always the same.
-    pub fn new() -> Result<Self, ExportError> {
+    pub fn new() -> ExportResult<Self> {
         let mut package = Self { zip: ZipWriter::new(Cursor::new(Vec::new())) };
         for (name, content) in [
             ("[Content_Types].xml", CONTENT_TYPES),
@@ -57,28 +54,30 @@ impl Package {
     }
 
     /// Begins the part with the document's text; it is to be written to what is returned.
-    pub fn begin_text(&mut self) -> Result<&mut impl io::Write, ExportError> {
+    pub fn begin_text(&mut self) -> ExportResult<&mut impl io::Write> {
         let zip = self.begin("word/document.xml")?;
         write!(zip, "{HEAD}<w:document {WORD} {RELATION}>\n<w:body>\n")?;
         Ok(zip)
     }
 
     /// Ends the text, adds the parts that depend on it, and returns the content of the file.
-    pub fn finish(mut self, rest: &PackageRest) -> Result<Vec<u8>, ExportError> {
+    pub fn finish(mut self, rest: &PackageRest) -> ExportResult<Vec<u8>> {
         self.zip.write_all(END.as_bytes())?;
         self.add("docProps/core.xml", &properties::core(rest.title, rest.front))?;
         self.add("docProps/custom.xml", &properties::custom(rest.front))?;
         self.add("word/styles.xml", &styles(&rest.names.languages))?;
         rest.numbering.write(self.begin("word/numbering.xml")?)?;
         self.footnotes(rest)?;
-        comments(rest.marked, self.begin("word/comments.xml")?)?;
+        let comments = NumberedComments::of(rest.marked);
+        comments.write(rest.in_notes, self.begin("word/comments.xml")?)?;
+        comments.write_threads(self.begin("word/commentsExtended.xml")?)?;
         let parts = ["styles", "settings", "numbering", "comments", "footnotes"];
         relations(&parts, rest.names, self.begin("word/_rels/document.xml.rels")?)?;
         relations(&[], rest.names, self.begin("word/_rels/footnotes.xml.rels")?)?;
         Ok(self.zip.finish()?.into_inner())
     }
 
-    fn footnotes(&mut self, rest: &PackageRest) -> Result<(), ExportError> {
+    fn footnotes(&mut self, rest: &PackageRest) -> ExportResult<()> {
         let zip = self.begin("word/footnotes.xml")?;
         writeln!(zip, "{HEAD}<w:footnotes {WORD} {RELATION}>\n{SEPARATORS}")?;
         rest.references.write(rest.notes, zip)?;
@@ -86,11 +85,11 @@ impl Package {
         Ok(())
     }
 
-    fn add(&mut self, name: &str, content: &str) -> Result<(), ExportError> {
+    fn add(&mut self, name: &str, content: &str) -> ExportResult<()> {
         Ok(self.begin(name)?.write_all(content.as_bytes())?)
     }
 
-    fn begin(&mut self, name: &str) -> Result<&mut ZipWriter<Cursor<Vec<u8>>>, ExportError> {
+    fn begin(&mut self, name: &str) -> ExportResult<&mut ZipWriter<Cursor<Vec<u8>>>> {
         // The time of packing would make the bytes of every export differ.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
@@ -100,7 +99,7 @@ impl Package {
     }
 }
 
-/// What the parts after the text are made of.
+/// Data from which the parts after the text are made.
 pub(super) struct PackageRest<'a> {
     pub title: &'a str,
     pub front: &'a FrontMatter,
@@ -110,6 +109,8 @@ pub(super) struct PackageRest<'a> {
     pub references: &'a WrittenNotes,
     /// Paragraphs of footnotes, by number.
     pub notes: &'a HashMap<u32, String>,
+    /// First numbers of the comments whose passages are in footnotes.
+    pub in_notes: &'a HashSet<usize>,
 }
 
 /// Returns the styles, with one for each language of code, named after it.
@@ -128,21 +129,6 @@ fn styles(languages: &[String]) -> String {
     out
 }
 
-fn comments(marked: &AnnotatedText, out: &mut impl io::Write) -> io::Result<()> {
-    writeln!(out, "{HEAD}<w:comments {WORD}>")?;
-    let said = marked.remarks.iter().enumerate().filter(|(_, remark)| !remark.text.is_empty());
-    for (index, remark) in said {
-        writeln!(
-            out,
-            "<w:comment w:id=\"{index}\" {} w:initials=\"AI\"><w:p><w:pPr><w:pStyle w:val=\"CommentText\"/></w:pPr>\
-             <w:r><w:t xml:space=\"preserve\">{}</w:t></w:r></w:p></w:comment>",
-            attributes(&remark.signature),
-            escape(&remark.text)
-        )?;
-    }
-    writeln!(out, "</w:comments>")
-}
-
 fn relations(parts: &[&str], names: &FlowNames, out: &mut impl io::Write) -> io::Result<()> {
     writeln!(
         out,
@@ -152,6 +138,12 @@ fn relations(parts: &[&str], names: &FlowNames, out: &mut impl io::Write) -> io:
         writeln!(
             out,
             "<Relationship Id=\"{name}\" Type=\"{KIND}/{name}\" Target=\"{name}.xml\"/>"
+        )?;
+    }
+    if !parts.is_empty() {
+        writeln!(
+            out,
+            "<Relationship Id=\"commentsExtended\" Type=\"{EXTENSION}/commentsExtended\" Target=\"commentsExtended.xml\"/>"
         )?;
     }
     for (number, address) in names.addresses.iter().enumerate() {

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::super::front_matter::FrontMatter;
-use super::package::HEAD;
-use super::xml::escape;
+use super::xml::{HEAD, escape};
 
 /// Elements of `docProps/core.xml`, in its order, and the fields that they are made of.
 const CORE: [(&str, &[&str]); 7] = [

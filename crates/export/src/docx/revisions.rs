@@ -1,6 +1,6 @@
 //! Elements of tracked changes: each has a number of its own, an author and a time.
 
-use super::super::annotated::ChangeSignature;
+use super::super::remarks::ChangeSignature;
 use super::super::time;
 use super::steps::RevisionMark;
 use super::xml::escape;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::comments;
 use super::direction::ParagraphDirection;
 use super::flow::{BOLD, CODE, CharStyle, FORMULA, FlowItem, ITALIC, PICTURE, STRUCK};
 use super::footnotes::{NoteReference, WrittenNotes};
@@ -81,9 +82,9 @@ impl RunText {
                 self.close();
                 self.reference(notes.refer(note, mark), look, mark, revisions);
             }
-            TrackedStep::Remark(index) => {
+            TrackedStep::Remark(mark) => {
                 self.close();
-                self.remark(index);
+                comments::write_mark(mark, &mut self.out);
             }
             TrackedStep::Glyph(FlowItem::End(_), _) | TrackedStep::Restyled { .. } => {}
         }
@@ -164,14 +165,6 @@ impl RunText {
             _ = write!(self.out, "</w:{name}>");
         }
         self.out.push_str(&end);
-    }
-
-    fn remark(&mut self, index: usize) {
-        _ = write!(
-            self.out,
-            "<w:commentRangeStart w:id=\"{index}\"/><w:commentRangeEnd w:id=\"{index}\"/>\
-             <w:r><w:rPr><w:rStyle w:val=\"CommentReference\"/></w:rPr><w:commentReference w:id=\"{index}\"/></w:r>"
-        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! Steps of a tracked document: each item stays, is deleted or is inserted.
 
-use super::super::ExportError;
+use super::super::ExportResult;
+use super::super::annotated::MarkedPart;
 use super::flow::{CharStyle, FlowItem, Paragraph};
 
 /// Tracked state of an item.
@@ -22,14 +23,50 @@ pub(super) enum TrackedStep {
         to: Paragraph,
         by: u32,
     },
-    /// Remark, by its index in [`AnnotatedText::remarks`](super::super::annotated::AnnotatedText).
-    Remark(usize),
+    /// Place between two items.
+    Remark(RemarkMark),
+}
+
+/// Place of comments or of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RemarkMark {
+    /// Beginning of the passage that comments are on.
+    Begin(CommentNumbers),
+    /// End of that passage.
+    End(CommentNumbers),
+    /// Place of comments without words, and of those on the whole document: programs show no
+    /// comment that has no range.
+    Point(CommentNumbers),
+    /// Beginning of a part of a hunk.
+    HunkStart(MarkedPart),
+    /// End of that part.
+    HunkEnd(MarkedPart),
+}
+
+impl RemarkMark {
+    /// Returns `true` if it belongs to the item after it, not to the one before.
+    pub fn begins(self) -> bool {
+        matches!(self, Self::Begin(_) | Self::HunkStart(_))
+    }
+}
+
+/// Numbers of the comments of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CommentNumbers {
+    pub first: usize,
+    pub count: usize,
+}
+
+impl CommentNumbers {
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.first..self.first + self.count
+    }
 }
 
 /// Receiver of steps.
 pub(super) trait StepSink {
     /// Takes the next step.
-    fn step(&mut self, step: TrackedStep) -> Result<(), ExportError>;
+    fn step(&mut self, step: TrackedStep) -> ExportResult<()>;
 }
 
 /// Steps that wait. Characters of one style and mark take as many bytes as in the text.

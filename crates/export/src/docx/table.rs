@@ -4,7 +4,7 @@
 //! Where only characters have changed, the merged steps are kept. Elsewhere the rows between two
 //! rows without changes are compared, those of one document with those of the other.
 
-use super::super::ExportError;
+use super::super::ExportResult;
 use super::flow::{FlowItem, TableCell};
 use super::steps::{RevisionMark, StepRuns, StepSink, TrackedStep};
 
@@ -30,14 +30,14 @@ impl<W: StepSink> WholeRows<W> {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn finish(mut self) -> Result<W, ExportError> {
+    pub fn finish(mut self) -> ExportResult<W> {
         self.end_part(None)?;
         self.release()?;
         Ok(self.writer)
     }
 
     /// Ends a part. `stays` is the cell that stays at its end and has no change in it.
-    fn end_part(&mut self, stays: Option<TableCell>) -> Result<(), ExportError> {
+    fn end_part(&mut self, stays: Option<TableCell>) -> ExportResult<()> {
         let has_cells = self.part.kinds().any(|step| is_cell(&step));
         match stays {
             Some(cell) if cell.column == 0 || !self.row.is_empty() => {
@@ -63,7 +63,7 @@ impl<W: StepSink> WholeRows<W> {
     }
 
     /// Writes the table with changes.
-    fn release(&mut self) -> Result<(), ExportError> {
+    fn release(&mut self) -> ExportResult<()> {
         self.stretch.append(&mut self.row);
         let stretch = std::mem::take(&mut self.stretch);
         if stretch.is_empty() {
@@ -80,13 +80,13 @@ impl<W: StepSink> WholeRows<W> {
         rows.iter().try_for_each(|step| self.writer.step(*step))
     }
 
-    fn write(&mut self, steps: &StepRuns) -> Result<(), ExportError> {
+    fn write(&mut self, steps: &StepRuns) -> ExportResult<()> {
         steps.iter().try_for_each(|step| self.writer.step(step))
     }
 }
 
 impl<W: StepSink> StepSink for WholeRows<W> {
-    fn step(&mut self, step: TrackedStep) -> Result<(), ExportError> {
+    fn step(&mut self, step: TrackedStep) -> ExportResult<()> {
         self.part.push(step);
         let TrackedStep::Glyph(FlowItem::End(end), RevisionMark::Stays) = step else {
             let restyled = matches!(step, TrackedStep::Restyled { .. });

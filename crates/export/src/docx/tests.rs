@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use super::super::ExportError;
 use super::super::ExportFormat;
 use super::super::front_matter::FrontMatter;
-use super::super::tests::{any_text, is_as_in, lamp, manuscript, request};
+use super::super::tests::{any_places, any_text, discussed, is_as_in, lamp, manuscript, request};
 use super::flow::{FlowItem, FlowNames, ListKind, Paragraph, ParagraphKind};
 use super::reader::FlowReader;
 use super::steps::{RevisionMark, StepSink, TrackedStep};
@@ -74,7 +74,7 @@ enum RevisionView {
     Reject,
 }
 
-/// What is left when everything is accepted, or everything rejected.
+/// Returns the items that are left when everything is accepted, or everything rejected.
 fn left(steps: &[TrackedStep], take: RevisionView) -> Vec<FlowItem> {
     let glyph = |step: &TrackedStep| match (step, take) {
         (TrackedStep::Glyph(glyph, RevisionMark::Stays), _)
@@ -310,8 +310,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
-    fn accepting_gives_the_proposed_document_and_rejecting_the_present(old in any_text(), new in any_text()) {
-        let marked = manuscript(&old, vec![request(1, "Ana", &old, &new)]).marked().unwrap();
+    fn accepting_gives_the_proposed_document_and_rejecting_the_present(
+        old in any_text(), new in any_text(), places in any_places(),
+    ) {
+        let asked = manuscript(&old, vec![request(1, "Ana", &old, &new)]);
+        let marked = discussed(asked, &places).marked().unwrap();
         let names = RefCell::default();
         let steps = track(&marked, &names, Vec::new()).unwrap();
         let rejected = left(&steps, RevisionView::Reject);
@@ -321,10 +324,25 @@ proptest! {
     }
 
     #[test]
-    fn any_text_makes_a_file_that_opens(old in any_text(), new in any_text(), other in any_text()) {
+    fn any_text_makes_a_file_that_opens(
+        old in any_text(), new in any_text(), other in any_text(), places in any_places(),
+    ) {
         let requests = vec![request(1, "Ana", &old, &new), request(2, "Ben", &old, &other)];
-        let file = manuscript(&old, requests).export(ExportFormat::Docx).unwrap();
-        for name in ["word/document.xml", "word/comments.xml", "word/numbering.xml", "word/footnotes.xml", "word/styles.xml",
+        let file = discussed(manuscript(&old, requests), &places).export(ExportFormat::Docx).unwrap();
+        let read = copydesk_convert::from_word(&file).unwrap();
+        prop_assert!(read.threads.len() >= places.len(), "every thread is in the file");
+        let document = part(&file, "word/document.xml");
+        for id in 0..2 * places.len() {
+            let at = |mark: &str| {
+                let mark = format!("<w:{mark} w:id=\"{id}\"/>");
+                let mut found = document.match_indices(&mark).map(|(at, _)| at);
+                (found.next(), found.next())
+            };
+            let [start, end, place] = ["commentRangeStart", "commentRangeEnd", "commentReference"].map(at);
+            prop_assert!(start.0.is_some() && start.0 < end.0 && end.0 < place.0, "{id}: {document}");
+            prop_assert!([start.1, end.1, place.1] == [None; 3], "{id} is there twice: {document}");
+        }
+        for name in ["word/commentsExtended.xml","word/document.xml", "word/comments.xml", "word/numbering.xml", "word/footnotes.xml", "word/styles.xml",
             "word/_rels/document.xml.rels", "docProps/core.xml", "docProps/custom.xml"] {
             assert_well_formed(&part(&file, name));
         }

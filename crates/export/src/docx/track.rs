@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::annotated::{AnnotatedPiece, AnnotatedText};
 use super::super::front_matter::FrontMatter;
-use super::super::{ExportError, markdown};
+use super::super::{ExportResult, markdown};
+use super::comments::NumberedComments;
 use super::flow::{FlowItem, FlowNames, ListKind, Paragraph};
 use super::reader::FlowReader;
-use super::steps::{RevisionMark, StepRuns, StepSink, TrackedStep};
+use super::steps::{RemarkMark, RevisionMark, StepRuns, StepSink, TrackedStep};
 use super::table::WholeRows;
 
 /// Place of a change in both texts, in bytes.
@@ -27,7 +28,7 @@ pub(super) fn track<W: StepSink>(
     marked: &AnnotatedText,
     names: &RefCell<FlowNames>,
     writer: W,
-) -> Result<W, ExportError> {
+) -> ExportResult<W> {
     let (places, remarks) = places(marked);
     let present = marked.present();
     let has_changes = !places.is_empty();
@@ -47,7 +48,8 @@ pub(super) fn track<W: StepSink>(
 }
 
 /// Returns the places of the changes and of the remarks.
-fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
+fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, RemarkMark)>) {
+    let comments = NumberedComments::of(marked);
     let (mut places, mut remarks) = (Vec::new(), Vec::new());
     let (mut old, mut new, mut at) = (0, 0, 0);
     let (mut deleted, mut inserted) = (0, 0);
@@ -59,6 +61,10 @@ fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
                 at += text.len();
             }
             AnnotatedPiece::Change(change) => {
+                let inside = change.marks.iter();
+                remarks.extend(
+                    inside.filter_map(|(bytes, it)| Some((at + bytes, comments.mark(*it)?))),
+                );
                 old += change.deleted.len();
                 deleted += change.deleted.len();
                 inserted += change.inserted.len();
@@ -72,7 +78,7 @@ fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
                 new += change.inserted.len();
                 at = old + inserted;
             }
-            AnnotatedPiece::Remark(index) => remarks.push((at, *index)),
+            AnnotatedPiece::Mark(mark) => remarks.extend(comments.mark(*mark).map(|it| (at, it))),
         }
     }
     (places, remarks)
@@ -80,8 +86,8 @@ fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
 
 struct RevisionWeaver<S> {
     places: Vec<ChangePlace>,
-    /// Place and number of each remark, in reverse order, to be popped.
-    remarks: Vec<(usize, usize)>,
+    /// Each mark with its place, in reverse order, to be popped.
+    remarks: Vec<(usize, RemarkMark)>,
     steps: S,
     /// Number of the change that made `deleted` and `inserted`, the items since one last stayed.
     open: Option<u32>,
@@ -91,14 +97,14 @@ struct RevisionWeaver<S> {
 }
 
 impl<S: StepSink> RevisionWeaver<S> {
-    fn new(places: Vec<ChangePlace>, mut remarks: Vec<(usize, usize)>, steps: S) -> Self {
+    fn new(places: Vec<ChangePlace>, mut remarks: Vec<(usize, RemarkMark)>, steps: S) -> Self {
         remarks.reverse();
         let (deleted, inserted, lists) = Default::default();
         Self { places, remarks, steps, open: None, deleted, inserted, lists }
     }
 
     /// Tracks a text without changes, which can have remarks.
-    fn keep(&mut self, text: FlowReader) -> Result<(), ExportError> {
+    fn keep(&mut self, text: FlowReader) -> ExportResult<()> {
         for token in text {
             self.remarks_until(token.at)?;
             self.steps.step(TrackedStep::Glyph(token.glyph, RevisionMark::Stays))?;
@@ -106,7 +112,7 @@ impl<S: StepSink> RevisionWeaver<S> {
         self.remarks_until(usize::MAX)
     }
 
-    fn weave(&mut self, old: FlowReader, new: FlowReader) -> Result<(), ExportError> {
+    fn weave(&mut self, old: FlowReader, new: FlowReader) -> ExportResult<()> {
         let (mut old, mut new) = (old.peekable(), new.peekable());
         loop {
             let left = old.peek().map(|token| self.of_old(token.at));
@@ -140,7 +146,7 @@ impl<S: StepSink> RevisionWeaver<S> {
         at + self.places[..before].last().map_or(0, |place| place.deleted)
     }
 
-    fn stay(&mut self, old: FlowItem, new: FlowItem) -> Result<(), ExportError> {
+    fn stay(&mut self, old: FlowItem, new: FlowItem) -> ExportResult<()> {
         self.settle()?;
         if let (FlowItem::End(old), FlowItem::End(new)) = (old, new)
             && let (
@@ -160,7 +166,7 @@ impl<S: StepSink> RevisionWeaver<S> {
         at: usize,
         gone: Option<FlowItem>,
         come: Option<FlowItem>,
-    ) -> Result<(), ExportError> {
+    ) -> ExportResult<()> {
         let by = self.change_at(at);
         if self.open.is_some_and(|open| open != by) {
             self.settle()?;
@@ -180,7 +186,7 @@ impl<S: StepSink> RevisionWeaver<S> {
         self.places.partition_point(|place| place.start <= at).saturating_sub(1) as u32
     }
 
-    fn settle(&mut self) -> Result<(), ExportError> {
+    fn settle(&mut self) -> ExportResult<()> {
         if self.open.take().is_none() {
             return Ok(());
         }
@@ -189,15 +195,15 @@ impl<S: StepSink> RevisionWeaver<S> {
         deleted.iter().chain(inserted.iter()).try_for_each(|step| self.give(step))
     }
 
-    fn remarks_until(&mut self, at: usize) -> Result<(), ExportError> {
-        while let Some((_, index)) = self.remarks.pop_if(|(place, _)| *place <= at) {
+    fn remarks_until(&mut self, at: usize) -> ExportResult<()> {
+        while let Some((_, mark)) = self.remarks.pop_if(|(place, _)| *place <= at) {
             self.settle()?;
-            self.give(TrackedStep::Remark(index))?;
+            self.give(TrackedStep::Remark(mark))?;
         }
         Ok(())
     }
 
-    fn give(&mut self, mut step: TrackedStep) -> Result<(), ExportError> {
+    fn give(&mut self, mut step: TrackedStep) -> ExportResult<()> {
         match &mut step {
             TrackedStep::Glyph(FlowItem::End(end), _) => self.lists.name(end),
             TrackedStep::Restyled { from, to, by: _ } => {

@@ -1,5 +1,11 @@
 //! Text inside XML: escaped, and without the characters that XML cannot represent.
 
+/// First line of every part.
+pub(super) const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
+/// Declaration of the namespace of most elements.
+pub(super) const WORD: &str =
+    "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
+
 /// Escapes text or the value of an attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

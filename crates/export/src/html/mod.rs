@@ -12,7 +12,7 @@ mod writer;
 use std::fmt::Write as _;
 
 use super::front_matter::FrontMatter;
-use super::{ExportError, markdown};
+use super::{ExportResult, markdown};
 use copydesk_interrupt::Interrupt;
 use writer::PageWriter;
 
@@ -20,11 +20,7 @@ use writer::PageWriter;
 const STYLE: &str = include_str!("style.css");
 
 /// Returns the content of the file, without pending changes.
-pub(super) fn write(
-    title: &str,
-    source: &str,
-    interrupt: &Interrupt,
-) -> Result<Vec<u8>, ExportError> {
+pub(super) fn write(title: &str, source: &str, interrupt: &Interrupt) -> ExportResult<Vec<u8>> {
     let front = FrontMatter::of(source);
     let source = &source[front.len..];
     let mut writer = PageWriter::new(source, head(front.get(&["title"]).unwrap_or(title), &front));

@@ -1,4 +1,4 @@
-//! What a page shows of each thing that Markdown knows.
+//! A page's form of each thing that Markdown knows.
 
 use super::super::tests::manuscript;
 use super::super::{ExportError, ExportFormat, markdown};

@@ -88,7 +88,7 @@ const PIECES: [&str; 72] = [
 
 struct Generator {
     rng: Rng,
-    /// Whether marks stand around whole words only.
+    /// `true` if marks stand around whole words only.
     has_whole_words: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::tree::{Block, Document, Entry, Inline, List};
 
 use super::read_back::one_line;
 
-/// Which of the marks are compared.
+/// Marks that are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Compared {
     /// Letters and all their marks.

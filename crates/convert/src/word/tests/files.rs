@@ -34,8 +34,9 @@ fn a_file_of_python_docx_is_read_with_its_changes() {
         read.markdown.chars().skip(part.from).take(part.to - part.from).collect();
     assert_eq!((replaced.as_str(), part.insert.as_str()), ("climbs", "climbed"));
     assert_eq!(read.suggestions[1].changes[0].parts[0].insert, " every night");
-    assert_eq!(left_out(&read), [("picture", 1), ("comment", 1), ("header", 1)]);
-    assert_eq!(read.report.left_out[1].example.as_deref(), Some("Which keeper?"));
+    assert_eq!(left_out(&read), [("picture", 1), ("header", 1)]);
+    assert_eq!(read.threads.len(), 1);
+    assert_eq!(read.threads[0].comments[0].text, "Which keeper?");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Word documents made of their XML, and what becomes of them.
 
+mod comments;
 mod files;
 mod limits;
 mod lists;
@@ -26,7 +27,8 @@ const NAMESPACES: &str = concat!(
     "xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" ",
     "xmlns:v=\"urn:schemas-microsoft-com:vml\" xmlns:o=\"urn:schemas-microsoft-com:office:office\" ",
     "xmlns:mc=\"http://schemas.openxmlformats.org/markup-compatibility/2006\" ",
-    "xmlns:w14=\"http://schemas.microsoft.com/office/word/2010/wordml\""
+    "xmlns:w14=\"http://schemas.microsoft.com/office/word/2010/wordml\" ",
+    "xmlns:w15=\"http://schemas.microsoft.com/office/word/2012/wordml\""
 );
 const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 

@@ -32,7 +32,7 @@ fn compared(docx: &Docx) -> Compared {
 
 /// Returns the Markdown with all changes applied.
 fn applied(compared: &Compared) -> String {
-    let mut out = compared.markdown.clone();
+    let mut out = compared.rejected.markdown.clone();
     for replacement in compared.replacements.iter().rev() {
         out.replace_range(replacement.range.clone(), &replacement.insert);
     }
@@ -124,7 +124,7 @@ fn rows_come_and_go() {
     );
     let head = "| A | x |\n| --- | --- |\n";
     let read = compared(&docx);
-    assert_eq!(read.markdown, format!("{head}| old | x |\n| z | x |\n\nafter"));
+    assert_eq!(read.rejected.markdown, format!("{head}| old | x |\n| z | x |\n\nafter"));
     assert_eq!(applied(&read), format!("{head}| new | x |\n| z | x |\n\nafter"));
     assert_eq!(docx.read().suggestions.len(), 2);
 }
@@ -312,9 +312,41 @@ proptest! {
     #[test]
     fn all_changes_make_the_accepted_document_and_none_the_rejected_one((paragraphs, _) in any_document()) {
         let read = compared(&generated(&paragraphs, None));
-        prop_assert_eq!(&read.markdown, &generated(&paragraphs, Some(false)).markdown());
+        let plain = generated(&paragraphs, Some(false)).markdown();
+        prop_assert_eq!(&read.rejected.markdown, &plain);
         prop_assert_eq!(applied(&read), generated(&paragraphs, Some(true)).markdown());
         let places: Vec<_> = read.replacements.iter().flat_map(|it| [it.range.start, it.range.end]).collect();
         prop_assert!(places.is_sorted(), "{:?}", read.replacements);
     }
+}
+
+#[test]
+fn another_kind_of_paragraph_is_a_change_of_its_author() {
+    let restyled = |author: &str, before: &str, now: &str, content: &str| {
+        let before = by("pPrChange", author, &format!("<w:pPr>{before}</w:pPr>"));
+        para(&format!("{now}{before}"), content)
+    };
+    let heading = |level: u8| format!("<w:pStyle w:val=\"Heading{level}\"/>");
+    let style = |level: u8| {
+        let (id, name) = (format!("Heading{level}"), format!("heading {level}"));
+        format!(
+            "<w:style w:type=\"paragraph\" w:styleId=\"{id}\"><w:name w:val=\"{name}\"/></w:style>"
+        )
+    };
+    let styles = style(1) + &style(2);
+    let body = p(r("One") + &ins("Ana", " two"))
+        + &restyled("Bo", &heading(1), &heading(2), &r("Title"))
+        + &p(r("Words") + &del("Ana", " here"))
+        + &restyled("Bo", "", &heading(1), &r("Plain"))
+        + &restyled("Bo", &heading(1), &heading(1), &r("Same"));
+    let docx = Docx::new(body).part("styles", styles);
+    let read = docx.read();
+    assert_eq!(read.markdown, "One\n\n# Title\n\nWords here\n\nPlain\n\n# Same");
+    assert_eq!(
+        changes(&docx),
+        [one("Ana", "", " two"), one("Ana", " here", ""), one("Bo", "", "#"), one("Bo", "", "# "),]
+    );
+    assert_eq!(super::decided(&read), [("tracked change of formatting", 1)]);
+    let all = applied(&compared(&docx));
+    assert_eq!(all, "One two\n\n## Title\n\nWords\n\n# Plain\n\n# Same");
 }
