@@ -16,7 +16,7 @@ use web_sources::{DIST, SOURCES, SUMS, archived_editor, files};
 #[path = "build/web_sources.rs"]
 mod web_sources;
 
-/// What decides which packages are installed.
+/// Files that decide which packages are installed.
 const PACKAGES: [&str; 2] = ["package.json", "package-lock.json"];
 /// Lines of npm's or Vite's complaint that are shown.
 const COMPLAINT_LINES: usize = 25;
@@ -41,7 +41,7 @@ fn main() {
     }
 }
 
-/// A bundle that somebody built before.
+/// A bundle that someone built before.
 fn prebuilt(dir: &Path) -> (PathBuf, PathBuf) {
     println!("cargo:rerun-if-changed={}", dir.display());
     println!("cargo:warning=using the editor from COPYDESK_WEB_DIST={}", dir.display());

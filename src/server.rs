@@ -42,6 +42,7 @@ use copydesk_clock::WallClock;
 use copydesk_cluster::Cluster;
 use copydesk_commands::commands::stop_signal;
 use copydesk_commands::config::ServerConfig;
+use copydesk_connections::body_quota::BodyQuota;
 use copydesk_connections::{ConnectionLimits, ConnectionRegistry};
 use copydesk_failpoint as failpoint;
 use copydesk_file_sync::FileSync;
@@ -85,9 +86,9 @@ async fn serve(config: ServerConfig) -> Result<()> {
     app.begin_work().await?;
     let agents = app.agents.clone();
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
-    tokio::spawn(async move { agents.list_provider_models().await });
-    let api = app.application(&config, bound);
-    let (router, io) = app.apps(&config, bound, &api)?;
+    tokio::spawn(async move { agents.catalog().list_provider_models().await });
+    let application = app.application(&config, bound);
+    let (router, io) = app.apps(&config, bound, &application)?;
     // Before anybody knows that the server runs: a signal that came between would be lost.
     let stopped = stop_signal()?;
     serving::announce(&config, bound, &app.secret)?;
@@ -96,7 +97,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let serving = serving::ServingParts { router, connections, certificate, stop: stopping };
     let accepting = tokio::spawn(serving::serve(listener, serving));
     let supervision = tokio::spawn(app.connections.clone().supervise());
-    let (people, stopping) = (api.clone(), stop.clone());
+    let (people, stopping) = (application.clone(), stop.clone());
     tokio::spawn(async move { people.delete_people(stopping).await });
     let watch = tokio::spawn(watch_tokens(app.auth.clone(), app.rooms.clone(), app.clock.clone()));
     let outbox = WebhookOutbox::new(app.store.clone());
@@ -144,6 +145,13 @@ struct Server {
     no_sessions: CancellationToken,
 }
 
+/// Returns the registry of connections, with the limits of the settings.
+fn connections(config: &ServerConfig) -> ConnectionRegistry {
+    let limits =
+        ConnectionLimits { memory: config.connection_memory, open_files: open_file_limit() };
+    ConnectionRegistry::with_handshake_timeout(limits, config.handshake_timeout)
+}
+
 impl Server {
     async fn build(config: &ServerConfig, bound: SocketAddr) -> Result<Self> {
         let (store, cluster) = Self::open_store(config, bound).await?;
@@ -182,11 +190,11 @@ impl Server {
             bypass,
             clock.clone(),
         );
+        let agents = match &cluster {
+            Some(cluster) => agents.with_call_maker(Arc::new(cluster.calls.clone())),
+            None => agents,
+        };
         let conversations = rest::Conversations::open(StoredAnswers::new(store.clone())).await?;
-        let limits =
-            ConnectionLimits { memory: config.connection_memory, open_files: open_file_limit() };
-        let connections =
-            ConnectionRegistry::with_handshake_timeout(limits, config.handshake_timeout);
         Ok(Self {
             store,
             cluster,
@@ -200,7 +208,7 @@ impl Server {
             limits: rest::RequestLimits::default(),
             files,
             clock,
-            connections,
+            connections: connections(config),
             workers: TaskTracker::new(),
             no_sessions: CancellationToken::new(),
         })
@@ -268,24 +276,24 @@ impl Server {
         &self,
         config: &ServerConfig,
         bound: SocketAddr,
-        api: &Application,
+        application: &Application,
     ) -> Result<(Router, SocketIo)> {
         let inside = rest::router(rest::HttpState {
-            api: api.clone(),
+            application: application.clone(),
             conversations: self.conversations.clone(),
-            reading: rest::BodyQuota::new(self.connections.accounts().clone()),
+            reading: BodyQuota::new(self.connections.accounts().clone()),
             limits: self.limits.clone(),
             stream_ping: config.stream_ping,
-            metrics: self.metrics_access(config, api)?,
+            metrics: self.metrics_access(config, application)?,
         });
         let inside = inside.merge(mcp::router(mcp::McpState {
-            api: api.clone(),
+            application: application.clone(),
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
             ask_other_server: self.cluster.as_ref().map(|it| it.ask_other_server(&self.rooms)),
         }));
-        let inside = sign_in::routes(inside, config, bound, api)?;
+        let inside = sign_in::routes(inside, config, bound, application)?;
         let inside = inside.fallback_service(assets::router());
         let inside = match &self.cluster {
             Some(cluster) => cluster.layer(inside)?,
@@ -295,7 +303,7 @@ impl Server {
         socketio::register(
             &io,
             SocketState {
-                api: api.clone(),
+                application: application.clone(),
                 sockets: self.sockets.clone(),
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
@@ -303,7 +311,7 @@ impl Server {
                 other_servers: self
                     .cluster
                     .as_ref()
-                    .map(|cluster| cluster.other_servers(api, &self.workers)),
+                    .map(|cluster| cluster.other_servers(application, &self.workers)),
             },
         );
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);

@@ -4,8 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::webhooks::DeliveryWorker;
@@ -13,7 +12,7 @@ use copydesk_client::TrustedAuthorities;
 use copydesk_cluster::{ClusterMember, DELIVERIES, LocalServer};
 use copydesk_commands::config::ServerConfig;
 use copydesk_placement::Placement;
-use copydesk_rooms::RoomError;
+use copydesk_rooms::RoomResult;
 
 use super::{Server, settings};
 
@@ -60,6 +59,7 @@ pub(super) async fn serve_until(
         auth: app.auth.clone(),
         rooms: app.rooms.clone(),
         agents: app.agents.clone(),
+        calls: cluster.calls.clone(),
         changes: app.changes.clone(),
         limits: app.limits.clone(),
         sockets: app.sockets.clone(),
@@ -79,16 +79,17 @@ struct ConfiguredServer<'a> {
     config: &'a ServerConfig,
 }
 
+#[async_trait]
 impl LocalServer for ConfiguredServer<'_> {
-    fn recall_settings(&self) -> BoxFuture<'_, Result<(), RoomError>> {
-        settings::recall(&self.app.rooms, self.config, self.app.agents.catalog()).boxed()
+    async fn recall_settings(&self) -> RoomResult<()> {
+        settings::recall(&self.app.rooms, self.config, self.app.agents.catalog()).await
     }
 
     fn has_workspace_folder(&self) -> bool {
         self.app.files.is_some()
     }
 
-    fn serve_workspace(&self) -> BoxFuture<'_, Result<(), Box<dyn Error + Send + Sync>>> {
-        async { Ok(self.app.serve_workspace().await?) }.boxed()
+    async fn serve_workspace(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(self.app.serve_workspace().await?)
     }
 }

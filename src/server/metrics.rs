@@ -34,7 +34,7 @@ impl Server {
     pub(super) fn metrics_access(
         &self,
         config: &ServerConfig,
-        api: &Application,
+        application: &Application,
     ) -> Result<rest::MetricsAccess> {
         let token = config.metrics_token.as_deref().filter(|token| !token.is_empty());
         let token = token.map(TokenSecret::chosen).transpose();
@@ -43,29 +43,30 @@ impl Server {
             bail!("--metrics-token is the owner's token, which opens everything: choose another");
         }
         let connections = self.connections.clone();
-        let measure = measuring(api.clone(), self.sockets.clone(), connections);
+        let measure = measuring(application.clone(), self.sockets.clone(), connections);
         Ok(rest::MetricsAccess::new(token.as_ref(), measure))
     }
 }
 
 /// Returns the function that measures the server.
 fn measuring(
-    api: Application,
+    application: Application,
     sockets: SocketRegistry,
     connections: ConnectionRegistry,
 ) -> MeasureServer {
     let one_at_a_time = Arc::new(Mutex::new(()));
     Arc::new(move || {
         let one_at_a_time = Arc::clone(&one_at_a_time);
-        let (api, sockets, connections) = (api.clone(), sockets.clone(), connections.clone());
+        let (application, sockets, connections) =
+            (application.clone(), sockets.clone(), connections.clone());
         let measure = async move {
             let _turn = one_at_a_time.lock().await;
             metrics::SOCKETS.set_count(sockets.count());
             metrics::CONNECTIONS.set_count(connections.count());
             metrics::CONNECTION_MEMORY_BYTES.set_count(connections.accounts().held());
             measure_process();
-            api.measure();
-            let counted = tokio::time::timeout(STORE_TIMEOUT, api.measure_store()).await;
+            application.measure();
+            let counted = tokio::time::timeout(STORE_TIMEOUT, application.measure_store()).await;
             let is_up = matches!(counted, Ok(Ok(())));
             metrics::DATABASE_UP.set(if is_up { 1.0 } else { 0.0 });
         };

@@ -62,7 +62,7 @@ pub(super) struct ServingParts {
 
 /// Accepts connections for the [`ConnectionRegistry`] until it is to stop; then waits until all
 /// requests in progress are answered.
-pub(super) async fn serve(listener: TcpListener, serving: ServingParts) {
+pub async fn serve(listener: TcpListener, serving: ServingParts) {
     let ServingParts { connections, stop, .. } = &serving;
     let tasks = TaskTracker::new();
     loop {
@@ -196,11 +196,7 @@ fn copy_head<B>(request: &mut Request<B>) {
 }
 
 /// Prints the address of the server on standard output, in the two lines that a script waits for.
-pub(super) fn announce(
-    config: &ServerConfig,
-    bound: SocketAddr,
-    secret: &TokenSecret,
-) -> Result<()> {
+pub fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> Result<()> {
     let address = config.linked_address(bound);
     let link = if config.no_auth {
         format!("{address}/")

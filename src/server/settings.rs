@@ -6,7 +6,7 @@ use copydesk_api::webhooks::AddressPolicy;
 use copydesk_approvals::ApprovalSwitch;
 use copydesk_commands::config::ServerConfig;
 use copydesk_rooms::settings::{PermissionMode, ServerSettings};
-use copydesk_rooms::{RoomError, RoomRegistry};
+use copydesk_rooms::{RoomRegistry, RoomResult};
 
 /// Returns the [`ServerSettings`] that the options give.
 pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
@@ -31,7 +31,7 @@ pub(super) async fn recall(
     rooms: &RoomRegistry,
     config: &ServerConfig,
     models: &ModelCatalog,
-) -> Result<(), RoomError> {
+) -> RoomResult<()> {
     let started_with = rooms.settings();
     let offers = |mode| match mode {
         PermissionMode::Bypass => config.allow_bypass,

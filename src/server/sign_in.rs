@@ -26,7 +26,7 @@ pub(super) fn routes(
     inside: Router,
     config: &ServerConfig,
     bound: SocketAddr,
-    api: &Application,
+    application: &Application,
 ) -> Result<Router> {
     use std::time::Duration;
 
@@ -52,7 +52,7 @@ pub(super) fn routes(
     };
     let provider = OidcProvider::new(settings, http);
     let provider = provider.map_err(|url| anyhow!("this is not an address: {url}"))?;
-    Ok(inside.merge(oidc::router(api.clone(), provider)))
+    Ok(inside.merge(oidc::router(application.clone(), provider)))
 }
 
 /// Adds nothing: this build has no sign-in, and the options that ask for one are refused.

@@ -39,7 +39,7 @@ const BUFFER_BYTES: usize = 16 * 1024;
 const HANDSHAKE: u8 = 22;
 
 /// Reads the certificate of a server with TLS, and keeps it up to date until the process ends.
-pub(super) async fn start(config: &ServerConfig) -> Result<Option<Arc<TlsCertificate>>> {
+pub async fn start(config: &ServerConfig) -> Result<Option<Arc<TlsCertificate>>> {
     let Some(files) = config.tls.clone() else { return Ok(None) };
     let certificate = Arc::new(TlsCertificate::open(files).await?);
     tokio::spawn(Arc::clone(&certificate).keep_up_to_date(HangupSignals::take()?));
@@ -109,11 +109,7 @@ impl TlsCertificate {
     }
 
     /// Begins a connection: waits for the handshake, unless something else than TLS arrives.
-    pub(super) async fn accept(
-        &self,
-        socket: TcpStream,
-        transport: &Arc<TcpConnection>,
-    ) -> TlsArrival {
+    pub async fn accept(&self, socket: TcpStream, transport: &Arc<TcpConnection>) -> TlsArrival {
         let socket = EncryptedSocket::new(socket, Arc::clone(transport));
         let arriving = async {
             match socket.first_byte().await {
@@ -241,10 +237,10 @@ fn check_time(path: &Path, certificate: &CertificateDer<'_>, at: UnixTime) -> Re
         |error: RustlsError| TlsError::Unusable { path: path(), reason: error.to_string() };
     let parsed = ParsedCertificate::try_from(certificate).map_err(unusable)?;
     let known = ring::default_provider().signature_verification_algorithms;
-    let nobody = RootCertStore::empty();
+    let no_roots = RootCertStore::empty();
     // Its times are checked first. No issuer is trusted here, so another error follows if they are
     // right.
-    match verify_server_cert_signed_by_trust_anchor(&parsed, &nobody, &[], at, known.all) {
+    match verify_server_cert_signed_by_trust_anchor(&parsed, &no_roots, &[], at, known.all) {
         Err(RustlsError::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
         )) => Err(TlsError::Expired { path: path() }),

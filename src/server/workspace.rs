@@ -66,7 +66,7 @@ impl Server {
 
     /// Begins to work on the workspace, which no other server does from here on.
     pub(super) async fn serve_workspace(&self) -> Result<()> {
-        if let (Some(workspace), Some(files)) = (self.agents.workspace(), &self.files) {
+        if let (Some(workspace), Some(files)) = (self.agents.tools().workspace(), &self.files) {
             files.begin().await?;
             tokio::spawn(clear_left_over(workspace.clone()));
         }

@@ -248,7 +248,7 @@ mod tests {
         (Dispatch::new(tracing_subscriber::registry().with(spans)), traces)
     }
 
-    /// What a server does, as far as the log knows.
+    /// Logs the work of a server.
     fn works() {
         let request =
             tracing::info_span!("request", id = "req_1", http.status = tracing::field::Empty);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_collector_that_is_down_holds_nobody_up() {
+    async fn a_collector_that_is_down_holds_no_one_up() {
         let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", silent.local_addr().unwrap());
         let (log, traces) = log();

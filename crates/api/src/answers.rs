@@ -1,8 +1,8 @@
 //! Answers of the Messages API that are kept for programs: the parts that they were not shown.
 
-use async_recursion::async_recursion as boxed;
 use copydesk_auth::{AuthError, TokenSecret};
 use copydesk_ids::UserId;
+use copydesk_macros::boxed;
 use copydesk_store::{AnswerRecord, Store, StoreOp, WriteBatch};
 
 use super::ApiResult;
@@ -13,6 +13,7 @@ const SECRET: &str = "messages_secret";
 #[derive(Clone, Debug)]
 pub struct StoredAnswers(Store);
 
+#[boxed]
 impl StoredAnswers {
     /// Returns the answers in this store.
     pub fn new(store: Store) -> Self {
@@ -23,7 +24,6 @@ impl StoredAnswers {
     ///
     /// # Errors
     /// [`AuthError`] if the store cannot be used or holds no valid secret.
-    #[boxed]
     pub async fn secret(&self) -> Result<TokenSecret, AuthError> {
         if let Some(kept) = self.0.setting(SECRET).await? {
             return TokenSecret::chosen(&kept);
@@ -38,7 +38,6 @@ impl StoredAnswers {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the answers.
-    #[boxed]
     pub async fn find(
         &self,
         user: &UserId,
@@ -55,7 +54,6 @@ impl StoredAnswers {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer; the
     /// earlier ones are not marked then.
-    #[boxed]
     pub async fn put_next(
         &self,
         answer: AnswerRecord,

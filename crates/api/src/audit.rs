@@ -1,9 +1,9 @@
 //! Audit log: of one document, and of the whole server.
 
-use async_recursion::async_recursion as boxed;
 use std::collections::HashMap;
 
 use copydesk_ids::{DocumentId, UserId};
+use copydesk_macros::boxed;
 use copydesk_store::AuditRecord;
 
 use super::{ApiResult, Caller, ListPage};
@@ -30,11 +30,11 @@ impl Caller {
         before: Option<u64>,
         limit: usize,
     ) -> ApiResult<AuditLines> {
-        let lines = self.api.store.audit(document, before, limit as u32 + 1).await?;
+        let lines = self.application.store.audit(document, before, limit as u32 + 1).await?;
         let page = ListPage::cut(lines, limit);
         let actors: Vec<UserId> =
             page.items.iter().map(|line| line.entry.actor.as_str().into()).collect();
-        let names = self.api.auth.names(&actors).await?;
+        let names = self.application.auth.names(&actors).await?;
         Ok(AuditLines { page, names })
     }
 }

@@ -1,9 +1,9 @@
 //! Callers of operations, and what they reach.
 
-use async_recursion::async_recursion as boxed;
-use copydesk_auth::{AccessGuard, AuthError, Authenticator, with_current_rights};
+use copydesk_auth::{AccessGuard, AuthResult, Authenticator, with_current_rights};
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, RequestId, SessionId, TokenId};
+use copydesk_macros::boxed;
 use copydesk_rooms::{RoomHandle, WORKSPACE_INBOX};
 
 use super::{ApiError, ApiResult, Application, ErrorCode};
@@ -12,7 +12,7 @@ use super::{ApiError, ApiResult, Application, ErrorCode};
 #[derive(Clone)]
 pub struct Caller {
     /// Application that the person calls.
-    pub api: Application,
+    pub application: Application,
     /// Person behind the token.
     pub principal: Principal,
     /// Token of the caller; under `--no-auth` the owner's.
@@ -34,14 +34,14 @@ fn require(principal: &Principal, action: Action, document: Option<&DocumentId>)
     Err(refused)
 }
 
+#[boxed]
 impl Application {
     /// Identifies the holder of a token's secret for one request; `None` if a secret is needed.
     /// Under `--no-auth` everyone is the owner.
     ///
     /// # Errors
     /// Those of [`Authenticator::verify`]; none without a secret.
-    #[boxed]
-    pub async fn identify(&self, secret: Option<&str>) -> Result<Option<Caller>, AuthError> {
+    pub async fn identify(&self, secret: Option<&str>) -> AuthResult<Option<Caller>> {
         let (principal, token) = match (&self.everyone, secret) {
             (Some(everyone), _) => {
                 let access = Authenticator::everyone(everyone.clone());
@@ -54,15 +54,14 @@ impl Application {
             (None, None) => return Ok(None),
         };
         let (session, reached_at) = (None, String::new());
-        Ok(Some(Caller { api: self.clone(), principal, token, session, reached_at }))
+        Ok(Some(Caller { application: self.clone(), principal, token, session, reached_at }))
     }
 
     /// Admits the holder of a token's secret while the token is valid; `None` if one is needed.
     ///
     /// # Errors
     /// Those of [`Authenticator::admit`]; none without a secret.
-    #[boxed]
-    pub async fn admit(&self, secret: Option<&str>) -> Result<Option<AccessGuard>, AuthError> {
+    pub async fn admit(&self, secret: Option<&str>) -> AuthResult<Option<AccessGuard>> {
         if let Some(everyone) = &self.everyone {
             return Ok(Some(Authenticator::everyone(everyone.clone())));
         }
@@ -75,7 +74,6 @@ impl Application {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the tokens of the
     /// person.
-    #[boxed]
     pub async fn with_current_rights(&self, person: &Principal) -> ApiResult<Principal> {
         Ok(with_current_rights(&self.store, person, self.clock.now_ms()).await?)
     }
@@ -87,7 +85,6 @@ impl Application {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown, deleted or private document,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
-    #[boxed]
     pub async fn listed_room(
         &self,
         person: &Principal,
@@ -124,6 +121,7 @@ impl Application {
     }
 }
 
+#[boxed]
 impl Caller {
     /// Checks that the caller may do `action` to the server as a whole.
     ///
@@ -164,17 +162,15 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document or another
     /// person's private one, [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
-    #[boxed]
     pub async fn room(&self, document: &DocumentId, action: Action) -> ApiResult<RoomHandle> {
         self.require_in(action, Some(document))?;
-        self.visible(self.api.rooms.open(document).await?).await
+        self.visible(self.application.rooms.open(document).await?).await
     }
 
     /// Returns the room of a document for a list; of one that another server has, as it is stored.
-    #[boxed]
     pub(super) async fn room_to_read(&self, document: &DocumentId) -> ApiResult<RoomHandle> {
         self.require_in(Action::Read, Some(document))?;
-        self.visible(self.api.rooms.open_to_read(document).await?).await
+        self.visible(self.application.rooms.open_to_read(document).await?).await
     }
 
     /// Returns a room, unless it is another person's private document.
@@ -190,7 +186,7 @@ impl Caller {
         if self.session.as_ref() == Some(session) {
             return Ok(true);
         }
-        let session = self.api.store.session(session).await?;
+        let session = self.application.store.session(session).await?;
         Ok(session.is_some_and(|session| self.principal.is(&session.user)))
     }
 
@@ -199,17 +195,15 @@ impl Caller {
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the inbox cannot be opened.
-    #[boxed]
     pub async fn inbox(&self, action: Action) -> ApiResult<RoomHandle> {
         self.require(action)?;
-        Ok(self.api.rooms.workspace_inbox().await?)
+        Ok(self.application.rooms.workspace_inbox().await?)
     }
 
     /// Returns the room of a document, or the workspace inbox, whose owner sets its rules.
     ///
     /// # Errors
     /// Those of [`Self::room`], or of [`Self::inbox`] if the inbox is named.
-    #[boxed]
     pub async fn room_or_inbox(
         &self,
         document: &DocumentId,
@@ -225,13 +219,12 @@ impl Caller {
     ///
     /// # Errors
     /// Those of [`Self::room`], or of [`Self::inbox`].
-    #[boxed]
     pub async fn room_of_request(
         &self,
         request: &RequestId,
         action: Action,
     ) -> ApiResult<RoomHandle> {
-        match self.api.rooms.document_of(request).await? {
+        match self.application.rooms.document_of(request).await? {
             Some(document) => self.room(&document, action).await,
             None => self.inbox(action).await,
         }

@@ -1,9 +1,9 @@
 //! Conversations with the agent: who may read, clear and fork them.
 
-use async_recursion::async_recursion as boxed;
 use copydesk_agent::ConversationFork;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RunId, SessionId};
+use copydesk_macros::boxed;
 
 use super::{ApiResult, Caller};
 
@@ -18,12 +18,12 @@ pub struct ForkStart {
     pub run: RunId,
 }
 
+#[boxed]
 impl Caller {
     /// Checks that the caller may read a conversation of their own session.
     ///
     /// # Errors
     /// Those of [`Self::room`].
-    #[boxed]
     pub async fn require_conversation(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
             Some(document) => self.room(document, Action::Read).await.map(drop),
@@ -36,14 +36,13 @@ impl Caller {
     /// # Errors
     /// [`Busy`](super::ErrorCode::Busy) while a run of it is at work or waits; those of
     /// [`Self::room`].
-    #[boxed]
     pub async fn clear_conversation(
         &self,
         session: &SessionId,
         document: Option<DocumentId>,
     ) -> ApiResult<()> {
         self.require_asking(document.as_ref()).await?;
-        Ok(self.api.agents.clear(session, document.as_ref(), &self.principal).await?)
+        Ok(self.application.agents.clear(session, document.as_ref(), &self.principal).await?)
     }
 
     /// Continues a conversation of the caller's own session from the end of an earlier run.
@@ -52,7 +51,6 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
     /// [`Busy`](super::ErrorCode::Busy) while a run is at work or waits; those of
     /// [`Self::own_session`] and [`Self::room`].
-    #[boxed]
     pub async fn fork_conversation(&self, session: SessionId, start: ForkStart) -> ApiResult<()> {
         let ForkStart { document, session: from, run } = start;
         self.require_asking(document.as_ref()).await?;
@@ -64,10 +62,9 @@ impl Caller {
             Some(from) => self.own_session(from).await?,
         };
         let fork = ConversationFork { session, document, from, run };
-        Ok(self.api.agents.fork(fork, &self.principal).await?)
+        Ok(self.application.agents.fork(fork, &self.principal).await?)
     }
 
-    #[boxed]
     pub(super) async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
             Some(document) => self.room(document, Action::Ask).await.map(drop),

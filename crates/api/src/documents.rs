@@ -3,9 +3,9 @@
 pub(super) mod import_admission;
 pub(super) mod imports;
 
-use async_recursion::async_recursion as boxed;
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, Version};
+use copydesk_macros::boxed;
 use copydesk_rooms::command::{DocumentSnapshot, SettingsChange};
 use copydesk_rooms::settings::DocumentSettings;
 use copydesk_rooms::{NewDocument, RoomHandle};
@@ -48,20 +48,20 @@ impl Application {
     }
 }
 
+#[boxed]
 impl Caller {
     /// Returns the page after `after` of the documents that the caller may open, last changed
     /// first.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the page.
-    #[boxed]
     pub async fn document_page(
         &self,
         after: Option<&(u64, String)>,
         limit: usize,
     ) -> ApiResult<ListPage<DocumentRecord>> {
         let only = self.principal.readable_documents();
-        let store = &self.api.store;
+        let store = &self.application.store;
         let mut records = store.documents(only.as_deref(), after, limit as u32 + 1).await?;
         records.retain(|record| self.principal.may(Action::Read, Some(&record.id)));
         Ok(ListPage::cut(records, limit))
@@ -72,9 +72,8 @@ impl Caller {
     /// # Errors
     /// [`Invalid`](super::ErrorCode::Invalid) for too long a text,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored.
-    #[boxed]
     pub async fn create_document(&self, new: NewDocument) -> ApiResult<DocumentContent> {
-        let room = self.api.rooms.create(new, &self.principal).await?;
+        let room = self.application.rooms.create(new, &self.principal).await?;
         DocumentContent::of(&room).await
     }
 
@@ -83,9 +82,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the room stops.
-    #[boxed]
     pub async fn read_document(&self, room: &RoomHandle) -> ApiResult<DocumentContent> {
-        self.api.settle_file(room.document()).await;
+        self.application.settle_file(room.document()).await;
         DocumentContent::of(room).await
     }
 
@@ -93,7 +91,6 @@ impl Caller {
     ///
     /// # Errors
     /// Those of [`Self::room`].
-    #[boxed]
     pub async fn content(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
         DocumentContent::of(&self.room(document, Action::Read).await?).await
     }
@@ -104,17 +101,18 @@ impl Caller {
     /// [`Unprocessable`](super::ErrorCode::Unprocessable) for the document of a file that has
     /// settings or rules of its own, [`Unavailable`](super::ErrorCode::Unavailable) if the deletion
     /// is not stored.
-    #[boxed]
     pub async fn delete_document(&self, room: &RoomHandle) -> ApiResult<()> {
         self.check_unprotected(room).await?;
-        self.api.settle_file(room.document()).await;
+        self.application.settle_file(room.document()).await;
         Ok(room.delete(self.principal.clone()).await?)
     }
 
     /// Refuses the deletion of a file's document with settings or rules of its own, which protect
     /// the file: when it is opened again it has a new document without them.
     async fn check_unprotected(&self, room: &RoomHandle) -> ApiResult<()> {
-        let Some(path) = self.api.rooms.stored_path(room.document()).await? else { return Ok(()) };
+        let Some(path) = self.application.rooms.stored_path(room.document()).await? else {
+            return Ok(());
+        };
         let mut lifted = room.read().await?.settings.protections();
         if !room.rules().await?.is_empty() {
             lifted.push("rules");
@@ -134,7 +132,7 @@ impl Caller {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
     pub async fn trash(&self) -> ApiResult<Vec<DocumentRecord>> {
-        Ok(self.api.rooms.trash(&self.principal).await?)
+        Ok(self.application.rooms.trash(&self.principal).await?)
     }
 
     /// Recovers a deleted document. Requests that ended with it stay ended.
@@ -143,7 +141,7 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
     pub async fn recover_document(&self, document: &DocumentId) -> ApiResult<()> {
-        Ok(self.api.rooms.recover(document, &self.principal).await?)
+        Ok(self.application.rooms.recover(document, &self.principal).await?)
     }
 
     /// Removes a document, or all that the caller can recover, from the trash for good. The update
@@ -153,7 +151,7 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
     pub async fn purge_trash(&self, only: Option<&DocumentId>) -> ApiResult<()> {
-        Ok(self.api.rooms.purge(only, &self.principal).await?)
+        Ok(self.application.rooms.purge(only, &self.principal).await?)
     }
 
     /// Changes the review settings of a document or the workspace inbox, and returns those in
@@ -162,13 +160,12 @@ impl Caller {
     /// # Errors
     /// [`Invalid`](super::ErrorCode::Invalid) for an unknown tool, model or range,
     /// [`Resync`](super::ErrorCode::Resync) for ranges of an unusable version.
-    #[boxed]
     pub async fn configure_document(
         &self,
         room: &RoomHandle,
         change: SettingsChange,
     ) -> ApiResult<DocumentSettings> {
-        self.api.agents.check_policies(&change, room).await?;
+        self.application.agents.check_policies(&change, room).await?;
         Ok(room.configure(change, self.principal.clone()).await?)
     }
 
@@ -177,13 +174,12 @@ impl Caller {
     /// # Errors
     /// [`Resync`](super::ErrorCode::Resync) if the version is too old or does not exist yet,
     /// [`Invalid`](super::ErrorCode::Invalid) for too long a text.
-    #[boxed]
     pub async fn edit_document(
         &self,
         room: &RoomHandle,
         base: Version,
         text: &str,
     ) -> ApiResult<Version> {
-        Ok(room.edit(&self.api.store, base, text, &self.principal).await?)
+        Ok(room.edit(&self.application.store, base, text, &self.principal).await?)
     }
 }

@@ -1,11 +1,14 @@
 //! Errors of operations. No other module turns an error of a module below into a code and a message
 //! for clients.
 
+use std::sync::Arc;
+
 use copydesk_agent::AskError;
 use copydesk_approvals::{ApprovalRequest, DecisionError, RuleEnd};
 use copydesk_auth::{AccessEnd, AuthError};
 use copydesk_file_sync::FileSyncError;
 use copydesk_ids::Version;
+use copydesk_macros::names;
 use copydesk_placement::{NotHere, OtherServer};
 use copydesk_rooms::RoomError;
 use copydesk_store::StoreError;
@@ -14,7 +17,7 @@ use copydesk_workspace::WorkspaceError;
 use super::webhooks::{AddressError, SecretError};
 
 /// Code of an [`ApiError`], for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[names(snake_case)]
 pub enum ErrorCode {
     /// The thing exists already.
     AlreadyExists,
@@ -25,12 +28,14 @@ pub enum ErrorCode {
     /// The text or the file changed meanwhile.
     Conflicted,
     /// Another server has the document.
+    #[name = "elsewhere"]
     OtherServer,
     /// The time for it is over.
     Expired,
     /// The server failed.
     Internal,
     /// The input cannot be read.
+    #[name = "invalid_payload"]
     Invalid,
     /// The decision does not fit the request.
     InvalidDecision,
@@ -40,8 +45,14 @@ pub enum ErrorCode {
     NotAllowed,
     /// There is no such thing, or it is hidden from the caller.
     NotFound,
+    /// The caller does this too often.
+    RateLimited,
     /// The caller has to load the document again.
     Resync,
+    /// The text that the caller would change is frozen.
+    Frozen,
+    /// The caller's suggestion was changed or decided meanwhile.
+    StaleSuggestion,
     /// The call would now do something else than people were shown.
     StalePreview,
     /// The input is longer than is accepted.
@@ -57,6 +68,7 @@ pub enum ErrorCode {
     /// The server cannot do that at the moment.
     Unavailable,
     /// The input can be read, but asks for something impossible.
+    #[name = "invalid_payload"]
     Unprocessable,
     /// The server has no such feature.
     Unsupported,
@@ -64,35 +76,8 @@ pub enum ErrorCode {
     UnsupportedMediaType,
 }
 
-impl ErrorCode {
-    /// Returns the name in the protocol.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AlreadyExists => "already_exists",
-            Self::AlreadyResolved => "already_resolved",
-            Self::Busy => "busy",
-            Self::Conflicted => "conflicted",
-            Self::OtherServer => "elsewhere",
-            Self::Expired => "expired",
-            Self::Internal => "internal",
-            Self::Invalid | Self::Unprocessable => "invalid_payload",
-            Self::InvalidDecision => "invalid_decision",
-            Self::ModelNotAllowed => "model_not_allowed",
-            Self::NotAllowed => "not_allowed",
-            Self::NotFound => "not_found",
-            Self::Resync => "resync",
-            Self::StalePreview => "stale_preview",
-            Self::TooLarge => "too_large",
-            Self::TooManyRequests => "too_many_requests",
-            Self::TooManyTokens => "too_many_tokens",
-            Self::TooManyWebhooks => "too_many_webhooks",
-            Self::Unauthorized => "unauthorized",
-            Self::Unavailable => "unavailable",
-            Self::Unsupported => "unsupported",
-            Self::UnsupportedMediaType => "unsupported_media_type",
-        }
-    }
-}
+/// Longest message for people, in characters. It may repeat what a client has sent, however long.
+const LONGEST_MESSAGE: usize = 1_000;
 
 /// Reason why an operation was refused; nothing was changed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -124,6 +109,15 @@ pub enum ErrorDetails {
         /// Newest version of the document.
         newest: Version,
     },
+    /// Newest suggestion of the caller.
+    Suggestion(Arc<ApprovalRequest>),
+    /// Frozen ranges that the change touches.
+    Frozen {
+        /// Version that the ranges are of.
+        version: Version,
+        /// First unit and end of each.
+        ranges: Vec<(usize, usize)>,
+    },
     /// Version that does not exist yet.
     NoVersion,
     /// Index of the update that is no valid change.
@@ -140,7 +134,11 @@ pub type ApiResult<T> = Result<T, ApiError>;
 impl ApiError {
     /// Returns an error without details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: None }
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(LONGEST_MESSAGE) {
+            message.truncate(end);
+        }
+        Self { code, message, details: None }
     }
 
     /// Returns the error of an input that cannot be read.
@@ -220,6 +218,17 @@ impl From<RoomError> for ApiError {
                 Self::new(ErrorCode::Invalid, message).with(ErrorDetails::Update(index))
             }
             RoomError::Decision(error) => error.into(),
+            RoomError::Comment(error) => error.into(),
+            RoomError::StaleSuggestion(newest) => {
+                let error = Self::new(ErrorCode::StaleSuggestion, message);
+                match newest {
+                    Some(newest) => error.with(ErrorDetails::Suggestion(newest)),
+                    None => error,
+                }
+            }
+            RoomError::Frozen { version, ranges } => {
+                Self::new(ErrorCode::Frozen, message).with(ErrorDetails::Frozen { version, ranges })
+            }
             RoomError::TooManyRequests { limit } => {
                 Self::new(ErrorCode::TooManyRequests, message).with(ErrorDetails::Limit(limit))
             }

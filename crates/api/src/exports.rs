@@ -1,11 +1,11 @@
 //! Documents as files for other programs.
 
-use async_recursion::async_recursion as boxed;
 use copydesk_cpu_pool as cpu_pool;
 use copydesk_export::{ExportFormat, ExportInput};
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::Action;
-use copydesk_rooms::{ExportSnapshot, RoomError, author_spans};
+use copydesk_macros::boxed;
+use copydesk_rooms::{ExportSnapshot, RoomResult, author_spans};
 use copydesk_store::Store;
 
 use super::{ApiError, ApiResult, Caller};
@@ -34,7 +34,8 @@ impl Caller {
         format: ExportFormat,
     ) -> ApiResult<ExportedFile> {
         let room = self.room(document, Action::Read).await?;
-        let input = export_input(&self.api.store, document, room.draft().await?, format).await?;
+        let input =
+            export_input(&self.application.store, document, room.draft().await?, format).await?;
         let name = input.file_name(format);
         let (person, memory) = (self.principal.user.as_str(), input.memory_bytes(format));
         let exporting =
@@ -62,8 +63,8 @@ pub async fn export_input(
     document: &DocumentId,
     snapshot: ExportSnapshot,
     format: ExportFormat,
-) -> Result<ExportInput, RoomError> {
-    let ExportSnapshot { title, version, text, requests } = snapshot;
+) -> RoomResult<ExportInput> {
+    let ExportSnapshot { title, version, text, requests, threads } = snapshot;
     let author_spans = match format {
         ExportFormat::Json => author_spans(store, document, version, 0..text.len()).await?,
         ExportFormat::Markdown
@@ -71,5 +72,6 @@ pub async fn export_input(
         | ExportFormat::Docx
         | ExportFormat::CriticMarkup => Vec::new(),
     };
-    Ok(ExportInput { id: document.clone(), title, version, text, requests, author_spans })
+    let id = document.clone();
+    Ok(ExportInput { id, title, version, text, requests, threads, author_spans })
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use async_recursion::async_recursion as boxed;
 use copydesk_file_sync::FileSync;
 use copydesk_ids::DocumentId;
+use copydesk_macros::boxed;
 
 use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ListPage};
 
@@ -39,7 +39,7 @@ impl DocumentPaths {
 impl Application {
     /// Returns `true` if there is a folder for work without a document, here or on another server.
     pub fn has_workspace(&self) -> bool {
-        self.agents.has_workspace() || self.rooms.knows_of_workspace()
+        self.agents.tools().workspace().is_some() || self.rooms.knows_of_workspace()
     }
 
     /// Returns `true` if files of a workspace can be opened as documents, here or on another
@@ -62,6 +62,7 @@ impl Application {
     }
 }
 
+#[boxed]
 impl Caller {
     /// Returns the files whose paths contain all words of `pattern`, folder by folder, after the
     /// path `after`.
@@ -70,7 +71,6 @@ impl Caller {
     /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::Unsupported`] without a
     /// workspace, [`ErrorCode::OtherServer`] if another one has it, [`ErrorCode::Unavailable`] if
     /// none has it now or it cannot be read.
-    #[boxed]
     pub async fn list_files(
         &self,
         pattern: String,
@@ -94,15 +94,14 @@ impl Caller {
     /// file, [`ErrorCode::Unsupported`] if it is no text file or there is no workspace,
     /// [`ErrorCode::OtherServer`] if another one has it, [`ErrorCode::Unavailable`] if none has it
     /// now, [`ErrorCode::NotAllowed`] if it is guarded.
-    #[boxed]
     pub async fn open_file(&self, path: &str) -> ApiResult<DocumentId> {
         Ok(self.files().await?.open(path, &self.principal).await?)
     }
 
     /// Returns the files of the workspace.
     async fn files(&self) -> ApiResult<&FileSync> {
-        self.api.rooms.check_workspace_here().await?;
-        self.api.files.as_ref().ok_or_else(|| {
+        self.application.rooms.check_workspace_here().await?;
+        self.application.files.as_ref().ok_or_else(|| {
             let message = "this server has no workspace, so files cannot be opened as documents";
             ApiError::new(ErrorCode::Unsupported, message)
         })

@@ -1,6 +1,5 @@
 //! Earlier versions of documents: lists, texts, comparisons, authorship and restoration.
 
-use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, HashMap};
 
 use copydesk_approvals::AuthorSpan;
@@ -8,6 +7,7 @@ use copydesk_document::diff::DraftPart;
 use copydesk_document::provenance::UpdatePlacements;
 use copydesk_document::{ChangeLimits, ChangeSet, Text};
 use copydesk_ids::{DocumentId, UserId, Version};
+use copydesk_macros::boxed;
 use copydesk_rooms::{RoomHandle, author_spans, compare, placements, text_at};
 use copydesk_store::HistoryRecord;
 
@@ -65,25 +65,26 @@ impl Application {
     }
 }
 
+#[boxed]
 impl Caller {
     /// Returns the newest versions of a document, or the newest before `before`.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the history cannot be read.
-    #[boxed]
     pub async fn versions(
         &self,
         document: &DocumentId,
         before: Option<Version>,
         limit: usize,
     ) -> ApiResult<VersionList> {
-        let lines = self.api.store.history(document, before, limit as u32 + 1).await?;
+        let lines = self.application.store.history(document, before, limit as u32 + 1).await?;
         let page = ListPage::cut(lines, limit);
         let newest = page.items.first().map_or(Version(0), |line| line.version);
         let oldest = page.items.last().map_or(Version(0), |line| line.version);
         let before_oldest = Version(oldest.0.saturating_sub(1));
-        let placements = placements(&self.api.store, document, before_oldest, newest).await?;
-        let names = self.api.auth.names(page.items.iter().map(|line| &line.author)).await?;
+        let placements =
+            placements(&self.application.store, document, before_oldest, newest).await?;
+        let names = self.application.auth.names(page.items.iter().map(|line| &line.author)).await?;
         Ok(VersionList { page, placements, names })
     }
 
@@ -91,10 +92,9 @@ impl Caller {
     ///
     /// # Errors
     /// [`ApiError::is_no_version`] if the version does not exist yet.
-    #[boxed]
     pub async fn text_of_version(&self, room: &RoomHandle, version: Version) -> ApiResult<Text> {
         check_version(room, version).await?;
-        self.api.older_text(room.document(), version, &self.principal.user).await
+        self.application.older_text(room.document(), version, &self.principal.user).await
     }
 
     /// Compares a version with another one, or with the newest.
@@ -102,7 +102,6 @@ impl Caller {
     /// # Errors
     /// [`ApiError::is_no_version`] if one of the versions does not exist yet,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
-    #[boxed]
     pub async fn compare_versions(
         &self,
         room: &RoomHandle,
@@ -111,7 +110,7 @@ impl Caller {
     ) -> ApiResult<VersionComparison> {
         let newest = check_version(room, to.map_or(from, |to| from.max(to))).await?;
         let (to, person) = (to.unwrap_or(newest), self.principal.user.as_str());
-        let parts = compare(&self.api.store, room.document(), from, to, person).await?;
+        let parts = compare(&self.application.store, room.document(), from, to, person).await?;
         Ok(VersionComparison { from, to, parts })
     }
 
@@ -121,7 +120,6 @@ impl Caller {
     /// # Errors
     /// [`ApiError::is_no_version`] if the version does not exist yet,
     /// [`Resync`](super::ErrorCode::Resync) if others wrote meanwhile.
-    #[boxed]
     pub async fn restore_version(
         &self,
         room: &RoomHandle,
@@ -129,7 +127,7 @@ impl Caller {
         only_at: Option<Version>,
     ) -> ApiResult<Version> {
         check_version(room, version).await?;
-        Ok(room.restore(&self.api.store, version, only_at, &self.principal).await?)
+        Ok(room.restore(&self.application.store, version, only_at, &self.principal).await?)
     }
 
     /// Returns the newest version, and the author of every span of a range of it, or of all of it.
@@ -137,7 +135,6 @@ impl Caller {
     /// # Errors
     /// [`Invalid`](super::ErrorCode::Invalid) if the range is not within the text,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
-    #[boxed]
     pub async fn provenance(
         &self,
         room: &RoomHandle,
@@ -153,7 +150,7 @@ impl Caller {
         }
         Ok((
             now.version,
-            author_spans(&self.api.store, room.document(), now.version, from..to).await?,
+            author_spans(&self.application.store, room.document(), now.version, from..to).await?,
         ))
     }
 }

@@ -1,6 +1,6 @@
 //! Writes that are not done again when they are sent again.
 
-use async_recursion::async_recursion as boxed;
+use copydesk_macros::boxed;
 use copydesk_store::{IdempotencyRecord, StoreError, StoreOp, WriteBatch};
 
 use super::{ApiResult, Application};
@@ -8,6 +8,7 @@ use super::{ApiResult, Application};
 /// Lifetime of a key, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
 
+#[boxed]
 impl Application {
     /// Stores that a write with a key begins, or returns the record of an earlier one that is not
     /// too old. On an error the write must not begin.
@@ -15,7 +16,6 @@ impl Application {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store can neither read nor write the
     /// record; the write must not begin then.
-    #[boxed]
     pub async fn begin_keyed_write(
         &self,
         begun: &IdempotencyRecord,
@@ -42,7 +42,6 @@ impl Application {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
-    #[boxed]
     pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> ApiResult<()> {
         let op = match ended.answer {
             Some(_) => StoreOp::PutOnce(ended),

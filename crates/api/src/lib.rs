@@ -13,6 +13,7 @@ mod administration;
 mod answers;
 mod audit;
 mod caller;
+mod comments;
 mod conversations;
 mod documents;
 mod error;
@@ -28,17 +29,18 @@ mod runs;
 mod server_tools;
 mod sessions;
 mod settings;
+mod suggestions;
 mod tokens;
 pub mod webhooks;
 
 use std::sync::Arc;
 
-use async_recursion::async_recursion as boxed;
 use copydesk_agent::AgentService;
 use copydesk_auth::{Authenticator, SignInPolicy};
 use copydesk_clock::WallClock;
 use copydesk_file_sync::FileSync;
 use copydesk_ids::permissions::Principal;
+use copydesk_macros::boxed;
 use copydesk_metrics as metrics;
 use copydesk_rooms::RoomRegistry;
 use copydesk_store::{Store, StoreResult};
@@ -52,6 +54,7 @@ pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;
 pub use audit::AuditLines;
 pub use caller::Caller;
+pub use comments::{AiWish, ThreadPage};
 pub use conversations::ForkStart;
 pub use copydesk_placement::{OtherServer, Placement};
 pub use copydesk_store::{
@@ -71,9 +74,17 @@ pub use runs::{AdmittedRun, HeardRuns};
 pub use settings::NewSettings;
 
 use administration::deletion_signal::DeletionSignal;
+use comments::CommentAllowance;
 use documents::import_admission::ImportAdmission;
 use readiness::Readiness;
 use webhooks::AddressPolicy;
+
+/// Limits of what each person does at a time.
+#[derive(Clone, Default)]
+struct PersonLimits {
+    imports: ImportAdmission,
+    comments: CommentAllowance,
+}
 
 /// Parts of the server that operations use, and operations of the transports themselves. Clones
 /// share one state.
@@ -85,7 +96,7 @@ pub struct Application {
     readiness: Readiness,
     sign_in: Option<SignInPolicy>,
     deletions: DeletionSignal,
-    imports: ImportAdmission,
+    limits: PersonLimits,
     /// Authenticator of tokens.
     pub auth: Authenticator,
     /// Rooms of the documents.
@@ -109,6 +120,7 @@ pub struct ApplicationOptions {
     pub sign_in: Option<SignInPolicy>,
 }
 
+#[boxed]
 impl Application {
     /// Returns the application of these parts, which share one store.
     pub fn new(
@@ -129,7 +141,7 @@ impl Application {
             readiness,
             sign_in,
             deletions: DeletionSignal::default(),
-            imports: ImportAdmission::default(),
+            limits: PersonLimits::default(),
             auth,
             rooms,
             agents,
@@ -147,7 +159,6 @@ impl Application {
     ///
     /// # Errors
     /// The failure, in words that tell nothing of the machine.
-    #[boxed]
     pub async fn check_readiness(&self) -> Result<(), &'static str> {
         self.readiness.check(&self.store).await
     }
@@ -163,7 +174,6 @@ impl Application {
     ///
     /// # Errors
     /// The [`StoreError`](copydesk_store::StoreError) if the database cannot be read.
-    #[boxed]
     pub async fn measure_store(&self) -> StoreResult<()> {
         let (requests, deliveries) = self.store.waiting_counts().await?;
         metrics::PENDING_REQUESTS.set_count(requests);

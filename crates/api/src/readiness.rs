@@ -1,11 +1,11 @@
 //! Readiness of the server: whether it can store a change and read it.
 
-use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
+use copydesk_macros::boxed;
 use copydesk_store::Store;
 
 /// Time that an answer is reused: however often the route is asked, the store is tried at most this

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_recursion::async_recursion as boxed;
-
 use copydesk_approvals::{ApprovalRequest, Decision, DecisionError};
 use copydesk_auth::AccessGuard;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, HunkId, RequestId};
+use copydesk_macros::boxed;
 use copydesk_rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
 use copydesk_rooms::{RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
 use copydesk_store::QueryScope;
@@ -46,13 +45,13 @@ pub struct WaitingChanges {
     pub for_caller: u64,
 }
 
+#[boxed]
 impl Caller {
     /// Returns the requests that can still be decided.
     ///
     /// # Errors
     /// Those of [`Self::room`], or of [`Self::inbox`]. With [`RequestScope::Everything`],
     /// [`Unavailable`](super::ErrorCode::Unavailable) if a list cannot be read.
-    #[boxed]
     pub async fn open_requests(
         &self,
         scope: &RequestScope,
@@ -65,7 +64,7 @@ impl Caller {
             RequestScope::Everything => {
                 let documents = match self.principal.readable_documents() {
                     Some(only) => only,
-                    None => self.api.store.documents_with_open_requests().await?,
+                    None => self.application.store.documents_with_open_requests().await?,
                 };
                 let mut requests = Vec::new();
                 for document in documents {
@@ -80,18 +79,19 @@ impl Caller {
     /// Returns the open requests of a document that another server may have; none if the caller may
     /// not read it. A list is no reason to take the document.
     async fn requests_of(&self, document: &DocumentId) -> ApiResult<Vec<Arc<ApprovalRequest>>> {
-        if self.api.rooms.opened(document).is_some() {
+        if self.application.rooms.opened(document).is_some() {
             let Ok(room) = self.room(document, Action::Read).await else { return Ok(Vec::new()) };
             return Ok(room.requests().await?);
         }
-        let record = self.api.store.document(document).await?.filter(|record| !record.deleted);
+        let record =
+            self.application.store.document(document).await?.filter(|record| !record.deleted);
         let Some(record) = record else { return Ok(Vec::new()) };
         let is_visible = self.require_in(Action::Read, Some(document)).is_ok()
             && match &record.unlisted_owner {
                 Some(owner) => self.is_own_session(owner).await?,
                 None => true,
             };
-        let requests = self.api.rooms.stored_requests(document);
+        let requests = self.application.rooms.stored_requests(document);
         if is_visible { Ok(requests.await?) } else { Ok(Vec::new()) }
     }
 
@@ -100,7 +100,6 @@ impl Caller {
     ///
     /// # Errors
     /// Those of [`Self::open_requests`].
-    #[boxed]
     pub async fn open_requests_page(
         &self,
         scope: &RequestScope,
@@ -117,7 +116,8 @@ impl Caller {
         let (mut found, mut reached) = (Vec::new(), after.cloned());
         let mut read: HashMap<Option<DocumentId>, Vec<Arc<ApprovalRequest>>> = HashMap::new();
         loop {
-            let piece = self.api.store.open_request_places(reached.as_ref(), limit + 1).await?;
+            let piece =
+                self.application.store.open_request_places(reached.as_ref(), limit + 1).await?;
             let is_end = piece.len() <= limit;
             for (id, document) in piece {
                 if !read.contains_key(&document) {
@@ -141,7 +141,9 @@ impl Caller {
         document: Option<&DocumentId>,
     ) -> ApiResult<Vec<Arc<ApprovalRequest>>> {
         match document {
-            Some(document) if self.api.placement().is_shared() => self.requests_of(document).await,
+            Some(document) if self.application.placement().is_shared() => {
+                self.requests_of(document).await
+            }
             Some(document) => match self.room(document, Action::Read).await {
                 Ok(room) => Ok(room.requests().await?),
                 Err(_) => Ok(Vec::new()),
@@ -157,13 +159,12 @@ impl Caller {
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the requests cannot be read.
-    #[boxed]
     pub async fn waiting_changes(
         &self,
         documents: &[DocumentId],
     ) -> ApiResult<HashMap<DocumentId, WaitingChanges>> {
         let mut waiting: HashMap<DocumentId, WaitingChanges> = HashMap::new();
-        for document in self.api.store.with_open_requests(documents).await? {
+        for document in self.application.store.with_open_requests(documents).await? {
             for request in self.open_requests_at(Some(&document)).await? {
                 let count = waiting.entry(document.clone()).or_default();
                 let open = request.hunks.iter().filter(|hunk| hunk.status.is_open()).count();
@@ -188,7 +189,6 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) or [`NotFound`](super::ErrorCode::NotFound) if
     /// the caller may not read the document or the inbox,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the page cannot be read.
-    #[boxed]
     pub async fn resolved_requests(
         &self,
         scope: &RequestScope,
@@ -217,7 +217,7 @@ impl Caller {
             },
         };
         let ResolvedPage { mut requests, more } =
-            ResolvedPage::read(&self.api.store, scope, filter).await?;
+            ResolvedPage::read(&self.application.store, scope, filter).await?;
         let end = requests.last().filter(|_| more).map(|last| last.id().clone());
         requests.retain(|request| {
             request.proposal.document.is_some() || request.concerns(&self.principal)
@@ -232,7 +232,6 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request or one that does not concern
     /// the caller, [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to read it,
     /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
-    #[boxed]
     pub async fn request(
         &self,
         access: &AccessGuard,
@@ -249,7 +248,7 @@ impl Caller {
             _ = tokio::time::timeout(wait, room.resolution(id.clone())) => {}
             ended = access.ended() => return Err(ended.into()),
         }
-        access.check(self.api.clock.now_ms())?;
+        access.check(self.application.clock.now_ms())?;
         let room = self.room_of_request(id, Action::Read).await?;
         self.request_in(&room, id).await
     }
@@ -258,7 +257,7 @@ impl Caller {
         let request = if let Some(request) = open_request(room, id).await? {
             ApprovalRequest::clone(&request)
         } else {
-            let record = self.api.store.request(id).await?;
+            let record = self.application.store.request(id).await?;
             let record = record.ok_or_else(|| ApiError::not_found("request"))?;
             serde_json::from_str(&record.body).map_err(|error| {
                 tracing::error!(%error, request = %id, "cannot read a stored request");
@@ -275,7 +274,6 @@ impl Caller {
     ///
     /// # Errors
     /// A refusal because of a stale preview has the fresh request in its details.
-    #[boxed]
     pub async fn decide_request(
         &self,
         room: &RoomHandle,
@@ -284,7 +282,7 @@ impl Caller {
     ) -> ApiResult<Arc<ApprovalRequest>> {
         // `approvals/decide.rs` checks if this person may decide it (`check_allowed`).
         let by = self.principal.clone();
-        let decided = self.api.agents.decide_in(room, id.clone(), decision, by).await;
+        let decided = self.application.agents.decide_in(room, id.clone(), decision, by).await;
         with_fresh_preview(room, &id, decided).await
     }
 
@@ -292,7 +290,6 @@ impl Caller {
     ///
     /// # Errors
     /// As [`Self::decide_request`].
-    #[boxed]
     pub async fn split_request(
         &self,
         room: &RoomHandle,
@@ -301,6 +298,21 @@ impl Caller {
     ) -> ApiResult<Arc<ApprovalRequest>> {
         let split = room.split(id.clone(), hunk, self.principal.clone()).await;
         with_fresh_preview(room, &id, split).await
+    }
+
+    /// Puts a hunk at the end of the caller's own list, or back.
+    ///
+    /// # Errors
+    /// As [`Self::decide_request`].
+    pub async fn defer_hunk(
+        &self,
+        room: &RoomHandle,
+        id: RequestId,
+        hunk: HunkId,
+        on: bool,
+    ) -> ApiResult<Arc<ApprovalRequest>> {
+        let deferred = room.defer(id.clone(), hunk, on, self.principal.clone()).await;
+        with_fresh_preview(room, &id, deferred).await
     }
 }
 

@@ -1,18 +1,19 @@
 //! Rules: those that people remember for a tool, and those that owners make.
 
-use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use copydesk_approvals::{ApprovalRule, Person};
 use copydesk_auth as auth;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RuleId, UserId};
+use copydesk_macros::boxed;
 use copydesk_rooms::WORKSPACE_INBOX;
 use copydesk_rooms::command::NewRule;
 use copydesk_store::QueryScope;
 
 use super::{ApiError, ApiResult, Caller, ErrorCode};
 
+#[boxed]
 impl Caller {
     /// Returns the rules in force, oldest first: of one document, or of every document that the
     /// caller may read, and those of the workspace inbox that the caller may revoke.
@@ -20,14 +21,13 @@ impl Caller {
     /// # Errors
     /// Those of [`Self::room`] for a document; [`Unavailable`](ErrorCode::Unavailable) if they
     /// cannot be read.
-    #[boxed]
     pub async fn rules(&self, document: Option<&DocumentId>) -> ApiResult<Vec<Arc<ApprovalRule>>> {
         match document {
             Some(inbox) if inbox.as_str() == WORKSPACE_INBOX => return self.inbox_rules().await,
             Some(document) => return Ok(self.room(document, Action::Read).await?.rules().await?),
             None => {}
         }
-        let known = self.api.store.rules(QueryScope::Everything).await?;
+        let known = self.application.store.rules(QueryScope::Everything).await?;
         let mut documents: Vec<_> = known.into_iter().filter_map(|rule| rule.document).collect();
         documents.sort_unstable();
         documents.dedup();
@@ -47,7 +47,7 @@ impl Caller {
 
     /// Returns the rules of the workspace inbox that the caller may revoke.
     async fn inbox_rules(&self) -> ApiResult<Vec<Arc<ApprovalRule>>> {
-        let mut rules = self.api.rooms.workspace_inbox().await?.rules().await?;
+        let mut rules = self.application.rooms.workspace_inbox().await?.rules().await?;
         rules.retain(|rule| rule.may_be_revoked_by(&self.principal));
         Ok(rules)
     }
@@ -59,7 +59,6 @@ impl Caller {
     /// [`NotAllowed`](ErrorCode::NotAllowed) without permission to manage,
     /// [`Invalid`](ErrorCode::Invalid) for a rule that could never apply,
     /// [`NotFound`](ErrorCode::NotFound) for an unknown document.
-    #[boxed]
     pub async fn add_rule(
         &self,
         document: &DocumentId,
@@ -69,15 +68,16 @@ impl Caller {
             *author = self.token_holder(&author.user).await?;
         }
         let room = self.room_or_inbox(document, Action::Manage).await?;
-        self.api.agents.check_rule(&rule)?;
+        self.application.agents.check_rule(&rule)?;
         if self.session.as_ref() != Some(&rule.session) {
-            self.api.use_session(&self.principal.user, &rule.session).await?;
+            self.application.use_session(&self.principal.user, &rule.session).await?;
         }
         Ok(room.add_rule(rule, self.principal.clone()).await?)
     }
 
     async fn token_holder(&self, user: &UserId) -> ApiResult<Person> {
-        let people = auth::holders(&self.api.store, self.api.clock.now_ms()).await?;
+        let people =
+            auth::holders(&self.application.store, self.application.clock.now_ms()).await?;
         let found = people.iter().find(|person| person.is(user));
         found
             .map(Person::from)
@@ -90,12 +90,11 @@ impl Caller {
     /// [`NotFound`](ErrorCode::NotFound) for an unknown rule,
     /// [`AlreadyResolved`](ErrorCode::AlreadyResolved) for one that has ended,
     /// [`NotAllowed`](ErrorCode::NotAllowed) if the caller neither made it nor is an owner.
-    #[boxed]
     pub async fn revoke_rule(&self, id: RuleId) -> ApiResult<()> {
-        let known = self.api.store.rule(&id).await?;
+        let known = self.application.store.rule(&id).await?;
         let room = match known.ok_or_else(|| ApiError::not_found("rule"))?.document {
             Some(document) => self.room(&document, Action::Read).await?,
-            None => self.api.rooms.workspace_inbox().await?,
+            None => self.application.rooms.workspace_inbox().await?,
         };
         Ok(room.revoke(id, self.principal.clone()).await?)
     }

@@ -1,6 +1,5 @@
 //! Runs of the agent: who may start, see and stop them.
 
-use async_recursion::async_recursion as boxed;
 use std::time::Duration;
 
 use copydesk_agent::{AskError, PermissionMode, RunStatus, StopFilter};
@@ -8,6 +7,7 @@ use copydesk_auth::AccessGuard;
 use copydesk_clock::WallClock;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RunId, SessionId};
+use copydesk_macros::boxed;
 use copydesk_placement::PeerMessage;
 use copydesk_store::{Store, StoreOp};
 
@@ -22,6 +22,7 @@ pub struct AdmittedRun {
     pub permission_mode: PermissionMode,
 }
 
+#[boxed]
 impl Caller {
     /// Checks that the caller may ask the agent about `document`, or without one. Takes the
     /// caller's own session `session`, or the one of the connection, or a new one; and the
@@ -31,7 +32,6 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document or session,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if a new session is not stored.
-    #[boxed]
     pub async fn admit_run(
         &self,
         session: Option<SessionId>,
@@ -40,12 +40,12 @@ impl Caller {
     ) -> ApiResult<AdmittedRun> {
         // A private document of another person counts as missing.
         self.require_asking(document).await?;
-        let default = || self.api.agents.default_mode(&self.principal, document);
+        let default = || self.application.agents.default_mode(&self.principal, document);
         let permission_mode = mode.unwrap_or_else(default);
         let session = match (session, &self.session) {
             (Some(session), _) => self.own_session(session).await?,
             (None, Some(session)) => session.clone(),
-            (None, None) => self.api.begin_session(&self.principal.user).await?.id,
+            (None, None) => self.application.begin_session(&self.principal.user).await?.id,
         };
         Ok(AdmittedRun { session, permission_mode })
     }
@@ -57,7 +57,6 @@ impl Caller {
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for a document that the caller may not read,
     /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
-    #[boxed]
     pub async fn run_status(
         &self,
         access: &AccessGuard,
@@ -68,12 +67,12 @@ impl Caller {
         if wait > Duration::ZERO {
             tokio::select! {
                 // The run is read again below, over or not.
-                _ = tokio::time::timeout(wait, self.api.agents.over(session, run)) => {}
+                _ = tokio::time::timeout(wait, self.application.agents.over(session, run)) => {}
                 ended = access.ended() => return Err(ended.into()),
             }
-            access.check(self.api.clock.now_ms())?;
+            access.check(self.application.clock.now_ms())?;
         }
-        let status = self.api.agents.look(session, run).await?;
+        let status = self.application.agents.look(session, run).await?;
         let status = status.ok_or_else(|| ApiError::not_found("run"))?;
         if let Some(document) = &status.record.document {
             self.require_in(Action::Read, Some(document))?;
@@ -85,15 +84,14 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) if nothing is to be stopped.
-    #[boxed]
     pub async fn cancel_runs(&self, session: SessionId, run: Option<RunId>) -> ApiResult<()> {
         let stop = StopFilter { session: Some(session.clone()), run: run.clone() };
-        let stopped = self.api.agents.cancel(stop).await;
+        let stopped = self.application.agents.cancel(stop).await;
         match (&stopped, run) {
             (Err(AskError::NoRun), Some(run)) => {
-                self.api.agents.find_on_other_server(&session, &run).await?;
+                self.application.agents.find_on_other_server(&session, &run).await?;
             }
-            (_, None) => self.api.placement().tell(&PeerMessage::Cancel(session)).await,
+            (_, None) => self.application.placement().tell(&PeerMessage::Cancel(session)).await,
             _ => {}
         }
         Ok(stopped?)
@@ -104,9 +102,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) if the caller has no such run that is not over.
-    #[boxed]
     pub async fn cancel_run_named(&self, session: SessionId, run: RunId) -> ApiResult<()> {
-        let mut sessions = self.api.agents.sessions_of(&run, &self.principal).await?;
+        let mut sessions = self.application.agents.sessions_of(&run, &self.principal).await?;
         if sessions.is_empty() || sessions.contains(&session) {
             sessions = vec![session];
         }
@@ -123,15 +120,14 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run.
-    #[boxed]
     pub async fn stop_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
-        let stopped = self.api.agents.cancel(stop).await;
+        let stopped = self.application.agents.cancel(stop).await;
         if matches!(stopped, Err(AskError::NoRun)) {
-            self.api.agents.find_on_other_server(&session, &run).await?;
+            self.application.agents.find_on_other_server(&session, &run).await?;
         }
         if matches!(stopped, Err(AskError::NoRun))
-            && self.api.agents.look(&session, &run).await?.is_some()
+            && self.application.agents.look(&session, &run).await?.is_some()
         {
             return Ok(());
         }

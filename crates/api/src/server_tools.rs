@@ -26,11 +26,11 @@ impl Caller {
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the choice is not stored.
     pub async fn enable_server_tools<T: Serialize>(&self, tools: &[T]) -> ApiResult<()> {
-        let (user, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let (user, now_ms) = (&self.principal.user, self.application.clock.now_ms());
         let detail = json!({"tools": tools, "token": self.token});
         let line = StoreOp::Audit(AuditEntry::new("server_tools.chosen", user, detail, now_ms));
         let put = StoreOp::PutSetting { key: setting(user), value: json!(tools).to_string() };
-        Ok(self.api.store.commit(WriteBatch::from(put).with(line)).await?)
+        Ok(self.application.store.commit(WriteBatch::from(put).with(line)).await?)
     }
 }
 

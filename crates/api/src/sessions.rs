@@ -1,10 +1,10 @@
 //! Sessions of people and of their programs.
 
-use async_recursion::async_recursion as boxed;
 use sha2::{Digest as _, Sha256};
 
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{SessionId, UserId};
+use copydesk_macros::boxed;
 use copydesk_store::{SessionRecord, StoreError, StoreOp};
 
 use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ListPage};
@@ -12,12 +12,12 @@ use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ListPage};
 /// Interval after which a program's session is stored as used again, in milliseconds.
 const SEEN_STEP_MS: u64 = 60 * 60 * 1_000;
 
+#[boxed]
 impl Application {
     /// Continues a session of a person, or begins one if there is none or it is too old.
     ///
     /// # Errors
     /// [`NotAllowed`](ErrorCode::NotAllowed) for another person's session.
-    #[boxed]
     pub async fn resume_session(
         &self,
         person: &Principal,
@@ -43,7 +43,6 @@ impl Application {
         }
     }
 
-    #[boxed]
     pub(super) async fn begin_session(&self, user: &UserId) -> ApiResult<SessionRecord> {
         let session = SessionRecord::begin(user.clone(), self.clock.now_ms());
         self.store.commit(StoreOp::PutSession(session.clone())).await?;
@@ -54,7 +53,6 @@ impl Application {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
-    #[boxed]
     pub async fn use_session(&self, user: &UserId, id: &SessionId) -> ApiResult<()> {
         let now_ms = self.clock.now_ms();
         let session = match self.store.session(id).await? {
@@ -68,7 +66,6 @@ impl Application {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
-    #[boxed]
     pub async fn program_session(&self, user: &UserId, program: &str) -> ApiResult<SessionId> {
         let name = Sha256::digest(format!("mcp\n{user}\n{program}"));
         let name = uuid::Uuid::from_slice(&name[..16]).unwrap_or_default().simple();
@@ -92,18 +89,18 @@ impl Application {
     }
 }
 
+#[boxed]
 impl Caller {
     /// Returns a session if it is the caller's own.
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown session, [`ErrorCode::NotAllowed`] for another
     /// person's.
-    #[boxed]
     pub async fn own_session(&self, id: SessionId) -> ApiResult<SessionId> {
         if self.session.as_ref() == Some(&id) {
             return Ok(id);
         }
-        match self.api.store.session(&id).await? {
+        match self.application.store.session(&id).await? {
             Some(session) if self.principal.is(&session.user) => Ok(id),
             Some(_) => Err(ApiError::not_allowed()),
             None => Err(ApiError::not_found("session")),
@@ -114,13 +111,15 @@ impl Caller {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store cannot read the page.
-    #[boxed]
     pub async fn sessions(
         &self,
         before: Option<&SessionId>,
         limit: usize,
     ) -> ApiResult<ListPage<SessionRecord>> {
         let user = &self.principal.user;
-        Ok(ListPage::cut(self.api.store.sessions(user, before, limit as u32 + 1).await?, limit))
+        Ok(ListPage::cut(
+            self.application.store.sessions(user, before, limit as u32 + 1).await?,
+            limit,
+        ))
     }
 }

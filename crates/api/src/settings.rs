@@ -1,9 +1,8 @@
 //! Settings of the server, and the permission modes that a person may choose from.
 
-use async_recursion::async_recursion as boxed;
-
 use copydesk_agent::PermissionMode;
 use copydesk_ids::permissions::Principal;
+use copydesk_macros::boxed;
 use copydesk_rooms::settings::ServerSettings;
 
 use super::{ApiResult, Application, Caller};
@@ -39,9 +38,9 @@ impl Caller {
     pub async fn set_settings(&self, wanted: NewSettings) -> ApiResult<ServerSettings> {
         let NewSettings { settings, names_mode } = wanted;
         if names_mode {
-            self.api.agents.check_mode(settings.permission_mode, &self.principal, None)?;
+            self.application.agents.check_mode(settings.permission_mode, &self.principal, None)?;
         }
-        self.api.rooms.set_settings(settings, &self.principal).await?;
-        Ok(self.api.rooms.settings())
+        self.application.rooms.set_settings(settings, &self.principal).await?;
+        Ok(self.application.rooms.settings())
     }
 }

@@ -1,8 +1,8 @@
 //! Tokens, for owners.
 
-use async_recursion::async_recursion as boxed;
 use copydesk_auth::{LoginIdentity, NewToken, TokenGrant};
 use copydesk_ids::{TokenId, UserId};
+use copydesk_macros::boxed;
 use copydesk_store::{LoginRecord, TokenRecord};
 
 use super::{ApiError, ApiResult, Application, Caller, ErrorCode};
@@ -27,34 +27,32 @@ impl Application {
     }
 }
 
+#[boxed]
 impl Caller {
     /// Issues a token. The result is the only place that ever holds its secret.
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document,
     /// [`TooManyTokens`](super::ErrorCode::TooManyTokens) at the limit.
-    #[boxed]
     pub async fn issue_token(&self, grant: TokenGrant) -> ApiResult<NewToken> {
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
-        Ok(self.api.auth.issue(grant, by, now_ms).await?)
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
+        Ok(self.application.auth.issue(grant, by, now_ms).await?)
     }
 
     /// Returns all tokens, oldest first, without their secrets.
     ///
     /// # Errors
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the tokens cannot be read.
-    #[boxed]
     pub async fn tokens(&self) -> ApiResult<Vec<TokenRecord>> {
-        Ok(self.api.auth.tokens().await?)
+        Ok(self.application.auth.tokens().await?)
     }
 
     /// Returns the people who have signed in with an identity provider, oldest first.
     ///
     /// # Errors
     /// As [`Caller::tokens`].
-    #[boxed]
     pub async fn logins(&self) -> ApiResult<Vec<LoginRecord>> {
-        Ok(self.api.auth.logins().await?)
+        Ok(self.application.auth.logins().await?)
     }
 
     /// Ties a token to a login: both are one person from now on.
@@ -62,10 +60,9 @@ impl Caller {
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown token or login,
     /// [`AlreadyExists`](super::ErrorCode::AlreadyExists) for a token of another login.
-    #[boxed]
     pub async fn tie_token(&self, token: &TokenId, login: &UserId) -> ApiResult<()> {
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
-        Ok(self.api.auth.tie(token, login, by, now_ms).await?)
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
+        Ok(self.application.auth.tie(token, login, by, now_ms).await?)
     }
 
     /// Revokes the caller's token, if it came from signing in.
@@ -73,10 +70,9 @@ impl Caller {
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for a token that an owner has issued,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
-    #[boxed]
     pub async fn sign_out(&self) -> ApiResult<()> {
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
-        Ok(self.api.auth.sign_out(&self.token, by, now_ms).await?)
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
+        Ok(self.application.auth.sign_out(&self.token, by, now_ms).await?)
     }
 
     /// Names the asking person, in their token; returns the name as it was kept.
@@ -84,10 +80,9 @@ impl Caller {
     /// # Errors
     /// [`Unprocessable`](super::ErrorCode::Unprocessable) for an empty or too long name,
     /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored.
-    #[boxed]
     pub async fn name_token(&self, name: &str) -> ApiResult<String> {
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
-        Ok(self.api.auth.name(&self.token, name, by, now_ms).await?)
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
+        Ok(self.application.auth.name(&self.token, name, by, now_ms).await?)
     }
 
     /// Revokes a token; connections made with it are closed before this returns.
@@ -95,8 +90,11 @@ impl Caller {
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) for the owner's own token,
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown one.
-    #[boxed]
     pub async fn revoke_token(&self, token: &TokenId) -> ApiResult<()> {
-        Ok(self.api.auth.revoke(token, &self.principal.user, self.api.clock.now_ms()).await?)
+        Ok(self
+            .application
+            .auth
+            .revoke(token, &self.principal.user, self.application.clock.now_ms())
+            .await?)
     }
 }

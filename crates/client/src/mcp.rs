@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{ClientError, ClientResult, ServerClient};
+use super::{ClientResult, ServerClient};
 
 pub use lines::{InputLine, input_lines, write_line};
 
@@ -71,7 +71,7 @@ impl StdioBridge {
         client: ServerClient,
         timeout_ms: Option<u64>,
         out: mpsc::UnboundedSender<String>,
-    ) -> Result<Arc<Self>, ClientError> {
+    ) -> ClientResult<Arc<Self>> {
         let url = client.below(&["mcp"])?;
         let (state, tasks, stop) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
         let name = uuid::Uuid::new_v4().to_string();
@@ -85,7 +85,7 @@ impl StdioBridge {
         name: Option<String>,
         timeout_ms: Option<u64>,
         message: &Value,
-    ) -> Result<Value, ClientError> {
+    ) -> ClientResult<Value> {
         let url = client.below(&["mcp"])?;
         let (state, tasks, stop) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
         let (out, mut lines) = mpsc::unbounded_channel();
@@ -105,7 +105,7 @@ impl StdioBridge {
 
     /// Checks that the server answers and accepts the token, so that the person learns it before a
     /// call.
-    pub async fn check_access(&self) -> Result<(), ClientError> {
+    pub async fn check_access(&self) -> ClientResult<()> {
         // Without a session there is nothing to delete, but only an admitted caller gets that
         // answer.
         let answer = self.client.send_any(self.request(Method::DELETE, None)).await?;
@@ -155,7 +155,7 @@ impl StdioBridge {
         }
     }
 
-    async fn try_to_begin(&self, message: &Value) -> Result<Value, ClientError> {
+    async fn try_to_begin(&self, message: &Value) -> ClientResult<Value> {
         let answer = self.post(message).await?;
         let session = answer.headers().get(SESSION).cloned();
         let status = answer.status();
@@ -292,7 +292,7 @@ impl StdioBridge {
 
     /// Sends a message of the session. If the server was restarted and has forgotten the session,
     /// begins another one in its place.
-    async fn post_in_session(&self, message: &Value) -> Result<Response, ClientError> {
+    async fn post_in_session(&self, message: &Value) -> ClientResult<Response> {
         let answer = self.post(message).await?;
         let beginning = self.state.lock().beginning.clone();
         let (StatusCode::NOT_FOUND, Some(beginning)) = (answer.status(), beginning) else {
@@ -304,7 +304,7 @@ impl StdioBridge {
         self.post(message).await
     }
 
-    async fn post(&self, message: &Value) -> Result<Response, ClientError> {
+    async fn post(&self, message: &Value) -> ClientResult<Response> {
         self.client.send_any(self.request(Method::POST, Some(message))).await
     }
 
@@ -432,7 +432,7 @@ mod tests {
 
     /// Runs a server whose people take long to decide.
     async fn decides_slowly(listener: TcpListener) {
-        let (mut stream, _) = listener.accept().await.expect("somebody comes");
+        let (mut stream, _) = listener.accept().await.expect("someone comes");
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             head.push(stream.read_u8().await.expect("a head"));
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waits_for_people_is_told_so_for_as_long_as_they_take() {
+    async fn a_person_who_waits_for_people_is_told_so_for_as_long_as_they_take() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let server = tokio::spawn(decides_slowly(listener));

@@ -13,6 +13,8 @@ use crate::node::ClusterNode;
 use copydesk_client::socketio::{SocketIoClient, SocketIoServer};
 use copydesk_client::{ClientError, TrustedAuthorities};
 use copydesk_placement::OtherServer;
+use copydesk_placement::Placement as _;
+use copydesk_protocol::server::WireError;
 
 /// Longest wait for a connection to another server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -62,6 +64,31 @@ pub(super) enum NodeRefusal {
     Unreachable,
     /// It has refused the client, with this message.
     Refused(String),
+}
+
+/// Answer of another server to what was sent to it.
+#[derive(Debug)]
+pub(super) enum NodeAnswer<T> {
+    /// Complete answer.
+    Answered(T),
+    /// It has refused; nothing was done.
+    Refused(WireError),
+    /// It was not reached, or does not have the document either; nothing was done.
+    NotReached,
+    /// The connection was lost, or the answer cannot be read: it may have been done.
+    Lost,
+}
+
+impl<T> NodeAnswer<T> {
+    /// Reads a complete answer further.
+    pub(super) fn and_then<U>(self, read: impl FnOnce(T) -> NodeAnswer<U>) -> NodeAnswer<U> {
+        match self {
+            Self::Answered(answer) => read(answer),
+            Self::Refused(error) => NodeAnswer::Refused(error),
+            Self::NotReached => NodeAnswer::NotReached,
+            Self::Lost => NodeAnswer::Lost,
+        }
+    }
 }
 
 /// Event that is passed on.

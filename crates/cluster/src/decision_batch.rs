@@ -6,75 +6,43 @@
 
 use tokio::time::Instant;
 
+use copydesk_api::ErrorCode;
 use copydesk_ids::RequestId;
 use copydesk_placement::{OtherServer, Placement};
+use copydesk_protocol::server::WireError;
 
+use super::connections::NodeAnswer;
 use super::{SEARCH_PAUSE, SEARCH_TIMEOUT};
 
 /// Code and message of what another server may have done before it was lost.
 pub(crate) const LOST: (&str, &str) =
     ("outcome_unknown", "the server that has this document was lost: check if it was done");
-
-/// Outcome of a decision on this server.
-#[derive(Debug)]
-pub(crate) enum DecisionHere<R> {
-    /// It was taken or refused.
-    Over(R),
-    /// Another server has the document; nothing was done.
-    Elsewhere(OtherServer),
-}
-
-/// Answer of another server to decisions that were sent to it.
-#[derive(Debug)]
-pub(crate) enum DecisionsThere<R> {
-    /// Results in the order of the decisions; `None` if it does not have the document either, and
-    /// nothing was done.
-    Answered(Vec<Option<R>>),
-    /// It was not reached; nothing was done.
-    NotReached,
-    /// The connection was lost: it may have taken them.
-    Lost,
-}
-
-/// Reason why a decision has no result of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DecisionFailure {
-    /// The server that has the document was not reached; nothing was done.
-    NotReached,
-    /// The answer was lost: it may have been taken.
-    Lost,
-}
-
-impl DecisionFailure {
-    /// Returns the code and the message for the client.
-    pub(crate) fn code_and_message(self) -> (&'static str, &'static str) {
-        match self {
-            Self::NotReached => (
-                "unavailable",
-                "the server that has this document does not answer; nothing was changed",
-            ),
-            Self::Lost => LOST,
-        }
-    }
-}
+/// Code and message of what was not done, because no server with the document answers.
+const NOT_REACHED: (&str, &str) =
+    ("unavailable", "the server that has this document does not answer; nothing was changed");
 
 /// Decisions of one message, as their transport takes them; `R` is a result for the client.
 pub(crate) trait DecisionBatch<R: Send>: Send {
     /// Returns the request that the decision at `place` is about, if it names one.
     fn request(&self, place: usize) -> Option<RequestId>;
 
-    /// Takes a decision on this server.
-    fn decide_here(&mut self, place: usize) -> impl Future<Output = DecisionHere<R>> + Send;
+    /// Takes a decision on this server. Returns its result, and the server that has the document if
+    /// that is why nothing was done.
+    fn decide_here(
+        &mut self,
+        place: usize,
+    ) -> impl Future<Output = (R, Option<OtherServer>)> + Send;
 
-    /// Has another server take decisions.
+    /// Has another server take decisions. Returns its results in their order; `None` if it does not
+    /// have the document either, and nothing was done.
     fn decide_there(
         &mut self,
         node: &OtherServer,
         places: &[usize],
-    ) -> impl Future<Output = DecisionsThere<R>> + Send;
+    ) -> impl Future<Output = NodeAnswer<Vec<Option<R>>>> + Send;
 
-    /// Returns the result of a decision without an answer.
-    fn failed(&self, place: usize, failure: DecisionFailure) -> R;
+    /// Returns the result of a decision that was refused, or that has no answer.
+    fn refused(&self, place: usize, error: WireError) -> R;
 }
 
 /// Takes `count` decisions; `placement` is asked where documents are. Returns their results in
@@ -90,15 +58,20 @@ pub(crate) async fn decide_all<R: Send, B: DecisionBatch<R>>(
         let there = decide_round(batch, &mut results).await;
         for (node, places) in there {
             let mut answers = match batch.decide_there(&node, &places).await {
-                DecisionsThere::Answered(answers) => answers.into_iter(),
-                DecisionsThere::Lost => Vec::new().into_iter(),
-                DecisionsThere::NotReached => {
-                    places.iter().map(|_| None).collect::<Vec<_>>().into_iter()
+                NodeAnswer::Answered(answers) => answers,
+                NodeAnswer::Refused(error) if error.code != ErrorCode::OtherServer.as_str() => {
+                    let refused = |place: &usize| Some(batch.refused(*place, error.clone()));
+                    places.iter().map(refused).collect()
                 }
-            };
+                NodeAnswer::Refused(_) | NodeAnswer::NotReached => {
+                    places.iter().map(|_| None).collect()
+                }
+                NodeAnswer::Lost => Vec::new(),
+            }
+            .into_iter();
             for place in places {
                 // An answer that is too short says nothing of the others.
-                let lost = || Some(batch.failed(place, DecisionFailure::Lost));
+                let lost = || Some(batch.refused(place, wire_error(LOST)));
                 results[place] = answers.next().unwrap_or_else(lost);
                 if results[place].is_none() {
                     placement.forget_server(&node);
@@ -110,7 +83,7 @@ pub(crate) async fn decide_all<R: Send, B: DecisionBatch<R>>(
         }
         tokio::time::sleep(SEARCH_PAUSE).await;
     }
-    let not_reached = |place| batch.failed(place, DecisionFailure::NotReached);
+    let not_reached = |place| batch.refused(place, wire_error(NOT_REACHED));
     let results = results.into_iter().enumerate();
     results.map(|(place, result)| result.unwrap_or_else(|| not_reached(place))).collect()
 }
@@ -127,19 +100,27 @@ async fn decide_round<R: Send, B: DecisionBatch<R>>(
         let request = batch.request(place);
         let is_same = |known: &usize| request.is_some() && batch.request(*known) == request;
         let known = there.iter().find(|(_, places)| places.iter().any(is_same));
-        let outcome = match known {
-            Some((node, _)) => DecisionHere::Elsewhere(node.clone()),
-            None => batch.decide_here(place).await,
+        let (result, node) = if let Some((node, _)) = known {
+            (None, Some(node.clone()))
+        } else {
+            let (result, node) = batch.decide_here(place).await;
+            (Some(result), node)
         };
-        match outcome {
-            DecisionHere::Over(result) => *taken = Some(result),
-            DecisionHere::Elsewhere(node) => match there.iter_mut().find(|(it, _)| *it == node) {
+        match node {
+            None => *taken = result,
+            Some(node) => match there.iter_mut().find(|(it, _)| *it == node) {
                 Some((_, places)) => places.push(place),
                 None => there.push((node, vec![place])),
             },
         }
     }
     there
+}
+
+/// Returns an error for clients that has no details.
+pub(crate) fn wire_error((code, message): (&str, &str)) -> WireError {
+    let (code, message) = (code.to_owned(), message.to_owned());
+    WireError { code, message, reason_code: None, details: None }
 }
 
 #[cfg(test)]
@@ -152,7 +133,7 @@ mod tests {
         requests: Vec<&'static str>,
         /// Number of the server of each request; 0 is this one.
         homes: Vec<(&'static str, i64)>,
-        /// What happens at each message to another server.
+        /// Answer to each message to another server.
         answers: Vec<Answer>,
         sent: Vec<(i64, Vec<usize>)>,
     }
@@ -188,40 +169,36 @@ mod tests {
             Some(self.requests[place].into())
         }
 
-        async fn decide_here(&mut self, place: usize) -> DecisionHere<String> {
+        async fn decide_here(&mut self, place: usize) -> (String, Option<OtherServer>) {
             let request = self.requests[place];
-            match self.homes.iter().find(|(it, _)| *it == request) {
-                None | Some((_, 0)) => DecisionHere::Over(format!("{request} here")),
-                Some((_, number)) => {
-                    DecisionHere::Elsewhere(OtherServer { number: *number, url: "".into() })
-                }
-            }
+            let home = self.homes.iter().find(|(it, number)| *it == request && *number != 0);
+            let server = home.map(|(_, number)| OtherServer { number: *number, url: "".into() });
+            (format!("{request} here"), server)
         }
 
         async fn decide_there(
             &mut self,
             node: &OtherServer,
             places: &[usize],
-        ) -> DecisionsThere<String> {
+        ) -> NodeAnswer<Vec<Option<String>>> {
             self.sent.push((node.number, places.to_vec()));
             let done =
                 |place: &usize| Some(format!("{} at {}", self.requests[*place], node.number));
             match self.answers.pop().unwrap_or(Answer::Decides) {
-                Answer::Decides => DecisionsThere::Answered(places.iter().map(done).collect()),
-                Answer::Short => {
-                    DecisionsThere::Answered(places.iter().map(done).take(1).collect())
-                }
+                Answer::Decides => NodeAnswer::Answered(places.iter().map(done).collect()),
+                Answer::Short => NodeAnswer::Answered(places.iter().map(done).take(1).collect()),
                 Answer::Moved => {
                     self.homes.clear();
-                    DecisionsThere::Answered(places.iter().map(|_| None).collect())
+                    NodeAnswer::Answered(places.iter().map(|_| None).collect())
                 }
-                Answer::NotReached => DecisionsThere::NotReached,
-                Answer::Lost => DecisionsThere::Lost,
+                Answer::NotReached => NodeAnswer::NotReached,
+                Answer::Lost => NodeAnswer::Lost,
             }
         }
 
-        fn failed(&self, place: usize, failure: DecisionFailure) -> String {
-            format!("{} {failure:?}", self.requests[place])
+        fn refused(&self, place: usize, error: WireError) -> String {
+            let failure = if error.code == LOST.0 { "Lost" } else { "NotReached" };
+            format!("{} {failure}", self.requests[place])
         }
     }
 

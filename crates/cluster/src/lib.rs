@@ -6,6 +6,7 @@
 
 mod connections;
 mod decision_batch;
+mod forwarded_calls;
 mod http;
 mod mcp_relay;
 mod member;
@@ -26,6 +27,7 @@ use copydesk_rooms::RoomRegistry;
 use copydesk_socketio::OtherServersOfClient;
 use copydesk_store::{DatabaseUrl, Store, StoreResult};
 
+pub use forwarded_calls::ForwardedCalls;
 pub use member::{ClusterMember, DELIVERIES, LocalServer};
 pub use node::{ClusterNode, LeaseHolder};
 
@@ -39,6 +41,8 @@ const SEARCH_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub struct Cluster {
     node: Arc<ClusterNode>,
+    /// Calls of runs that the servers make for each other.
+    pub calls: ForwardedCalls,
     /// Authorities that certificates of other servers may have.
     authorities: TrustedAuthorities,
 }
@@ -58,7 +62,8 @@ impl Cluster {
     ) -> StoreResult<(Store, Self)> {
         let (store, connections) = Store::join(database, address).await?;
         let node = Arc::new(ClusterNode::start(connections, redis, address).await?);
-        Ok((store, Self { node, authorities }))
+        let calls = ForwardedCalls::new(Arc::clone(&node), store.clone());
+        Ok((store, Self { node, calls, authorities }))
     }
 
     /// Returns the placement of documents and tasks.
@@ -92,7 +97,11 @@ impl Cluster {
     }
 
     /// Returns the function that passes events of clients of socket.io on to other servers.
-    pub fn other_servers(&self, api: &Application, tasks: &TaskTracker) -> OtherServersOfClient {
-        socketio::client_relays(&self.node, &self.authorities, api, tasks)
+    pub fn other_servers(
+        &self,
+        application: &Application,
+        tasks: &TaskTracker,
+    ) -> OtherServersOfClient {
+        socketio::client_relays(&self.node, &self.authorities, application, tasks)
     }
 }

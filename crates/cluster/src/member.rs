@@ -7,19 +7,21 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::forwarded_calls::ForwardedCalls;
 use super::node::ClusterNode;
-use copydesk_agent::{AgentService, StopFilter};
+use copydesk_agent::{AgentService, AskResult, StopFilter};
 use copydesk_approvals::DeletedPerson;
 use copydesk_auth::Authenticator;
 use copydesk_clock::WallClock;
 use copydesk_http::rest::{RequestLimit, RequestLimits};
 use copydesk_ids::{RunId, SessionId, UserId};
 use copydesk_mcp::DocumentChanges;
+use copydesk_placement::Placement as _;
 use copydesk_placement::{CountedApi, PeerMessage};
-use copydesk_rooms::{RoomError, RoomRegistry};
+use copydesk_rooms::{RoomRegistry, RoomResult};
 use copydesk_socketio::SocketRegistry;
 use copydesk_store::Store;
 
@@ -31,15 +33,16 @@ const TAKE_OVER_WORKSPACE_AGAIN: Duration = Duration::from_secs(1);
 pub const DELIVERIES: &str = "webhooks";
 
 /// Actions that a member of the cluster asks of its server.
+#[async_trait]
 pub trait LocalServer: Send + Sync {
     /// Takes over the settings that are stored now.
-    fn recall_settings(&self) -> BoxFuture<'_, Result<(), RoomError>>;
+    async fn recall_settings(&self) -> RoomResult<()>;
 
     /// Returns `true` if the server was given the folder of the workspace.
     fn has_workspace_folder(&self) -> bool;
 
     /// Begins to work on the workspace, which no other server does from here on.
-    fn serve_workspace(&self) -> BoxFuture<'_, Result<(), Box<dyn Error + Send + Sync>>>;
+    async fn serve_workspace(&self) -> Result<(), Box<dyn Error + Send + Sync>>;
 }
 
 /// Member of the cluster.
@@ -56,6 +59,8 @@ pub struct ClusterMember<'a> {
     pub rooms: RoomRegistry,
     /// Service for runs.
     pub agents: AgentService,
+    /// Calls of runs that the servers make for each other.
+    pub calls: ForwardedCalls,
     /// Notifications of changed documents for programs.
     pub changes: DocumentChanges,
     /// Limits on the requests of each person.
@@ -105,9 +110,7 @@ impl ClusterMember<'_> {
     async fn hear_one(&self, from: i64, news: PeerMessage) {
         match news {
             PeerMessage::Tokens => {
-                if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
-                    tracing::warn!(%error, "cannot check the tokens");
-                }
+                self.check_tokens().await;
                 // A person who is not connected here may have lost the right to decide.
                 self.rooms.recount().await;
             }
@@ -121,25 +124,30 @@ impl ClusterMember<'_> {
             PeerMessage::Watched(documents) => self.changes.note_watched(documents),
             PeerMessage::Texts(documents) => self.changes.note_texts_elsewhere(documents),
             PeerMessage::RunEnded(session, run) => {
-                self.agents.note_ended();
+                self.note_ended();
                 self.tell_end(from, &session, &run).await;
             }
-            PeerMessage::Call(session, call) => self.agents.hear_of_call(session, call),
-            PeerMessage::Requests(api, people) => self.request_limit(api).count_elsewhere(&people),
-            PeerMessage::Outbox => {
-                if self.node.has_task(DELIVERIES) {
-                    self.store.note_outbox();
-                }
+            PeerMessage::Call(session, call) => {
+                self.calls.hear_of(&self.agents, session, call);
             }
+            PeerMessage::Requests(api, people) => self.request_limit(api).count_elsewhere(&people),
+            PeerMessage::Outbox => self.note_outbox(),
             PeerMessage::Cancel(session) => {
                 let all = StopFilter { session: Some(session), run: None };
                 // Without a run of that session there is nothing to stop.
                 self.agents.cancel(all).await.ok();
             }
             PeerMessage::CancelRun(session, run) => {
+                self.calls.stop(&session, &run);
                 let one = StopFilter { session: Some(session), run: Some(run) };
                 // It is another server's, or has ended.
                 self.agents.cancel(one).await.ok();
+            }
+            PeerMessage::Mentions(document, people, read) => {
+                let told = self.rooms.announce_mentions(&document, &people, &read).await;
+                if let Err(error) = told {
+                    tracing::warn!(%error, "cannot announce mentions");
+                }
             }
             PeerMessage::PersonDeleted(user) => self.forget_person(&user).await,
             PeerMessage::Workspace => self.hand_over_workspace().await,
@@ -151,9 +159,7 @@ impl ClusterMember<'_> {
     /// Ends the connections of a person whose data another server deletes, and makes the rooms here
     /// forget their names. That server tells it again until nothing is left.
     async fn forget_person(&self, user: &UserId) {
-        if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
-            tracing::warn!(%error, "cannot check the tokens");
-        }
+        self.check_tokens().await;
         match self.store.person_deletion(user).await {
             Ok(Some(deletion)) => {
                 let person = Arc::new(DeletedPerson { users: deletion.users });
@@ -169,20 +175,35 @@ impl ClusterMember<'_> {
     /// Looks up whatever another server may have announced in vain.
     async fn make_up(&self) {
         self.changes.note_missed();
-        if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
-            tracing::warn!(%error, "cannot check the tokens");
-        }
+        self.check_tokens().await;
         let before = self.rooms.settings();
         match self.local.recall_settings().await {
             Ok(()) if self.rooms.settings() == before => {}
             Ok(()) => self.rooms.announce_settings().await,
             Err(error) => tracing::warn!(%error, "cannot read the settings"),
         }
-        self.agents.note_ended();
+        self.note_ended();
         self.hand_over_workspace().await;
+        self.note_outbox();
+    }
+
+    async fn check_tokens(&self) {
+        if let Err(error) = self.auth.sweep(self.clock.now_ms()).await {
+            tracing::warn!(%error, "cannot check the tokens");
+        }
+    }
+
+    /// Looks for new deliveries of webhooks, if this server sends them.
+    fn note_outbox(&self) {
         if self.node.has_task(DELIVERIES) {
             self.store.note_outbox();
         }
+    }
+
+    /// Makes those look who wait for runs of other servers.
+    fn note_ended(&self) {
+        self.agents.note_ended();
+        self.calls.note_news();
     }
 
     async fn reload_settings(&self) {
@@ -209,6 +230,14 @@ impl ClusterMember<'_> {
         }
     }
 
+    /// Resumes the runs and calls that servers which are gone have left behind; returns the number
+    /// of runs.
+    async fn resume(&self) -> AskResult<usize> {
+        let calls = self.calls.take_up_all(&self.agents).await;
+        let runs = self.agents.resume().await?;
+        calls.map(|()| runs)
+    }
+
     /// Takes over the runs of servers that are gone.
     async fn take_over(&self) {
         let mut departures = self.node.departures();
@@ -216,7 +245,7 @@ impl ClusterMember<'_> {
         departures.mark_changed();
         while departures.changed().await.is_ok() {
             loop {
-                match self.agents.resume().await {
+                match self.resume().await {
                     Ok(0) => break,
                     Ok(runs) => {
                         tracing::info!(runs, "took over runs of another server");
@@ -241,7 +270,7 @@ impl ClusterMember<'_> {
                 tokio::time::sleep(TAKE_OVER_WORKSPACE_AGAIN).await;
             }
             // Before the others hear of it: who comes then finds the runs that it listens to.
-            if let Err(error) = self.agents.resume().await {
+            if let Err(error) = self.resume().await {
                 tracing::warn!(%error, "cannot take over the runs of another server yet");
             }
             tracing::info!("this server has the workspace now");

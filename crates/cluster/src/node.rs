@@ -10,7 +10,6 @@
 //! at all. Who gives no sign of life is removed by the others.
 
 mod message_key;
-mod message_sending;
 mod messages;
 mod placement;
 pub(super) mod redis_channel;
@@ -29,13 +28,13 @@ use tokio_util::sync::CancellationToken;
 
 use copydesk_ids::DocumentId;
 use copydesk_metrics as metrics;
-use copydesk_placement::{OtherServer, PeerMessage, RedisUrl};
-use copydesk_store::node_tables::{LeaseRow, MessageStream, NodeTables};
+use copydesk_placement::{OtherServer, PeerMessage, Placement as _, RedisUrl};
+use copydesk_store::node_tables::{LeaseRow, MessageNotice, NodeTables};
 use copydesk_store::{NodeConnections, StoreError, StoreResult};
 use message_key::MessageKey;
 use messages::{ArrivedMessages, NodeMessage, UnstoredMessages};
 use redis_channel::RedisChannel;
-use sightings::{NodeLook, NodeSightings, SILENT};
+use sightings::{NodeLook, NodeSightings};
 
 /// Interval of the signs of life.
 const BEAT: Duration = Duration::from_secs(1);
@@ -60,7 +59,7 @@ pub enum LeaseHolder {
     Elsewhere(OtherServer),
 }
 
-/// What carries messages to the other nodes at once.
+/// Channel that carries messages to the other nodes at once.
 #[derive(Debug)]
 enum MessageCarrier {
     /// PostgreSQL's `NOTIFY`.
@@ -171,11 +170,6 @@ impl ClusterNode {
         self.news.subscribe()
     }
 
-    /// Returns a receiver that changes when leases of other nodes became free.
-    pub fn departures(&self) -> watch::Receiver<u64> {
-        self.departures.subscribe()
-    }
-
     /// Takes the lease of a document, unless another node has it. Returns `None` if there is no
     /// such document.
     ///
@@ -186,19 +180,8 @@ impl ClusterNode {
         self.lease(document_lease(document), Some(document)).await
     }
 
-    /// Takes the lease of a document that is about to be created.
-    ///
-    /// # Errors
-    /// Those of [`Self::lease_document`].
-    pub async fn lease_new(&self, document: &DocumentId) -> StoreResult<()> {
-        self.lease(document_lease(document), None).await.map(drop)
-    }
-
     /// Takes the lease of a task of this name, unless another node has it.
-    ///
-    /// # Errors
-    /// Those of [`Self::lease_document`].
-    pub async fn lease_task(&self, name: &str) -> StoreResult<LeaseHolder> {
+    async fn lease_task(&self, name: &str) -> StoreResult<LeaseHolder> {
         if self.has_task(name) {
             return Ok(LeaseHolder::Here);
         }
@@ -218,26 +201,6 @@ impl ClusterNode {
     /// Returns `true` if this node sees another one of this number.
     pub fn sees(&self, number: i64) -> bool {
         self.sightings.lock().has(number)
-    }
-
-    /// Returns `true` if this node has taken the lease of a task.
-    pub fn has_task(&self, name: &str) -> bool {
-        self.tasks.lock().contains(name)
-    }
-
-    /// Waits until this node has the lease of a task.
-    pub async fn await_task(&self, name: &str) {
-        let mut departures = self.departures();
-        loop {
-            match self.lease_task(name).await {
-                Ok(LeaseHolder::Here) => return,
-                Ok(LeaseHolder::Elsewhere(_)) => {}
-                Err(error) => tracing::warn!(%error, task = name, "cannot take over a task"),
-            }
-            // An error is tried again, and so is what was missed.
-            tokio::time::timeout(SILENT, departures.changed()).await.ok();
-            self.elsewhere.lock().remove(&task_lease(name));
-        }
     }
 
     /// Forgets which node has a document, so that the next lease asks the database.
@@ -284,25 +247,6 @@ impl ClusterNode {
         Ok(Some(LeaseHolder::Elsewhere(node)))
     }
 
-    /// Gives the lease of a document back. If that fails, this node keeps it, which is no harm.
-    pub async fn release(&self, document: &DocumentId) {
-        let name = document_lease(document);
-        // The node that takes it again begins another term: this one is given back once, also if no
-        // node knows whether and when that arrives.
-        let Some(term) = self.terms.lock().remove(&name) else { return };
-        if let Err(error) = self.tables.release(&name, term).await {
-            tracing::warn!(%error, %document, "cannot give back a document; it stays here");
-        }
-    }
-
-    /// Gives all leases back, before this node stops.
-    pub async fn release_all(&self) {
-        match self.tables.release_all().await {
-            Ok(()) => self.tell(&PeerMessage::Released).await,
-            Err(error) => tracing::warn!(%error, "cannot give back what this node has"),
-        }
-    }
-
     /// Gives signs of life, watches the other nodes and receives their messages; ends when this
     /// node was removed.
     pub async fn attend(&self) {
@@ -314,20 +258,12 @@ impl ClusterNode {
                 }
             }
         };
-        tokio::select! {
-            biased;
-            () = self.watch() => {}
-            () = receive => {}
-        }
-    }
-
-    /// Gives signs of life and looks at the others, until this node was removed. Neither waits for
-    /// the other: a look can take longer than the others wait for a sign.
-    async fn watch(&self) {
+        // None waits for another: a look can take longer than the others wait for a sign.
         tokio::select! {
             biased;
             () = self.give_signs() => {}
             () = self.look_around() => {}
+            () = receive => {}
         }
     }
 
@@ -408,6 +344,21 @@ impl ClusterNode {
         Ok(())
     }
 
+    /// Stores the messages that wait for it. They wait on if it fails.
+    async fn store_messages(&self) -> StoreResult<()> {
+        let _turn = self.storing.lock().await;
+        loop {
+            let next = self.unstored.lock().next();
+            let Some((last, _)) = next.last() else { return Ok(()) };
+            let notice = match &self.carrier {
+                MessageCarrier::Database => MessageNotice::Notify,
+                MessageCarrier::Redis(_) => MessageNotice::Stored,
+            };
+            self.tables.store(&next, notice).await?;
+            self.unstored.lock().stored(*last);
+        }
+    }
+
     /// Reads the messages that nothing has carried here.
     async fn read_messages(&self) -> StoreResult<()> {
         let read = self.arrived.lock().last_read();
@@ -422,12 +373,6 @@ impl ClusterNode {
         Ok(())
     }
 
-    /// Forgets who has what, since leases became free.
-    pub fn note_departure(&self) {
-        self.elsewhere.lock().clear();
-        self.departures.send_modify(|count| *count += 1);
-    }
-
     /// Notes that messages may be lost, and leases free.
     fn note_missed(&self) {
         self.note_departure();
@@ -438,23 +383,18 @@ impl ClusterNode {
         let mut is_again = false;
         loop {
             match self.tables.listen().await {
-                Ok(carried) => {
+                Ok(mut carried) => {
                     // A database that was restarted in between has lost what was announced last.
                     if std::mem::replace(&mut is_again, true) {
                         self.note_missed();
                     }
-                    self.receive_stream(carried).await;
+                    while let Some(message) = carried.next().await {
+                        self.receive_carried(&message);
+                    }
                 }
                 Err(error) => tracing::warn!(%error, "cannot listen to the other nodes"),
             }
             tokio::time::sleep(LISTEN_AGAIN).await;
-        }
-    }
-
-    /// Receives messages until the connection is lost.
-    async fn receive_stream(&self, mut carried: Box<dyn MessageStream>) {
-        while let Some(message) = carried.next().await {
-            self.receive_carried(&message);
         }
     }
 
@@ -482,17 +422,6 @@ impl ClusterNode {
             // Without receivers no one has to know.
             news => drop(self.news.send((from, news))),
         }
-    }
-
-    /// Measures this node: how many there are, what it has, and when it last saw the others.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the database cannot be asked.
-    pub async fn measure(&self) -> StoreResult<()> {
-        metrics::NODES.set_count(self.sightings.lock().count() + 1);
-        metrics::NODE_LAG_SECONDS.set(self.looked.lock().elapsed().as_secs_f64());
-        metrics::NODE_DOCUMENTS.set_count(self.tables.leased_documents().await?);
-        Ok(())
     }
 }
 

@@ -577,6 +577,8 @@ pub enum RoleArg {
     Editor,
     /// May read and decide
     Reviewer,
+    /// May read, comment and suggest
+    Suggester,
     /// May read
     Viewer,
 }
@@ -587,6 +589,7 @@ impl From<RoleArg> for Role {
             RoleArg::Owner => Self::Owner,
             RoleArg::Editor => Self::Editor,
             RoleArg::Reviewer => Self::Reviewer,
+            RoleArg::Suggester => Self::Suggester,
             RoleArg::Viewer => Self::Viewer,
         }
     }

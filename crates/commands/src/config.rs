@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::cli::ServeArgs;
 use copydesk_placement::RedisUrl;
-use copydesk_store::{DatabaseUrl, StoreError, StorePlace};
+use copydesk_store::{DatabaseUrl, StoreError, StorePlace, StoreResult};
 
 /// `true` if this build has the offline editor.
 const HAS_HARPER: bool = cfg!(feature = "grammar");
@@ -421,7 +421,7 @@ impl ServerConfig {
 ///
 /// # Errors
 /// [`StoreError::Address`], which does not repeat the address: it may have a password.
-pub fn database(url: Option<String>) -> Result<Option<DatabaseUrl>, StoreError> {
+pub fn database(url: Option<String>) -> StoreResult<Option<DatabaseUrl>> {
     url.filter(|url| !url.is_empty()).map(|url| url.parse()).transpose()
 }
 

@@ -12,7 +12,7 @@ use super::arrived_updates::ArrivedUpdate;
 use super::delivery_log::DeliveryLog;
 use super::reviewer::LoadReviewer;
 use super::writer::LoadWriter;
-use crate::LoadTestError;
+use crate::{LoadTestError, LoadTestResult};
 
 pub(super) struct LoadedDocument {
     /// Identifier on the server.
@@ -73,7 +73,7 @@ impl ClientActivity {
         &mut self,
         client: &mut SocketIoClient,
         event: ActivityEvent<'_>,
-    ) -> Result<(), LoadTestError> {
+    ) -> LoadTestResult<()> {
         match self {
             Self::Read => Ok(()),
             Self::Write(writer) => writer.on(client, event).await,

@@ -65,3 +65,6 @@ pub enum LoadTestError {
     #[error("{0} clients did not finish within {1} seconds")]
     Unfinished(usize, u64),
 }
+
+/// Result of a part of a load test.
+pub(crate) type LoadTestResult<T> = Result<T, LoadTestError>;

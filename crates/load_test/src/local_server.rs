@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-use crate::LoadTestError;
+use crate::{LoadTestError, LoadTestResult};
 
 /// Maximum time until the server says its address.
 const START: Duration = Duration::from_secs(30);
@@ -28,7 +28,7 @@ pub(super) struct LocalServer {
 impl LocalServer {
     /// Starts a program as a server on a new directory below `parent`, or the system's temporary
     /// one.
-    pub async fn start(program: &Path, parent: Option<&Path>) -> Result<Self, LoadTestError> {
+    pub async fn start(program: &Path, parent: Option<&Path>) -> LoadTestResult<Self> {
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix("copydesk-bench-");
         let data = match parent {

@@ -12,7 +12,7 @@ use copydesk_client::socketio::{SocketIoClient, SocketIoPacket};
 use super::activity::{ActivityEvent, ClientActivity, LoadedDocument, WorkingTime};
 use super::arrived_updates::ArrivedUpdates;
 use super::patient_ask::ask_patiently;
-use crate::LoadTestError;
+use crate::{LoadTestError, LoadTestResult};
 
 /// Phase of a load test, which all clients follow.
 #[derive(Clone, Debug)]
@@ -60,8 +60,8 @@ impl LoadParticipant {
         mut client: SocketIoClient,
         (document_index, document): (usize, Arc<LoadedDocument>),
         busy: mpsc::Sender<()>,
-        activity: impl FnOnce(&Value) -> Result<ClientActivity, LoadTestError>,
-    ) -> Result<Self, LoadTestError> {
+        activity: impl FnOnce(&Value) -> LoadTestResult<ClientActivity>,
+    ) -> LoadTestResult<Self> {
         let id = json!({"documentId": document.id});
         let opened = ask_patiently(&mut client, "document:open", &id).await?;
         let version = opened["document"]["version"].as_u64().unwrap_or_default();
@@ -74,7 +74,7 @@ impl LoadParticipant {
     pub async fn take_part(
         mut self,
         mut phase: watch::Receiver<TestPhase>,
-    ) -> Result<ParticipantResult, LoadTestError> {
+    ) -> LoadTestResult<ParticipantResult> {
         loop {
             let next = self.activity.next_action();
             let due = async {
@@ -98,7 +98,7 @@ impl LoadParticipant {
     }
 
     /// Does what a phase asks for; returns `true` at the end of the test.
-    async fn follow(&mut self, phase: &TestPhase) -> Result<bool, LoadTestError> {
+    async fn follow(&mut self, phase: &TestPhase) -> LoadTestResult<bool> {
         match phase {
             TestPhase::Arriving => return Ok(false),
             TestPhase::Working(time) => {
@@ -118,7 +118,7 @@ impl LoadParticipant {
         Ok(false)
     }
 
-    async fn take(&mut self, packet: &SocketIoPacket) -> Result<(), LoadTestError> {
+    async fn take(&mut self, packet: &SocketIoPacket) -> LoadTestResult<()> {
         let event = match packet.event() {
             Some(("updates" | "document:updates", payload)) => {
                 let arrived = ArrivedUpdates::parse(payload).ok_or(LoadTestError::Strange)?;
@@ -139,7 +139,7 @@ impl LoadParticipant {
         &mut self,
         arrived: &ArrivedUpdates<'_>,
         packet: &SocketIoPacket,
-    ) -> Result<(), LoadTestError> {
+    ) -> LoadTestResult<()> {
         let count = arrived.updates.len();
         if count == 0 {
             return Ok(());

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use copydesk_client::socketio::{SocketIoClient, accepted};
 
-use crate::LoadTestError;
+use crate::LoadTestResult;
 
 /// Longest time until the server accepts an event.
 const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -19,7 +19,7 @@ pub(super) async fn ask_patiently(
     client: &mut SocketIoClient,
     event: &str,
     payload: &Value,
-) -> Result<Value, LoadTestError> {
+) -> LoadTestResult<Value> {
     let until = Instant::now() + ACCEPTANCE_TIMEOUT;
     loop {
         match accepted(client.ask(event, payload).await?) {

@@ -4,7 +4,7 @@ use copydesk_client::{ClientResult, ServerClient};
 use copydesk_ids::permissions::Role;
 use copydesk_protocol::client::IssueToken;
 
-use crate::LoadTestError;
+use crate::{LoadTestError, LoadTestResult};
 
 /// Clients of one person; servers permit 1,024 of them.
 const CLIENTS_OF_A_PERSON: u64 = 500;
@@ -20,7 +20,7 @@ pub(super) struct LoadPeople {
 
 impl LoadPeople {
     /// Uses the owner's `token`, and issues further ones if so many clients need more people.
-    pub async fn gather(server: &str, token: &str, clients: u64) -> Result<Self, LoadTestError> {
+    pub async fn gather(server: &str, token: &str, clients: u64) -> LoadTestResult<Self> {
         let owner = ServerClient::new(server, token)?;
         // A token that is refused is reported before anything is made.
         if owner.get(&["me"], &[]).await?["role"] != "owner" {

@@ -15,7 +15,7 @@ use copydesk_client::{ClientResult, ServerClient};
 use super::activity::{ActivityEvent, LoadedDocument, WorkingTime};
 use super::delivery_log::VersionCause;
 use super::test_text::sentence_of_reviewer;
-use crate::LoadTestError;
+use crate::{LoadTestError, LoadTestResult};
 
 /// Client that has its sentence changed again and again, and accepts each change.
 pub(super) struct LoadReviewer {
@@ -78,7 +78,7 @@ impl LoadReviewer {
         &mut self,
         client: &mut SocketIoClient,
         event: ActivityEvent<'_>,
-    ) -> Result<(), LoadTestError> {
+    ) -> LoadTestResult<()> {
         match event {
             ActivityEvent::Begin(time) => {
                 self.time = Some(time.clone());
@@ -141,11 +141,7 @@ impl LoadReviewer {
     }
 
     /// Accepts a request, if it is about the own sentence.
-    async fn decide(
-        &mut self,
-        client: &mut SocketIoClient,
-        request: &str,
-    ) -> Result<(), LoadTestError> {
+    async fn decide(&mut self, client: &mut SocketIoClient, request: &str) -> LoadTestResult<()> {
         let request: ArrivedRequest =
             serde_json::from_str(request).map_err(|_| LoadTestError::Strange)?;
         let own = self.sentence(self.accepted);
@@ -161,7 +157,7 @@ impl LoadReviewer {
         Ok(())
     }
 
-    fn answered(&mut self, number: u64, answer: Value, at: Instant) -> Result<(), LoadTestError> {
+    fn answered(&mut self, number: u64, answer: Value, at: Instant) -> LoadTestResult<()> {
         if matches!(self.state, ReviewState::Decided { number: it, .. } if it == number) {
             let status = accepted(answer)?["status"].take();
             if status != "approved" {

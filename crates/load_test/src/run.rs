@@ -26,7 +26,7 @@ use super::report::{LoadMeasurements, LoadReport, MemoryReadings};
 use super::reviewer::LoadReviewer;
 use super::test_text::{lost_letters, new_text, sentence_of_reviewer};
 use super::writer::LoadWriter;
-use crate::LoadTestError;
+use crate::{LoadTestError, LoadTestResult};
 
 /// Clients that connect at the same time.
 const ARRIVING_AT_ONCE: usize = 16;
@@ -68,7 +68,7 @@ pub struct LoadTest {
 
 /// Clients of a load test, and how they are led.
 struct ClientCrowd {
-    tasks: JoinSet<Result<ParticipantResult, LoadTestError>>,
+    tasks: JoinSet<LoadTestResult<ParticipantResult>>,
     phase: watch::Sender<TestPhase>,
     /// Closed when all have done their work.
     busy: mpsc::Receiver<()>,
@@ -80,7 +80,7 @@ impl LoadTest {
         plan: LoadPlan,
         server: TestedServer,
         stop: impl Future<Output = ()>,
-    ) -> Result<LoadReport, LoadTestError> {
+    ) -> LoadTestResult<LoadReport> {
         let (own, urls, token, processes) = match server {
             TestedServer::Running { urls, token, processes } => (None, urls, token, processes),
             TestedServer::Own { program, parent } => {
@@ -106,7 +106,7 @@ impl LoadTest {
         Ok(LoadReport::new(test.plan, test.urls.join(", "), place, &measured?))
     }
 
-    async fn measure(&mut self) -> Result<LoadMeasurements, LoadTestError> {
+    async fn measure(&mut self) -> LoadTestResult<LoadMeasurements> {
         let mut controls = Vec::with_capacity(self.sockets.len());
         for place in 0..self.sockets.len() {
             controls.push(self.connect(0, place, "Load test").await?);
@@ -168,7 +168,7 @@ impl LoadTest {
         &self,
         client: &mut SocketIoClient,
         title: &str,
-    ) -> Result<LoadedDocument, LoadTestError> {
+    ) -> LoadTestResult<LoadedDocument> {
         let LoadPlan { text_length, writers, reviewers, .. } = self.plan;
         let text = new_text(text_length as usize, writers, reviewers);
         let wish = json!({"title": title, "text": text});
@@ -178,7 +178,7 @@ impl LoadTest {
         Ok(LoadedDocument { id, log: DeliveryLog::new(self.plan.clients_per_document()) })
     }
 
-    async fn gather(&self) -> Result<ClientCrowd, LoadTestError> {
+    async fn gather(&self) -> LoadTestResult<ClientCrowd> {
         let (phase, following) = watch::channel(TestPhase::Arriving);
         let (working, busy) = mpsc::channel(1);
         let mut tasks = JoinSet::new();
@@ -197,7 +197,7 @@ impl LoadTest {
         &self,
         index: usize,
         busy: mpsc::Sender<()>,
-    ) -> Result<LoadParticipant, LoadTestError> {
+    ) -> LoadTestResult<LoadParticipant> {
         let each = self.plan.clients_per_document() as usize;
         let (document_index, place) = (index / each, (index % each) as u32);
         let document = Arc::clone(&self.documents[document_index]);
@@ -244,7 +244,7 @@ impl LoadTest {
         index: usize,
         server: usize,
         name: &str,
-    ) -> Result<SocketIoClient, LoadTestError> {
+    ) -> LoadTestResult<SocketIoClient> {
         let capabilities: &[&str] =
             if self.plan.capabilities { &[PEER_CHANGES, SHORT_UPDATES] } else { &[] };
         let token = self.people.secret(index);
@@ -253,7 +253,7 @@ impl LoadTest {
     }
 
     /// Reads every document back: its version and its text.
-    async fn read_back(&self) -> Result<Vec<(u64, String)>, LoadTestError> {
+    async fn read_back(&self) -> LoadTestResult<Vec<(u64, String)>> {
         let mut client = self.connect(0, 0, "Load test").await?;
         let mut texts = Vec::with_capacity(self.documents.len());
         for document in &self.documents {
@@ -269,7 +269,7 @@ impl LoadTest {
         Ok(texts)
     }
 
-    async fn clean_up(&self) -> Result<(), LoadTestError> {
+    async fn clean_up(&self) -> LoadTestResult<()> {
         let mut client = self.connect(0, 0, "Load test").await?;
         for document in &self.documents {
             let id = json!({"documentId": document.id});
@@ -289,7 +289,7 @@ impl LoadTest {
 
 impl ClientCrowd {
     /// Waits until that time; fails as soon as a client does.
-    async fn work_until(&mut self, until: Instant) -> Result<(), LoadTestError> {
+    async fn work_until(&mut self, until: Instant) -> LoadTestResult<()> {
         tokio::select! {
             () = sleep_until(until) => Ok(()),
             failure = first_failure(&mut self.tasks) => Err(failure),
@@ -297,7 +297,7 @@ impl ClientCrowd {
     }
 
     /// Waits until everything that was typed and decided is acknowledged.
-    async fn finish_work(&mut self) -> Result<(), LoadTestError> {
+    async fn finish_work(&mut self) -> LoadTestResult<()> {
         let left = self.busy.sender_strong_count();
         let finished = async {
             tokio::select! {
@@ -310,7 +310,7 @@ impl ClientCrowd {
     }
 
     /// Waits until all clients have the last version of their document.
-    async fn end(mut self, versions: Vec<u64>) -> Result<Vec<ParticipantResult>, LoadTestError> {
+    async fn end(mut self, versions: Vec<u64>) -> LoadTestResult<Vec<ParticipantResult>> {
         self.phase.send_replace(TestPhase::Ending(Arc::new(versions)));
         let mut results = Vec::with_capacity(self.tasks.len());
         let all = async {
@@ -326,9 +326,7 @@ impl ClientCrowd {
     }
 }
 
-async fn first_failure(
-    tasks: &mut JoinSet<Result<ParticipantResult, LoadTestError>>,
-) -> LoadTestError {
+async fn first_failure(tasks: &mut JoinSet<LoadTestResult<ParticipantResult>>) -> LoadTestError {
     match tasks.join_next().await {
         Some(Ok(Err(failure))) => failure,
         _ => LoadTestError::Stopped,

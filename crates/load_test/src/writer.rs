@@ -15,7 +15,7 @@ use super::activity::{ActivityEvent, LoadedDocument, WorkingTime};
 use super::arrived_updates::ArrivedUpdate;
 use super::delivery_log::{VersionCause, milliseconds};
 use super::test_text::{letter, writer_mark};
-use crate::LoadTestError;
+use crate::{LoadTestError, LoadTestResult};
 
 /// Pause before keystrokes are sent again that the server refused for now.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -101,7 +101,7 @@ impl LoadWriter {
         &mut self,
         client: &mut SocketIoClient,
         event: ActivityEvent<'_>,
-    ) -> Result<(), LoadTestError> {
+    ) -> LoadTestResult<()> {
         match event {
             ActivityEvent::Begin(time) => {
                 self.next = Some(time.first_action(self.number, self.interval));
@@ -143,7 +143,7 @@ impl LoadWriter {
         }
     }
 
-    async fn push_waiting(&mut self, client: &mut SocketIoClient) -> Result<(), LoadTestError> {
+    async fn push_waiting(&mut self, client: &mut SocketIoClient) -> LoadTestResult<()> {
         if self.push.is_some() || self.retry.is_some() || self.waiting.is_empty() {
             return Ok(());
         }
@@ -166,7 +166,7 @@ impl LoadWriter {
         json!({"clientID": self.client_id, "changes": changes})
     }
 
-    fn apply(&mut self, from: u64, update: &ArrivedUpdate<'_>) -> Result<(), LoadTestError> {
+    fn apply(&mut self, from: u64, update: &ArrivedUpdate<'_>) -> LoadTestResult<()> {
         let changes = ChangeSet::parse(update.changes.get(), &ChangeLimits::NONE);
         let changes = changes.map_err(|_| LoadTestError::Strange)?;
         let is_own = update.client == self.client_id;
@@ -183,7 +183,7 @@ impl LoadWriter {
         Ok(())
     }
 
-    fn answered(&mut self, number: u64, answer: Value, at: Instant) -> Result<(), LoadTestError> {
+    fn answered(&mut self, number: u64, answer: Value, at: Instant) -> LoadTestResult<()> {
         let Some(mut push) = self.push.take_if(|push| push.number == number) else { return Ok(()) };
         match accepted(answer) {
             Ok(_) => {

@@ -14,10 +14,10 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use copydesk_auth::{AccessGuard, AuthError};
-use copydesk_connections::{HeldBytes, HeldPurpose, RequestOwner, TooManyConnections};
-
+use copydesk_auth::{AccessGuard, AuthError, AuthResult};
 use copydesk_connections::body_guard::{BodyEnd, BodyGuard};
+use copydesk_connections::body_quota::HeldBody;
+use copydesk_connections::{RequestOwner, TooManyConnections};
 
 use super::early_headers::{self, is_stream};
 use super::read_versions::ReadingProgram;
@@ -68,8 +68,8 @@ impl McpAuth {
         Self { shared, manager }
     }
 
-    async fn pass(&self, headers: &HeaderMap) -> Result<AccessGuard, AuthError> {
-        self.shared.app.api.admit(bearer(headers)).await?.ok_or(AuthError::Unknown)
+    async fn pass(&self, headers: &HeaderMap) -> AuthResult<AccessGuard> {
+        self.shared.app.application.admit(bearer(headers)).await?.ok_or(AuthError::Unknown)
     }
 
     async fn close(&self, session: &str) {
@@ -152,7 +152,7 @@ pub(crate) async fn admit(
             return problem(StatusCode::TOO_MANY_REQUESTS, "rate_limited", &full.to_string());
         }
     };
-    let guard = BodyGuard::new(pass.clone(), mcp_auth.shared.app.api.clock.clone());
+    let guard = BodyGuard::new(pass.clone(), mcp_auth.shared.app.application.clock.clone());
     request = request.map(|body| guard.of(body));
     let session = named(request.headers(), SESSION).map(str::to_owned);
     let sessions = &mcp_auth.shared.sessions;
@@ -211,23 +211,12 @@ fn owned(request: Request, pass: &AccessGuard) -> Result<Request, TooManyConnect
     };
     owner.is(pass.principal())?;
     owner.transport.end_with(pass.token().clone(), Arc::new(pass.clone()));
-    Ok(request.map(|body| counted(&owner, body)))
-}
-
-/// Wraps a body so that its bytes count. It fails where the person's quota ends.
-fn counted(owner: &RequestOwner, body: Body) -> Body {
-    let (Some(account), false) = (owner.account().cloned(), body.is_end_stream()) else {
-        return body;
-    };
-    let mut held: Option<HeldBytes> = None;
-    Body::from_stream(body.into_data_stream().map(move |piece| {
-        let piece = piece.map_err(axum::BoxError::from)?;
-        match &mut held {
-            Some(held) => held.grow(piece.len())?,
-            None => held = Some(account.hold(HeldPurpose::Body, piece.len())?),
-        }
-        Ok::<_, axum::BoxError>(piece)
-    }))
+    // Its bytes count, and it fails where the person's quota ends.
+    let counted = owner.account().cloned().filter(|_| !request.body().is_end_stream());
+    Ok(match counted {
+        Some(account) => request.map(|body| HeldBody::new(account).of(body)),
+        None => request,
+    })
 }
 
 /// Returns the [`ReadingProgram`] that asks, if it can be distinguished from others.

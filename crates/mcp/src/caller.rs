@@ -1,5 +1,7 @@
 //! Callers of the protocol's methods.
 
+use std::fmt::Display;
+
 use axum::http::request::Parts;
 use rmcp::model::{Extensions, Implementation};
 use rmcp::service::RequestContext;
@@ -55,6 +57,12 @@ pub(crate) fn caller(
     let line = parts.and_then(|parts| parts.extensions.get::<AnswerConnection>()).cloned();
     let AnswerConnection(line) = line.unwrap_or_default();
     Ok(McpCaller { pass, principal, client, reader, inside, line, timeout_ms })
+}
+
+/// Logs a failure of the server; returns it in these words.
+pub(crate) fn failed(error: &dyn Display, words: &'static str) -> ErrorData {
+    tracing::error!(%error, "{words}");
+    ErrorData::internal_error(words, None)
 }
 
 pub(crate) fn caller_of(context: &RequestContext<RoleServer>) -> Result<McpCaller, ErrorData> {

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use copydesk_agent::{CallHandle, CallRequest, CallSource, ExternalCall};
 use copydesk_tools::ToolCall;
 
-use super::auth::SessionMark;
 use super::caller::McpCaller;
 use super::progress::{self, CallProgress, WaitEnd};
 use super::read_versions::ReadingProgram;
@@ -51,8 +50,8 @@ pub(crate) async fn call(
         Ok(target) => target,
         Err(why) => return refused(result_text::denied(&format!("Invalid input: {why}"))),
     };
-    let (api, user) = (&shared.app.api, &caller.principal.user);
-    let session = match api.program_session(user, &caller.client).await {
+    let (application, user) = (&shared.app.application, &caller.principal.user);
+    let session = match application.program_session(user, &caller.client).await {
         Ok(session) => session,
         Err(error) => {
             tracing::error!(%error, "cannot store the session of an MCP client");
@@ -61,12 +60,11 @@ pub(crate) async fn call(
     };
     let reader = caller.reader.as_ref();
     let base = base.or_else(|| shared.reads.by(user, reader, document.as_ref()?));
-    if document.is_some() && base.is_none() && reader.is_none() {
+    if document.is_some() && base.is_none() && reader.is_none() && listed.about.asks() {
         return refused(result_text::denied(result_text::SAY_WHICH_VERSION));
     }
-    let session_of = caller.inside.as_ref();
-    let on_call = session_of.and_then(|SessionMark(name)| shared.sessions.call(name));
-    if session_of.is_some() && on_call.is_none() {
+    let on_call = caller.inside.as_ref().and_then(|mark| shared.sessions.call(&mark.0));
+    if caller.inside.is_some() && on_call.is_none() {
         return refused(result_text::denied(SESSION_OVER));
     }
     let calling = CallRequest {
@@ -90,10 +88,10 @@ pub(crate) async fn call(
         progress.say("Asking the people who decide").await;
     }
     let give_up = context.ct.child_token();
-    match api.agents.call(calling, &give_up).await {
+    match application.agents.call(calling, &give_up).await {
         Ok(ongoing) => {
-            let nobody_hears = nobody_hears(caller, on_call.as_ref());
-            wait(shared, caller, listed, WaitingCall { ongoing, progress, give_up }, nobody_hears)
+            let no_one_hears = no_one_hears(caller, on_call.as_ref());
+            wait(shared, caller, listed, WaitingCall { ongoing, progress, give_up }, no_one_hears)
                 .await
         }
         Err(error) => refused(result_text::refused(&error)),
@@ -103,12 +101,12 @@ pub(crate) async fn call(
 /// Returns the time by which a call has to be over: some time before its client gives up.
 fn deadline_ms(shared: &McpShared, timeout_ms: u64) -> u64 {
     let patience_ms = timeout_ms.saturating_sub(MARGIN_MS).max(1_000);
-    shared.app.api.clock.now_ms().saturating_add(patience_ms)
+    shared.app.application.clock.now_ms().saturating_add(patience_ms)
 }
 
 /// Waits until the result of a call has no receiver any more: its session is over, or its bridge is
 /// gone.
-async fn nobody_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
+async fn no_one_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
     let over = async {
         match on_call {
             Some(on_call) => on_call.over().await,
@@ -142,7 +140,7 @@ async fn wait(
     caller: &McpCaller,
     listed: &ListedTool,
     waiting: WaitingCall,
-    nobody_hears: impl Future<Output = ()>,
+    no_one_hears: impl Future<Output = ()>,
 ) -> CallToolResult {
     let WaitingCall { mut ongoing, mut progress, give_up } = waiting;
     // Dropping the call withdraws the request: its result would have no receiver.
@@ -150,7 +148,7 @@ async fn wait(
         biased;
         waited = progress::wait(&mut ongoing, &mut progress) => waited,
         _ = caller.pass.ended() => return result(result_text::denied("your token is no longer valid"), true),
-        () = nobody_hears => {
+        () = no_one_hears => {
             give_up.cancel();
             // The end of the session is confirmed once the call cannot be approved any more.
             drop(timeout(TAKING_BACK, progress::wait(&mut ongoing, &mut progress)).await);

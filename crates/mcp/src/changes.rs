@@ -37,7 +37,7 @@ pub struct DocumentChanges {
     elsewhere: OthersWatched,
 }
 
-/// What listeners are to know of.
+/// News for listeners.
 #[derive(Clone, Debug)]
 enum Happening {
     /// Event in one document.
@@ -239,7 +239,7 @@ impl EventSink for DocumentChanges {
     fn announce(&self, news: &ServerEvent) {
         match news {
             ServerEvent::Created { id, .. } => self.happened(id, false, true),
-            ServerEvent::Settings(_) => {}
+            ServerEvent::Settings(_) | ServerEvent::Mentions(_) => {}
         }
     }
 }
@@ -349,9 +349,8 @@ mod tests {
     async fn a_list_is_another_one_when_a_document_in_it_came_went_or_was_renamed() {
         let changes = DocumentChanges::default();
         let mut listener = changes.listen();
-        let nobody = |_: &DocumentId| false;
-        let wanted =
-            ListenerFilter { text: nobody, list: |it: &DocumentId| it.as_str() != "doc_3" };
+        let none = |_: &DocumentId| false;
+        let wanted = ListenerFilter { text: none, list: |it: &DocumentId| it.as_str() != "doc_3" };
         let version = copydesk_ids::Version(0);
         let made = |id: &str| ServerEvent::Created { id: id.into(), title: "A".into(), version };
         let only = Some(ListenerNews { list: true, ..ListenerNews::default() });
@@ -424,7 +423,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_misses_changes_looks_at_everything() {
+    async fn a_person_who_misses_changes_looks_at_everything() {
         let changes = DocumentChanges::default();
         let mut listener = changes.listen();
         for _ in 0..=WAITING {

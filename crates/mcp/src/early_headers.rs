@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_goes_away_takes_back_what_was_waited_for() {
+    async fn a_person_who_goes_away_takes_back_what_was_waited_for() {
         let (gone, waits) = tokio::sync::oneshot::channel::<()>();
         let running = async move {
             let _gone = gone;

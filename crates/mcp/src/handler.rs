@@ -13,12 +13,15 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use copydesk_ids::DocumentId;
 
 use super::caller::{McpCaller, caller, caller_of};
 use super::changes::ListenerFilter;
+use super::comments::{self, CommentTool};
+use super::result_text::short;
 use super::shared_state::McpShared;
 use super::watched_documents::WatchedDocument;
 use super::{calling, other_servers, prompts, resources};
@@ -49,6 +52,26 @@ impl McpHandler {
         Self { shared, subscribed: Arc::default(), over, _over: guard }
     }
 
+    /// Makes a call of a tool for comments, here or on the server that has its document.
+    async fn comment(
+        &self,
+        caller: &McpCaller,
+        tool: CommentTool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        if let Some(document) = comments::document(request.arguments.as_ref()) {
+            let params = json!({"name": request.name, "arguments": request.arguments});
+            let method = ("tools/call", &params);
+            let asked = other_servers::ask(&self.shared, caller, document, method, context);
+            if let Some(result) = asked.await {
+                return other_servers::read(result?);
+            }
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(comments::call(&self.shared, caller, tool, arguments).await)
+    }
+
     /// Notifies a session of changes to its subscribed documents and to the list of documents,
     /// until it is over.
     fn listen_for(&self, peer: Peer<RoleServer>, caller: McpCaller) {
@@ -58,7 +81,9 @@ impl McpHandler {
         self.shared.app.tasks.spawn(async move {
             let wanted = ListenerFilter {
                 text: |document: &DocumentId| subscribed.lock().contains_key(document),
-                list: |document: &DocumentId| app.api.is_listed_for(&caller.principal, document),
+                list: |document: &DocumentId| {
+                    app.application.is_listed_for(&caller.principal, document)
+                },
             };
             loop {
                 let news = tokio::select! {
@@ -116,6 +141,7 @@ impl ServerHandler for McpHandler {
         let caller = caller_of(&context)?;
         let tools = self.shared.available_tools().filter(|it| it.is_for(&caller.principal));
         let tools = tools.map(|it| it.offered(caller.reader.is_some()));
+        let tools = tools.chain(CommentTool::offered_to(&caller.principal));
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
@@ -125,15 +151,18 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = caller_of(&context)?;
+        if let Some(tool) = CommentTool::named(&request.name) {
+            return Ok(self.comment(&caller, tool, request, &context).await?.into());
+        }
         let available = self.shared.available_tools();
         let Some(listed) = available.clone().find(|it| it.tool.name == request.name) else {
-            let names: Vec<_> = available.map(|it| it.tool.name.as_ref()).collect();
-            let message =
-                format!("Unknown tool: {}. Available: {}", request.name, names.join(", "));
+            let mut names: Vec<_> = available.map(|it| it.tool.name.to_string()).collect();
+            names.extend(CommentTool::names().map(str::to_owned));
+            let (name, names) = (short(&request.name), names.join(", "));
+            let message = format!("Unknown tool: {name}. Available: {names}");
             return Err(ErrorData::invalid_params(message, None));
         };
-        let name = calling::name(&context);
-        let made = other_servers::call(&self.shared, &caller, listed, &request, &context, name);
+        let made = other_servers::call(&self.shared, &caller, listed, &request, &context);
         if let Some(result) = made.await {
             let result: CallToolResult = other_servers::read(result?)?;
             return Ok(result.into());
@@ -166,11 +195,9 @@ impl ServerHandler for McpHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = caller_of(&context)?;
         if let Some(document) = resources::document(&request.uri) {
-            let params = serde_json::json!({"uri": request.uri});
-            let method = ("resources/read", params.as_object().cloned().unwrap_or_default());
-            let name = calling::name(&context);
-            let (shared, extensions) = (&self.shared, &context.extensions);
-            let asked = other_servers::ask(shared, &caller, document, method, extensions, name);
+            let params = json!({"uri": request.uri});
+            let method = ("resources/read", &params);
+            let asked = other_servers::ask(&self.shared, &caller, document, method, &context);
             if let Some(result) = asked.await {
                 let result: ReadResourceResult = other_servers::read(result?)?;
                 return Ok(result.into());
@@ -250,7 +277,7 @@ impl ServerHandler for McpHandler {
         let asked = ListenerFilter {
             text: |document: &DocumentId| wanted.contains_key(document),
             list: |document: &DocumentId| {
-                lists && app.api.is_listed_for(&caller.principal, document)
+                lists && app.application.is_listed_for(&caller.principal, document)
             },
         };
         loop {

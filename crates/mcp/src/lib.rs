@@ -4,12 +4,14 @@
 //! `initialize` (up to 2025-11-25), and requests without a session (2026-07-28). Every request is
 //! authenticated ([`auth`]). A session belongs to one person and ends with their token
 //! ([`sessions`]). A call becomes an ordinary approval request in the document it names, or in the
-//! workspace inbox ([`calling`]); nothing is decided or executed here.
+//! workspace inbox ([`calling`]); nothing is decided or executed here. Comments change no text and
+//! are written at once ([`mod@comments`]).
 
 mod auth;
 mod caller;
 mod calling;
 mod changes;
+mod comments;
 mod early_headers;
 mod handler;
 mod other_server_request;
@@ -70,7 +72,7 @@ pub fn tool_list(tools: &[Arc<ToolFacts>]) -> Vec<Tool> {
 pub fn router(app: McpState) -> Router {
     let (manager, config) = transport(&app.stop);
     let manager = Arc::new(manager);
-    let tools = tools::listed(&app.api.agents.offers_of_all_servers());
+    let tools = tools::listed(&app.application.agents.offers_of_all_servers());
     let (sessions, reads) = (McpSessions::default(), ReadVersions::default());
     let shared = Arc::new(McpShared { app, tools, sessions, reads });
     let gate = McpAuth::new(Arc::clone(&shared), Arc::clone(&manager));

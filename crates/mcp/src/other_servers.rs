@@ -1,7 +1,7 @@
 //! Requests about documents of other servers, which answer them.
 
 use axum::http::request::Parts;
-use rmcp::model::{CallToolRequestParams, Extensions, JsonObject};
+use rmcp::model::CallToolRequestParams;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde::de::DeserializeOwned;
@@ -12,7 +12,8 @@ use copydesk_placement::NotHere;
 use copydesk_rooms::{RoomError, WORKSPACE_INBOX};
 
 use super::auth::bearer;
-use super::caller::McpCaller;
+use super::caller::{McpCaller, failed};
+use super::calling;
 use super::other_server_request::OtherServerRequest;
 use super::read_versions::ReadingProgram;
 use super::shared_state::McpShared;
@@ -23,7 +24,7 @@ pub(crate) async fn has(shared: &McpShared, document: &DocumentId) -> bool {
     // What else is wrong is found by the call itself.
     shared.app.ask_other_server.is_some()
         && matches!(
-            shared.app.api.rooms.claim(document).await,
+            shared.app.application.rooms.claim(document).await,
             Err(RoomError::NotHere(NotHere::OtherServer(_)))
         )
 }
@@ -35,7 +36,6 @@ pub(crate) async fn call(
     listed: &ListedTool,
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
-    name: String,
 ) -> Option<Result<Value, ErrorData>> {
     let mut arguments = request.arguments.clone().unwrap_or_default();
     let named = arguments.get("document_id").and_then(Value::as_str).map(DocumentId::from);
@@ -54,8 +54,7 @@ pub(crate) async fn call(
         arguments.entry("base_version").or_insert_with(|| json!(base));
     }
     let params = json!({"name": request.name, "arguments": arguments});
-    let params = params.as_object().cloned().unwrap_or_default();
-    ask(shared, caller, home, ("tools/call", params), &context.extensions, name).await
+    ask(shared, caller, home, ("tools/call", &params), context).await
 }
 
 /// Sends a request to the server that has a document; `None` if this one has it.
@@ -63,12 +62,11 @@ pub(crate) async fn ask(
     shared: &McpShared,
     caller: &McpCaller,
     document: DocumentId,
-    (method, params): (&'static str, JsonObject),
-    extensions: &Extensions,
-    call: String,
+    (method, params): (&'static str, &Value),
+    context: &RequestContext<RoleServer>,
 ) -> Option<Result<Value, ErrorData>> {
     let ask = shared.app.ask_other_server.as_ref()?;
-    let token = extensions.get::<Parts>().and_then(|parts| bearer(&parts.headers));
+    let token = context.extensions.get::<Parts>().and_then(|parts| bearer(&parts.headers));
     let (ReadingProgram::Session(bridge) | ReadingProgram::Bridge(bridge)) =
         caller.reader.clone().unwrap_or(ReadingProgram::Bridge(String::new()));
     let request = OtherServerRequest {
@@ -79,8 +77,8 @@ pub(crate) async fn ask(
         timeout_ms: caller.timeout_ms,
         client: caller.client.clone(),
         method,
-        params,
-        call,
+        params: params.as_object().cloned().unwrap_or_default(),
+        call: calling::name(context),
     };
     let answered = ask(request).await?;
     Some(answered.map_err(|message| ErrorData::internal_error(message, None)))
@@ -88,8 +86,6 @@ pub(crate) async fn ask(
 
 /// Reads the result of another server.
 pub(crate) fn read<T: DeserializeOwned>(result: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(result).map_err(|error| {
-        tracing::error!(%error, "cannot read the answer of another server");
-        ErrorData::internal_error("the answer of another server could not be read", None)
-    })
+    let words = "the answer of another server could not be read";
+    serde_json::from_value(result).map_err(|error| failed(&error, words))
 }

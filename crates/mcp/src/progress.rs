@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waits_in_a_session_hears_every_ten_seconds_that_people_decide() {
+    async fn a_person_who_waits_in_a_session_hears_every_ten_seconds_that_people_decide() {
         let service = service();
         let client = json!({"name": "coder", "version": "1"});
         let params =
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waits_without_a_session_hears_it_too() {
+    async fn a_person_who_waits_without_a_session_hears_it_too() {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "coder", "version": "1"},

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use copydesk_ids::{DocumentId, Version};
 
-use super::caller::McpCaller;
+use super::caller::{McpCaller, failed};
 use super::resources;
+use super::result_text::short;
 use super::shared_state::McpShared;
 
 /// Name, title and instruction of each prompt.
@@ -77,7 +78,7 @@ pub(crate) async fn get(
 ) -> Result<GetPromptResult, ErrorData> {
     let invalid = |message: String| ErrorData::invalid_params(message, None);
     let Some((_, _, asks)) = PROMPTS.into_iter().find(|(known, ..)| *known == name) else {
-        return Err(invalid(format!("there is no prompt {name}")));
+        return Err(invalid(format!("there is no prompt {}", short(name))));
     };
     let document = arguments.get("document_id").and_then(Value::as_str);
     let document = document.ok_or_else(|| invalid("document_id is missing".to_owned()))?;
@@ -91,12 +92,8 @@ pub(crate) async fn get(
     let mut messages = vec![PromptMessage::new_text(Role::User, head)];
     if name == COMPARES {
         let since = since(arguments).map_err(|message| invalid(message.to_owned()))?;
-        let old = shared.app.api.older_text(&id, since, &caller.principal.user).await.map_err(
-            |error| {
-                tracing::warn!(%error, "cannot read an older text");
-                ErrorData::internal_error("the older version could not be read", None)
-            },
-        )?;
+        let old = shared.app.application.older_text(&id, since, &caller.principal.user).await;
+        let old = old.map_err(|error| failed(&error, "the older version could not be read"))?;
         let head = format!("The older text, version {since}:");
         messages.push(PromptMessage::new_text(Role::User, head));
         messages.push(text(&format!("{uri}?version={since}"), &old.to_string()));

@@ -13,8 +13,9 @@ use copydesk_rooms::RoomHandle;
 use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_tools::ToolError;
 
-use super::caller::McpCaller;
+use super::caller::{McpCaller, failed};
 use super::other_servers;
+use super::result_text::short;
 use super::shared_state::McpShared;
 
 const BEGIN: &str = "copydesk://documents/";
@@ -55,10 +56,8 @@ pub(crate) async fn list(
             .parse::<usize>()
             .map_err(|_| ErrorData::invalid_params("there is no such page", None))?,
     };
-    let listed = shared.app.api.documents(&caller.principal).await.map_err(|error| {
-        tracing::error!(%error, "the documents could not be listed");
-        ErrorData::internal_error("the documents could not be listed", None)
-    })?;
+    let listed = shared.app.application.documents(&caller.principal).await;
+    let listed = listed.map_err(|error| failed(&error, "the documents could not be listed"))?;
     let end = start.saturating_add(PAGE).min(listed.len());
     let page = listed.get(start..end).unwrap_or_default();
     let resources = page.iter().map(|document| {
@@ -78,8 +77,8 @@ pub(crate) async fn open(
     uri: &str,
 ) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
     let id = document(uri).ok_or_else(|| unknown(uri))?;
-    let api = &shared.app.api;
-    let room = api.listed_room(&caller.principal, &id, Action::Read).await;
+    let application = &shared.app.application;
+    let room = application.listed_room(&caller.principal, &id, Action::Read).await;
     let room = room.map_err(|_| unknown(uri))?;
     let reading = room.read().await.map_err(|_| unknown(uri))?;
     Ok((room, reading))
@@ -94,13 +93,10 @@ pub(crate) async fn open_to_read(
 ) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
     let (room, reading) = open(shared, caller, uri).await?;
     let (document, person) = (room.document(), &caller.principal);
-    match shared.app.api.agents.check_document_read(document, person).await {
+    match shared.app.application.agents.check_document_read(document, person).await {
         Ok(()) => {}
         Err(ToolError::Denied(why)) => return Err(ErrorData::invalid_request(why, None)),
-        Err(error) => {
-            tracing::error!(%error, "the rules for a document could not be read");
-            return Err(ErrorData::internal_error("the rules could not be read", None));
-        }
+        Err(error) => return Err(failed(&error, "the rules could not be read")),
     }
     let (user, reader) = (&person.user, caller.reader.as_ref());
     shared.reads.note(user, reader, document.clone(), reading.version);
@@ -122,11 +118,12 @@ pub(crate) async fn find(
     if !other_servers::has(shared, &id).await {
         return Ok(open(shared, caller, uri).await?.0.document().clone());
     }
-    let is_listed = shared.app.api.is_stored_for(&caller.principal, &id).await;
+    let is_listed = shared.app.application.is_stored_for(&caller.principal, &id).await;
     if is_listed.map_err(|_| unknown(uri))? { Ok(id) } else { Err(unknown(uri)) }
 }
 
 fn unknown(uri: &str) -> ErrorData {
+    let uri = short(uri);
     let message = format!("there is no resource {uri}");
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }

@@ -53,6 +53,11 @@ pub(crate) fn denied(why: &str) -> String {
     format!("{DENIED} {why}")
 }
 
+/// Returns a name from outside, short enough for a message.
+pub(crate) fn short(name: &str) -> String {
+    name.chars().take(100).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(
             begins(&sessions, "4", "ana"),
             Err(SessionsFull::Person),
-            "somebody still uses it"
+            "someone still uses it"
         );
         drop(twice);
         assert_eq!(begins(&sessions, "4", "ana"), Ok(ended(&["2"])));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_hears_that_its_session_is_over_and_whoever_ends_it_that_the_call_is() {
+    async fn a_call_hears_that_its_session_is_over_and_a_person_who_ends_it_that_the_call_is() {
         let sessions = few();
         begins(&sessions, "1", "ana").unwrap();
         assert!(sessions.call("2").is_none());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_shuts_others_out() {
+    fn no_one_shuts_others_out() {
         let sessions = few();
         for name in ["1", "2", "3", "4", "5", "6"] {
             begins(&sessions, name, "ana").unwrap();

@@ -18,7 +18,7 @@ pub(super) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 #[derive(Clone)]
 pub struct McpState {
     /// Operations of the application.
-    pub api: Application,
+    pub application: Application,
     /// Notifications of changed documents.
     pub changes: DocumentChanges,
     /// Tracker of the tasks that watch tokens and document changes.
@@ -40,7 +40,7 @@ pub(super) struct McpShared {
 impl McpShared {
     /// Returns the tools that can be called, here or on another server of several.
     pub(super) fn available_tools(&self) -> impl Iterator<Item = &ListedTool> + Clone {
-        let has_workspace = self.app.api.has_workspace();
+        let has_workspace = self.app.application.has_workspace();
         self.tools.iter().filter(move |tool| has_workspace || !tool.needs_workspace())
     }
 }

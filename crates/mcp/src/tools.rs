@@ -30,8 +30,8 @@ impl From<ToolEffect> for CallSubject {
         match effect {
             ToolEffect::ChangesFile | ToolEffect::Acts => Self::Workspace,
             ToolEffect::Reads => Self::Looking,
-            ToolEffect::Safe | ToolEffect::Plans => Self::Reading,
-            ToolEffect::Proposes => Self::Document,
+            ToolEffect::OnlyAnswers | ToolEffect::Plans => Self::Reading,
+            ToolEffect::Comments | ToolEffect::Proposes => Self::Document,
             ToolEffect::Creates => Self::Founding,
         }
     }
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn without_a_workspace_there_are_only_tools_for_documents() {
         let all = all();
-        assert!(all.iter().all(|it| it.about != CallSubject::Workspace));
-        assert_eq!(all.len(), 8);
+        assert!(all.iter().all(|it| !it.needs_workspace()));
+        assert!(all.iter().any(|it| it.name == "update_full_document"));
     }
 
     #[test]
@@ -282,10 +282,17 @@ mod tests {
             let person = Principal { document, ..Principal::new("usr", "Vi", role) };
             all().into_iter().filter(|it| it.is_for(&person)).map(|it| it.name).collect()
         };
-        assert_eq!(names(Role::Viewer, None), ["read_document", "list_documents"]);
-        assert_eq!(names(Role::Reviewer, None).len(), 2);
-        assert_eq!(names(Role::Editor, Some("doc_1")).len(), 7);
-        assert_eq!(names(Role::Editor, None).len(), 8, "who reaches one document makes no other");
+        let about = |subjects: &[CallSubject]| -> Vec<_> {
+            all().into_iter().filter(|it| subjects.contains(&it.about)).map(|it| it.name).collect()
+        };
+        let reading = about(&[CallSubject::Reading]);
+        assert!(reading.contains(&"read_document") && !reading.contains(&"update_full_document"));
+        assert_eq!(names(Role::Viewer, None), reading);
+        let of_documents = about(&[CallSubject::Reading, CallSubject::Document]);
+        assert_eq!(names(Role::Editor, Some("doc_1")), of_documents);
+        let all = about(&[CallSubject::Reading, CallSubject::Document, CallSubject::Founding]);
+        assert_eq!(names(Role::Editor, None), all, "who reaches one document makes no other");
+        assert_ne!(of_documents, all);
     }
 
     fn read(about: CallSubject, arguments: &Value) -> Result<CallTarget, String> {

@@ -57,7 +57,7 @@ async fn start(
     if ask.document.is_none() {
         listen_in_private(connection, &ask.session).await?;
     }
-    let run = connection.caller.api.agents.ask(ask).await?;
+    let run = connection.caller.application.agents.ask(ask).await?;
     Ok(AskedRun { request_id: run.to_string() })
 }
 
@@ -67,7 +67,7 @@ pub async fn listen_in_private(
     connection: &mut SocketConnection,
     session: &SessionId,
 ) -> SocketResult<()> {
-    let agents = &connection.caller.api.agents;
+    let agents = &connection.caller.application.agents;
     let room = agents.private_room(session, &connection.caller.principal).await?;
     if !connection.rooms.contains_key(room.document()) {
         let (reply, opened) = copydesk_rooms::command::ReplySender::channel();

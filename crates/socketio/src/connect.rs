@@ -16,7 +16,7 @@ use copydesk_auth::AccessGuard;
 use copydesk_connections::SocketClient;
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{MemberId, SessionId};
-use copydesk_protocol::client::{HUNK_CHANGES, Handshake, PEER_CHANGES, SHORT_UPDATES};
+use copydesk_protocol::client::{COMMENTS, HUNK_CHANGES, Handshake, PEER_CHANGES, SHORT_UPDATES};
 use copydesk_protocol::server::{Person, SessionRegistered, WireError};
 use copydesk_protocol_conversion as convert;
 use copydesk_rooms::command::ClientCapabilities;
@@ -83,7 +83,7 @@ async fn admit<E: std::fmt::Display>(
     let pass = identify(app, &handshake).await?;
     let principal = pass.principal().clone().calling_themselves(name);
     let resumed = handshake.session_id.as_deref().map(Into::into);
-    let session = app.api.resume_session(&principal, resumed).await?;
+    let session = app.application.resume_session(&principal, resumed).await?;
     let member = MemberId::generate();
 
     let client = client(app, &socket, pass.principal())?;
@@ -116,7 +116,7 @@ async fn admit<E: std::fmt::Display>(
         client,
         capabilities,
         caller: Caller {
-            api: app.api.clone(),
+            application: app.application.clone(),
             principal,
             session: Some(session.id.clone()),
             token: pass.token().clone(),
@@ -156,6 +156,7 @@ fn understood(handshake: &Handshake) -> ClientCapabilities {
         peer_changes: understands(PEER_CHANGES),
         short_updates: understands(SHORT_UPDATES),
         hunk_changes: understands(HUNK_CHANGES),
+        comments: understands(COMMENTS),
     }
 }
 
@@ -190,7 +191,7 @@ async fn never_greeted(socket: &SocketRef, patience: Duration) {
 }
 
 async fn identify(app: &SocketState, handshake: &Handshake) -> SocketResult<AccessGuard> {
-    let admitted = app.api.admit(handshake.token.as_deref()).await?;
+    let admitted = app.application.admit(handshake.token.as_deref()).await?;
     admitted.ok_or_else(|| SocketError::new("unauthorized", "a token is needed"))
 }
 
@@ -211,8 +212,8 @@ fn client(
 /// Waits for the end of a client, for whatever reason, and removes the client: it sends and
 /// receives no more, its worker leaves its rooms, and its connection ends.
 ///
-/// When its token ends, the client gets the reason first. Earlier questions stay asked; later
-/// events are refused ([`SocketConnection::handle`]).
+/// Waits until the client's token ends; the client then gets the reason first. Earlier questions
+/// stay asked; later events are refused ([`SocketConnection::handle`]).
 async fn wait_for_end(
     app: Arc<SocketState>,
     member: MemberId,
@@ -247,12 +248,12 @@ async fn wait_for_end(
 /// Returns the capabilities: without `tokens` and `roles` if everybody is the owner, and with
 /// `workspace` only if there is a folder.
 fn capabilities(app: &SocketState) -> Vec<String> {
-    let open_to_all = app.api.everyone.is_some();
+    let open_to_all = app.application.everyone.is_some();
     let offered = super::CAPABILITIES
         .into_iter()
         .filter(|name| !(open_to_all && matches!(*name, "tokens" | "roles")));
-    let workspace = app.api.has_workspace().then_some("workspace");
-    let files = app.api.has_files().then_some("files");
+    let workspace = app.application.has_workspace().then_some("workspace");
+    let files = app.application.has_files().then_some("files");
     offered.chain(workspace).chain(files).map(str::to_owned).collect()
 }
 
@@ -269,16 +270,16 @@ fn registered(
         protocol: PROTOCOL,
         capabilities: capabilities(app),
         permission_mode: convert::permission_mode(
-            own_mode.unwrap_or_else(|| app.api.default_mode(principal)),
+            own_mode.unwrap_or_else(|| app.application.default_mode(principal)),
         ),
         permission_modes: app
-            .api
+            .application
             .permission_modes(principal)
             .into_iter()
             .map(convert::permission_mode)
             .collect(),
-        models: app.api.agents.models(),
-        local_models: app.api.agents.local_models(),
-        settings: convert::settings(&app.api.rooms.settings()),
+        models: app.application.agents.catalog().names(),
+        local_models: app.application.agents.catalog().local_names(),
+        settings: convert::settings(&app.application.rooms.settings()),
     }
 }

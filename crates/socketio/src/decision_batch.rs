@@ -9,6 +9,7 @@ use serde_json::Value;
 use copydesk_api::OtherServer;
 use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
 use copydesk_protocol::rest::{DecisionResult, DecisionResults};
+use copydesk_protocol::server::WireError;
 use copydesk_protocol_conversion as convert;
 
 use super::SocketConnection;
@@ -70,10 +71,9 @@ impl SocketDecisions<'_> {
         .boxed()
     }
 
-    /// Returns the result of a decision at `place` that was refused with this code and message.
-    pub fn refused(&self, place: usize, code: &str, message: &str) -> DecisionResult {
-        let error = SocketError::new(code, message);
-        convert::decision_result(self.request_id(place), Err(error.error().clone()))
+    /// Returns the result of a decision at `place` that was refused.
+    pub fn refused(&self, place: usize, error: WireError) -> DecisionResult {
+        convert::decision_result(self.request_id(place), Err(error))
     }
 
     async fn decide_all(&mut self) -> Vec<DecisionResult> {

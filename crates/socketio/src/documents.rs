@@ -23,6 +23,8 @@ use super::{SocketConnection, read};
 
 /// Length of a push, in bytes, up to which it is parsed on the worker's own task.
 const SHORT_PUSH: usize = 256 * 1024;
+
+/// Answers `document:open`, of a document or of a file in the workspace.
 pub async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     let payload: OpenDocument = match read(payload) {
         Ok(payload) => payload,
@@ -44,6 +46,7 @@ async fn open_file(caller: &Caller, path: &str) -> ApiResult<DocumentId> {
     caller.open_file(path).await
 }
 
+/// Answers `document:resync` as an open from a version on.
 pub async fn resync(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     match read::<Resync>(payload) {
         Ok(payload) => {
@@ -80,6 +83,7 @@ async fn enter(
     finished.await.ok();
 }
 
+/// Hands `document:push` to the room, which answers once the updates are stored.
 pub async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     let payload: PushUpdates = match read_push(&connection.caller.principal.user, payload).await {
         Ok(payload) => payload,

@@ -52,7 +52,7 @@ pub use other_servers::{
 pub use outbound::SocketRegistry;
 
 /// Features of this server beyond the protocol's core; clients show no other ones.
-const CAPABILITIES: [&str; 17] = [
+const CAPABILITIES: [&str; 18] = [
     "desk",
     "edit",
     "undo",
@@ -70,12 +70,13 @@ const CAPABILITIES: [&str; 17] = [
     "administration",
     "roles",
     "people",
+    "comments",
 ];
 
 /// Shared state of the socket.io transport, given to [`register`].
 pub struct SocketState {
     /// Operations of the application.
-    pub api: Application,
+    pub application: Application,
     /// Connected sockets.
     pub sockets: SocketRegistry,
     /// Connections, with the memory held for them.
@@ -149,7 +150,7 @@ async fn work(
     mut to_follow: Option<RequestsToFollow>,
     greeted: oneshot::Receiver<()>,
 ) {
-    let mut departures = connection.app.api.placement().departures();
+    let mut departures = connection.app.application.placement().departures();
     if greeted.await.is_ok() {
         Box::pin(connection.arrive()).await;
     }
@@ -218,7 +219,7 @@ impl SocketConnection {
     /// Handles an event by its name.
     async fn handle(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
         // Applies also to events that were sent before the token ended and not handled yet.
-        if let Err(ended) = self.pass.check(self.app.api.clock.now_ms()) {
+        if let Err(ended) = self.pass.check(self.app.application.clock.now_ms()) {
             return ack.refuse(&ended.into());
         }
         if name == "document:push" {
@@ -297,7 +298,7 @@ impl SocketConnection {
         if self.caller.require(Action::Decide).is_err() {
             return;
         }
-        let inbox = match self.app.api.rooms.workspace_inbox().await {
+        let inbox = match self.app.application.rooms.workspace_inbox().await {
             Ok(inbox) => inbox,
             Err(error) => {
                 tracing::error!(%error, "cannot open the workspace inbox");
@@ -343,11 +344,11 @@ impl SocketConnection {
     async fn go_on_listening(&mut self) {
         let session = self.session.clone();
         if let Some(others) = &mut self.other_servers
-            && let Ok(Some(server)) = self.app.api.agents.private_elsewhere(&session).await
+            && let Ok(Some(server)) = self.app.application.agents.private_elsewhere(&session).await
         {
             return others.listen(&server).await;
         }
-        if self.app.api.agents.works_in_private(&session)
+        if self.app.application.agents.works_in_private(&session)
             && let Err(refusal) = agent::listen_in_private(self, &session).await
         {
             tracing::warn!(error = ?refusal.error(), "cannot resume a session");
@@ -358,7 +359,7 @@ impl SocketConnection {
     async fn hear_what_ended(&self) {
         // Read first: runs that are stored in the meantime are not read again.
         let noted = self.app.sockets.being_noted();
-        match self.app.api.agents.unheard(&self.session).await {
+        match self.app.application.agents.unheard(&self.session).await {
             Ok(mut ended) => {
                 ended.retain(|said| !noted.contains(&(said.session.clone(), said.run.clone())));
                 self.app.sockets.catch_up(&self.member, &ended);
@@ -378,7 +379,7 @@ impl SocketConnection {
     /// Stores the time at which the person was last here.
     async fn use_session(&self) {
         let user = &self.caller.principal.user;
-        if let Err(error) = self.app.api.use_session(user, &self.session).await {
+        if let Err(error) = self.app.application.use_session(user, &self.session).await {
             tracing::debug!(%error, "cannot store when a session was last seen");
         }
     }

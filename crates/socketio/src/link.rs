@@ -86,13 +86,9 @@ impl ClientLink {
     }
 
     pub(crate) fn answer<T: Serialize>(&self, sender: EventAck, body: &T) {
-        let Some(body) = encoded(body) else { return };
-        if !self.0.socket.connected() {
-            return;
-        }
-        let frame = answer_frame(sender.number, &body);
-        let is_written = frame.is_some_and(|frame| self.0.client.write_directly(&frame));
-        if !is_written && self.queue(body.get().len()) {
+        if let Some(body) = self.unwritten(&sender, body)
+            && self.queue(body.get().len())
+        {
             self.send(sender, &body);
         }
     }
@@ -103,14 +99,7 @@ impl ClientLink {
         T: Serialize,
         S: Serialize,
     {
-        let Some(body) = encoded(body) else { return };
-        if !self.0.socket.connected() {
-            return;
-        }
-        let frame = answer_frame(sender.number, &body);
-        if frame.is_some_and(|frame| self.0.client.write_directly(&frame)) {
-            return;
-        }
+        let Some(body) = self.unwritten(&sender, body) else { return };
         match self.0.client.queue(body.get().len() + AROUND_PAYLOAD) {
             Ok(()) => self.send(sender, &body),
             Err(QueueOverflow::Ended) => {}
@@ -119,6 +108,15 @@ impl ClientLink {
                 self.answer(sender, shorter);
             }
         }
+    }
+
+    /// Encodes an answer and writes it directly, where that is possible. Returns it if it is still
+    /// to be sent.
+    fn unwritten<T: Serialize>(&self, sender: &EventAck, body: &T) -> Option<Box<RawValue>> {
+        let body = encoded(body).filter(|_| self.0.socket.connected())?;
+        let frame = answer_frame(sender.number, &body);
+        let is_written = frame.is_some_and(|frame| self.0.client.write_directly(&frame));
+        (!is_written).then_some(body)
     }
 
     /// Sends an answer that was counted.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -52,33 +52,29 @@ pub struct NewClient {
 }
 
 /// Other servers, as one client needs them. It is an ordinary client there.
+#[async_trait]
 pub trait OtherServers: Send + Sync {
     /// Passes an event, its name and payload, on to the server that has its document. Returns the
     /// reply if nothing was done there, and the event is to be tried again.
-    fn pass_on<'a>(
-        &'a mut self,
-        server: &'a OtherServer,
-        event: (&'a str, &'a RawValue),
+    async fn pass_on(
+        &mut self,
+        server: &OtherServer,
+        event: (&str, &RawValue),
         reply: AckReply,
-    ) -> BoxFuture<'a, Option<AckReply>>;
+    ) -> Option<AckReply>;
 
     /// Waits until the pushes that were passed on are over.
-    fn await_pushes(&mut self) -> BoxFuture<'_, ()>;
+    async fn await_pushes(&mut self);
 
     /// Sends an event to another server, which answers nothing.
-    fn send<'a>(
-        &'a mut self,
-        server: &'a OtherServer,
-        name: &'static str,
-        payload: Box<RawValue>,
-    ) -> BoxFuture<'a, ()>;
+    async fn send(&mut self, server: &OtherServer, name: &'static str, payload: Box<RawValue>);
 
     /// Joins the workspace inbox on the server that has it; returns `false` if that is to be tried
     /// again.
-    fn join_inbox<'a>(&'a mut self, server: &'a OtherServer) -> BoxFuture<'a, bool>;
+    async fn join_inbox(&mut self, server: &OtherServer) -> bool;
 
     /// Joins what the session listens to on the server that has its private document.
-    fn listen<'a>(&'a mut self, server: &'a OtherServer) -> BoxFuture<'a, ()>;
+    async fn listen(&mut self, server: &OtherServer);
 
     /// Returns the server on which the client has opened a document.
     fn opened_on(&self, document: &DocumentId) -> Option<&OtherServer>;
@@ -88,10 +84,7 @@ pub trait OtherServers: Send + Sync {
 
     /// Takes several decisions, each on the server that has its document; returns their results in
     /// their order.
-    fn decide_all<'a>(
-        &'a mut self,
-        decisions: SocketDecisions<'a>,
-    ) -> BoxFuture<'a, Vec<DecisionResult>>;
+    async fn decide_all(&mut self, decisions: SocketDecisions<'_>) -> Vec<DecisionResult>;
 }
 
 /// Numbers of the servers to which a client is connected: they send it the ends of runs there, so
@@ -125,10 +118,6 @@ pub struct FollowedRequest {
     /// The request.
     pub request_id: RequestId,
 }
-
-/// Answer to [`FOLLOW`].
-#[derive(Serialize)]
-pub(crate) struct Followed {}
 
 /// Origin of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

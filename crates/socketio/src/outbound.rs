@@ -85,6 +85,7 @@ impl ConnectedSocket {
             RoomEvent::Peers(_) => !self.capabilities.peer_changes,
             RoomEvent::PeersChanged(_) => self.capabilities.peer_changes,
             RoomEvent::RequestedAgain(_) => !self.capabilities.hunk_changes,
+            RoomEvent::ThreadChanged(..) => self.capabilities.comments,
             _ => true,
         }
     }
@@ -250,6 +251,11 @@ impl EventSink for SocketRegistry {
             _ if socket.is_of_other_server => false,
             ServerEvent::Created { id, .. } => socket.principal.may(Action::Read, Some(id)),
             ServerEvent::Settings(_) => true,
+            ServerEvent::Mentions(of) => {
+                socket.capabilities.comments
+                    && socket.principal.user == of.user
+                    && socket.principal.may(Action::Read, Some(&of.document))
+            }
         };
         let receivers: Vec<_> =
             self.connected_sockets.read().values().filter(may_know).map(Arc::clone).collect();

@@ -14,7 +14,7 @@ use copydesk_protocol_conversion as convert;
 use copydesk_rooms::command::ViewerChange;
 
 use super::SocketConnection;
-use super::other_servers::{FOLLOW, Followed, FollowedRequest};
+use super::other_servers::{FOLLOW, FollowedRequest};
 use super::socket_error::{SocketError, SocketResult};
 
 /// Number of hunks up to which an answer is serialized on the worker's own task, some 2 µs each.
@@ -69,11 +69,11 @@ pub async fn focus(
 pub async fn follow(
     connection: &mut SocketConnection,
     payload: FollowedRequest,
-) -> SocketResult<Followed> {
+) -> SocketResult<()> {
     let FollowedRequest { document_id, request_id } = payload;
     let room = connection.caller.room(&document_id, Action::Read).await?;
     room.notify_member(connection.member.clone(), request_id).await;
-    Ok(Followed {})
+    Ok(())
 }
 
 impl SocketConnection {
@@ -85,7 +85,7 @@ impl SocketConnection {
     /// Makes the server that has the document of a request tell the client of it.
     pub(crate) async fn follow_request(&mut self, followed: FollowedRequest) {
         // The database says where the document is, and not the server that announced the request.
-        let placement = Arc::clone(self.app.api.placement());
+        let placement = Arc::clone(self.app.application.placement());
         match placement.other_server_of(&followed.document_id).await {
             Ok(Some(server)) => {
                 let Ok(payload) = to_raw_value(&followed) else { return };

@@ -375,7 +375,7 @@ mod tests {
         assert_eq!(workspace.clear_left_over(), 2);
         assert!(removed.iter().all(|path| !home.path().join(path).exists()));
         assert!(stays.iter().all(|path| home.path().join(path).exists()));
-        assert!(home.path().join(young).exists(), "somebody may be writing it");
+        assert!(home.path().join(young).exists(), "someone may be writing it");
     }
 
     #[test]
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_that_was_set_aside_only_what_nobody_needs_is_removed() {
+    fn of_a_file_that_was_set_aside_only_what_no_one_needs_is_removed() {
         let (home, workspace) = ground();
         let (new, old) = (super::super::stamp("new"), super::super::stamp("old"));
         let name = || set_aside_name(OsStr::new("a.txt"), &new, &old);

@@ -3,7 +3,7 @@
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::walk::{WalkEnd, WalkEntry, WalkFlow};
-use super::{Workspace, WorkspaceError};
+use super::{Workspace, WorkspaceError, WorkspaceResult};
 
 /// Largest number of paths in one [`GlobResult`].
 const MOST_NAMES: usize = 1_000;
@@ -28,7 +28,7 @@ impl Workspace {
         pattern: &str,
         from: &str,
         hidden: impl Fn(&str) -> bool,
-    ) -> Result<GlobResult, WorkspaceError> {
+    ) -> WorkspaceResult<GlobResult> {
         let matcher = matcher(pattern)?;
         let is_meant = |entry: &WalkEntry<'_>| matcher.is_match(entry.below) && !hidden(entry.path);
         self.find(from, MOST_NAMES, is_meant)
@@ -40,7 +40,7 @@ impl Workspace {
         from: &str,
         most: usize,
         is_meant: impl Fn(&WalkEntry<'_>) -> bool,
-    ) -> Result<GlobResult, WorkspaceError> {
+    ) -> WorkspaceResult<GlobResult> {
         let mut paths = Vec::new();
         let mut more = false;
         let end = self.walk(from, &mut |entry| {
@@ -60,7 +60,7 @@ impl Workspace {
 
 /// Compiles a pattern: `*` stays within a name, `**` crosses folders. A pattern that leads outside
 /// is refused: finding nothing would suggest that nothing is there.
-pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, WorkspaceError> {
+pub(super) fn matcher(pattern: &str) -> WorkspaceResult<GlobMatcher> {
     let mut names = pattern.split(['/', '{', ',', '}']);
     if pattern.starts_with(['/', '~']) || names.any(|name| name == "..") {
         return Err(WorkspaceError::Outside { path: pattern.to_owned() });

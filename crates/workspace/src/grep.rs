@@ -11,7 +11,7 @@ use grep_searcher::{
 use ignore::types::{Types, TypesBuilder};
 
 use super::walk::{WalkEnd, WalkEntry, WalkFlow};
-use super::{Workspace, WorkspaceError, files, glob};
+use super::{Workspace, WorkspaceError, WorkspaceResult, files, glob};
 
 /// Largest number of lines in one [`GrepResult`].
 const MOST_LINES: usize = 250;
@@ -82,7 +82,7 @@ impl Workspace {
         &self,
         query: &GrepQuery,
         hidden: impl Fn(&str) -> bool,
-    ) -> Result<GrepResult, WorkspaceError> {
+    ) -> WorkspaceResult<GrepResult> {
         let (matcher, mut searcher) = (matcher(query)?, searcher(query));
         let only = query.glob.as_deref().map(glob::matcher).transpose()?;
         let kinds = query.kind.as_deref().map(types).transpose()?;
@@ -125,7 +125,7 @@ impl Workspace {
         &self,
         from: &str,
         visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkFlow,
-    ) -> Result<WalkEnd, WorkspaceError> {
+    ) -> WorkspaceResult<WalkEnd> {
         match self.walk(from, visit) {
             Err(WorkspaceError::NotAFolder { .. }) => {
                 let spot = self.spot(from, super::resolved_path::MissingFolder::Refuse)?;
@@ -143,7 +143,7 @@ impl Workspace {
     }
 }
 
-fn matcher(query: &GrepQuery) -> Result<RegexMatcher, WorkspaceError> {
+fn matcher(query: &GrepQuery) -> WorkspaceResult<RegexMatcher> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .case_insensitive(query.ignore_case)
@@ -171,7 +171,7 @@ fn searcher(query: &GrepQuery) -> Searcher {
 }
 
 /// Returns the matcher for the files of a type, as ripgrep defines it.
-fn types(kind: &str) -> Result<Types, WorkspaceError> {
+fn types(kind: &str) -> WorkspaceResult<Types> {
     let built = TypesBuilder::new().add_defaults().select(kind).build();
     built.map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })
 }

@@ -38,8 +38,8 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(unix)]
 pub use command::{CommandEnd, CommandResult, CommandSpec};
-pub use error::WorkspaceError;
 use error::unreadable;
+pub use error::{WorkspaceError, WorkspaceResult};
 pub use glob::GlobResult;
 pub use grep::{GrepOutput, GrepQuery, GrepResult, SEARCHED_BYTES};
 pub use path_names::plain_path;

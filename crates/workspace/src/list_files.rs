@@ -6,7 +6,7 @@ use cap_std::fs::Dir;
 
 use super::path_names::check_guarded;
 use super::walk::WalkEntry;
-use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceError, files};
+use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceResult, files};
 
 /// Number of bytes that are checked to recognise a text file.
 const SNIFFED: u64 = 512;
@@ -19,7 +19,7 @@ impl Workspace {
         pattern: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<GlobResult, WorkspaceError> {
+    ) -> WorkspaceResult<GlobResult> {
         let words: Vec<String> =
             pattern.to_lowercase().split_whitespace().map(Into::into).collect();
         self.find("", most, |entry| {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
-use super::error::WorkspaceError;
+use super::error::{WorkspaceError, WorkspaceResult};
 use super::temporary_names;
 
 /// Names that no tool may write to or below, also on file systems that ignore case.
@@ -12,7 +12,7 @@ const GUARDED: [&str; 4] = [".git", ".claude", ".hg", "copydesk.toml"];
 const UNREAD: [&str; 3] = [".git", ".hg", "copydesk.toml"];
 
 /// Splits a path into its names, from the workspace's top.
-pub(super) fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
+pub(super) fn names(path: &str) -> WorkspaceResult<Vec<&OsStr>> {
     let name = |component| match component {
         Component::Normal(name) => Some(Ok(name)),
         Component::CurDir => None,
@@ -24,7 +24,7 @@ pub(super) fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
 }
 
 /// Normalises a path: `a/b` for `./a//b/`.
-pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
+pub fn plain_path(path: &str) -> WorkspaceResult<String> {
     let names: Vec<_> = names(path)?.into_iter().map(OsStr::to_string_lossy).collect();
     if names.is_empty() || path.contains('\0') {
         return Err(outside(path));
@@ -32,7 +32,7 @@ pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
     Ok(names.join("/"))
 }
 
-pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
+pub(super) fn check_guarded(path: &str) -> WorkspaceResult<()> {
     let is_guarded = |name: &&OsStr| {
         let name = plain(&name.to_string_lossy());
         // A file with such a name could be taken for one that was left behind, and removed.

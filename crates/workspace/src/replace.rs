@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{Metadata, OpenOptions};
 
-use super::error::{WorkspaceError, unreadable};
+use super::error::{WorkspaceError, WorkspaceResult, unreadable};
 use super::files::changed;
 use super::resolved_path::ResolvedPath;
 use super::text_file::TextFile;
@@ -81,7 +81,7 @@ enum FoundVersion {
 
 impl FileReplacement<'_> {
     /// Puts the new content in the file's place. Returns the old file, if something is left of it.
-    pub(super) fn replace(&self, old: &Metadata) -> Result<Option<SetAside>, WorkspaceError> {
+    pub(super) fn replace(&self, old: &Metadata) -> WorkspaceResult<Option<SetAside>> {
         let content = self.content.unwrap_or_default();
         if self.is_held(&self.spot.name, identity(old), SHORT_WAIT) {
             return Err(WorkspaceError::Busy { path: self.path.to_owned() });
@@ -114,7 +114,7 @@ impl FileReplacement<'_> {
         }
     }
 
-    pub(super) fn take_away(&self, old: &Metadata) -> Result<SetAside, WorkspaceError> {
+    pub(super) fn take_away(&self, old: &Metadata) -> WorkspaceResult<SetAside> {
         if self.is_held(&self.spot.name, identity(old), SHORT_WAIT) {
             return Err(WorkspaceError::Busy { path: self.path.to_owned() });
         }
@@ -138,7 +138,7 @@ impl FileReplacement<'_> {
 
     /// Removes the file that was set aside after no process can write into it any more. Text that
     /// was added to it meanwhile is copied to the new file, or both versions are kept.
-    pub(super) fn settle(&self, set_aside: &SetAside) -> Result<ReplacedFile, WorkspaceError> {
+    pub(super) fn settle(&self, set_aside: &SetAside) -> WorkspaceResult<ReplacedFile> {
         atomic_write::sync(&self.spot.folder);
         std::thread::sleep(GRACE);
         let is_held = self.is_held(OsStr::new(&set_aside.name), set_aside.identity, LONGEST_WAIT);
@@ -165,7 +165,7 @@ impl FileReplacement<'_> {
     }
 
     /// Compares once more, then replaces. Only for file systems that cannot swap two files.
-    fn rename_over(&self, staged: &str) -> Result<(), WorkspaceError> {
+    fn rename_over(&self, staged: &str) -> WorkspaceResult<()> {
         let folder = &self.spot.folder;
         let replaced = match self.workspace.read_at(self.spot, self.path) {
             Ok((now, _)) if now.stamp == self.old.stamp => folder
@@ -241,7 +241,7 @@ impl FileReplacement<'_> {
         }
     }
 
-    fn keep(&self, beside: &str) -> Result<String, WorkspaceError> {
+    fn keep(&self, beside: &str) -> WorkspaceResult<String> {
         let label = self.spot.name.to_string_lossy();
         let kept = atomic_write::keep(&self.spot.folder, beside, &label)
             .map_err(|error| unreadable(self.path, error))?;

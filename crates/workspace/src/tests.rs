@@ -1,5 +1,5 @@
-//! What tools can reach, and above all what they cannot; each in a real folder beside one that must
-//! stay as it is.
+//! Reach of tools, and above all its limits; each in a real folder beside one that must stay as it
+//! is.
 
 use std::fs;
 use std::path::PathBuf;

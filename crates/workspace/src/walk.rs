@@ -8,7 +8,7 @@ use cap_std::fs::Dir;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::{Workspace, WorkspaceError, files};
+use super::{Workspace, WorkspaceResult, files};
 
 /// Largest number of files and folders in one search.
 const MOST_ENTRIES: usize = 100_000;
@@ -63,7 +63,7 @@ impl Workspace {
         &self,
         from: &str,
         visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkFlow,
-    ) -> Result<WalkEnd, WorkspaceError> {
+    ) -> WorkspaceResult<WalkEnd> {
         let folder = self.folder(from)?;
         let mut ignored: Vec<Gitignore> = Vec::new();
         let mut prefix = String::new();

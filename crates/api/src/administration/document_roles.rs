@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use async_recursion::async_recursion as boxed;
 use copydesk_ids::permissions::{Action, Role};
 use copydesk_ids::{DocumentId, UserId};
+use copydesk_macros::boxed;
 use copydesk_store::{DocumentRoleRecord, Grantee, LoginRecord};
 
 use super::super::{ApiError, ApiResult, Caller};
@@ -20,14 +20,14 @@ pub struct GivenRole {
     pub given_by: Option<String>,
 }
 
+#[boxed]
 impl Caller {
     /// Returns the roles that were given in a document, oldest first.
     ///
     /// # Errors
     /// [`Unavailable`](super::super::ErrorCode::Unavailable) if the roles cannot be read.
-    #[boxed]
     pub async fn document_roles(&self, document: &DocumentId) -> ApiResult<Vec<GivenRole>> {
-        let records = self.api.auth.roles_in(document).await?;
+        let records = self.application.auth.roles_in(document).await?;
         self.described(records).await
     }
 
@@ -37,15 +37,14 @@ impl Caller {
     /// # Errors
     /// [`Unprocessable`](super::super::ErrorCode::Unprocessable) for a role or a grantee that is
     /// not accepted, and at the limit of a document.
-    #[boxed]
     pub async fn give_document_role(
         &self,
         document: &DocumentId,
         grantee: Grantee,
         role: Role,
     ) -> ApiResult<GivenRole> {
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
-        let record = self.api.auth.give_role(document, grantee, role, by, now_ms).await?;
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
+        let record = self.application.auth.give_role(document, grantee, role, by, now_ms).await?;
         let given = self.described(vec![record]).await?.pop();
         given.ok_or_else(ApiError::internal)
     }
@@ -54,14 +53,13 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotFound`](super::super::ErrorCode::NotFound) if they have none there.
-    #[boxed]
     pub async fn take_document_role(
         &self,
         document: &DocumentId,
         grantee: Grantee,
     ) -> ApiResult<()> {
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
-        Ok(self.api.auth.take_role(document, grantee, by, now_ms).await?)
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
+        Ok(self.application.auth.take_role(document, grantee, by, now_ms).await?)
     }
 
     /// Checks that the caller may say who reaches a document in lists, which need not be open here.
@@ -69,10 +67,9 @@ impl Caller {
     /// # Errors
     /// [`NotAllowed`](super::super::ErrorCode::NotAllowed) for people other than owners,
     /// [`NotFound`](super::super::ErrorCode::NotFound) for an unknown, deleted or private document.
-    #[boxed]
     pub async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
         self.require_in(Action::Manage, Some(document))?;
-        let record = self.api.store.document(document).await?;
+        let record = self.application.store.document(document).await?;
         let is_listed = |found: &copydesk_store::DocumentRecord| {
             !found.deleted && found.unlisted_owner.is_none()
         };
@@ -81,9 +78,9 @@ impl Caller {
     }
 
     async fn described(&self, records: Vec<DocumentRoleRecord>) -> ApiResult<Vec<GivenRole>> {
-        let logins = self.api.auth.logins().await?;
+        let logins = self.application.auth.logins().await?;
         let givers: Vec<UserId> = records.iter().map(|record| record.given_by.clone()).collect();
-        let names: HashMap<UserId, String> = self.api.auth.names(&givers).await?;
+        let names: HashMap<UserId, String> = self.application.auth.names(&givers).await?;
         let describe = |record: DocumentRoleRecord| {
             let is_person = !matches!(record.grantee, Grantee::Group(_));
             let mut people = logins.iter().filter(|login| is_person && record.grantee.is(login));

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use async_recursion::async_recursion as boxed;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -12,22 +11,23 @@ use copydesk_auth::KnownPerson;
 use copydesk_failpoint as failpoint;
 use copydesk_ids::UserId;
 use copydesk_ids::permissions::DELETED_PERSON;
+use copydesk_macros::boxed;
 use copydesk_placement::PeerMessage;
 use copydesk_store::{
-    AdministrationOp, AuditEntry, DocumentRecord, PersonCounts, PersonDeletion, SpendingLimit,
-    SpendingScope, StoreError, StoreOp, WriteBatch,
+    AuditEntry, DocumentRecord, PersonCounts, PersonDeletion, SpendingLimit, SpendingScope,
+    StoreError, StoreOp, WriteBatch,
 };
 
 use crate::{ApiError, ApiResult, Caller, ErrorCode, server_tools};
 
 /// Longest wait of a caller for the end of a deletion.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// The same with several servers, where it takes longer than anybody wants to wait.
-const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(2);
+const LONGEST_WAIT_ON_SEVERAL_SERVERS: Duration = Duration::from_secs(2);
 /// Interval at which the caller looks for the end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What is stored of a person, for an owner who may delete it.
+/// Stored data of a person, for an owner who may delete it.
 #[derive(Clone, Debug)]
 pub struct PersonPreview {
     /// All users of the person; that of their login, if they have one, first.
@@ -77,7 +77,7 @@ pub enum PrivateDocuments {
     Delete,
 }
 
-/// How far the deletion of a person's data is.
+/// Progress of the deletion of a person's data.
 #[derive(Clone, Debug)]
 pub struct PersonDeletionReport {
     /// User under whom the person was deleted.
@@ -101,16 +101,16 @@ impl From<&PersonDeletion> for PersonDeletionReport {
     }
 }
 
+#[boxed]
 impl Caller {
     /// Returns what is stored of a person, and what of it a deletion would delete, rename and keep.
     ///
     /// # Errors
     /// [`NotFound`](ErrorCode::NotFound) for an unknown person,
     /// [`Unavailable`](ErrorCode::Unavailable) if it cannot be read.
-    #[boxed]
     pub async fn person(&self, user: &UserId) -> ApiResult<PersonPreview> {
         let known = self.known_person(user).await?;
-        let store = &self.api.store;
+        let store = &self.application.store;
         let deletion = store.person_deletion(user).await?;
         let name = if deletion.is_some() {
             DELETED_PERSON.to_owned()
@@ -131,7 +131,7 @@ impl Caller {
     }
 
     async fn known_person(&self, user: &UserId) -> ApiResult<KnownPerson> {
-        let known = self.api.auth.known_person(user).await?;
+        let known = self.application.auth.known_person(user).await?;
         known.ok_or_else(|| ApiError::not_found("person"))
     }
 
@@ -151,7 +151,6 @@ impl Caller {
     /// [`NotAllowed`](ErrorCode::NotAllowed) for the caller and the holder of the owner's token as
     /// the person, [`NotFound`](ErrorCode::NotFound) for an unknown person,
     /// [`Unavailable`](ErrorCode::Unavailable) if this is not stored.
-    #[boxed]
     pub async fn delete_person(
         &self,
         user: &UserId,
@@ -161,12 +160,12 @@ impl Caller {
         if let Some(obstacle) = self.obstacle(&known) {
             return Err(ApiError::new(ErrorCode::NotAllowed, obstacle.message()));
         }
-        let deletion = self.api.store.person_deletion(user).await?;
+        let deletion = self.application.store.person_deletion(user).await?;
         let begins = match &deletion {
             None => true,
             // Their private documents may have been kept at first.
             Some(PersonDeletion { ended_ms: Some(_), .. }) => {
-                let left = self.api.store.private_documents_of(&known.users).await?;
+                let left = self.application.store.private_documents_of(&known.users).await?;
                 documents == PrivateDocuments::Delete && !left.is_empty()
             }
             Some(_) => false,
@@ -174,7 +173,7 @@ impl Caller {
         if begins {
             self.begin_deletion(&known, documents).await?;
         }
-        self.api.deletions.wake();
+        self.application.deletions.wake();
         self.await_deletion(user).await
     }
 
@@ -184,7 +183,7 @@ impl Caller {
         known: &KnownPerson,
         documents: PrivateDocuments,
     ) -> ApiResult<()> {
-        let (store, now_ms) = (&self.api.store, self.api.clock.now_ms());
+        let (store, now_ms) = (&self.application.store, self.application.clock.now_ms());
         let Some(person) = known.users.first().cloned() else { return Ok(()) };
         let private_documents = match documents {
             PrivateDocuments::Keep => 0,
@@ -218,11 +217,11 @@ impl Caller {
         let detail = json!({"user": person, "users": known.users, "tokens": known.tokens.len(),
             "private_documents": private_documents});
         let line = AuditEntry::new("person.deletion_begun", &self.principal.user, detail, now_ms);
-        let begin = StoreOp::Administer(AdministrationOp::BeginPersonDeletion(deletion));
+        let begin = StoreOp::BeginPersonDeletion(deletion);
         let mut batch = WriteBatch::from(begin).with(StoreOp::Audit(line));
         for user in &known.users {
             let key = server_tools::setting(user);
-            batch.push(StoreOp::Administer(AdministrationOp::RemoveSetting(key)));
+            batch.push(StoreOp::RemoveSetting(key));
         }
         match store.commit(batch).await {
             // Another owner has begun it at the same moment.
@@ -230,18 +229,18 @@ impl Caller {
             Err(error) => return Err(error.into()),
         }
         failpoint::pass("people.begun");
-        self.api.auth.end_access(known.tokens.iter().map(|token| &token.id), now_ms).await;
-        self.api.placement().tell(&PeerMessage::PersonDeleted(person)).await;
+        self.application.auth.end_access(known.tokens.iter().map(|token| &token.id), now_ms).await;
+        self.application.placement().tell(&PeerMessage::PersonDeleted(person)).await;
         Ok(())
     }
 
     /// Waits until a deletion has ended, but not for long; returns how far it is.
     async fn await_deletion(&self, user: &UserId) -> ApiResult<PersonDeletionReport> {
-        let is_shared = self.api.placement().is_shared();
-        let patience = if is_shared { PATIENCE_WITH_OTHERS } else { PATIENCE };
-        let until = Instant::now() + patience;
+        let is_shared = self.application.placement().is_shared();
+        let longest_wait = if is_shared { LONGEST_WAIT_ON_SEVERAL_SERVERS } else { LONGEST_WAIT };
+        let until = Instant::now() + longest_wait;
         loop {
-            let deletion = self.api.store.person_deletion(user).await?;
+            let deletion = self.application.store.person_deletion(user).await?;
             let deletion = deletion.ok_or_else(|| ApiError::not_found("person"))?;
             if deletion.ended_ms.is_some() || Instant::now() >= until {
                 return Ok(PersonDeletionReport::from(&deletion));

@@ -16,16 +16,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::person_renaming::{self, own_session};
 use crate::{ApiError, ApiResult, Application, ErrorCode};
-use copydesk_agent::{AskError, StopFilter};
 use copydesk_approvals::DeletedPerson;
 use copydesk_failpoint as failpoint;
 use copydesk_ids::permissions::{Principal, Role};
-use copydesk_ids::{RunId, SessionId, UserId};
+use copydesk_ids::{RunId, UserId};
 use copydesk_placement::PeerMessage;
 use copydesk_rooms::RoomError;
 use copydesk_store::{
-    AdministrationOp, AuditEntry, PersonCounts, PersonDeletion, PersonRow, PersonRowOp,
-    PersonSearch, PersonTable, RowKey, RunRecord, StoreOp, WriteBatch,
+    AuditEntry, PersonCounts, PersonDeletion, PersonRow, PersonRowOp, PersonSearch, PersonTable,
+    RowKey, RunRecord, StoreOp, WriteBatch,
 };
 
 /// Name of the task, which one server of several does.
@@ -46,11 +45,12 @@ const SHORT_ROWS: u32 = 100;
 const MOST_ROUNDS: usize = 20;
 
 /// Tables in which people are named, in the order of the work.
-const NAMING: [PersonTable; 7] = [
+const NAMING: [PersonTable; 8] = [
     PersonTable::Messages,
     PersonTable::Requests,
     PersonTable::RequestParts,
     PersonTable::Rules,
+    PersonTable::CommentThreads,
     PersonTable::Outbox,
     PersonTable::Idempotency,
     PersonTable::Runs,
@@ -58,9 +58,11 @@ const NAMING: [PersonTable; 7] = [
 
 /// Tables with rows that belong to a person, in the order of their removal: the session is what
 /// its messages are found by.
-const OWNED: [PersonTable; 5] = [
+const OWNED: [PersonTable; 7] = [
     PersonTable::Runs,
     PersonTable::Answers,
+    PersonTable::CommentReads,
+    PersonTable::CommentMentions,
     PersonTable::Idempotency,
     PersonTable::Messages,
     PersonTable::Sessions,
@@ -93,7 +95,7 @@ impl DeletionState {
 
 /// Deletion in the works.
 struct DeletionWork<'a> {
-    api: &'a Application,
+    application: &'a Application,
     deletion: PersonDeletion,
     state: DeletionState,
     person: Arc<DeletedPerson>,
@@ -133,9 +135,9 @@ impl Application {
 }
 
 impl<'a> DeletionWork<'a> {
-    fn new(api: &'a Application, deletion: PersonDeletion) -> Self {
+    fn new(application: &'a Application, deletion: PersonDeletion) -> Self {
         let person = Arc::new(DeletedPerson { users: deletion.users.clone() });
-        Self { api, state: DeletionState::of(&deletion), deletion, person }
+        Self { application, state: DeletionState::of(&deletion), deletion, person }
     }
 
     async fn run(mut self) -> ApiResult<()> {
@@ -165,7 +167,7 @@ impl<'a> DeletionWork<'a> {
         }
         // These are gone already.
         let PersonCounts { logins, limits, .. } = self.state.counts;
-        match self.api.store.person_counts(&self.deletion.users).await {
+        match self.application.store.person_counts(&self.deletion.users).await {
             Ok(found) => self.state.counts = PersonCounts { logins, limits, ..found },
             // A large database may take longer than it is waited for. The deletion goes on.
             Err(error) => tracing::warn!(%error, "cannot count what is stored of a person"),
@@ -179,7 +181,7 @@ impl<'a> DeletionWork<'a> {
     async fn stop_runs(&self) -> ApiResult<()> {
         let until = Instant::now() + RUNS_END;
         loop {
-            let runs = self.api.store.unfinished_runs_of(&self.deletion.users).await?;
+            let runs = self.application.store.unfinished_runs_of(&self.deletion.users).await?;
             if runs.is_empty() {
                 return Ok(());
             }
@@ -189,21 +191,9 @@ impl<'a> DeletionWork<'a> {
             for RunRecord { id, session, .. } in runs {
                 let own = id.as_str().strip_prefix(session.as_str());
                 let run = RunId::from(own.and_then(|it| it.strip_prefix('/')).unwrap_or_default());
-                self.stop_run(session, run).await?;
+                self.application.cancel_run(session, run).await?;
             }
             tokio::time::sleep(LOOK / 40).await;
-        }
-    }
-
-    async fn stop_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
-        let one = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
-        match self.api.agents.cancel(one).await {
-            // It is on another server, has ended just now, or is resumed in a moment.
-            Err(AskError::NoRun) => {
-                self.api.placement().tell(&PeerMessage::CancelRun(session, run)).await;
-                Ok(())
-            }
-            stopped => Ok(stopped?),
         }
     }
 
@@ -212,13 +202,16 @@ impl<'a> DeletionWork<'a> {
         let mut names: BTreeSet<String> = self.state.names.iter().cloned().collect();
         let known = names.clone();
         for user in &self.deletion.users {
-            names.extend(self.api.store.names_of_decider(user).await?);
-            for table in [PersonTable::Requests, PersonTable::Rules] {
+            names.extend(self.application.store.names_of_decider(user).await?);
+            for table in [PersonTable::Requests, PersonTable::Rules, PersonTable::CommentThreads] {
                 let search = PersonSearch::Naming(user.as_str());
                 let mut after: Option<RowKey> = None;
                 loop {
-                    let rows =
-                        self.api.store.person_rows(table, search, after.as_ref(), ROWS).await?;
+                    let rows = self
+                        .application
+                        .store
+                        .person_rows(table, search, after.as_ref(), ROWS)
+                        .await?;
                     let Some(last) = rows.last() else { break };
                     after = Some(last.key.clone());
                     for row in &rows {
@@ -241,11 +234,11 @@ impl<'a> DeletionWork<'a> {
             return Ok(());
         }
         let user = self.state.by.clone().unwrap_or_else(|| self.deletion.person.clone());
-        let names = self.api.auth.names([&user]).await?;
+        let names = self.application.auth.names([&user]).await?;
         let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
         let owner = Principal::new(user, name, Role::Owner);
-        for record in self.api.store.private_documents_of(&self.deletion.users).await? {
-            let deleted = match self.api.rooms.open(&record.id).await {
+        for record in self.application.store.private_documents_of(&self.deletion.users).await? {
+            let deleted = match self.application.rooms.open(&record.id).await {
                 Ok(room) => room.delete(owner.clone()).await,
                 Err(error) => Err(error),
             };
@@ -261,8 +254,8 @@ impl<'a> DeletionWork<'a> {
 
     /// Makes the rooms of all servers forget the person's names.
     async fn forget_in_rooms(&self, round: usize) -> ApiResult<()> {
-        self.api.rooms.forget_person(&self.person).await?;
-        let placement = self.api.placement();
+        self.application.rooms.forget_person(&self.person).await?;
+        let placement = self.application.placement();
         placement.tell(&PeerMessage::PersonDeleted(self.deletion.person.clone())).await;
         if round > 0 && placement.is_shared() {
             tokio::time::sleep(HEARD).await;
@@ -295,7 +288,8 @@ impl<'a> DeletionWork<'a> {
         let (mut after, mut changed): (Option<RowKey>, usize) = (None, 0);
         loop {
             let search = PersonSearch::Naming(words);
-            let rows = self.api.store.person_rows(table, search, after.as_ref(), ROWS).await?;
+            let rows =
+                self.application.store.person_rows(table, search, after.as_ref(), ROWS).await?;
             let Some(last) = rows.last() else { return Ok(changed) };
             after = Some(last.key.clone());
             let (mut batch, mut bytes) = (WriteBatch::new(), 0);
@@ -303,13 +297,13 @@ impl<'a> DeletionWork<'a> {
                 let Some(body) = self.renamed(table, &row).await? else { continue };
                 changed += 1;
                 bytes += body.len();
-                batch.push(change(PersonRowOp::Replace { table, row, body }));
+                batch.push(StoreOp::ChangePersonRow(PersonRowOp::Replace { table, row, body }));
                 if bytes > MOST_BYTES {
-                    self.api.store.commit(std::mem::take(&mut batch)).await?;
+                    self.application.store.commit(std::mem::take(&mut batch)).await?;
                     bytes = 0;
                 }
             }
-            self.api.store.commit(batch).await?;
+            self.application.store.commit(batch).await?;
         }
     }
 
@@ -321,7 +315,7 @@ impl<'a> DeletionWork<'a> {
                 // What another conversation has of one that is gone was this person's.
                 let is_own = match own_session(row) {
                     Some(session) => {
-                        let session = self.api.store.session(&session).await?;
+                        let session = self.application.store.session(&session).await?;
                         session.is_none_or(|session| person.is(session.user.as_str()))
                     }
                     None => false,
@@ -329,6 +323,7 @@ impl<'a> DeletionWork<'a> {
                 person_renaming::message(&row.body, is_own, names)
             }
             PersonTable::Idempotency => person_renaming::answer(&row.body, person, names),
+            PersonTable::CommentThreads => person_renaming::thread(&row.body, person),
             _ => person_renaming::record(&row.body, person),
         })
     }
@@ -355,20 +350,22 @@ impl<'a> DeletionWork<'a> {
         let (mut after, mut changed): (Option<RowKey>, usize) = (None, 0);
         loop {
             let search = PersonSearch::OwnedBy(user);
-            let rows = self.api.store.person_rows(table, search, after.as_ref(), SHORT_ROWS);
+            let rows =
+                self.application.store.person_rows(table, search, after.as_ref(), SHORT_ROWS);
             let rows = rows.await?;
             let Some(last) = rows.last() else { return Ok(changed) };
             after = Some(last.key.clone());
             changed += rows.len();
-            let batch: WriteBatch = rows.into_iter().map(|row| change(op(row))).collect();
-            self.api.store.commit(batch).await?;
+            let batch: WriteBatch =
+                rows.into_iter().map(|row| StoreOp::ChangePersonRow(op(row))).collect();
+            self.application.store.commit(batch).await?;
         }
     }
 
     /// Stores that the deletion has ended, with a line in the audit log.
     async fn end(mut self) -> ApiResult<()> {
         failpoint::pass("people.ending");
-        let now_ms = self.api.clock.now_ms();
+        let now_ms = self.application.clock.now_ms();
         let by = self.state.by.clone().unwrap_or_else(|| self.deletion.person.clone());
         let DeletionState { counts, private_documents, .. } = &self.state;
         let detail = json!({"user": self.deletion.person, "counts": counts,
@@ -382,10 +379,9 @@ impl<'a> DeletionWork<'a> {
     async fn put(&mut self, ended_ms: Option<u64>, others: Vec<StoreOp>) -> ApiResult<()> {
         self.deletion.body = json!(self.state);
         self.deletion.ended_ms = ended_ms;
-        let put = AdministrationOp::PutPersonDeletion(self.deletion.clone());
-        let mut batch = WriteBatch::from(StoreOp::Administer(put));
+        let mut batch = WriteBatch::from(StoreOp::PutPersonDeletion(self.deletion.clone()));
         batch.extend(others);
-        Ok(self.api.store.commit(batch).await?)
+        Ok(self.application.store.commit(batch).await?)
     }
 }
 
@@ -394,8 +390,4 @@ fn escaped(text: &str) -> String {
     let quoted = json!(text).to_string();
     let written = quoted.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
     written.unwrap_or(text).to_owned()
-}
-
-fn change(op: PersonRowOp) -> StoreOp {
-    StoreOp::Administer(AdministrationOp::ChangePersonRow(op))
 }

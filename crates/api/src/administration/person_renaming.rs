@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use copydesk_approvals::DeletedPerson;
+use copydesk_comments::ThreadContent;
 use copydesk_ids::SessionId;
 use copydesk_ids::permissions::DELETED_PERSON;
 use copydesk_store::{PAST, PersonRow};
@@ -22,6 +23,13 @@ pub(super) fn add_names(body: &str, person: &DeletedPerson, names: &mut BTreeSet
 pub(super) fn record(body: &str, person: &DeletedPerson) -> Option<String> {
     let mut value: Value = serde_json::from_str(body).ok()?;
     person.rename_in(&mut value, &mut BTreeSet::new()).then(|| value.to_string())
+}
+
+/// Returns the content of a thread of comments without the names and mentions of a person; `None`
+/// if it has none.
+pub(super) fn thread(body: &str, person: &DeletedPerson) -> Option<String> {
+    let mut content: ThreadContent = serde_json::from_str(body).ok()?;
+    content.forget(person).then(|| serde_json::to_string(&content).ok()).flatten()
 }
 
 /// Returns a stored answer, whose body is a text with JSON, without the names; `None` if it has

@@ -1,12 +1,12 @@
 //! Spending of a month, and its limits.
 
-use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use copydesk_ids::{DocumentId, UserId};
+use copydesk_macros::boxed;
 use copydesk_store::{
-    AdministrationOp, AuditEntry, SpendingGroup, SpendingLimit, SpendingMonth, SpendingScope,
-    SpendingSum, StoreOp, WriteBatch,
+    AuditEntry, SpendingGroup, SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StoreOp,
+    WriteBatch,
 };
 
 use crate::{ApiError, ApiResult, Caller};
@@ -14,7 +14,7 @@ use crate::{ApiError, ApiResult, Caller};
 /// Maximum number of people, and of documents, in a report.
 const MOST_LINES: u32 = 500;
 
-/// What models have cost in a month, and the limits in force.
+/// Cost of models in a month, and the limits in force.
 #[derive(Clone, Debug)]
 pub struct SpendingReport {
     /// The month.
@@ -40,15 +40,15 @@ pub struct WantedLimit {
     pub amount: Option<u64>,
 }
 
+#[boxed]
 impl Caller {
     /// Returns what models have cost in a month, by default in this one, and the limits.
     ///
     /// # Errors
     /// [`Unavailable`](crate::ErrorCode::Unavailable) if the sums cannot be read.
-    #[boxed]
     pub async fn spending(&self, month: Option<SpendingMonth>) -> ApiResult<SpendingReport> {
-        let month = month.unwrap_or_else(|| SpendingMonth::at(self.api.clock.now_ms()));
-        let store = &self.api.store;
+        let month = month.unwrap_or_else(|| SpendingMonth::at(self.application.clock.now_ms()));
+        let store = &self.application.store;
         let limits = store.spending_limits().await?;
         let mut people = store.spending_sums(month, SpendingGroup::People, MOST_LINES).await?;
         let mut documents =
@@ -76,7 +76,6 @@ impl Caller {
     /// # Errors
     /// [`NotFound`](crate::ErrorCode::NotFound) for an unknown person or document,
     /// [`Unavailable`](crate::ErrorCode::Unavailable) if the limit is not stored.
-    #[boxed]
     pub async fn set_spending_limit(&self, wanted: WantedLimit) -> ApiResult<SpendingReport> {
         let WantedLimit { scope, amount } = wanted;
         // A limit can be removed although what it was about is gone.
@@ -85,13 +84,13 @@ impl Caller {
         }
         let usd = amount.map(|amount| amount as f64 / 1e9);
         let detail = json!({"for": scope.kind(), "id": scope.subject(), "usd": usd});
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
         let mut line = AuditEntry::new("spending.limit_set", by, detail, now_ms);
         if let SpendingScope::Document(document) = &scope {
             line.document = Some(document.clone());
         }
-        let put = StoreOp::Administer(AdministrationOp::PutSpendingLimit { scope, amount });
-        self.api.store.commit(WriteBatch::from(put).with(StoreOp::Audit(line))).await?;
+        let put = StoreOp::PutSpendingLimit { scope, amount };
+        self.application.store.commit(WriteBatch::from(put).with(StoreOp::Audit(line))).await?;
         self.spending(None).await
     }
 
@@ -107,14 +106,14 @@ impl Caller {
     }
 
     async fn check_document(&self, document: &DocumentId) -> ApiResult<()> {
-        let record = self.api.store.document(document).await?;
+        let record = self.application.store.document(document).await?;
         let is_listed =
             record.is_some_and(|record| !record.deleted && record.unlisted_owner.is_none());
         if is_listed { Ok(()) } else { Err(ApiError::not_found("document")) }
     }
 
     async fn name_of(&self, user: &UserId) -> ApiResult<Option<String>> {
-        Ok(self.api.auth.names(std::slice::from_ref(user)).await?.remove(user))
+        Ok(self.application.auth.names(std::slice::from_ref(user)).await?.remove(user))
     }
 }
 

@@ -1,19 +1,19 @@
 //! Work in progress and storage of the whole server.
 
-use async_recursion::async_recursion as boxed;
 use serde_json::json;
 
 use copydesk_agent::{AskError, StopFilter, is_part_of_run};
 use copydesk_ids::{RunId, SessionId};
+use copydesk_macros::boxed;
 use copydesk_placement::PeerMessage;
-use copydesk_store::{AuditEntry, RunRecord, RunState, StorageSizes, StoreOp};
+use copydesk_store::{AuditEntry, RunRecord, StorageSizes, StoreOp};
 
-use crate::{ApiError, ApiResult, Caller};
+use crate::{ApiError, ApiResult, Application, Caller};
 
 /// Maximum number of runs in a list.
 const MOST_RUNS: usize = 500;
 
-/// What the server is working on.
+/// Work in progress on the server.
 #[derive(Debug)]
 pub struct ServerWork {
     /// Runs that have not ended, oldest first.
@@ -37,15 +37,15 @@ pub struct RunLine {
     pub title: Option<String>,
 }
 
+#[boxed]
 impl Caller {
     /// Returns the runs that have not ended, on all servers that share the database, and the
     /// number of open requests.
     ///
     /// # Errors
     /// [`Unavailable`](crate::ErrorCode::Unavailable) if they cannot be read.
-    #[boxed]
     pub async fn server_work(&self) -> ApiResult<ServerWork> {
-        let store = &self.api.store;
+        let store = &self.application.store;
         let (open_requests, _) = store.waiting_counts().await?;
         let mut records = store.unfinished_runs().await?;
         // A call that another server makes for a run is a part of that run.
@@ -53,7 +53,7 @@ impl Caller {
         let runs_left_out = records.len().saturating_sub(MOST_RUNS);
         records.truncate(MOST_RUNS);
         let people: Vec<_> = records.iter().map(|record| record.user.clone()).collect();
-        let names = self.api.auth.names(&people).await?;
+        let names = self.application.auth.names(&people).await?;
         let mut runs = Vec::with_capacity(records.len());
         for record in records {
             let title = match &record.document {
@@ -72,33 +72,38 @@ impl Caller {
     ///
     /// # Errors
     /// [`Unavailable`](crate::ErrorCode::Unavailable) if it cannot be measured.
-    #[boxed]
     pub async fn storage_sizes(&self) -> ApiResult<StorageSizes> {
-        Ok(self.api.store.storage_sizes().await?)
+        Ok(self.application.store.storage_sizes().await?)
     }
 
     /// Stops anybody's run, on whatever server it is. A run that has ended stays as it is.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorCode::NotFound) for an unknown run.
-    #[boxed]
     pub async fn stop_any_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
-        let store = &self.api.store;
+        let store = &self.application.store;
         let record = store.run(&RunRecord::key(&session, &run)).await?;
         let record = record.ok_or_else(|| ApiError::not_found("run"))?;
-        if matches!(record.state, RunState::Ended(_)) {
+        if record.state.has_ended() {
             return Ok(());
         }
-        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
         let detail = json!({"session": session, "run": run, "user": record.user});
         let mut line = AuditEntry::new("run.stopped", by, detail, now_ms);
         line.document.clone_from(&record.document);
         store.commit(StoreOp::Audit(line)).await?;
-        let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
-        match self.api.agents.cancel(stop).await {
-            // It is on another server, or has ended just now.
+        self.application.cancel_run(session, run).await
+    }
+}
+
+impl Application {
+    /// Stops a run, on whatever server it is.
+    pub(super) async fn cancel_run(&self, session: SessionId, run: RunId) -> ApiResult<()> {
+        let one = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
+        match self.agents.cancel(one).await {
+            // It is on another server, has ended just now, or is resumed in a moment.
             Err(AskError::NoRun) => {
-                self.api.placement().tell(&PeerMessage::CancelRun(session, run)).await;
+                self.placement().tell(&PeerMessage::CancelRun(session, run)).await;
                 Ok(())
             }
             stopped => Ok(stopped?),

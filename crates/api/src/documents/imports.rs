@@ -3,18 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_recursion::async_recursion as boxed;
 use bytes::Bytes;
 
 use crate::{ApiError, ApiResult, Caller, DocumentContent, ErrorCode};
 use copydesk_approvals::{ApprovalRequest, ClaimedAuthor, DraftPart, HunkDraft, HunkKind};
+use copydesk_comments::{
+    CommentAnchor, LONGEST_COMMENT, LONGEST_QUOTE, MOST_COMMENTS, MOST_OPEN_THREADS, MOST_THREADS,
+};
 use copydesk_convert::{
-    Converted, FileError, FileKind, ImportedChange, ImportedPart, ImportedSuggestion, Report,
-    SourceFile, WordError,
+    Converted, FileError, FileKind, ImportedChange, ImportedComment, ImportedPart,
+    ImportedSuggestion, ImportedThread, Report, SourceFile, WordError,
 };
 use copydesk_cpu_pool as cpu_pool;
 use copydesk_document::Text;
-use copydesk_rooms::{ClaimedSuggestion, ImportedDocument};
+use copydesk_macros::boxed;
+use copydesk_rooms::{ClaimedSuggestion, ClaimedThread, ImportedDocument};
 
 /// Time that reading a file may take on the pool.
 const FILE_TIME: Duration = Duration::from_secs(10);
@@ -39,46 +42,50 @@ pub struct DocumentImport {
     pub document: DocumentContent,
     /// Requests for the tracked changes of the file, one for each author.
     pub requests: Vec<Arc<ApprovalRequest>>,
-    /// What was left out and decided.
+    /// Things that were left out, and decisions of the reader.
     pub report: Report,
 }
 
+#[boxed]
 impl Caller {
     /// Creates a document of a file under `title` or the file's own. Its tracked changes become
-    /// requests, one for each author, of which the caller is the requester.
+    /// requests, one for each author, of which the caller is the requester, and its comments
+    /// threads.
     ///
     /// # Errors
     /// [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another kind or
     /// encoding, [`Unprocessable`](ErrorCode::Unprocessable) for a damaged or too complex one,
     /// [`Invalid`](ErrorCode::Invalid) for too long a text.
-    #[boxed]
     pub async fn import_document(
         &self,
         title: Option<String>,
         file: ImportedFile,
     ) -> ApiResult<DocumentImport> {
         let (converted, text) = self.read_file(file).await?;
-        let Converted { title: own, markdown, suggestions, report } = converted;
+        let Converted { title: own, markdown, suggestions, threads, mut report } = converted;
         let title = title.filter(|title| !title.trim().is_empty()).or(own).unwrap_or_default();
         let suggestions = suggestions.into_iter().map(|it| claimed(it, &text)).collect();
-        let new = ImportedDocument { title, text: markdown, suggestions };
-        let (room, requests) = self.api.rooms.create_imported(new, &self.principal).await?;
+        let threads = claimed_threads(threads, &mut report);
+        let new = ImportedDocument { title, text: markdown, suggestions, threads };
+        let (room, requests) = self.application.rooms.create_imported(new, &self.principal).await?;
         Ok(DocumentImport { document: DocumentContent::of(&room).await?, requests, report })
     }
 
-    /// Returns HTML, or a file, as Markdown, without tracked changes.
+    /// Returns HTML, or a file, as Markdown, without tracked changes and comments.
     ///
     /// # Errors
     /// [`Unprocessable`](ErrorCode::Unprocessable) if it cannot be read, or HTML not within 2 s;
     /// [`UnsupportedMediaType`](ErrorCode::UnsupportedMediaType) for a file of another kind or
     /// encoding.
-    #[boxed]
     pub async fn convert_file(&self, file: ImportedFile) -> ApiResult<(String, Report)> {
         let (converted, _) = self.read_file(file).await?;
-        let Converted { markdown, suggestions, mut report, .. } = converted;
+        let Converted { markdown, suggestions, threads, mut report, .. } = converted;
         for change in suggestions.iter().flat_map(|suggestion| &suggestion.changes) {
             let words = change.parts.iter().map(|part| part.insert.as_str()).collect::<String>();
             report.leave_out("tracked change", Some(&words));
+        }
+        for comment in threads.iter().flat_map(|thread| &thread.comments) {
+            report.leave_out("comment", Some(&comment.text));
         }
         Ok((markdown, report))
     }
@@ -98,7 +105,7 @@ impl Caller {
             let text = Text::new(&converted.markdown);
             Ok::<_, FileError>((converted, text))
         };
-        Ok(self.api.imports.run(user, memory, time, read).await??)
+        Ok(self.application.limits.imports.run(user, memory, time, read).await??)
     }
 }
 
@@ -115,7 +122,49 @@ fn claimed(suggestion: ImportedSuggestion, text: &Text) -> ClaimedSuggestion {
     ClaimedSuggestion { author: ClaimedAuthor { name: author, at }, hunks }
 }
 
-fn hunk(ImportedChange { parts }: ImportedChange, text: &Text) -> HunkDraft {
+/// Returns the threads of a file as far as a document has room for them. The rest is reported.
+fn claimed_threads(threads: Vec<ImportedThread>, report: &mut Report) -> Vec<ClaimedThread> {
+    let mut open = 0;
+    let mut kept = Vec::new();
+    for thread in threads {
+        open += usize::from(!thread.is_resolved);
+        let is_over = !thread.is_resolved && open > MOST_OPEN_THREADS || kept.len() >= MOST_THREADS;
+        let room = if is_over { 0 } else { MOST_COMMENTS };
+        for comment in thread.comments.iter().skip(room) {
+            report.leave_out("comment", Some(&comment.text));
+        }
+        if !is_over {
+            kept.push(claimed_thread(thread, report));
+        }
+    }
+    kept
+}
+
+fn claimed_thread(thread: ImportedThread, report: &mut Report) -> ClaimedThread {
+    let ImportedThread { range, about, deleted_words, comments, is_resolved } = thread;
+    let anchor = range.map(|(from, to)| CommentAnchor {
+        is_orphaned: deleted_words.is_some(),
+        ..CommentAnchor::new(from, to)
+    });
+    let comments = comments.into_iter().take(MOST_COMMENTS);
+    let comments = comments.map(|ImportedComment { author, at, mut text }| {
+        if let Some((end, _)) = text.char_indices().nth(LONGEST_COMMENT) {
+            text.truncate(end);
+            report.decide("shortened comment");
+        }
+        (ClaimedAuthor { name: author, at }, text)
+    });
+    ClaimedThread {
+        anchor,
+        about,
+        // A character has at most two units.
+        deleted_words: deleted_words.map(|it| it.chars().take(LONGEST_QUOTE / 2).collect()),
+        comments: comments.collect(),
+        is_resolved,
+    }
+}
+
+fn hunk(ImportedChange { parts, explanation }: ImportedChange, text: &Text) -> HunkDraft {
     let part = |ImportedPart { from, to, insert }: ImportedPart| {
         // A range that is none of the text is refused with its document.
         let base = text.slice(from..to).unwrap_or_default();
@@ -129,7 +178,7 @@ fn hunk(ImportedChange { parts }: ImportedChange, text: &Text) -> HunkDraft {
         }
         _ => false,
     };
-    HunkDraft { parts, explanation: None, kind: is_move.then_some(HunkKind::Moved), group: None }
+    HunkDraft { parts, explanation, kind: is_move.then_some(HunkKind::Moved), group: None }
 }
 
 impl From<FileError> for ApiError {
@@ -156,10 +205,40 @@ mod tests {
     fn words_that_move_are_one_moved_change() {
         let text = Text::new("one two three");
         let part = |from, to, insert: &str| ImportedPart { from, to, insert: insert.to_owned() };
-        let kind = |parts| hunk(ImportedChange { parts }, &text).kind;
+        let kind = |parts| {
+            let change = ImportedChange { parts, explanation: None };
+            hunk(change, &text).kind
+        };
         assert_eq!(kind(vec![part(0, 4, ""), part(13, 13, "one ")]), Some(HunkKind::Moved));
         assert_eq!(kind(vec![part(0, 0, "three"), part(8, 13, "")]), Some(HunkKind::Moved));
         assert_eq!(kind(vec![part(0, 4, ""), part(13, 13, "four")]), None);
         assert_eq!(kind(vec![part(0, 3, "four")]), None);
+    }
+
+    #[test]
+    fn more_comments_than_there_is_room_for_are_left_out_and_counted() {
+        let comment = |text: &str| ImportedComment {
+            author: "Bo".to_owned(),
+            at: None,
+            text: text.to_owned(),
+        };
+        let thread = |is_resolved, comments| ImportedThread {
+            range: None,
+            about: None,
+            deleted_words: None,
+            comments,
+            is_resolved,
+        };
+        let mut threads = vec![thread(false, vec![comment("Why?")]); MOST_OPEN_THREADS + 2];
+        threads.push(thread(true, vec![comment("So."); MOST_COMMENTS + 3]));
+        threads.push(thread(true, vec![comment(&"é".repeat(LONGEST_COMMENT + 1))]));
+        let mut report = Report::default();
+        let kept = claimed_threads(threads, &mut report);
+        assert_eq!(kept.len(), MOST_OPEN_THREADS + 2);
+        assert_eq!(kept[MOST_OPEN_THREADS].comments.len(), MOST_COMMENTS);
+        let (_, shortened) = &kept[MOST_OPEN_THREADS + 1].comments[0];
+        assert_eq!(shortened.chars().count(), LONGEST_COMMENT);
+        assert_eq!((&*report.left_out[0].kind, report.left_out[0].count), ("comment", 5));
+        assert_eq!((&*report.decided[0].kind, report.decided[0].count), ("shortened comment", 1));
     }
 }

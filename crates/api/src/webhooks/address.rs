@@ -5,7 +5,7 @@
 //! public one; the connection goes to an IP address that was checked, so a name that resolves
 //! differently the second time gains nothing.
 
-use async_recursion::async_recursion as boxed;
+use copydesk_macros::boxed;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;

@@ -3,12 +3,12 @@
 mod address;
 mod signature;
 
-use async_recursion::async_recursion as boxed;
 use serde_json::json;
 use tokio::sync::watch;
 
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, WebhookId};
+use copydesk_macros::boxed;
 use copydesk_store::{AuditEntry, Store, StoreError, StoreOp, WriteBatch};
 
 use super::{ApiError, ApiResult, Caller, ErrorCode};
@@ -38,21 +38,20 @@ pub struct WebhookChange {
     pub active: Option<bool>,
 }
 
+#[boxed]
 impl Caller {
     /// Returns all webhooks.
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the webhooks cannot be read.
-    #[boxed]
     pub async fn webhooks(&self) -> ApiResult<Vec<WebhookState>> {
-        Ok(self.api.store.webhooks().await?)
+        Ok(self.application.store.webhooks().await?)
     }
 
     /// Returns one webhook.
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook; those of [`Self::webhooks`].
-    #[boxed]
     pub async fn webhook(&self, id: &WebhookId) -> ApiResult<WebhookState> {
         let mut all = self.webhooks().await?.into_iter();
         all.find(|state| state.hook.id == *id).ok_or_else(|| ApiError::not_found("webhook"))
@@ -63,14 +62,13 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::Unprocessable`] for an address that is not accepted, [`ErrorCode::NotFound`]
     /// for an unknown document, [`ErrorCode::TooManyWebhooks`] at the limit.
-    #[boxed]
     pub async fn create_webhook(&self, new: NewWebhook) -> ApiResult<WebhookRecord> {
         let NewWebhook { url, document } = new;
-        WebhookAddress::read(&url, self.api.address_policy)?;
+        WebhookAddress::read(&url, self.application.address_policy)?;
         if let Some(document) = &document {
             self.room(document, Action::Read).await?;
         }
-        if self.api.store.webhooks().await?.len() >= MOST_WEBHOOKS {
+        if self.application.store.webhooks().await?.len() >= MOST_WEBHOOKS {
             let message = format!("there are {MOST_WEBHOOKS} webhooks; delete some first");
             return Err(ApiError::new(ErrorCode::TooManyWebhooks, message));
         }
@@ -80,7 +78,7 @@ impl Caller {
             document,
             secret: SigningSecret::generate()?.expose(),
             active: true,
-            created_ms: self.api.clock.now_ms(),
+            created_ms: self.application.clock.now_ms(),
         };
         let put = StoreOp::PutWebhook(hook.clone());
         self.commit_webhook("webhook.created", &hook, put).await?;
@@ -92,7 +90,6 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unprocessable`] for an address
     /// that is not accepted.
-    #[boxed]
     pub async fn change_webhook(
         &self,
         id: &WebhookId,
@@ -101,7 +98,7 @@ impl Caller {
         let WebhookChange { url, active } = change;
         let mut hook = self.webhook(id).await?.hook;
         if let Some(url) = url {
-            WebhookAddress::read(&url, self.api.address_policy)?;
+            WebhookAddress::read(&url, self.application.address_policy)?;
             hook.url = url;
         }
         hook.active = active.unwrap_or(hook.active);
@@ -115,7 +112,6 @@ impl Caller {
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unavailable`] if this is not
     /// stored.
-    #[boxed]
     pub async fn remove_webhook(&self, id: &WebhookId) -> ApiResult<()> {
         let hook = self.webhook(id).await?.hook;
         let remove = StoreOp::RemoveWebhook(hook.id.clone());
@@ -132,10 +128,10 @@ impl Caller {
     ) -> ApiResult<()> {
         let host = hook.url.split('/').nth(2);
         let detail = json!({"webhook": hook.id, "host": host, "active": hook.active});
-        let (user, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let (user, now_ms) = (&self.principal.user, self.application.clock.now_ms());
         let line = AuditEntry::new(action, user, detail, now_ms);
         let line = StoreOp::Audit(AuditEntry { document: hook.document.clone(), ..line });
-        Ok(self.api.store.commit(WriteBatch::from(op).with(line)).await?)
+        Ok(self.application.store.commit(WriteBatch::from(op).with(line)).await?)
     }
 }
 
@@ -143,6 +139,7 @@ impl Caller {
 #[derive(Clone, Debug)]
 pub struct WebhookOutbox(Store);
 
+#[boxed]
 impl WebhookOutbox {
     /// Returns the outbox of this store.
     pub fn new(store: Store) -> Self {
@@ -158,7 +155,6 @@ impl WebhookOutbox {
     ///
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the store cannot read the outbox.
-    #[boxed]
     pub async fn deliveries(&self) -> ApiResult<Option<Vec<WebhookDelivery>>> {
         match self.0.deliveries().await {
             Err(StoreError::Closed) => Ok(None),
@@ -171,7 +167,6 @@ impl WebhookOutbox {
     /// # Errors
     /// [`ErrorCode::Unavailable`] if the outcome is not stored; the delivery is then attempted
     /// again.
-    #[boxed]
     pub async fn settle(
         &self,
         seq: i64,

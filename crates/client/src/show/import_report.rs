@@ -1,4 +1,4 @@
-//! What became of an imported file, in words. Pure.
+//! Outcome of an import, in words. Pure.
 
 use serde_json::Value;
 

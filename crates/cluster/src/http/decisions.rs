@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::parts::{DividedRequest, PartAnswer, PartSender};
-use crate::decision_batch::{self, DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere};
-use copydesk_api::ErrorCode;
+use super::parts::DividedRequest;
+use super::relay::RequestSender;
+use crate::connections::NodeAnswer;
+use crate::decision_batch::{self, DecisionBatch};
 use copydesk_http::rest::RestDecisions;
 use copydesk_ids::RequestId;
 use copydesk_placement::OtherServer;
@@ -19,10 +20,7 @@ struct SpreadDecisions {
 }
 
 /// Takes the decisions of a request; returns their results in their order.
-pub(super) async fn decide_all(
-    sender: PartSender,
-    decisions: RestDecisions,
-) -> Vec<DecisionResult> {
+pub async fn decide_all(sender: RequestSender, decisions: RestDecisions) -> Vec<DecisionResult> {
     let (node, count) = (sender.node.clone(), decisions.responses.len());
     let (headers, target) = (decisions.headers.clone(), decisions.target.clone());
     let request = DividedRequest::new(sender, headers, target);
@@ -35,43 +33,27 @@ impl DecisionBatch<DecisionResult> for SpreadDecisions {
         self.decisions.request_id(place).map(RequestId::from)
     }
 
-    async fn decide_here(&mut self, place: usize) -> DecisionHere<DecisionResult> {
-        match self.decisions.decide(place).await {
-            (_, Some(node)) => DecisionHere::Elsewhere(node),
-            (result, None) => DecisionHere::Over(result),
-        }
+    async fn decide_here(&mut self, place: usize) -> (DecisionResult, Option<OtherServer>) {
+        self.decisions.decide(place).await
     }
 
     async fn decide_there(
         &mut self,
         node: &OtherServer,
         places: &[usize],
-    ) -> DecisionsThere<DecisionResult> {
-        let decisions = &self.decisions;
+    ) -> NodeAnswer<Vec<Option<DecisionResult>>> {
         let responses: Vec<_> =
-            places.iter().filter_map(|it| decisions.responses.get(*it)).collect();
-        match self.request.post(node, &json!({ "responses": responses })).await {
-            PartAnswer::Done(mut body) => match body.get_mut("results").map(Value::take) {
-                Some(Value::Array(results)) => DecisionsThere::Answered(
-                    results.into_iter().map(convert::passed_result).collect(),
-                ),
-                _ => DecisionsThere::Lost,
-            },
-            PartAnswer::Refused(error) if error.code == ErrorCode::OtherServer.as_str() => {
-                DecisionsThere::NotReached
+            places.iter().filter_map(|it| self.decisions.responses.get(*it)).collect();
+        let answer = self.request.post(node, &json!({ "responses": responses })).await;
+        answer.and_then(|mut body| match body.get_mut("results").map(Value::take) {
+            Some(Value::Array(results)) => {
+                NodeAnswer::Answered(results.into_iter().map(convert::passed_result).collect())
             }
-            PartAnswer::Refused(error) => {
-                let refused = |place: &usize| Some(decisions.refused(*place, error.clone()));
-                DecisionsThere::Answered(places.iter().map(refused).collect())
-            }
-            PartAnswer::NotThere => DecisionsThere::NotReached,
-            PartAnswer::Lost => DecisionsThere::Lost,
-        }
+            _ => NodeAnswer::Lost,
+        })
     }
 
-    fn failed(&self, place: usize, failure: DecisionFailure) -> DecisionResult {
-        let (code, message) = failure.code_and_message();
-        let (code, message) = (code.to_owned(), message.to_owned());
-        self.decisions.refused(place, WireError { code, message, reason_code: None, details: None })
+    fn refused(&self, place: usize, error: WireError) -> DecisionResult {
+        self.decisions.refused(place, error)
     }
 }

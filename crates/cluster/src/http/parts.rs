@@ -1,16 +1,13 @@
 //! Parts of a request that other servers of several answer, because they have the documents: sent
 //! to them with the caller's own token.
 
-use std::sync::Arc;
-
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use serde_json::Value;
 
-use super::relay::{ForwardFailure, RELAYED, forward};
-use crate::node::ClusterNode;
-use copydesk_client::forward::RequestForwarder;
+use super::relay::{RELAYED, RequestSender};
+use crate::connections::NodeAnswer;
 use copydesk_http::rest::IDEMPOTENCY_KEY;
 use copydesk_metrics as metrics;
 use copydesk_placement::OtherServer;
@@ -19,36 +16,16 @@ use copydesk_protocol::server::WireError;
 /// Maximum answer of another server that is read, in bytes.
 const LARGEST_ANSWER: usize = 64 * 1024 * 1024;
 
-/// Sender of requests to other servers.
-#[derive(Clone)]
-pub(super) struct PartSender {
-    pub(super) node: Arc<ClusterNode>,
-    pub(super) forwarder: RequestForwarder,
-}
-
 /// Request whose parts are sent to other servers, each to the request's own address.
 pub(super) struct DividedRequest {
-    sender: PartSender,
+    sender: RequestSender,
     headers: HeaderMap,
     target: Uri,
 }
 
-/// Answer of another server to a part.
-#[derive(Debug)]
-pub(super) enum PartAnswer {
-    /// It was done, with this body.
-    Done(Value),
-    /// It was refused.
-    Refused(WireError),
-    /// The server was not reached, or does not have the document either; nothing was done.
-    NotThere,
-    /// The connection was lost, or the answer cannot be read: it may have been done.
-    Lost,
-}
-
 impl DividedRequest {
     /// Returns the request with these headers, which came to the address `target`.
-    pub(super) fn new(sender: PartSender, mut headers: HeaderMap, target: Uri) -> Self {
+    pub(super) fn new(sender: RequestSender, mut headers: HeaderMap, target: Uri) -> Self {
         // The key is for the whole request, whose answer this server stores.
         for about_whole in [header::CONTENT_LENGTH, IDEMPOTENCY_KEY] {
             headers.remove(about_whole);
@@ -58,26 +35,24 @@ impl DividedRequest {
     }
 
     /// Posts a part to another server.
-    pub(super) async fn post(&self, node: &OtherServer, body: &Value) -> PartAnswer {
-        let sender = &self.sender;
+    pub(super) async fn post(&self, node: &OtherServer, body: &Value) -> NodeAnswer<Value> {
         let mut request = Request::new(Body::from(body.to_string()));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.target.clone();
         *request.headers_mut() = self.headers.clone();
         metrics::RELAYED_HTTP_REQUESTS.count();
-        let answer = match forward(&sender.node, &sender.forwarder, node, request).await {
-            Ok(answer) if answer.headers().contains_key(RELAYED) => return PartAnswer::NotThere,
-            Ok(answer) => answer,
-            Err(ForwardFailure::Unreachable) => return PartAnswer::NotThere,
-            Err(ForwardFailure::Lost) => return PartAnswer::Lost,
+        let answer = match self.sender.forward(node, request).await {
+            NodeAnswer::Answered(answer) => answer,
+            NodeAnswer::NotReached => return NodeAnswer::NotReached,
+            NodeAnswer::Refused(_) | NodeAnswer::Lost => return NodeAnswer::Lost,
         };
         let status = answer.status();
         let bytes = to_bytes(answer.into_body(), LARGEST_ANSWER).await.ok();
         let body: Option<Value> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         match body {
-            Some(body) if status == StatusCode::OK => PartAnswer::Done(body),
-            Some(problem) => error(&problem).map_or(PartAnswer::Lost, PartAnswer::Refused),
-            None => PartAnswer::Lost,
+            Some(body) if status == StatusCode::OK => NodeAnswer::Answered(body),
+            Some(problem) => error(&problem).map_or(NodeAnswer::Lost, NodeAnswer::Refused),
+            None => NodeAnswer::Lost,
         }
     }
 }

@@ -22,13 +22,12 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::decisions::decide_all;
-use super::parts::PartSender;
-use crate::connections::removed;
+use crate::connections::{NodeAnswer, removed};
 use crate::decision_batch::LOST;
 use crate::node::ClusterNode;
 use crate::{SEARCH_PAUSE, SEARCH_TIMEOUT};
 use copydesk_client::forward::{RequestForwarder, pass_headers};
-use copydesk_client::{ClientError, TrustedAuthorities};
+use copydesk_client::{ClientError, ClientResult, TrustedAuthorities};
 use copydesk_http::rest::problem::Problem;
 use copydesk_http::rest::{CountedRequest, DecideOnServers};
 use copydesk_metrics as metrics;
@@ -38,20 +37,17 @@ use copydesk_placement::OtherServer;
 /// not here either.
 pub(super) const RELAYED: HeaderName = HeaderName::from_static("x-copydesk-relayed");
 
-/// Reason why there is no answer of another server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ForwardFailure {
-    /// It was not reached.
-    Unreachable,
-    /// The connection was lost: it may have done what was asked.
-    Lost,
+/// Sender of requests to other servers.
+#[derive(Clone)]
+pub(super) struct RequestSender {
+    pub(super) node: Arc<ClusterNode>,
+    forwarder: RequestForwarder,
 }
 
 /// State of [`pass_on`].
 #[derive(Clone)]
 pub struct RequestRelay {
-    pub(super) node: Arc<ClusterNode>,
-    forwarder: RequestForwarder,
+    sender: RequestSender,
     decide: DecideOnServers,
 }
 
@@ -60,50 +56,41 @@ impl RequestRelay {
     ///
     /// # Errors
     /// [`ClientError`] if the authorities cannot be used.
-    pub fn new(
-        node: &Arc<ClusterNode>,
-        authorities: &TrustedAuthorities,
-    ) -> Result<Self, ClientError> {
+    pub fn new(node: &Arc<ClusterNode>, authorities: &TrustedAuthorities) -> ClientResult<Self> {
         let forwarder = RequestForwarder::trusting(authorities)?;
-        let sender = PartSender { node: Arc::clone(node), forwarder: forwarder.clone() };
+        let sender = RequestSender { node: Arc::clone(node), forwarder };
+        let deciding = sender.clone();
         let decide: DecideOnServers =
-            Arc::new(move |decisions| decide_all(sender.clone(), decisions).boxed());
-        Ok(Self { node: Arc::clone(node), forwarder, decide })
+            Arc::new(move |decisions| decide_all(deciding.clone(), decisions).boxed());
+        Ok(Self { sender, decide })
     }
 }
 
-/// Sends a request to another server, and waits for the answer or for the end of that server.
-pub(super) async fn forward(
-    own: &Arc<ClusterNode>,
-    forwarder: &RequestForwarder,
-    node: &OtherServer,
-    request: Request,
-) -> Result<Response, ForwardFailure> {
-    tokio::select! {
-        answer = send(forwarder, node, request) => answer,
-        () = removed(Arc::clone(own), node.number) => Err(ForwardFailure::Lost),
+impl RequestSender {
+    /// Sends a request to another server, and waits for the answer or for the end of that server.
+    pub(super) async fn forward(
+        &self,
+        node: &OtherServer,
+        request: Request,
+    ) -> NodeAnswer<Response> {
+        let (parts, body) = request.into_parts();
+        let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+        let (how, body) = ((parts.method, target), body.into_data_stream());
+        let sent = tokio::select! {
+            sent = self.forwarder.send(&node.url, how, &parts.headers, body) => sent,
+            () = removed(Arc::clone(&self.node), node.number) => return NodeAnswer::Lost,
+        };
+        let answer = match sent {
+            Ok(answer) if answer.headers().contains_key(RELAYED) => return NodeAnswer::NotReached,
+            Ok(answer) => answer,
+            Err(ClientError::Unreachable { .. }) => return NodeAnswer::NotReached,
+            Err(_) => return NodeAnswer::Lost,
+        };
+        let (status, mut headers) = (answer.status(), answer.headers().clone());
+        pass_headers(&mut headers);
+        let body = Body::from_stream(answer.bytes_stream());
+        NodeAnswer::Answered((status, headers, body).into_response())
     }
-}
-
-async fn send(
-    forwarder: &RequestForwarder,
-    node: &OtherServer,
-    request: Request,
-) -> Result<Response, ForwardFailure> {
-    let (parts, body) = request.into_parts();
-    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
-    let how = (parts.method, target);
-    let sent = forwarder.send(&node.url, how, &parts.headers, body.into_data_stream()).await;
-    let answer = sent.map_err(|error| match error {
-        ClientError::Unreachable { .. } => ForwardFailure::Unreachable,
-        _ => ForwardFailure::Lost,
-    })?;
-    let (status, mut headers) = (answer.status(), answer.headers().clone());
-    pass_headers(&mut headers);
-    let mut response = Response::new(Body::from_stream(answer.bytes_stream()));
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    Ok(response)
 }
 
 /// Body as far as it was read, and what is left of it.
@@ -190,22 +177,20 @@ pub async fn pass_on(State(relay): State<RequestRelay>, request: Request, next: 
             return response;
         }
         metrics::RELAYED_HTTP_REQUESTS.count();
-        let forwarded =
-            forward(&relay.node, &relay.forwarder, &node, relayed(&parts, &record)).await;
-        match forwarded {
-            Ok(answer) if !answer.headers().contains_key(RELAYED) => {
+        match relay.sender.forward(&node, relayed(&parts, &record)).await {
+            NodeAnswer::Answered(answer) => {
                 if let Some(counted) = response.extensions().get::<CountedRequest>() {
                     counted.uncount();
                 }
                 return answer;
             }
-            Err(ForwardFailure::Lost) if parts.method != Method::GET => {
+            NodeAnswer::Lost if parts.method != Method::GET => {
                 return lost().into_response();
             }
-            Ok(_) | Err(_) if Instant::now() >= until => return response,
-            Ok(_) | Err(_) => {}
+            _ if Instant::now() >= until => return response,
+            _ => {}
         }
-        relay.node.forget_node(node.number);
+        relay.sender.node.forget_node(node.number);
         tokio::time::sleep(SEARCH_PAUSE).await;
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 use super::{ClusterMember, DELIVERIES};
+use copydesk_placement::Placement as _;
 use copydesk_placement::{CountedApi, PeerMessage};
 
 /// Number of documents in one message: what PostgreSQL carries is short.

@@ -31,7 +31,7 @@ pub(super) struct NodeSightings {
     nodes: BTreeMap<i64, NodeSighting>,
 }
 
-/// How a node looks to another one.
+/// Appearance of a node to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeLook {
     Alive,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_is_judged_by_a_look_that_took_long() {
+    async fn no_one_is_judged_by_a_look_that_took_long() {
         let mut sightings = NodeSightings::default();
         assert_eq!(looks(&mut sightings, 1, 2).await, NodeLook::Alive);
         tokio::time::advance(Duration::from_secs(20)).await;

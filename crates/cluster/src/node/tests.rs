@@ -11,7 +11,7 @@ use sqlx_postgres::PgConnection;
 
 use copydesk_client::TrustedAuthorities;
 use copydesk_ids::{DocumentId, Version};
-use copydesk_placement::{PeerMessage, RedisUrl};
+use copydesk_placement::{PeerMessage, Placement as _, RedisUrl};
 use copydesk_store::node_tables::NodeTables as _;
 use copydesk_store::{
     AuditEntry, DatabaseUrl, DocumentRecord, NodeConnections, Store, StoreAccess, StoreError,
@@ -173,7 +173,7 @@ async fn nodes_write_in_turn_and_the_audit_log_stays_one_chain() {
         two.unwrap();
     }
     assert_eq!(second.verify_audit().await.unwrap().seq, 11);
-    assert_eq!(first.counts().split_groups, 0, "nobody's line was in the way of another's");
+    assert_eq!(first.counts().split_groups, 0, "no one's line was in the way of another's");
     assert_eq!(version(&second, "doc_a").await, 5);
 }
 
@@ -271,11 +271,11 @@ async fn what_nothing_carries_is_found_in_the_database_once_and_in_order() {
     let attending = Arc::clone(&second.node);
     let mut news = attending.news();
     let task = tokio::spawn(async move { attending.attend().await });
-    let told = ["a", "b", "c"].map(|session| PeerMessage::Cancel(session.into()));
-    for message in &told {
+    let expected = ["a", "b", "c"].map(|session| PeerMessage::Cancel(session.into()));
+    for message in &expected {
         first.node.tell(message).await;
     }
-    for message in told {
+    for message in expected {
         let heard = tokio::time::timeout(Duration::from_secs(10), news.recv()).await;
         assert_eq!(heard.unwrap().unwrap(), (first.node.address().number, message));
     }

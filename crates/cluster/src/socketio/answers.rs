@@ -1,4 +1,4 @@
-//! What another server answers and sends to one client, passed back to it.
+//! Answers and events of another server for one client, passed back to it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub(super) enum PassedOutcome {
 
 /// Passes back what another server sends, until the connection is lost, which ends the client.
 pub(super) async fn pass_back(
-    api: &Application,
+    application: &Application,
     (client, follows): (ClientLink, UnboundedSender<Box<FollowedRequest>>),
     mut packets: mpsc::Receiver<NodePacket>,
     waiting: &Mutex<HashMap<u64, WaitingEvent>>,
@@ -66,7 +66,7 @@ pub(super) async fn pass_back(
             Some(NodePacket::Event(name, _)) if name == "sessionRegistered" => {}
             Some(NodePacket::Event(name, _)) if name == "sessionEnded" => {
                 // The token has ended: this server says so, too, and ends the client.
-                if let Err(error) = api.auth.sweep(api.clock.now_ms()).await {
+                if let Err(error) = application.auth.sweep(application.clock.now_ms()).await {
                     tracing::warn!(%error, "cannot check the tokens");
                 }
                 drop(tokio::time::timeout(GOODBYE, client.client().ended()).await);

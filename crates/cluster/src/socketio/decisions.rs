@@ -4,12 +4,13 @@ use serde::Deserialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use super::relay::{ClientRelay, NodeAnswer};
-use crate::decision_batch::{self, DecisionBatch, DecisionFailure, DecisionHere, DecisionsThere};
-use copydesk_api::ErrorCode;
+use super::relay::ClientRelay;
+use crate::connections::NodeAnswer;
+use crate::decision_batch::{self, DecisionBatch, wire_error};
 use copydesk_ids::RequestId;
 use copydesk_placement::OtherServer;
 use copydesk_protocol::rest::DecisionResult;
+use copydesk_protocol::server::WireError;
 use copydesk_protocol_conversion as convert;
 use copydesk_socketio::{BATCH, SocketDecisions};
 
@@ -43,65 +44,39 @@ struct BatchRefusal {
     message: String,
 }
 
-impl SpreadDecisions<'_> {
-    fn all_refused(
-        &self,
-        places: &[usize],
-        code: &str,
-        message: &str,
-    ) -> DecisionsThere<DecisionResult> {
-        let refused = places.iter().map(|it| Some(self.decisions.refused(*it, code, message)));
-        DecisionsThere::Answered(refused.collect())
-    }
-}
-
 impl DecisionBatch<DecisionResult> for SpreadDecisions<'_> {
     fn request(&self, place: usize) -> Option<RequestId> {
         self.decisions.request_id(place).map(RequestId::from)
     }
 
-    async fn decide_here(&mut self, place: usize) -> DecisionHere<DecisionResult> {
-        match self.decisions.decide(place).await {
-            (_, Some(node)) => DecisionHere::Elsewhere(node),
-            (result, None) => DecisionHere::Over(result),
-        }
+    async fn decide_here(&mut self, place: usize) -> (DecisionResult, Option<OtherServer>) {
+        self.decisions.decide(place).await
     }
 
     async fn decide_there(
         &mut self,
         node: &OtherServer,
         places: &[usize],
-    ) -> DecisionsThere<DecisionResult> {
+    ) -> NodeAnswer<Vec<Option<DecisionResult>>> {
         let responses: Vec<_> =
             places.iter().filter_map(|it| self.decisions.responses.get(*it)).collect();
         let Ok(payload) = to_raw_value(&json!({ "responses": responses })) else {
-            let message = "the server could not answer; nothing was changed";
-            return self.all_refused(places, "internal", message);
+            let error = ("internal", "the server could not answer; nothing was changed");
+            return NodeAnswer::Refused(wire_error(error));
         };
-        let answer = match self.relay.ask_node(node, BATCH, payload).await {
-            NodeAnswer::Answered(answer) => answer,
-            NodeAnswer::NotReached => return DecisionsThere::NotReached,
-            NodeAnswer::Refused(reason) => {
-                return self.all_refused(places, "unavailable", &reason);
-            }
-            NodeAnswer::Lost => return DecisionsThere::Lost,
-        };
-        match serde_json::from_str(answer.get()) {
+        let answer = self.relay.ask_node(node, BATCH, payload).await;
+        answer.and_then(|answer| match serde_json::from_str(answer.get()) {
             Ok(BatchAnswer { results: Some(results), .. }) => {
-                DecisionsThere::Answered(results.into_iter().map(convert::passed_result).collect())
+                NodeAnswer::Answered(results.into_iter().map(convert::passed_result).collect())
             }
-            Ok(BatchAnswer { error: Some(error), .. }) => {
-                if error.code == ErrorCode::OtherServer.as_str() {
-                    return DecisionsThere::NotReached;
-                }
-                self.all_refused(places, &error.code, &error.message)
+            Ok(BatchAnswer { error: Some(BatchRefusal { code, message }), .. }) => {
+                NodeAnswer::Refused(wire_error((&code, &message)))
             }
-            Ok(_) | Err(_) => DecisionsThere::Lost,
-        }
+            Ok(_) | Err(_) => NodeAnswer::Lost,
+        })
     }
 
-    fn failed(&self, place: usize, failure: DecisionFailure) -> DecisionResult {
-        let (code, message) = failure.code_and_message();
-        self.decisions.refused(place, code, message)
+    fn refused(&self, place: usize, error: WireError) -> DecisionResult {
+        self.decisions.refused(place, error)
     }
 }

@@ -8,8 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -20,7 +19,8 @@ use tokio_util::task::TaskTracker;
 
 use super::answers::{EventFollower, PassedOutcome, WaitingEvent, pass_back};
 use super::decisions;
-use crate::connections::{NodeConnector, NodeLink, NodeRefusal, PassedEvent};
+use crate::connections::{NodeAnswer, NodeConnector, NodeLink, NodeRefusal, PassedEvent};
+use crate::decision_batch::wire_error;
 use crate::node::ClusterNode;
 use copydesk_api::Application;
 use copydesk_client::TrustedAuthorities;
@@ -28,7 +28,7 @@ use copydesk_connections::EndReason;
 use copydesk_ids::DocumentId;
 use copydesk_metrics as metrics;
 use copydesk_placement::OtherServer;
-use copydesk_protocol::client::{HUNK_CHANGES, PEER_CHANGES, RELAYED, RELAYED_INBOX};
+use copydesk_protocol::client::{COMMENTS, HUNK_CHANGES, PEER_CHANGES, RELAYED, RELAYED_INBOX};
 use copydesk_protocol::rest::DecisionResult;
 use copydesk_socketio::{AckReply, NewClient, OtherServers, OtherServersOfClient, SocketDecisions};
 
@@ -36,13 +36,14 @@ use copydesk_socketio::{AckReply, NewClient, OtherServers, OtherServersOfClient,
 pub fn client_relays(
     node: &Arc<ClusterNode>,
     authorities: &TrustedAuthorities,
-    api: &Application,
+    application: &Application,
     tasks: &TaskTracker,
 ) -> OtherServersOfClient {
     let connector = Arc::new(NodeConnector::new(node, authorities));
-    let (api, tasks) = (api.clone(), tasks.clone());
+    let (application, tasks) = (application.clone(), tasks.clone());
     Arc::new(move |client| {
-        let relay = ClientRelay::new(Arc::clone(&connector), client, (api.clone(), tasks.clone()));
+        let relay =
+            ClientRelay::new(Arc::clone(&connector), client, (application.clone(), tasks.clone()));
         Box::new(relay)
     })
 }
@@ -50,7 +51,7 @@ pub fn client_relays(
 /// Connections of one client to other servers.
 pub(super) struct ClientRelay {
     connector: Arc<NodeConnector>,
-    api: Application,
+    application: Application,
     tasks: TaskTracker,
     client: NewClient,
     /// Pushes in progress on other servers.
@@ -71,18 +72,6 @@ struct OpenLink {
     last: u64,
 }
 
-/// Answer of another server to a part of a client's event.
-pub(super) enum NodeAnswer {
-    /// Complete answer.
-    Answered(Box<RawValue>),
-    /// The server was not reached; nothing was done.
-    NotReached,
-    /// The server has refused the client, with this message; nothing was done.
-    Refused(String),
-    /// The connection was lost: it may have been done. The client is disconnected.
-    Lost,
-}
-
 /// Part of a payload that names a document.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -94,10 +83,10 @@ impl ClientRelay {
     fn new(
         connector: Arc<NodeConnector>,
         client: NewClient,
-        (api, tasks): (Application, TaskTracker),
+        (application, tasks): (Application, TaskTracker),
     ) -> Self {
         // Short updates name documents by numbers that each server gives.
-        let mut capabilities = vec![PEER_CHANGES, HUNK_CHANGES];
+        let mut capabilities = vec![PEER_CHANGES, HUNK_CHANGES, COMMENTS];
         let understood = &client.handshake.capabilities;
         capabilities.retain(|passed| understood.iter().any(|name| name == passed));
         let handshake = json!({
@@ -109,7 +98,7 @@ impl ClientRelay {
         });
         Self {
             connector,
-            api,
+            application,
             tasks,
             client,
             pushes: Vec::new(),
@@ -187,11 +176,13 @@ impl ClientRelay {
         node: &OtherServer,
         name: &str,
         payload: Box<RawValue>,
-    ) -> NodeAnswer {
+    ) -> NodeAnswer<Box<RawValue>> {
         match self.link_to(node, &[RELAYED]).await {
             Ok(()) => {}
             Err(NodeRefusal::Unreachable) => return NodeAnswer::NotReached,
-            Err(NodeRefusal::Refused(reason)) => return NodeAnswer::Refused(reason),
+            Err(NodeRefusal::Refused(reason)) => {
+                return NodeAnswer::Refused(wire_error(("unavailable", &reason)));
+            }
         }
         let Some(link) = self.links.get_mut(&node.number) else { return NodeAnswer::NotReached };
         metrics::RELAYED_EVENTS.count();
@@ -229,83 +220,62 @@ impl ClientRelay {
         let link = OpenLink { events, with_inbox, waiting: Arc::clone(&waiting), last: 0 };
         self.links.insert(node.number, link);
         let client = (self.client.link.clone(), self.client.follow.clone());
-        let api = self.api.clone();
-        self.tasks.spawn(async move { pass_back(&api, client, packets, &waiting).await });
+        let application = self.application.clone();
+        self.tasks.spawn(async move { pass_back(&application, client, packets, &waiting).await });
         Ok(())
     }
+}
 
-    async fn join_inbox_on(&mut self, node: &OtherServer) -> bool {
-        if let Err(refusal) = self.link_to(node, &[RELAYED, RELAYED_INBOX]).await {
-            tracing::debug!(?refusal, node = node.number, "cannot join the workspace inbox yet");
+#[async_trait]
+impl OtherServers for ClientRelay {
+    async fn pass_on(
+        &mut self,
+        server: &OtherServer,
+        event: (&str, &RawValue),
+        reply: AckReply,
+    ) -> Option<AckReply> {
+        let again = self.pass_event(server, event, reply).await;
+        if again.is_some() {
+            self.own_node().forget_node(server.number);
+        }
+        again
+    }
+
+    async fn await_pushes(&mut self) {
+        for push in self.pushes.drain(..) {
+            // An error means that the push was answered by being dropped.
+            push.await.ok();
+        }
+    }
+
+    async fn send(&mut self, server: &OtherServer, name: &'static str, payload: Box<RawValue>) {
+        if let Err(refusal) = self.link_to(server, &[RELAYED]).await {
+            tracing::debug!(?refusal, node = server.number, "cannot send to another server");
+            return;
+        }
+        if let Some(link) = self.links.get(&server.number) {
+            let event = PassedEvent { number: None, name: name.to_owned(), payload };
+            // A lost connection ends the client.
+            link.events.send(event).await.ok();
+        }
+    }
+
+    async fn join_inbox(&mut self, server: &OtherServer) -> bool {
+        if let Err(refusal) = self.link_to(server, &[RELAYED, RELAYED_INBOX]).await {
+            tracing::debug!(?refusal, node = server.number, "cannot join the workspace inbox yet");
             return false;
         }
-        if self.links.get(&node.number).is_some_and(|link| !link.with_inbox) {
+        if self.links.get(&server.number).is_some_and(|link| !link.with_inbox) {
             // The connection is older than the inbox there: the client comes back with another.
             self.client.link.client().end(EndReason::NodeLost);
         }
         true
     }
 
-    async fn send_to(&mut self, node: &OtherServer, name: &str, payload: Box<RawValue>) {
-        if let Err(refusal) = self.link_to(node, &[RELAYED]).await {
-            tracing::debug!(?refusal, node = node.number, "cannot send to another server");
-            return;
+    async fn listen(&mut self, server: &OtherServer) {
+        if let Err(refusal) = self.link_to(server, &[RELAYED]).await {
+            tracing::warn!(?refusal, node = server.number, "cannot listen for a session");
         }
-        if let Some(link) = self.links.get(&node.number) {
-            let event = PassedEvent { number: None, name: name.to_owned(), payload };
-            // A lost connection ends the client.
-            link.events.send(event).await.ok();
-        }
-    }
-}
-
-impl OtherServers for ClientRelay {
-    fn pass_on<'a>(
-        &'a mut self,
-        server: &'a OtherServer,
-        event: (&'a str, &'a RawValue),
-        reply: AckReply,
-    ) -> BoxFuture<'a, Option<AckReply>> {
-        async move {
-            let again = self.pass_event(server, event, reply).await;
-            if again.is_some() {
-                self.own_node().forget_node(server.number);
-            }
-            again
-        }
-        .boxed()
-    }
-
-    fn await_pushes(&mut self) -> BoxFuture<'_, ()> {
-        async {
-            for push in self.pushes.drain(..) {
-                // An error means that the push was answered by being dropped.
-                push.await.ok();
-            }
-        }
-        .boxed()
-    }
-
-    fn send<'a>(
-        &'a mut self,
-        server: &'a OtherServer,
-        name: &'static str,
-        payload: Box<RawValue>,
-    ) -> BoxFuture<'a, ()> {
-        self.send_to(server, name, payload).boxed()
-    }
-
-    fn join_inbox<'a>(&'a mut self, server: &'a OtherServer) -> BoxFuture<'a, bool> {
-        self.join_inbox_on(server).boxed()
-    }
-
-    fn listen<'a>(&'a mut self, server: &'a OtherServer) -> BoxFuture<'a, ()> {
-        async {
-            if let Err(refusal) = self.link_to(server, &[RELAYED]).await {
-                tracing::warn!(?refusal, node = server.number, "cannot listen for a session");
-            }
-        }
-        .boxed()
     }
 
     fn opened_on(&self, document: &DocumentId) -> Option<&OtherServer> {
@@ -316,10 +286,7 @@ impl OtherServers for ClientRelay {
         self.remote.remove(document)
     }
 
-    fn decide_all<'a>(
-        &'a mut self,
-        decisions: SocketDecisions<'a>,
-    ) -> BoxFuture<'a, Vec<DecisionResult>> {
-        decisions::decide_all(self, decisions).boxed()
+    async fn decide_all(&mut self, decisions: SocketDecisions<'_>) -> Vec<DecisionResult> {
+        decisions::decide_all(self, decisions).await
     }
 }

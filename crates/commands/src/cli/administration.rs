@@ -2,6 +2,8 @@
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use copydesk_macros::names;
+
 use super::{EXIT_CODES, ServerArgs};
 
 /// Options of `copydesk spending`.
@@ -80,23 +82,14 @@ pub struct PersonArgs {
 }
 
 /// Role in one document on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[names(ValueEnum, lowercase)]
 pub enum DocumentRoleArg {
     /// May write, ask and decide
     Editor,
     /// May read and decide
     Reviewer,
+    /// May read, comment and suggest
+    Suggester,
     /// May read
     Viewer,
-}
-
-impl DocumentRoleArg {
-    /// Returns the name of the role on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Editor => "editor",
-            Self::Reviewer => "reviewer",
-            Self::Viewer => "viewer",
-        }
-    }
 }

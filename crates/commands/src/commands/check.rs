@@ -25,14 +25,15 @@ pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {
         for finding in &report.findings {
             writeln!(out, "{finding}")?;
         }
-        let CheckCounts { documents, updates, requests, rules } = report.seen;
+        let CheckCounts { documents, updates, requests, rules, threads } = report.seen;
         let count = match report.findings.len() {
             0 => "nothing wrong".to_owned(),
             count => format!("{count} found"),
         };
         let (documents, updates) = (many(documents, "document"), many(updates, "update"));
         let (requests, rules) = (many(requests, "request"), many(rules, "rule"));
-        writeln!(out, "{count} in {documents}, {updates}, {requests}, {rules}")?;
+        let threads = many(threads, "thread");
+        writeln!(out, "{count} in {documents}, {updates}, {requests}, {rules}, {threads}")?;
     }
     out.flush()?;
     Ok(if report.findings.is_empty() { CommandOutcome::Fine } else { CommandOutcome::Findings })

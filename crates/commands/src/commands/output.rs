@@ -1,4 +1,4 @@
-//! What commands write: into a file, or to standard output.
+//! Output of commands: into a file, or to standard output.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -35,6 +35,20 @@ fn say_json(value: &Value) -> Result<()> {
     say(&format!("{value}\n"))
 }
 
+/// Prints an answer of the server: as JSON if that is asked for, else as `text` formats it.
+fn say_answer(
+    server: &ServerArgs,
+    answer: &Value,
+    text: impl FnOnce(&Value) -> String,
+) -> Result<()> {
+    if server.json { say_json(answer) } else { say(&text(answer)) }
+}
+
+/// Formats a field of an answer as a line.
+fn field_line(answer: &Value, name: &str) -> String {
+    format!("{}\n", answer[name].as_str().unwrap_or_default())
+}
+
 fn style() -> DiffStyle {
     if std::io::stdout().is_terminal() && !config::no_colour() {
         DiffStyle::Coloured
@@ -64,11 +78,7 @@ pub(super) async fn docs(args: DocsArgs) -> Result<()> {
 pub(super) async fn duplicate(document: &str, server: &ServerArgs) -> Result<()> {
     let path = ["documents", document, "duplicate"];
     let copy = client(server)?.post(&path, &json!({})).await?;
-    if server.json {
-        say_json(&copy)
-    } else {
-        say(&format!("{}\n", copy["id"].as_str().unwrap_or_default()))
-    }
+    say_answer(server, &copy, |copy| field_line(copy, "id"))
 }
 
 /// Asks the agent; with `--wait`, waits for the result.
@@ -80,11 +90,7 @@ pub(super) async fn ask(args: AskArgs) -> Result<CommandOutcome> {
     }
     let started = client.post(&["runs"], &wish).await?;
     if !args.wait {
-        if args.server.json {
-            say_json(&started)?;
-        } else {
-            say(&format!("{}\n", started["url"].as_str().unwrap_or_default()))?;
-        }
+        say_answer(&args.server, &started, |started| field_line(started, "url"))?;
         return Ok(CommandOutcome::Fine);
     }
     let [session, run] = ["sessionId", "id"].map(|name| started[name].as_str().unwrap_or_default());
@@ -225,16 +231,14 @@ async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<
         Ok(decided) => decided,
         Err(error) => return ended_by(error),
     };
-    if server.json {
-        say_json(&decided)?;
-        return Ok(CommandOutcome::Fine);
-    }
-    let votes = &decided["approvals"];
-    let votes = match (votes["have"].as_u64(), votes["need"].as_u64()) {
-        (Some(have), Some(need)) if need > 1 => format!(" ({have} of {need} approvals)"),
-        _ => String::new(),
-    };
-    say(&format!("{}{votes}\n", decided["status"].as_str().unwrap_or_default()))?;
+    say_answer(server, &decided, |decided| {
+        let votes = &decided["approvals"];
+        let votes = match (votes["have"].as_u64(), votes["need"].as_u64()) {
+            (Some(have), Some(need)) if need > 1 => format!(" ({have} of {need} approvals)"),
+            _ => String::new(),
+        };
+        format!("{}{votes}\n", decided["status"].as_str().unwrap_or_default())
+    })?;
     Ok(CommandOutcome::Fine)
 }
 

@@ -82,10 +82,7 @@ pub enum SignInConfigError {
 
 impl SignInConfig {
     /// Reads the options `args`, or what the settings file `file` has instead; `None`: no provider.
-    pub(super) fn read(
-        args: &ServeArgs,
-        file: &ServeArgs,
-    ) -> Result<Option<Self>, SignInConfigError> {
+    pub fn read(args: &ServeArgs, file: &ServeArgs) -> Result<Option<Self>, SignInConfigError> {
         let of = |field: fn(&ServeArgs) -> &Option<String>| {
             let mut given = [args, file].into_iter().filter_map(|from| field(from).clone());
             given.find(|value| !value.is_empty())
@@ -180,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_provider_nobody_signs_in() {
+    fn without_a_provider_no_one_signs_in() {
         assert!(read(&ServeArgs::default()).unwrap().is_none());
         let alone = ServeArgs { oidc_issuer: None, ..complete() };
         assert!(refused(&alone).starts_with("--oidc-client-id needs --oidc-issuer"));

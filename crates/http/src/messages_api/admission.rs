@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
 
 use crate::messages_api::failure::ApiFailure;
@@ -13,12 +14,12 @@ use crate::messages_api::request::{CheckedRequest, RequestPurpose};
 use crate::rest::http_state::HttpState;
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body::is_json;
-use crate::rest::middleware::body_quota::HeldBody;
 use crate::rest::middleware::request_id;
 use crate::rest::middleware::request_limit::CountedRequest;
 use crate::rest::problem::Problem;
 use copydesk_api::Caller;
 use copydesk_connections::body_guard::BodyGuard;
+use copydesk_connections::body_quota::HeldBody;
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::{Action, Principal};
 
@@ -68,12 +69,13 @@ pub(crate) async fn come_in(
         return Err(ApiFailure::invalid("content-type: must be application/json"));
     }
     let document = named(headers)?;
-    let deadline_ms = patience_ms(headers).map(|patience| app.api.clock.now_ms() + patience);
+    let deadline_ms =
+        patience_ms(headers).map(|patience| app.application.clock.now_ms() + patience);
     may_ask(&caller.principal, document.as_ref())?;
     let user = &caller.principal.user;
     let held = app.reading.begin(user);
     let permit = app.conversations.limits().begin(user, held.clone())?;
-    let guard = BodyGuard::new(pass, app.api.clock.clone());
+    let guard = BodyGuard::new(pass, app.application.clock.clone());
     let bytes = read(guard.of(request.into_body()), &held).await;
     if let Some(end) = guard.end() {
         return Err(failure(&Problem::unread(end)));
@@ -208,42 +210,32 @@ pub(crate) fn failure(problem: &Problem) -> ApiFailure {
     ApiFailure::new(status, problem.detail())
 }
 
-/// Identifier of a request, sent with every answer as `request-id`.
-pub(crate) struct RequestName(String);
-
-impl RequestName {
-    pub(crate) fn current() -> Self {
-        Self(request_id::current())
-    }
-
-    /// Adds the request's identifier to the answer, or to the error in the API's shape.
-    pub(crate) fn sign(&self, answered: Result<Response, ApiFailure>) -> Response {
-        let mut response = answered.unwrap_or_else(|failure| {
-            if failure.status >= 500 {
-                tracing::warn!(
-                    request = self.0,
-                    status = failure.status,
-                    message = failure.error.message,
-                    "a request to the Messages API failed"
-                );
-            }
-            refused(&failure, &self.0)
-        });
-        if let Ok(name) = HeaderValue::try_from(&self.0) {
-            response.headers_mut().insert("request-id", name);
+/// Adds the request's identifier to the answer, or to the error in the API's shape.
+pub(crate) fn sign(answered: Result<Response, ApiFailure>) -> Response {
+    let name = request_id::current();
+    let mut response = answered.unwrap_or_else(|failure| {
+        if failure.status >= 500 {
+            tracing::warn!(
+                request = name,
+                status = failure.status,
+                message = failure.error.message,
+                "a request to the Messages API failed"
+            );
         }
-        response
+        refused(&failure, &name)
+    });
+    if let Ok(name) = HeaderValue::try_from(name) {
+        response.headers_mut().insert("request-id", name);
     }
+    response
 }
 
 fn refused(failure: &ApiFailure, name: &str) -> Response {
-    let mut response = Response::new(Body::from(failure.body(name).to_string()));
     let status = StatusCode::from_u16(failure.status);
-    *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, Json(failure.body(name))).into_response();
     if let Some(seconds) = failure.retry_after_s {
-        headers.insert(header::RETRY_AFTER, seconds.into());
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
 }

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_crowds_out_the_others() {
+    fn no_one_crowds_out_the_others() {
         let mut memory = small();
         memory.keep(&"ben".into(), key("b"), known("b", 600), 0);
         for name in ["a", "c", "d"] {

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_nobody_knows_lose_their_accidents_only() {
+    fn blocks_no_one_knows_lose_their_accidents_only() {
         let image = |extra: Value| {
             let mut block = json!({"type": "image", "source": {"type": "base64", "data": "AA=="}});
             block

@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 use crate::messages_api::conversation_cache::{ConversationCache, KnownConversation, MemoryBounds};
 use crate::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
 use crate::messages_api::failure::ApiFailure;
-use copydesk_api::{AnswerRecord, ApiError, StoredAnswers};
-use copydesk_auth::{AuthError, TokenSecret};
+use copydesk_api::{AnswerRecord, ApiResult, StoredAnswers};
+use copydesk_auth::{AuthResult, TokenSecret};
 use copydesk_ids::UserId;
 
 use super::limits::AnswerLimits;
@@ -41,7 +41,7 @@ pub(crate) enum ConversationLifetime {
 
 impl Conversations {
     /// Opens the stored conversations, and generates the secret of their keys if there is none yet.
-    pub async fn open(stored: StoredAnswers) -> Result<Self, AuthError> {
+    pub async fn open(stored: StoredAnswers) -> AuthResult<Self> {
         let secret = stored.secret().await?;
         let bounds = MemoryBounds::default();
         let memory = Mutex::new(ConversationCache::new(bounds));
@@ -121,7 +121,7 @@ impl Conversations {
         known: &KnownConversation,
         before: &[ConversationHash],
         now_ms: u64,
-    ) -> Result<(), ApiError> {
+    ) -> ApiResult<()> {
         let ConversationsInner { stored, bounds, .. } = &*self.0;
         // The value has only texts and numbers, so it can always be written.
         let body = serde_json::to_value(known).unwrap_or_default();

@@ -38,7 +38,7 @@ const NO_PREFILL: &str = "messages: this model does not support assistant messag
 /// State of one answer that is being written, from [`AnswerWork::prepare`] to [`AnswerWork::go`].
 pub(crate) struct AnswerWork {
     conversations: Conversations,
-    api: Application,
+    application: Application,
     principal: Principal,
     /// Person and document for which the model is called.
     payer: CallPayer,
@@ -71,7 +71,7 @@ impl AnswerWork {
         let begun = app.conversations.begin(&scope);
         let mut conversation =
             begun.ok_or_else(|| ApiFailure::new(500, "cannot derive a conversation key"))?;
-        let now_ms = app.api.clock.now_ms();
+        let now_ms = app.application.clock.now_ms();
         let places = say_all(&mut conversation, &asked.messages);
         let answers: Vec<ConversationHash> = places.iter().flatten().copied().collect();
         let durable =
@@ -94,7 +94,7 @@ impl AnswerWork {
         }
         Ok(Self {
             conversations,
-            api: app.api.clone(),
+            application: app.application.clone(),
             principal,
             payer,
             asked,
@@ -172,7 +172,7 @@ impl AnswerWork {
             tools.check_model(&self.chosen.asked()).await?;
             request.document = tools.view(self.chosen.model.name()).await;
         }
-        let agents = &self.api.agents;
+        let agents = &self.application.agents;
         let reached = agents.reached_limit(&self.payer, &self.chosen).await;
         if let Some(reached) = reached.map_err(|_| server_tools::unavailable())? {
             return Err(over_limit(&reached));
@@ -214,7 +214,7 @@ impl AnswerWork {
         self.conversation.say(&ChatMessage::assistant(content.to_vec()));
         let read = self.tools.as_ref().and_then(ServerTools::read);
         let known = KnownConversation { session: self.session.clone(), hidden, read };
-        let (key, now_ms) = (self.conversation.key(), self.api.clock.now_ms());
+        let (key, now_ms) = (self.conversation.key(), self.application.clock.now_ms());
         let (user, before) = (&self.principal.user, &self.answers);
         self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
     }

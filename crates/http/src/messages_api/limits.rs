@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::messages_api::failure::ApiFailure;
-use crate::rest::middleware::body_quota::HeldBody;
+use copydesk_connections::body_quota::HeldBody;
 use copydesk_ids::UserId;
 
 /// Maximum answers of one person that are being written or wait for people at the same time.
@@ -70,8 +70,8 @@ impl Drop for AnswerPermit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rest::BodyQuota;
     use copydesk_connections::MemoryAccounts;
+    use copydesk_connections::body_quota::BodyQuota;
 
     #[test]
     fn an_answer_that_is_over_makes_room_for_another() {
@@ -86,6 +86,6 @@ mod tests {
         permits.pop();
         assert!(begin(&ana).is_ok());
         drop(permits);
-        assert!(limits.under_way.lock().is_empty(), "nobody is remembered who asks nothing");
+        assert!(limits.under_way.lock().is_empty(), "no one is remembered who asks nothing");
     }
 }

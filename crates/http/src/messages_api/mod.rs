@@ -33,7 +33,7 @@ use copydesk_rooms::RoomError;
 
 use crate::rest::http_state::HttpState;
 use crate::rest::problem::Problem;
-use admission::{AdmittedRequest, RequestName, come_in};
+use admission::{AdmittedRequest, come_in, sign};
 pub use conversations::Conversations;
 use driver::AnswerWork;
 use server_tools::{ServerTools, check_model, uses_workspace};
@@ -43,7 +43,6 @@ const TOKEN_BYTES: usize = 4;
 
 /// Answers a request, as events or as one message.
 pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Response {
-    let name = RequestName::current();
     let answered = async {
         let (entered, mut asked) = come_in(&app, request, RequestPurpose::Answer).await?;
         if let Some(refused) = refused_here(&app, &entered).await {
@@ -52,7 +51,7 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&app, &mut asked)?;
-        check_model(&app.api, entered.document.as_ref(), &chosen.asked()).await?;
+        check_model(&app.application, entered.document.as_ref(), &chosen.asked()).await?;
         let streamed = asked.stream;
         let work = AnswerWork::prepare(&app, entered, asked, chosen, tools).await?;
         if streamed {
@@ -61,19 +60,19 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
             Ok(Json(work.go(None).await?).into_response())
         }
     };
-    name.sign(answered.await)
+    sign(answered.await)
 }
 
 /// Returns the refusal of a request about a document that another server has, or for a person whose
 /// programs use the workspace there.
 async fn refused_here(app: &HttpState, entered: &AdmittedRequest) -> Option<Response> {
-    if !app.api.placement().is_shared() {
+    if !app.application.placement().is_shared() {
         return None;
     }
     let place = match &entered.document {
-        Some(document) => app.api.rooms.claim(document).await,
+        Some(document) => app.application.rooms.claim(document).await,
         None if uses_workspace(app, &entered.caller.principal).await => {
-            app.api.rooms.check_workspace_here().await
+            app.application.rooms.check_workspace_here().await
         }
         None => return None,
     };
@@ -90,7 +89,6 @@ async fn refused_here(app: &HttpState, entered: &AdmittedRequest) -> Option<Resp
 
 /// Counts the tokens of a request; estimates them if the provider does not count.
 pub(crate) async fn count(State(app): State<HttpState>, request: Request) -> Response {
-    let name = RequestName::current();
     let counted = async {
         let (entered, mut asked) = come_in(&app, request, RequestPurpose::Count).await?;
         if let Some(refused) = refused_here(&app, &entered).await {
@@ -99,14 +97,14 @@ pub(crate) async fn count(State(app): State<HttpState>, request: Request) -> Res
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&app, &mut asked)?;
-        check_model(&app.api, entered.document.as_ref(), &chosen.asked()).await?;
+        check_model(&app.application, entered.document.as_ref(), &chosen.asked()).await?;
         let request = driver::request(&asked, &chosen, tools.as_ref());
         let estimate = size(&request).div_ceil(TOKEN_BYTES).max(1);
         let counted = chosen.model.count(request).await;
         let tokens = counted.map_err(|error| ApiFailure::of_model(&error))?;
         Ok(Json(json!({"input_tokens": tokens.unwrap_or(estimate as u64)})).into_response())
     };
-    name.sign(counted.await)
+    sign(counted.await)
 }
 
 /// Lists the models, page by page.
@@ -115,15 +113,14 @@ pub(crate) async fn list_models(
     page: Result<Query<models::ModelPageQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let name = RequestName::current();
     let listed = async {
         admission::let_in(&app, &headers).await?;
         let Ok(Query(page)) = page else {
             return Err(ApiFailure::invalid("limit: is a number from 1 to 1000"));
         };
-        Ok(Json(page.of(&app.api.agents.models_for_programs())?).into_response())
+        Ok(Json(page.of(&app.application.agents.models_for_programs())?).into_response())
     };
-    name.sign(listed.await)
+    sign(listed.await)
 }
 
 /// Describes one model.
@@ -132,13 +129,12 @@ pub(crate) async fn one_model(
     Path(model): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    let name = RequestName::current();
     let found = async {
         admission::let_in(&app, &headers).await?;
-        models::choose(&app.api.agents, &model)?;
+        models::choose(&app.application.agents, &model)?;
         Ok(Json(models::described(&model)).into_response())
     };
-    name.sign(found.await)
+    sign(found.await)
 }
 
 /// Answers the first request of the Claude CLI, which has no key.
@@ -148,17 +144,17 @@ pub(crate) async fn hello() -> StatusCode {
 
 /// Answers a request for a route that does not exist below `/v1`, in the API's format.
 pub(crate) async fn no_route() -> Response {
-    RequestName::current().sign(Err(ApiFailure::new(404, "there is no such route")))
+    sign(Err(ApiFailure::new(404, "there is no such route")))
 }
 
 /// Answers a request with a method that the route does not have.
 pub(crate) async fn no_method() -> Response {
-    RequestName::current().sign(Err(ApiFailure::new(405, "this route does not take that method")))
+    sign(Err(ApiFailure::new(405, "this route does not take that method")))
 }
 
 /// Returns the [`ChosenModel`], if it can do what is asked.
 fn choose(app: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, ApiFailure> {
-    let chosen = models::choose(&app.api.agents, &asked.model)?;
+    let chosen = models::choose(&app.application.agents, &asked.model)?;
     let whole = chosen.model.name().starts_with("anthropic");
     if !whole {
         asked.plain()?;

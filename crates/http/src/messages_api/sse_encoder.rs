@@ -39,17 +39,8 @@ impl SseEncoder {
 
     /// Returns the first events.
     pub fn start(&self) -> Vec<StreamEvent> {
-        let message = ResponseMessage {
-            id: self.id.clone(),
-            kind: "message".into(),
-            role: MessageRole::Assistant,
-            model: self.model.clone(),
-            content: Vec::new(),
-            stop_reason: None,
-            stop_sequence: None,
-            // The counts are not known before the model is done; the last ones replace these.
-            usage: TokenUsage::default(),
-        };
+        // The counts are not known before the model is done; the last ones replace these.
+        let message = self.response(Vec::new(), TokenUsage::default());
         vec![StreamEvent::MessageStart { message }, StreamEvent::Ping]
     }
 
@@ -138,19 +129,27 @@ impl SseEncoder {
     /// Returns the whole answer, for a client that did not ask for a stream.
     pub fn message(&self, end: &LoopEnd) -> Value {
         let mut message = json!(ResponseMessage {
-            id: self.id.clone(),
-            kind: "message".into(),
-            role: MessageRole::Assistant,
-            model: self.model.clone(),
-            content: self.content.clone(),
             stop_reason: Some(end.stop_reason.clone()),
             stop_sequence: end.stop_sequence.clone(),
-            usage: end.usage,
+            ..self.response(self.content.clone(), end.usage)
         });
         if let Some(details) = &end.stop_details {
             message["stop_details"] = details.clone();
         }
         message
+    }
+
+    fn response(&self, content: Vec<ContentBlock>, usage: TokenUsage) -> ResponseMessage {
+        ResponseMessage {
+            id: self.id.clone(),
+            kind: "message".into(),
+            role: MessageRole::Assistant,
+            model: self.model.clone(),
+            content,
+            stop_reason: None,
+            stop_sequence: None,
+            usage,
+        }
     }
 
     fn text(&mut self, text: String) -> Vec<StreamEvent> {

@@ -35,8 +35,6 @@ const SMALL_PIECE_BYTES: usize = 4 * 1024;
 /// Length of a body, in bytes, up to which a connection can be used again after a refusal: the
 /// unread rest of a longer one may not be drained, and then the connection is closed.
 const DRAINED_BYTES: u64 = 8 * 1024;
-/// Seconds after which a person with too many bytes waiting to be sent may try again.
-const BUSY_S: u64 = 1;
 /// Maximum length of the first answer of long polling, in bytes.
 const FIRST_ANSWER_BYTES: usize = 4 * 1024;
 /// Packets of one body that are handed over before other tasks have a turn.
@@ -108,7 +106,7 @@ fn is_error(response: &Response) -> bool {
 
 fn too_much(full: MemoryExhausted) -> Problem {
     match full {
-        MemoryExhausted::Person => Problem::too_many(BUSY_S),
+        MemoryExhausted::Person => Problem::busy(),
         MemoryExhausted::Server => Problem::overloaded(full.to_string()),
     }
 }
@@ -132,7 +130,7 @@ async fn socket_io(
         return Ok(response);
     }
     if let Some(person) = session.as_ref().and_then(|session| session.person()) {
-        arrival.transport.belong_to(person).map_err(|_| Problem::too_many(BUSY_S))?;
+        arrival.transport.belong_to(person).map_err(|_| Problem::busy())?;
     }
     if request.method() == Method::POST {
         let request = request.map(|body| posted(connections.clone(), session, body));

@@ -1,57 +1,84 @@
-//! Documents: `/api/v1/documents` and the routes below one, except requests and files.
-
-pub(super) mod imports;
+//! Documents over HTTP whose bodies are no JSON, or long: files as documents, HTML as Markdown, and
+//! the text of a version.
 
 use axum::Json;
-use axum::extract::OriginalUri;
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::problem::{Problem, RestResult};
-use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
-use copydesk_api::{ApiError, Caller, DocumentRecord};
+use crate::rest::middleware::body::bytes;
+use crate::rest::middleware::pagination::{PathId, QueryParams};
+use copydesk_api::{ApiError, ApiResult, Caller, ErrorCode, ImportedFile};
+use copydesk_convert::FileKind;
 use copydesk_cpu_pool as cpu_pool;
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, Version};
-use copydesk_protocol::queries::ListPart;
-use copydesk_protocol::rest::{DocumentPage, VersionPage, VersionText};
+use copydesk_protocol::queries::{ConvertQuery, ImportQuery};
+use copydesk_protocol::rest::{ConvertedHtml, VersionText};
 use copydesk_protocol_conversion as convert;
 
 /// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 const SHORT_TEXT: usize = 128 * 1024;
+/// Maximum file, in bytes.
+pub(super) const FILE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+/// Maximum HTML of a paste, in bytes.
+pub(super) const HTML_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Lists the documents that the caller may read, last changed first. A document that changes
-/// between two pages may be on both.
-pub async fn list(
+/// Creates a document of a file.
+///
+/// # Errors
+/// 403 `not_allowed` without permission to create, 413 `too_large` above 32 MB, 415
+/// `unsupported_media_type` for forms and for files of other kinds, 422 `invalid_request` for files
+/// that cannot be read; see [`Caller::import_document`].
+pub async fn import(
     caller: Caller,
-    QueryParams(part): QueryParams<ListPart>,
-    OriginalUri(here): OriginalUri,
-) -> RestResult<Json<DocumentPage>> {
-    let wanted = PageQuery::<(u64, String)>::of(&part)?;
-    let page = caller.document_page(wanted.after.as_ref(), wanted.limit).await?;
-    let ids: Vec<_> = page.items.iter().map(|record| record.id.clone()).collect();
-    let waiting = caller.waiting_changes(&ids).await?;
-    let next = page.end().map(|last| next(&here, &(last.updated_ms, &last.id)));
-    let paths = caller.api.document_paths().await?;
-    let line = |record: DocumentRecord| {
-        let path = paths.of(&record.id);
-        let waiting = waiting.get(&record.id).copied().unwrap_or_default();
-        convert::document_line(record, path, waiting, &caller.principal)
-    };
-    Ok(Json(DocumentPage { documents: page.items.into_iter().map(line).collect(), next }))
+    QueryParams(ImportQuery { title, name }): QueryParams<ImportQuery>,
+    request: Request,
+) -> RestResult<Response> {
+    let content_type = content_type(request.headers())?;
+    let name = name.unwrap_or_default();
+    let file = ImportedFile { bytes: bytes(request).await?, name, content_type };
+    let imported = caller.import_document(title, file).await?;
+    let there = [(header::LOCATION, format!("/api/v1/documents/{}", imported.document.id))];
+    let person = caller.principal.user.as_str();
+    // Many changes take long to encode.
+    let answer = move || Json(convert::imported(imported)).into_response();
+    let answer = cpu_pool::run(person, answer).await.map_err(|_| Problem::internal())?;
+    Ok((StatusCode::CREATED, there, answer).into_response())
 }
 
-/// Lists the versions with their authors, newest first.
-pub async fn versions(
+/// Returns HTML, or a file, as Markdown. Changes nothing.
+///
+/// # Errors
+/// 404 `not_found` for an unknown document, 403 `not_allowed` for readers, 413 `too_large` above 4
+/// MB, 415 `unsupported_media_type` for a body that is neither HTML nor a file of a kind that can
+/// be imported; see [`Caller::convert_file`].
+pub async fn convert(
     caller: Caller,
-    PathId(document): PathId<DocumentId>,
-    QueryParams(part): QueryParams<ListPart>,
-    OriginalUri(here): OriginalUri,
-) -> RestResult<Json<VersionPage>> {
-    let wanted = PageQuery::<u64>::of(&part)?;
-    let before = wanted.after.map(Version);
-    let found = caller.versions(&document, before, wanted.limit).await?;
-    let next = found.page.end().map(|oldest| next(&here, &oldest.version.0));
-    Ok(Json(VersionPage { versions: convert::versions(found), next }))
+    QueryParams(ConvertQuery { name }): QueryParams<ConvertQuery>,
+    request: Request,
+) -> RestResult<Json<ConvertedHtml>> {
+    let content_type = content_type(request.headers())?;
+    if name.is_none() && FileKind::of_content_type(&content_type).is_none() {
+        let detail = "the body must be HTML, with `Content-Type: text/html`";
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail).into());
+    }
+    let name = name.unwrap_or_default();
+    let file = ImportedFile { bytes: bytes(request).await?, name, content_type };
+    Ok(Json(convert::converted(caller.convert_file(file).await?)))
+}
+
+/// Returns the content type of a body that is a file. A form with files is none. Programs that set
+/// no type may send that of a plain form, which is not believed.
+fn content_type(headers: &HeaderMap) -> ApiResult<String> {
+    let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let named = named.unwrap_or_default();
+    if named.trim_start().to_ascii_lowercase().starts_with("multipart/") {
+        let detail = "send the file itself as the body, not a form";
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
+    }
+    Ok(named.to_owned())
 }
 
 /// Returns the text of a version.

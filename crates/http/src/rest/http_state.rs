@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use crate::messages_api::Conversations;
 use copydesk_api::Application;
+use copydesk_connections::body_quota::BodyQuota;
 
 use super::metrics::MetricsAccess;
-use super::middleware::body_quota::BodyQuota;
 use super::middleware::request_limit::RequestLimits;
 
 /// Shared state of the HTTP handlers, given to [`router`](super::router).
 #[derive(Clone)]
 pub struct HttpState {
     /// Operations of the application.
-    pub api: Application,
+    pub application: Application,
     /// Conversations of the Messages API.
     pub conversations: Conversations,
     /// Memory quota of request bodies.

@@ -8,8 +8,7 @@ pub mod problem;
 mod decision_batch;
 mod documents;
 mod export;
-mod files;
-mod history;
+mod lists;
 mod metrics;
 mod openapi;
 mod operations;
@@ -33,7 +32,6 @@ pub use decision_batch::{DecideOnServers, RestDecisions};
 pub use http_state::HttpState;
 pub use metrics::{MeasureServer, MetricsAccess};
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
-pub use middleware::body_quota::BodyQuota;
 pub use middleware::idempotency::KEY as IDEMPOTENCY_KEY;
 pub use middleware::request_limit::{CountedRequest, RequestLimit, RequestLimits};
 use problem::{Problem, RestResult};
@@ -73,8 +71,8 @@ fn api(app: &HttpState) -> Router<HttpState> {
     let with_middleware = ApiMiddleware::new(app.clone());
     // A person who may only read has no use for a long body.
     let text_body = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
-    let file_body = BodyPolicy { limit: documents::imports::FILE_LIMIT_BYTES, of: Action::Create };
-    let html_body = BodyPolicy { limit: documents::imports::HTML_LIMIT_BYTES, of: Action::Write };
+    let file_body = BodyPolicy { limit: documents::FILE_LIMIT_BYTES, of: Action::Create };
+    let html_body = BodyPolicy { limit: documents::HTML_LIMIT_BYTES, of: Action::Write };
     let secret_body = BodyPolicy { limit: TOKEN_LIMIT_BYTES, of: Action::Administer };
     let short_body = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
     with_middleware
@@ -94,7 +92,7 @@ async fn alive() -> &'static str {
 async fn ready(State(app): State<HttpState>) -> RestResult<&'static str> {
     let problem =
         |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
-    app.api.check_readiness().await.map(|()| "ok").map_err(problem)
+    app.application.check_readiness().await.map(|()| "ok").map_err(problem)
 }
 
 /// Refuses an unknown route of the API, so that programs never get the editor's page.

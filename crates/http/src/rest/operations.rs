@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::http_state::HttpState;
 use super::problem::{Problem, RestResult};
 use super::{
-    documents, export, files, history, openapi, proxy_headers, requests, runs, tokens, transcripts,
+    documents, export, lists, openapi, proxy_headers, requests, runs, tokens, transcripts,
 };
 use crate::rest::middleware::body;
 use copydesk_api::{ApiError, Caller};
@@ -29,13 +29,14 @@ pub(super) fn routes(kinds: &[BodyKind]) -> Router<HttpState> {
 }
 
 fn service(operation: &'static Operation, route: &'static Route) -> MethodRouter<HttpState> {
-    if !operation.is_handled() {
+    if !operation.is_transport_handled() {
         let run = move |caller: Caller, path: PathParams, request: Request| {
             perform(operation, route, caller, path, request)
         };
         return on(filter(route.method), run);
     }
-    let handler = handler(route.id);
+    // Each operation has one, as the test below checks.
+    let handler = handler(route.id).unwrap_or_default();
     if route.body == BodyKind::NoBodyNoToken {
         return handler;
     }
@@ -56,33 +57,31 @@ fn filter(method: &str) -> MethodFilter {
     }
 }
 
-/// Returns the handler of an operation that needs the whole request.
-fn handler(id: &str) -> MethodRouter<HttpState> {
-    match id {
+/// Returns the handler of an operation that is declared as `transport_handled`.
+fn handler(id: &str) -> Option<MethodRouter<HttpState>> {
+    let handler = match id {
         "getOpenapi" => get(openapi::document),
-        "getAudit" => get(history::of_server),
+        "getAudit" => get(lists::server_audit),
         "getProxyHeaders" => get(proxy_headers::read),
-        "listDocuments" => get(documents::list),
-        "importDocument" => post(documents::imports::import),
-        "convertHtml" => post(documents::imports::convert),
-        "listVersions" => get(documents::versions),
+        "listDocuments" => get(lists::documents),
+        "importDocument" => post(documents::import),
+        "convertHtml" => post(documents::convert),
+        "listVersions" => get(lists::versions),
         "getVersion" => get(documents::text),
         "exportDocument" => get(export::download),
-        "getDocumentAudit" => get(history::of_document),
-        "listFiles" => get(files::list),
+        "getDocumentAudit" => get(lists::document_audit),
+        "listFiles" => get(lists::files),
         "listRequests" => get(requests::list),
         "decideRequests" => post(requests::batch),
         "getRequest" => get(requests::read),
         "startRun" => post(runs::start),
-        "listSessions" => get(runs::sessions),
+        "listSessions" => get(lists::sessions),
         "getTranscript" => get(transcripts::transcript),
         "getRun" => get(runs::read),
         "getSignIn" => get(tokens::sign_in_offer),
-        unknown => {
-            tracing::error!(unknown, "an operation has no handler");
-            MethodRouter::new()
-        }
-    }
+        _ => return None,
+    };
+    Some(handler)
 }
 
 /// Does an operation. Its body is read once the caller is known to be allowed.
@@ -98,7 +97,7 @@ async fn perform(
         let body = body::fields(request, operation.input_schema(), path.clone());
         RawInput::Body(path, body.boxed())
     } else {
-        RawInput::Address(path, request.uri().query().unwrap_or_default().to_owned())
+        RawInput::PathAndQuery(path, request.uri().query().unwrap_or_default().to_owned())
     };
     let output = operation.run(caller, input).await?;
     answer(operation, route, output)
@@ -156,4 +155,18 @@ fn answer(operation: &Operation, route: &Route, output: String) -> RestResult<Re
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_without_a_function_has_a_handler() {
+        let handled = all().iter().filter(|operation| operation.is_transport_handled());
+        let routes = handled.filter_map(|operation| operation.route.as_ref());
+        let missing: Vec<_> =
+            routes.map(|route| route.id).filter(|id| handler(id).is_none()).collect();
+        assert!(missing.is_empty(), "`handler` in this file has no arm for {missing:?}");
+    }
 }

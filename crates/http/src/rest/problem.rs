@@ -1,6 +1,5 @@
 //! Errors over HTTP: RFC 9457 problem documents. No other module turns an error into a response.
 
-use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
@@ -16,6 +15,9 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"copydesk
 /// Challenge to a program with an invalid token.
 const CHALLENGE_AGAIN: HeaderValue =
     HeaderValue::from_static("Bearer realm=\"copydesk\", error=\"invalid_token\"");
+
+/// Seconds after which a person with too much in memory may try again.
+const BUSY_S: u64 = 1;
 
 /// Message about a body that is longer than the route takes.
 pub(crate) const TOO_LARGE: &str = "the body is longer than this route takes";
@@ -111,6 +113,11 @@ impl Problem {
         }
     }
 
+    /// Returns the problem of a person with too many connections, or bytes in memory.
+    pub(crate) fn busy() -> Self {
+        Self::too_many(BUSY_S)
+    }
+
     /// Returns the problem of a server without room for the request.
     pub(crate) fn overloaded(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail)
@@ -148,12 +155,10 @@ impl IntoResponse for Problem {
             reason_code: self.reason_code.map(Into::into),
             details: self.details.map(|details| *details),
         };
+        let kind = HeaderValue::from_static("application/problem+json");
         // The value has only text and numbers, so it can always be written.
         let body = serde_json::to_string(&body).unwrap_or_default();
-        let mut response = Response::new(Body::from(body));
-        *response.status_mut() = self.status;
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let mut response = (self.status, [(header::CONTENT_TYPE, kind)], body).into_response();
         if let Some(server) = self.other_server {
             response.extensions_mut().insert(*server);
         }
@@ -207,6 +212,8 @@ fn status(code: ErrorCode) -> StatusCode {
         | ErrorCode::Expired
         | ErrorCode::Resync
         | ErrorCode::StalePreview
+        | ErrorCode::StaleSuggestion
+        | ErrorCode::Frozen
         | ErrorCode::TooManyTokens
         | ErrorCode::TooManyWebhooks => StatusCode::CONFLICT,
         ErrorCode::InvalidDecision | ErrorCode::Unprocessable | ErrorCode::Unsupported => {
@@ -214,7 +221,7 @@ fn status(code: ErrorCode) -> StatusCode {
         }
         ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        ErrorCode::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+        ErrorCode::RateLimited | ErrorCode::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         ErrorCode::OtherServer | ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }

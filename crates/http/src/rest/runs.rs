@@ -1,18 +1,18 @@
-//! Agent: `/api/v1/runs` and `/api/v1/sessions`.
+//! Runs of the agent: `/api/v1/runs`.
 
 use axum::Json;
-use axum::extract::{OriginalUri, Request};
+use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::problem::RestResult;
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
-use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
-use copydesk_api::{Caller, SessionRecord};
+use crate::rest::middleware::pagination::{PathId, QueryParams, wait};
+use copydesk_api::Caller;
 use copydesk_ids::{RunId, SessionId};
-use copydesk_protocol::queries::{ListPart, WaitQuery};
-use copydesk_protocol::rest::{RunState, SessionLine, SessionPage, StartRun, StartedRun};
+use copydesk_protocol::queries::WaitQuery;
+use copydesk_protocol::rest::{RunState, StartRun, StartedRun};
 use copydesk_protocol_conversion as convert;
 
 /// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
@@ -25,7 +25,7 @@ pub async fn start(caller: Caller, request: Request) -> RestResult<Response> {
     let wish: StartRun = body::read(request).await?;
     let ask = convert::question(&caller, wish, RunId::generate()).await?;
     let session_id = ask.session.to_string();
-    let id = caller.api.agents.ask(ask).await?.to_string();
+    let id = caller.application.agents.ask(ask).await?.to_string();
     let url = format!("/api/v1/sessions/{session_id}/runs/{id}");
     let there = [(header::LOCATION, url.clone())];
     Ok((StatusCode::ACCEPTED, there, Json(StartedRun { id, session_id, url })).into_response())
@@ -53,28 +53,11 @@ pub async fn read(
         id: run.to_string(),
         session_id: session.to_string(),
         document_id: record.document.as_ref().map(ToString::to_string),
-        state: copydesk_protocol_conversion::run_state(record.state),
+        state: convert::run_state(record.state),
         prompt: seen.prompt,
         created_at: convert::time(record.created_ms),
         finished_at,
         waiting: seen.waiting.iter().map(ToString::to_string).collect(),
         result,
     }))
-}
-
-/// Lists the caller's own sessions, newest first.
-pub async fn sessions(
-    caller: Caller,
-    QueryParams(part): QueryParams<ListPart>,
-    OriginalUri(here): OriginalUri,
-) -> RestResult<Json<SessionPage>> {
-    let wanted = PageQuery::<SessionId>::of(&part)?;
-    let page = caller.sessions(wanted.after.as_ref(), wanted.limit).await?;
-    let next = page.end().map(|last| next(&here, &last.id));
-    let line = |session: SessionRecord| SessionLine {
-        id: session.id.to_string(),
-        created_at: convert::time(session.created_ms),
-        seen_at: convert::time(session.seen_ms),
-    };
-    Ok(Json(SessionPage { sessions: page.items.into_iter().map(line).collect(), next }))
 }

@@ -40,7 +40,7 @@ pub async fn transcript(
     found.truncate(page.limit);
     let next = found.last().filter(|_| more).map(|(last, _)| next(&here, last));
     let requests = match page.after {
-        None => caller.api.agents.decided(&session, document).await?,
+        None => caller.application.agents.decided(&session, document).await?,
         Some(_) => Vec::new(),
     };
     let requests = requests.iter().map(convert::request).collect();
@@ -62,7 +62,7 @@ async fn said(
     let batch = page.limit as u32 + 2;
     let mut found = Vec::new();
     loop {
-        let entries = caller.api.agents.said_from(session, document, &from, batch).await?;
+        let entries = caller.application.agents.said_from(session, document, &from, batch).await?;
         let is_last = entries.len() < batch as usize;
         let end = entries.last().map(|(place, _)| place.clone());
         for (place, entry) in entries {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::stamp;
 
-/// What another program does when a place is reached, once.
+/// Action of another program when a place is reached, once.
 type OtherProgram = Box<dyn FnMut()>;
 
 thread_local! {
@@ -72,7 +72,7 @@ impl ReplaceFixture {
         names.filter(|name| name != "a.txt").collect()
     }
 
-    /// What the one version reads that was kept.
+    /// Returns the text of the one version that was kept.
     fn kept(&self, kept: &str) -> String {
         let others = self.others();
         assert_eq!(others.len(), 1, "{others:?}");

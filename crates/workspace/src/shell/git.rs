@@ -7,7 +7,7 @@ use super::conditions::ProgramRule;
 
 const RUNS_PROGRAMS: &str = "It gives git settings that may run programs.";
 
-/// What is known of git, from `programs.toml`.
+/// Facts about git, from `programs.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct GitWarnings {

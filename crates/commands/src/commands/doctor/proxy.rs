@@ -11,10 +11,10 @@ use super::findings::{self, DoctorFinding};
 use crate::config::ServerConfig;
 use copydesk_auth::kept_owner_secret;
 use copydesk_client::socketio::SocketIoServer;
-use copydesk_client::{ClientError, ServerClient};
+use copydesk_client::{ClientResult, ServerClient};
 
 /// Longest wait for each answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Page of the documentation with proxies that work.
 const RECIPES: &str = "compare the proxy with docs/proxies.md";
 /// Code of the server for a host name that it does not know.
@@ -50,15 +50,13 @@ fn owner_token(config: &ServerConfig) -> Option<String> {
     config.token.clone().or_else(|| kept().map(|secret| secret.expose().to_owned()))
 }
 
-async fn upgrade(url: &str) -> Result<(), ClientError> {
+async fn upgrade(url: &str) -> ClientResult<()> {
     SocketIoServer::new(url)?.check_upgrade().await
 }
 
-async fn answered<T>(
-    request: impl Future<Output = Result<T, ClientError>>,
-) -> Result<T, ProbeFailure> {
-    let Ok(answer) = tokio::time::timeout(PATIENCE, request).await else {
-        let text = format!("no answer within {} s", PATIENCE.as_secs());
+async fn answered<T>(request: impl Future<Output = ClientResult<T>>) -> Result<T, ProbeFailure> {
+    let Ok(answer) = tokio::time::timeout(ANSWER_TIMEOUT, request).await else {
+        let text = format!("no answer within {} s", ANSWER_TIMEOUT.as_secs());
         return Err(ProbeFailure { code: None, text });
     };
     answer.map_err(|error| ProbeFailure {

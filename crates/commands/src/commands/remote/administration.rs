@@ -9,7 +9,7 @@ use crate::cli::{DocumentRoleArg, PersonArgs, ShareArgs, SpendingArgs};
 use crate::commands::tokens::login_named;
 use copydesk_client::show;
 
-use super::{client, say, say_json};
+use super::{client, say, say_answer, say_json};
 
 /// Shows the spending of a month. A limit is set or removed first.
 pub(crate) async fn spending(args: SpendingArgs) -> Result<()> {
@@ -20,7 +20,7 @@ pub(crate) async fn spending(args: SpendingArgs) -> Result<()> {
         let month = args.month.as_deref().map(|month| ("month", month));
         client.get(&["spending"], &Vec::from_iter(month)).await?
     };
-    if args.server.json { say_json(&spending) } else { say(&show::spending(&spending)) }
+    say_answer(&args.server, &spending, show::spending)
 }
 
 fn wanted(args: &SpendingArgs, limit: &str) -> Result<Value> {
@@ -63,7 +63,7 @@ pub(crate) async fn share(args: ShareArgs) -> Result<()> {
         return if args.server.json { say_json(&line) } else { Ok(()) };
     }
     let list = client.get(&path, &[]).await?;
-    if args.server.json { say_json(&list) } else { say(&show::document_roles(&list)) }
+    say_answer(&args.server, &list, show::document_roles)
 }
 
 /// Interval at which the end of a deletion is looked for.
@@ -87,11 +87,7 @@ pub(crate) async fn person(args: PersonArgs) -> Result<()> {
     };
     if !args.delete {
         let preview = client.get(&["people", &id], &[]).await?;
-        return if args.server.json {
-            say_json(&preview)
-        } else {
-            say(&show::person_preview(&preview))
-        };
+        return say_answer(&args.server, &preview, show::person_preview);
     }
     let query: &[_] = if args.private_documents { &[("privateDocuments", "delete")] } else { &[] };
     let mut deletion = client.delete_with_answer(&["people", &id], query).await?;
@@ -100,5 +96,5 @@ pub(crate) async fn person(args: PersonArgs) -> Result<()> {
         // What was begun is not begun again.
         deletion = client.delete_with_answer(&["people", &id], query).await?;
     }
-    if args.server.json { say_json(&deletion) } else { say(&show::person_deletion(&deletion)) }
+    say_answer(&args.server, &deletion, show::person_deletion)
 }

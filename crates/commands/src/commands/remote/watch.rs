@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::cli::WatchArgs;
-use copydesk_client::{ClientError, ServerClient, next_cursor, show};
+use copydesk_client::{ClientError, ClientResult, ServerClient, next_cursor, show};
 
 use super::super::CommandOutcome;
 use super::{client, open, say, say_json, style, text_of};
@@ -64,7 +64,7 @@ async fn look(
     client: &ServerClient,
     document: Option<&str>,
     watching: &KnownRequests,
-) -> Result<(Vec<Value>, Vec<Value>), ClientError> {
+) -> ClientResult<(Vec<Value>, Vec<Value>)> {
     let mut open = open(client, document).await?;
     let of: Vec<_> = document.map(|id| ("documentId", id)).into_iter().collect();
     let query = [&[("state", "ended")], &of[..]].concat();

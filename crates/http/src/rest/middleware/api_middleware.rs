@@ -20,8 +20,6 @@ use copydesk_ids::permissions::{Action, Principal};
 const SHORT_BODY_BYTES: usize = 16 * 1024;
 /// Prefix of the routes with answers as long as a document.
 const LONG_ANSWERS: &str = "/api/v1/documents/";
-/// Seconds after which a person with too many bytes being read may try again.
-const BUSY_S: u64 = 1;
 
 /// State of the middleware. Clones share it.
 #[derive(Clone)]
@@ -58,7 +56,7 @@ impl ApiMiddleware {
     async fn reading_permit(&self, caller: &Caller) -> RestResult<Option<OwnedSemaphorePermit>> {
         let account = self.app.reading.account(&caller.principal.user);
         let permit = account.reading_permit().await;
-        if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(permit) }
+        if account.is_busy() { Err(Problem::busy()) } else { Ok(permit) }
     }
 }
 
@@ -87,14 +85,15 @@ async fn pass(
         (body, None)
     } else {
         let session = AuthSession::from_request_parts(&mut parts, &shared.app).await?;
-        let guard = BodyGuard::new(session.pass, shared.app.api.clock.clone());
+        let guard = BodyGuard::new(session.pass, shared.app.application.clock.clone());
         (held.of(guard.of(body)), Some(guard))
     };
     let has_long_answer = parts.method == Method::GET && parts.uri.path().starts_with(LONG_ANSWERS);
     let request = Request::from_parts(parts, body);
     let _permit = if has_long_answer { shared.reading_permit(&caller).await? } else { None };
     let limit = bodies.limit_for(&caller.principal);
-    let answer = once(&shared.app.api, &shared.under_way, &caller, request, next, limit).await;
+    let answer =
+        once(&shared.app.application, &shared.under_way, &caller, request, next, limit).await;
     let answer = answer.map(|mut answer| {
         answer.extensions_mut().insert(counted);
         answer
@@ -103,5 +102,5 @@ async fn pass(
     if let Some(end) = guard.and_then(|guard| guard.end()) {
         return Err(Problem::unread(end));
     }
-    if held.is_refused() { Err(Problem::too_many(BUSY_S)) } else { answer }
+    if held.is_refused() { Err(Problem::busy()) } else { answer }
 }

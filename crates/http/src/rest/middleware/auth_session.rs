@@ -13,9 +13,6 @@ use copydesk_auth::AccessGuard;
 use copydesk_connections::RequestOwner;
 use copydesk_protocol_conversion as convert;
 
-/// Seconds after which a person with too many connections may try again.
-const BUSY_S: u64 = 1;
-
 /// Extractor of a caller with a valid token, from `Authorization: Bearer …` or `x-api-key: …`, not
 /// from the address: addresses end up in logs and histories.
 impl FromRequestParts<HttpState> for Caller {
@@ -27,13 +24,14 @@ impl FromRequestParts<HttpState> for Caller {
             return Ok(known.clone());
         }
         let secret = token(&parts.headers);
-        let caller = app.api.identify(secret).await?;
+        let caller = app.application.identify(secret).await?;
         let mut caller = caller.ok_or_else(Problem::token_needed)?;
         caller.reached_at = reached_at(&parts.headers);
         if let Some(owner) = parts.extensions.get::<RequestOwner>().cloned() {
-            owner.is(&caller.principal).map_err(|_| Problem::too_many(BUSY_S))?;
-            if app.api.everyone.is_none() && !owner.transport.ends_with(&caller.token) {
-                let access = app.api.admit(secret).await?.ok_or_else(Problem::token_needed)?;
+            owner.is(&caller.principal).map_err(|_| Problem::busy())?;
+            if app.application.everyone.is_none() && !owner.transport.ends_with(&caller.token) {
+                let access =
+                    app.application.admit(secret).await?.ok_or_else(Problem::token_needed)?;
                 owner.transport.end_with(caller.token.clone(), Arc::new(access));
             }
         }
@@ -52,7 +50,7 @@ impl FromRequestParts<HttpState> for AuthSession {
 
     async fn from_request_parts(parts: &mut Parts, app: &HttpState) -> RestResult<Self> {
         let caller = Caller::from_request_parts(parts, app).await?;
-        let pass = app.api.admit(token(&parts.headers)).await?;
+        let pass = app.application.admit(token(&parts.headers)).await?;
         let pass = pass.ok_or_else(Problem::token_needed)?;
         Ok(Self { caller, pass })
     }

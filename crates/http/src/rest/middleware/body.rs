@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::unknown_fields;
 use crate::rest::problem;
-use copydesk_api::{ApiError, ErrorCode};
+use copydesk_api::{ApiError, ApiResult, ErrorCode};
 use copydesk_operations::PathFields;
 
 /// Maximum characters of an error message: serde quotes what it refuses, however long.
@@ -21,7 +21,7 @@ const LONGEST_COMPLAINT: usize = 400;
 /// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's
 /// limit; 400 if it is not JSON; 422 if it is not an object of the right shape, or has a field that
 /// the type does not have.
-pub(crate) async fn read<T>(request: Request) -> Result<T, ApiError>
+pub(crate) async fn read<T>(request: Request) -> ApiResult<T>
 where
     T: DeserializeOwned + JsonSchema + 'static,
 {
@@ -33,7 +33,7 @@ pub(crate) async fn fields(
     request: Request,
     schema: &Value,
     path: PathFields,
-) -> Result<Map<String, Value>, ApiError> {
+) -> ApiResult<Map<String, Value>> {
     let mut body = object(request).await?;
     for (name, value) in path {
         if body.remove(name).is_some_and(|said| said != value) {
@@ -46,15 +46,12 @@ pub(crate) async fn fields(
     }
 }
 
-async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {
+async fn object(request: Request) -> ApiResult<Map<String, Value>> {
     if !is_json(request.headers()) {
         let detail = "the body must be JSON, with `Content-Type: application/json`";
         return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
     }
-    let bytes = Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::TooLarge, problem::TOO_LARGE),
-        _ => ApiError::invalid("the body could not be read to its end"),
-    })?;
+    let bytes = bytes(request).await?;
     let value =
         serde_json::from_slice(&bytes).map_err(|error| ApiError::invalid(complaint(&error)));
     match value? {
@@ -64,7 +61,18 @@ async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
-fn shaped<T>(body: Map<String, Value>) -> Result<T, ApiError>
+/// Reads a body to its end.
+///
+/// # Errors
+/// 413 above the route's limit, 400 if it breaks off.
+pub(crate) async fn bytes(request: Request) -> ApiResult<Bytes> {
+    Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::TooLarge, problem::TOO_LARGE),
+        _ => ApiError::invalid("the body could not be read to its end"),
+    })
+}
+
+fn shaped<T>(body: Map<String, Value>) -> ApiResult<T>
 where
     T: DeserializeOwned + JsonSchema + 'static,
 {

@@ -46,7 +46,7 @@ struct StoredResponse {
 /// Passes a write on, unless it was done before. `limit` is the maximum body, in bytes, that is
 /// read.
 pub(crate) async fn once(
-    api: &Application,
+    application: &Application,
     under_way: &KeysInFlight,
     caller: &Caller,
     request: Request,
@@ -71,18 +71,19 @@ pub(crate) async fn once(
         user,
         key,
         fingerprint: asked,
-        at_ms: api.clock.now_ms(),
+        at_ms: application.clock.now_ms(),
         answer: None,
     };
-    let (api, request) = (api.clone(), Request::from_parts(parts, Body::from(body)));
+    let (application, request) =
+        (application.clone(), Request::from_parts(parts, Body::from(body)));
     // The task continues if the caller disconnects, so that the answer is there when it asks again.
     let done = tokio::spawn(async move {
         let _held = held;
-        if let Some(known) = api.begin_keyed_write(&begun).await? {
+        if let Some(known) = application.begin_keyed_write(&begun).await? {
             return again(known, &begun.fingerprint);
         }
         let response = next.run(request).await;
-        keep(&api, begun, response).await
+        keep(&application, begun, response).await
     });
     done.await.unwrap_or_else(|_| Err(Problem::internal()))
 }
@@ -151,7 +152,7 @@ fn other() -> Problem {
 }
 
 async fn keep(
-    api: &Application,
+    application: &Application,
     begun: IdempotencyRecord,
     response: Response,
 ) -> RestResult<Response> {
@@ -174,7 +175,7 @@ async fn keep(
         };
         Some(serde_json::to_value(kept).map_err(|_| Problem::internal())?)
     };
-    if let Err(error) = api.end_keyed_write(IdempotencyRecord { answer, ..begun }).await {
+    if let Err(error) = application.end_keyed_write(IdempotencyRecord { answer, ..begun }).await {
         // The answer is true whether or not it was stored. A later request with the key gets an
         // unknown outcome.
         tracing::warn!(%error, "cannot store the answer to a write with a key");

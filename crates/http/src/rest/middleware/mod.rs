@@ -4,7 +4,6 @@
 pub(crate) mod api_middleware;
 pub(crate) mod auth_session;
 pub(crate) mod body;
-pub(crate) mod body_quota;
 pub mod guard;
 pub(crate) mod idempotency;
 pub(crate) mod pagination;

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_admitted_then_what_becomes_free_and_nobody_else_is_concerned() {
+    fn a_burst_is_admitted_then_what_becomes_free_and_no_one_else_is_concerned() {
         let mut servers = TwoServers::start();
         assert_eq!(servers.admits(0, "ana", 2_000), 1_000);
         assert_eq!(servers.wait(0, "ana"), Some(Duration::from_millis(10)));
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(count(&servers), MANY_PEOPLE);
         servers.now += 11 * SECOND;
         servers.admits(0, "ana", 1);
-        assert_eq!(count(&servers), 1, "also where nobody is told");
+        assert_eq!(count(&servers), 1, "also where no one is told");
         servers.limits[0].count_elsewhere_at(&[("ben".into(), 1)], servers.now);
         servers.now += 11 * SECOND;
         assert_eq!((servers.limits[0].take_untold_at(servers.now), count(&servers)), (vec![], 0));

@@ -11,11 +11,7 @@ use copydesk_operations::{BodyKind, Operation, Route};
 const FILE: &str = "FileContent";
 
 /// Returns an operation as `OpenAPI` has it.
-pub(crate) fn describe(
-    operation: &Operation,
-    route: &Route,
-    schemas: &mut SchemaGenerator,
-) -> Value {
+pub fn describe(operation: &Operation, route: &Route, schemas: &mut SchemaGenerator) -> Value {
     let mut answer = json!({"description": "Done"});
     if operation.output.name == FILE {
         let kinds =
